@@ -122,7 +122,7 @@ def test_a_controller_that_raises_is_told_in_every_row():
 
     comparison = ff.compare("planar-biped", laws=LAWS, controller=broken, duration=0.1, workers=1)
     assert all("no idea" in row.why for row in comparison.rows)
-    with pytest.raises(FootfallError, match=r"no law came to a recording: .*no idea"):
+    with pytest.raises(FootfallError, match=r"no law gave a recording: .*no idea"):
         comparison.plot("grf")
     assert json.dumps(comparison.to_dict(), allow_nan=False)
 

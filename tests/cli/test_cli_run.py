@@ -162,7 +162,7 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
             1,
             "workers = 0 but it must be a number of processes",
         ),
-        (["new", "law", "class"], 2, "'class' is no name"),
+        (["new", "law", "class"], 2, "'class' is not a valid name"),
         (["report"], 2, "which recording? footfall report RECORDING..."),
         (["audit"], 2, "which recording? footfall audit RECORDING..."),
         (["view"], 2, "which recording? footfall view RECORDING..."),

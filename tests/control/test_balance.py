@@ -284,7 +284,7 @@ def test_a_motor_at_its_limit_is_told_and_not_asked_for_more(biped):
         ({"kh": -1.0}, "kh = -1.0 but it must be a number >= 0"),
         ({"trunk": "trunc"}, "no body of torque-biped is called 'trunc': did you mean 'trunk'"),
         ({"contacts": (Contact("hand"),)}, "no body is called 'hand'"),
-        ({"contacts": (Contact("trunk", normal=(0.0, 0.0, 0.0)),)}, "is no direction"),
+        ({"contacts": (Contact("trunk", normal=(0.0, 0.0, 0.0)),)}, "is not a direction"),
         ({"sides": 2}, "at least 3 sides"),
         ({"com": lambda time: (1.0, 2.0)}, "the reference com gave"),
     ],

@@ -117,7 +117,7 @@ def test_what_cannot_be_followed_is_refused_in_a_sentence():
             ff.Simulation(robot).run(0.1, controller=Follow(wrong))
     with pytest.raises(ControllerError, match="speed = 0"):
         Follow(motion, speed=0.0)
-    with pytest.raises(ControllerError, match="moves a free root, which planar-biped has not"):
+    with pytest.raises(ControllerError, match="moves a free root, and planar-biped has none"):
         ff.Simulation("planar-biped").run(0.1, controller=Follow(motion))
 
 

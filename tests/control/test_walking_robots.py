@@ -154,7 +154,7 @@ def test_the_pressure_centre_reaches_into_the_point_of_a_pointed_sole():
     ("robot", "message"),
     [
         ("quadruped", "walk needs two feet, quadruped has 4"),
-        ("planar-biped", "walk needs one free base, which planar-biped has not"),
+        ("planar-biped", "walk needs one free base, and planar-biped has none"),
     ],
 )
 def test_robots_that_cannot_are_told_why(robot, message):

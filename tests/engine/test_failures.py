@@ -36,7 +36,7 @@ def fail(t):
         (lambda t: np.full(14, np.nan), "wave returned nan for actuator left_hip_yaw at t = 0.01 s"),
         (lambda t: [*np.zeros(13), np.inf], "wave returned inf for actuator right_ankle_yaw"),
         (fail, "wave failed at t = 0.01 s: ZeroDivisionError: no way"),
-        (lambda t: "left", "wave returned 'left' at t = 0.01 s, which is no array of numbers"),
+        (lambda t: "left", "wave returned 'left' at t = 0.01 s, which is not an array of numbers"),
     ],
 )
 def test_a_controller_that_breaks_says_where_and_keeps_what_came_before(answer, sentence):

@@ -120,12 +120,12 @@ def test_an_exported_recording_is_a_motion(ending, tmp_path):
     [
         ({"fps": 30.0, "poses": np.zeros((5, 3))}, "these sets are known"),
         ({"fps": 30.0, "joint_pos": np.zeros((5, 3)), "body_pos_w": np.zeros((5, 2, 3))}, "in which order its joints"),
-        ({"qpos": np.array([{"a": 1}], dtype=object)}, "is no motion of a robot"),
+        ({"qpos": np.array([{"a": 1}], dtype=object)}, "cannot be read as a motion of a robot"),
         ({"qpos": np.full((5, 3), np.nan)}, "gap or no number at sample 0"),
         ({"qpos": np.zeros((1, 3))}, "two samples or more"),
         (
             {"root_pos": np.zeros((5, 3)), "root_rot": np.ones((5, 4)), "dof_pos": np.zeros((5, 3))},
-            "no unit quaternion",
+            "not a unit quaternion",
         ),
     ],
 )

@@ -94,7 +94,7 @@ def test_tables_are_read_by_their_ending(tmp_path):
         (lambda p: png(p, [(0, [0, 1])], size=(40000, 40000)), {"height": 1}, "40000 x 40000 pixels, and 33554432"),
         (lambda p: png(p, [(0, [0, 1])], interlaced=1), {"height": 1}, "interlaced; save it without"),
         (lambda p: png(p, [(0, [0, 1])], depth=1), {"height": 1}, "has 1 bits per sample"),
-        (lambda p: p.write_bytes(b"GIF89a"), {"height": 1}, "it is no PNG"),
+        (lambda p: p.write_bytes(b"GIF89a"), {"height": 1}, "it is not a PNG"),
         (lambda p: p.write_bytes(png(p, [(0, [0, 1])]).read_bytes()[:-20] + bytes(20)), {"height": 1}, "checksum"),
         (lambda p: None, {"height": 1}, "No such file"),
     ],

@@ -58,7 +58,7 @@ def test_a_turning_walk_goes_round_a_circle():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"steps": 0}, "a walk of 0 steps"),
+        ({"steps": 0}, "steps = 0, but a walk has at least 1"),
         ({"double_support": 1.0}, "between 0 and 1"),
         ({"duration": 0.0}, "cannot take 0 s"),
         ({"width": -0.1}, "-0.1 m apart"),

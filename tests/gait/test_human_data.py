@@ -103,7 +103,7 @@ def test_recordings_without_a_walk_are_refused(tmp_path, change, sentence):
 
 def test_what_is_no_table_of_a_walk_is_refused(tmp_path):
     (tmp_path / "walk.json").write_text('{"mass": 1}')
-    for name, sentence in (("walk.json", "no table of a walk"), ("none.json", "cannot read the walk")):
+    for name, sentence in (("walk.json", "is not a table of a walk"), ("none.json", "cannot read the walk")):
         with pytest.raises(FootfallError, match=sentence):
             load_walk(tmp_path / name)
 
@@ -122,7 +122,7 @@ def test_the_series_follow_the_mean_cycle_of_the_recording():
 
 
 def test_a_folder_without_the_recording_says_so(tmp_path):
-    with pytest.raises(FootfallError, match=r"is no recording of a walk: .* or with joints\.csv and grf\.csv"):
+    with pytest.raises(FootfallError, match=r"is not a recording of a walk: .* or with joints\.csv and grf\.csv"):
         derive(tmp_path)
 
 

@@ -80,7 +80,7 @@ def test_what_is_no_gait_is_refused(tmp_path):
     with pytest.raises(GaitError, match="positive step duration"):
         PolynomialGait("planar-biped", LEGS, np.zeros((4, 6)), 0.0, 0.2)
     (tmp_path / "a.json").write_text("{}")
-    with pytest.raises(GaitError, match="this is no gait"):
+    with pytest.raises(GaitError, match="this is not a gait"):
         load_gait(tmp_path / "a.json")
     (tmp_path / "b.json").write_text("[")
     with pytest.raises(GaitError, match=r"cannot read the gait .*b\.json"):

@@ -89,7 +89,7 @@ DAMAGE = {
     "a file": (lambda f: (shutil.rmtree(f), f.write_text("")), "walk' is a file; a recording is a directory"),
     "no manifest": (
         lambda f: (f / "manifest.json").unlink(),
-        "walk' is no recording: it has no manifest.json",
+        "walk' is not a recording: it has no manifest.json",
     ),
     "broken manifest": (lambda f: truncate(f / "manifest.json"), "manifest.json' is damaged: .*line"),
     "not text": (
@@ -98,18 +98,18 @@ DAMAGE = {
     ),
     "not an object": (
         lambda f: (f / "manifest.json").write_text("[]"),
-        "no recording: .* 'footfall-recording'",
+        "is not a recording: .* 'footfall-recording'",
     ),
     "foreign": (lambda f: edit(f, format="x"), "its manifest.json does not say 'footfall-recording'"),
     "newer": (lambda f: edit(f, version=2), "has format version 2, and this Footfall reads 1"),
     "no robot": (
         lambda f: edit(f, robot={}),
-        "manifest of the recording .* damaged: this is no description of a robot",
+        "manifest of the recording .* damaged: this is not a description of a robot",
     ),
     "bad ground": (lambda f: edit(f, ground={"kind": "sea"}), "damaged: no ground is called 'sea'"),
     "bad law": (lambda f: edit(f, law={}), "damaged: KeyError: 'name'"),
     "no law": (lambda f: edit(f, law=None), "damaged: its 'law' is None and no object"),
-    "a law without a name": (lambda f: edit(f, law={"name": 3}), "its law is called 3, which is no name"),
+    "a law without a name": (lambda f: edit(f, law={"name": 3}), "its law is called 3, which is not a name"),
     "a step without end": (lambda f: edit(f, dt=math.inf), "damaged: dt is inf and no step in s"),
     "no step": (lambda f: edit(f, dt=0), "damaged: dt is 0 and no step in s"),
     "a step of text": (lambda f: edit(f, dt="1"), "damaged: dt is '1' and no step"),
@@ -172,11 +172,11 @@ DAMAGE = {
     ),
     "a link": (
         lambda f: ((f / "samples.parquet").rename(f / "x"), (f / "samples.parquet").symlink_to("x")),
-        "a recording reads nothing but itself",
+        "a recording reads only its own files",
     ),
     "a pipe": (
         lambda f: ((f / "samples.parquet").unlink(), os.mkfifo(f / "samples.parquet")),
-        "a recording reads nothing but itself",
+        "a recording reads only its own files",
     ),
     "an edited manifest": (
         lambda f: (f / "manifest.json").write_text(

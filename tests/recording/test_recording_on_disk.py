@@ -88,7 +88,7 @@ def test_numpy_values_in_info_are_saved_as_plain_ones(biped, tmp_path):
 
 def test_info_that_json_cannot_hold_is_named(biped, tmp_path):
     rec = blank(biped, info={"controller": object()})
-    with pytest.raises(RecordingError, match=r"cannot save the recording: info .*object object.* is no number"):
+    with pytest.raises(RecordingError, match=r"cannot save the recording: info .*object object.* is not a number"):
         rec.save(tmp_path / "walk")
     assert os.listdir(tmp_path) == []
 
@@ -111,10 +111,10 @@ def test_an_empty_directory_is_taken_and_any_other_refused(rec, tmp_path):
     assert_same(load_recording(rec.save(tmp_path / "empty")), rec)
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").write_bytes(b"miau")
-    with pytest.raises(RecordingError, match="the directory holds something that is no recording; give another name"):
+    with pytest.raises(RecordingError, match="holds something that is not a recording; give another name"):
         rec.save(tmp_path / "photos")
     (tmp_path / "photos" / "manifest.json").write_text('{"format": "webapp"}')
-    with pytest.raises(RecordingError, match="no recording"):
+    with pytest.raises(RecordingError, match="is not a recording"):
         rec.save(tmp_path / "photos")
     assert (tmp_path / "photos" / "cat.jpg").read_bytes() == b"miau"
 

@@ -275,7 +275,7 @@ def test_the_robots_of_example_robot_data_load_or_the_file_is_said_to_lack_somet
         ("a.xml", "<mujoco><nonsense/></mujoco>", "nonsense"),
         ("a.xml", '<mujoco><worldbody><body name="x"><freejoint/></body></worldbody></mujoco>', "mass"),
         ("a.urdf", "<robot><link", "not well-formed"),
-        ("a.urdf", "<sdf/>", "no URDF"),
+        ("a.urdf", "<sdf/>", "is not a URDF"),
         ("a.urdf", "<robot name='a'><joint name='j' type='revolute'/></robot>", "no link"),
         ("a.urdf", "<robot><link name='b'><inertial><mass value='x'/></inertial></link></robot>", "of link 'b'"),
     ],

@@ -101,7 +101,7 @@ def test_a_bad_request_is_refused_with_a_sentence_that_helps(case):
 
 def test_a_parameter_for_a_file_is_refused(tmp_path):
     (tmp_path / "hopper.xml").write_text(HOPPER)
-    with pytest.raises(RobotError, match="'mass' is no option"):
+    with pytest.raises(RobotError, match="'mass' is not an option"):
         load_robot(tmp_path / "hopper.xml", mass=3)
 
 

@@ -99,7 +99,7 @@ def test_the_largest_push_is_a_measure():
         ({"goals": {}}, "needs goals"),
         ({"goals": {"left": 0.0}}, "has the weight 0.0"),
         ({"goals": {"middle": 1.0}}, "give no 'middle'"),
-        ({"vary": {"x": (1.0, 0.0)}}, "are no interval"),
+        ({"vary": {"x": (1.0, 0.0)}}, "do not make an interval"),
         ({"rounds": 0}, "at least one"),
     ],
 )

@@ -220,7 +220,7 @@ def test_a_saved_fit_gives_the_law_back(tmp_path):
     [
         (lambda t: fit("time-stepping", []), "no trial"),
         (lambda t: fit("time-stepping", t, {}), "nothing to fit"),
-        (lambda t: fit("time-stepping", t, {"law.restitution": (1.0, 0.0)}), "no interval"),
+        (lambda t: fit("time-stepping", t, {"law.restitution": (1.0, 0.0)}), "do not make an interval"),
         (lambda t: fit("time-stepping", t, {"law.restitutoin": (0.0, 1.0)}), "no option 'restitutoin'"),
         (lambda t: fit("time-stepping", t, {"law.restitution": (0.0, 1.0, "log")}), "positive lower bound"),
         (lambda t: split(t, 3, 1, 0), "cannot fit on 3"),

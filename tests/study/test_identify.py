@@ -169,7 +169,7 @@ def test_units_and_decimal_commas_of_a_table_count_and_parquet_is_a_table(tmp_pa
     for source in (path, tmp_path / "pulls.parquet"):
         assert identify_friction(source).kinetic.value == pytest.approx(0.2)
     path.rename(tmp_path / "no.parquet")
-    with pytest.raises(FootfallError, match="it is no Parquet table"):
+    with pytest.raises(FootfallError, match="it is not a Parquet table"):
         identify_friction(tmp_path / "no.parquet")
 
 
@@ -185,7 +185,7 @@ LEVEL = {"time": np.arange(100) * 0.01, "normal": np.full(100, 20.0), "tangentia
         ({"tangential": np.zeros(100)}, "nothing is pulled"),
         ({"time": np.zeros(100)}, "time does not increase.*'trial'"),
         ({"normal": np.full(99, 20.0)}, "differ in length: time 100, normal 99"),
-        ({"tangential": np.where(np.arange(100) == 7, np.nan, RISE)}, "tangential is no number in sample 7"),
+        ({"tangential": np.where(np.arange(100) == 7, np.nan, RISE)}, "tangential is not a number in sample 7"),
         ({key: values[:12] for key, values in LEVEL.items()}, "12 samples under load are too few, 20 are needed"),
         ({"normal": None}, "'normal' is missing"),
     ],

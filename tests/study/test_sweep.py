@@ -58,11 +58,11 @@ def test_sobol_samples_fill_the_box_more_evenly_than_random_ones():
     [
         ({}, "needs inputs"),
         ({"grid": {"a": []}}, "no value for 'a'"),
-        ({"grid": {"a": [float("nan")]}}, "no finite number"),
+        ({"grid": {"a": [float("nan")]}}, "not a finite number"),
         ({"grid": {"a": [[1, 2]]}}, "an input of a case is a number"),
         ({"grid": {"a": range(10_000), "b": range(10_000)}}, "take samples instead"),
         ({"samples": Samples(0, {"a": (0, 1)})}, "between 1 and"),
-        ({"samples": Samples(4, {"a": (1, 0)})}, "are no interval"),
+        ({"samples": Samples(4, {"a": (1, 0)})}, "do not make an interval"),
         ({"samples": Samples(4, {"a": (0, 1)}, "halton")}, "random or sobol"),
         ({"table": [{"a": 1}, {"b": 2}]}, "row 1 of the table"),
         ({"table": "no-such-file.csv"}, "cannot read the cases"),

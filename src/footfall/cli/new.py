@@ -105,7 +105,7 @@ class Command:
         from footfall.files.atomic_write import atomic_write
 
         if not NAME.fullmatch(self.name) or iskeyword(self.name):
-            raise UsageError(f"'{self.name}' is no name: begin with a letter, go on with letters, digits, - and _")
+            raise UsageError(f"'{self.name}' is not a valid name: use a letter first, then letters, digits, - and _")
         template, ending = TEMPLATES[self.what]
         function = self.name.replace("-", "_")
         path = Path(function + ending)

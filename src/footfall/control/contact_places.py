@@ -46,7 +46,7 @@ class ContactPlaces:
                 )
             size = float(np.linalg.norm(contact.normal))
             if not (np.isfinite(size) and size > 0.0):
-                raise ControllerError(f"contact on {contact.body}: its normal {contact.normal} is no direction")
+                raise ControllerError(f"contact on {contact.body}: its normal {contact.normal} is not a direction")
             self.body.append(int(robot.model.body(contact.body).id))
             tangent_frame(*(float(x) / size for x in contact.normal), self.frames[i])
 

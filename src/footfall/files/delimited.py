@@ -92,7 +92,7 @@ def _parquet_columns(path: Path) -> Columns:
     try:
         table = pyarrow.parquet.read_table(path)
     except pyarrow.ArrowInvalid:
-        raise ValueError("it is no Parquet table, or was cut off") from None
+        raise ValueError("it is not a Parquet table, or was cut off") from None
     columns: dict[str, np.ndarray] = {}
     of_unit: dict[str, str] = {}
     texts: dict[str, list[str]] = {}

@@ -101,7 +101,7 @@ def load_joint_motion(
     try:
         found = readers[ending](source, _Given(fps, quaternion))
     except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError, zipfile.BadZipFile) as error:
-        raise FootfallError(f"'{source}' is no motion of a robot that can be read: {error}") from error
+        raise FootfallError(f"'{source}' cannot be read as a motion of a robot: {error}") from error
     return found if joints is None else replace(found, names=tuple(joints))
 
 
@@ -135,7 +135,7 @@ def _check(motion: JointMotion) -> None:
     if (motion.position is None) != (motion.rotation is None):
         raise FootfallError(f"{motion.source}: the root has a position or a rotation but not both")
     if motion.rotation is not None and not (np.abs(np.linalg.norm(motion.rotation, axis=1) - 1.0) < 0.05).all():
-        raise FootfallError(f"{motion.source}: the rotation of the root is no unit quaternion in every sample")
+        raise FootfallError(f"{motion.source}: the rotation of the root is not a unit quaternion in every sample")
 
 
 def _first_bad(values: np.ndarray) -> int:

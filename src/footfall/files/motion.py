@@ -129,7 +129,7 @@ def _read(source: Path, readers: Mapping[str, Callable[[Path], Measured]], up: s
     try:
         found = readers[ending](source)
     except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError) as error:
-        raise FootfallError(f"'{source}' is no {ending} file that can be read: {error}") from error
+        raise FootfallError(f"'{source}' cannot be read as a {ending} file: {error}") from error
     return found if up is None else replace(found, up=up)
 
 

@@ -26,7 +26,7 @@ def read_grey(path: Path, largest: int) -> np.ndarray:
     """
     content = path.read_bytes()
     if not content.startswith(SIGNATURE):
-        raise ValueError("it is no PNG")
+        raise ValueError("it is not a PNG")
     chunks: dict[bytes, bytes] = {}
     for kind, data in _chunks(content):
         chunks[kind] = chunks.get(kind, b"") + data

@@ -76,7 +76,7 @@ class FootstepPlan:
         feet stand ``width`` (m) apart.
         """
         if steps < 1:
-            raise GaitError(f"a walk of {steps} steps is none: steps must be at least 1")
+            raise GaitError(f"steps = {steps}, but a walk has at least 1")
         if steps > MOST_STEPS:
             raise GaitError(f"a walk has at most {MOST_STEPS} steps, not {steps}")
         shares = [0.0 if i == steps - 1 else 0.5 if i == 0 else 1.0 for i in range(steps)]

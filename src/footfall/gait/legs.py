@@ -51,7 +51,7 @@ def find_legs(robot: Robot) -> Legs:
 def _check(robot: Robot, joints: list[tuple[str, ...]], links: list[list[int]], ends: list[np.ndarray]) -> None:
     model = robot.model
     if joints[0] + joints[1] != robot.actuated or len(joints[0]) != PARTS:
-        raise GaitError(f"{robot.name} is no planar biped with hip, knee and ankle motors in each leg")
+        raise GaitError(f"{robot.name} is not a planar biped with hip, knee and ankle motors in each leg")
     turning = [tuple(model.joint(name).axis) == (0.0, 1.0, 0.0) for leg in joints for name in leg]
     hinges = [model.joint(name).type[0] == int(mujoco.mjtJoint.mjJNT_HINGE) for leg in joints for name in leg]
     if not all(turning) or not all(hinges):

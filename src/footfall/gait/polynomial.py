@@ -127,11 +127,11 @@ class PolynomialGait:
         """The gait that ``to_dict`` described."""
         values = dict(description)
         if values.pop("format", None) != FORMAT:
-            raise GaitError(f"this is no gait: its format is not '{FORMAT}'")
+            raise GaitError(f"this is not a gait: its format is not '{FORMAT}'")
         try:
             return cls(**values)
         except (TypeError, ValueError) as error:
-            raise GaitError(f"this is no gait: {error}") from error
+            raise GaitError(f"this is not a gait: {error}") from error
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as a JSON file."""

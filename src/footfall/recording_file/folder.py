@@ -72,7 +72,7 @@ def place_for(path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise RecordingError(f"cannot save the recording to '{target}': {error.strerror or error}") from error
     raise RecordingError(
-        f"cannot save the recording to '{target}': the directory holds something that is no recording; "
+        f"cannot save the recording to '{target}': the directory holds something that is not a recording; "
         "give another name"
     )
 
@@ -178,15 +178,15 @@ def _manifest(folder: Path, digest: str) -> dict[str, Any]:
     if manifest is None:
         left = any(map(_is_ours, folder.iterdir()))
         cut = ", only what a save left that was interrupted" if left else ""
-        raise RecordingError(f"'{folder}' is no recording: it has no {MANIFEST}{cut}")
+        raise RecordingError(f"'{folder}' is not a recording: it has no {MANIFEST}{cut}")
     return parsed(_content(manifest), folder)
 
 
 def _own_file(folder: Path, name: str) -> Path | None:
-    """A file of the recording; None if it is not there, and an error if it is a link to somewhere else."""
+    """A file of the recording; None if it is not there, an error if it is a link or not a regular file."""
     path = folder / name
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise RecordingError(f"'{path}' is no file of its own, and a recording reads nothing but itself")
+        raise RecordingError(f"'{path}' is not a regular file, and a recording reads only its own files")
     return path if path.exists() else None
 
 

@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    raise TypeError(f"{value!r} is no number, text, list or mapping")
+    raise TypeError(f"{value!r} is not a number, text, list or mapping")
 
 
 # ---- reading -----------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def _plain(value: Any) -> Any:
 def parsed(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The content itself, if it is a manifest that this version reads and is unchanged since it was saved."""
     if content.get("format") != FORMAT:
-        raise RecordingError(f"'{folder}' is no recording: its manifest.json does not say '{FORMAT}'")
+        raise RecordingError(f"'{folder}' is not a recording: its manifest.json does not say '{FORMAT}'")
     if content.get("version") != VERSION:
         raise RecordingError(
             f"the recording '{folder}' has format version {content.get('version')}, and this Footfall reads {VERSION}"
@@ -184,14 +184,14 @@ def _failure(value: Mapping[str, Any]) -> Failure:
     if not isinstance(failure.time, int | float) or not all(
         isinstance(text, str) for text in (failure.cause, failure.joint, failure.message)
     ):
-        raise RecordingError("its 'failure' is no time, cause, joint and message")
+        raise RecordingError("its 'failure' does not hold time, cause, joint and message")
     return failure
 
 
 def _law(description: Mapping[str, Any]) -> Law:
     name = description["name"]
     if not isinstance(name, str):
-        raise RecordingError(f"its law is called {_shown(name)}, which is no name")
+        raise RecordingError(f"its law is called {_shown(name)}, which is not a name")
     # Options are hashable, so what JSON holds as a list was a tuple.
     options = {key: tuple(v) if isinstance(v, list) else v for key, v in description.items() if key != "name"}
     try:

@@ -44,7 +44,7 @@ def read_model(path: Path) -> mujoco.MjSpec:
     if not path.is_file():
         raise RobotError(f"no file '{path}'; built-in robots are {', '.join(robots())}")
     if path.suffix.lower() not in ENDINGS:
-        raise RobotError(f"'{path}' is no model of a robot: its name ends in .xml or .mjcf (MJCF), or in .urdf")
+        raise RobotError(f"'{path}' is not a model of a robot: its name must end in .xml or .mjcf (MJCF), or in .urdf")
     try:
         if is_urdf(path):
             return read_urdf(path)

@@ -77,7 +77,7 @@ def load_robot(
         if parameters:
             known = "feet, points, pose, actuators, name"
             raise RobotError(
-                f"'{next(iter(parameters))}' is no option of load_robot for a model of your own (known: {known})"
+                f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own (known: {known})"
             )
         return _robot(_of_user(source, name), feet, points, pose, actuators)
     asked = {"feet": feet, "points": points, "pose": pose, "actuators": actuators, "name": name}

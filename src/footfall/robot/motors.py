@@ -76,7 +76,7 @@ def drives(robot: Robot, controller: str) -> Drives:
 
 
 def motor_scale(robot: Robot, controller: str) -> np.ndarray:
-    """(nu,) torque per control of each actuator, N m; an error where one is no plain motor on a joint."""
+    """(nu,) torque per control of each actuator, N m; an error where one is not a plain motor on a joint."""
     model = robot.model
     for i in range(model.nu):
         if (
@@ -85,7 +85,7 @@ def motor_scale(robot: Robot, controller: str) -> np.ndarray:
             or model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE
         ):
             raise ControllerError(
-                f"{controller}: actuator '{model.actuator(i).name}' of {robot.name} is no plain motor on a joint; "
+                f"{controller}: actuator '{model.actuator(i).name}' of {robot.name} is not a plain motor on a joint; "
                 'load the robot with actuators="motor"'
             )
     return model.actuator_gear[:, 0] * model.actuator_gainprm[:, 0]

@@ -251,7 +251,7 @@ class Robot:
                 model = mujoco.MjModel.from_binary_path("m.mjb", assets={"m.mjb": base64.b64decode(binary)})
             return cls(model=model, **values)
         except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            raise RobotError(f"this is no description of a robot: {type(error).__name__}: {error}") from error
+            raise RobotError(f"this is not a description of a robot: {type(error).__name__}: {error}") from error
 
 
 def _frozen(values: Any, dtype: type = float) -> np.ndarray:

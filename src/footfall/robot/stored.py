@@ -27,7 +27,7 @@ def check_stored(mjcf: str, assets: Mapping[str, bytes]) -> None:
     try:
         root = ElementTree.fromstring(mjcf)
     except ElementTree.ParseError as error:
-        raise RobotError(f"its model is no XML: {error}") from error
+        raise RobotError(f"its model is not XML: {error}") from error
     for element in root.iter():
         _check(element, assets)
 

@@ -27,7 +27,7 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     except ElementTree.ParseError as error:
         raise RobotError(f"'{path}' is not well-formed XML: {error}") from error
     if robot.tag != "robot":
-        raise RobotError(f"'{path}' is no URDF: its root element is <{robot.tag}>, not <robot>")
+        raise RobotError(f"'{path}' is not a URDF: its root element is <{robot.tag}>, not <robot>")
     values = (value for element in robot.iter() for value in element.attrib.values())
     if any("${" in value for value in values) or any("/xacro}" in element.tag for element in robot.iter()):
         raise RobotError(f"'{path}' is a template: expand it first, as in xacro {path.name} > robot.urdf")

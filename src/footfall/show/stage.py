@@ -111,6 +111,6 @@ def _renderer(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, Any]
         except Exception as error:  # each way fails in its own: ImportError, AttributeError, FatalError, ...
             reasons.append(f"{way}: {(str(error).splitlines() or [type(error).__name__])[0]}")
     raise FootfallError(
-        "no picture can be drawn, for OpenGL does not work here without a screen "
+        "no picture can be drawn: OpenGL does not work here without a screen "
         f"({'; '.join(reasons)}); on Linux install libegl1 and set MUJOCO_GL=egl, or view the report instead"
     )

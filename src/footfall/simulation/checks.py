@@ -34,7 +34,7 @@ def multiple(name: str, value: float | None, dt: float) -> int:
         raise SimulationError(f"{name} = {value:g} s has more steps of {dt:g} s than can be counted")
     every = round(value / dt)
     if every < 1 or abs(every * dt - value) > 1e-9 + 1e-6 * value:
-        raise SimulationError(f"{name} = {value:g} s is no multiple of dt = {dt:g} s")
+        raise SimulationError(f"{name} = {value:g} s is not a multiple of dt = {dt:g} s")
     return every
 
 
@@ -62,7 +62,7 @@ def push_list(pushes: Any) -> tuple[Push, ...]:
         raise SimulationError(f"pushes are a footfall.Push or a list of them, not {pushes!r}") from error
     for push in found:
         if not isinstance(push, Push):
-            raise SimulationError(f"pushes are a footfall.Push or a list of them, and {push!r} is none")
+            raise SimulationError(f"pushes are a footfall.Push or a list of them, and {push!r} is not a Push")
     return found
 
 

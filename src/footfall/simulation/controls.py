@@ -235,7 +235,7 @@ def _checked(
             controls = np.asarray(answer, dtype=float) if answer is not None else None
         except (TypeError, ValueError) as error:
             raise ControllerError(
-                f"controller {name} returned {answer!r} at t = {time:.6g} s, which is no array of numbers"
+                f"controller {name} returned {answer!r} at t = {time:.6g} s, which is not an array of numbers"
             ) from error
         if controls is None or controls.shape != shape:
             got = "None" if controls is None else f"shape {controls.shape}"

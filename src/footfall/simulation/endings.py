@@ -39,8 +39,8 @@ def conclude(run: Run) -> Recording:
     if lost:
         places, slots = SIZES[-1]
         warn(
-            f"{lost} steps lack forces and are marked as unsolved: more came to the ground at once beside the feet "
-            f"than there is room for, {places} points of {slots} bodies"
+            f"{lost} steps lack forces and are marked as unsolved: more bodies other than feet touched the ground "
+            f"at once than there is room for, {places} points of {slots} bodies"
         )
     for warning in warnings_of(run):
         warn(f"MuJoCo: {warning.message}")

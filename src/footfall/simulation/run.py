@@ -206,8 +206,8 @@ class Run:
             space.resize(self.simulation, size, len(self.tape.time))
         except MemoryError as cause:
             raise SimulationError(
-                "there is no memory to record bodies beside the feet that touch the ground: use a larger record_dt, or "
-                "body_contacts=False",
+                "there is not enough memory to record bodies other than feet that touch the ground: "
+                "use a larger record_dt, or body_contacts=False",
                 self.recording(),
             ) from cause
         self.points, self.contacts, self.flow = space.points, space.contacts, space.flow

@@ -159,7 +159,7 @@ class Comparison:
 
     def _some(self) -> Mapping[str, Recording]:
         if not self.recordings:
-            raise FootfallError("no law came to a recording: " + "; ".join(f"{r.law}: {r.why}" for r in self.rows))
+            raise FootfallError("no law gave a recording: " + "; ".join(f"{r.law}: {r.why}" for r in self.rows))
         return self.recordings
 
 

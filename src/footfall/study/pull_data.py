@@ -99,7 +99,7 @@ def pulls_of(name: str, columns: Mapping[str, Any]) -> list[Pull]:
     for what, array in arrays.items():
         bad = np.flatnonzero(~np.isfinite(array))
         if bad.size:
-            raise FootfallError(f"{name}: {what} is no number in sample {bad[0]}, and in {bad.size} in all")
+            raise FootfallError(f"{name}: {what} is not a number in sample {bad[0]}, and in {bad.size} samples in all")
     number = arrays.pop("pull", np.zeros(arrays["time"].size))
     found = []
     for value in np.unique(number):

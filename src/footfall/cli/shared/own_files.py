@@ -23,7 +23,7 @@ def import_file(name: str) -> ModuleType:
             raise FootfallError(f"cannot import '{name}': there is no such file")
         spec = spec_from_file_location(path.stem, path)
         if spec is None or spec.loader is None:
-            raise ImportError("it is no Python file")
+            raise ImportError("it is not a Python file")
         module = module_from_spec(spec)
         sys.modules[path.stem] = module
         spec.loader.exec_module(module)

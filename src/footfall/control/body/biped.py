@@ -193,7 +193,7 @@ def _check(robot: Robot, purpose: str) -> None:
         names = ", ".join(model.body(model.jnt_bodyid[joint]).name for joint in free)
         raise ControllerError(f"{purpose} needs one free base, and {robot.name} has {len(free)} free bodies: {names}")
     if len(free) == 0 or free[0] != 0:
-        raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
+        raise ControllerError(f"{purpose} needs one free base, and {robot.name} has none")
     check_weight(robot, purpose)
 
 

@@ -188,7 +188,7 @@ def _coordinates(robot: Robot, motion: JointMotion) -> np.ndarray:
     values = np.tile(robot.home, (len(motion), 1))
     if motion.position is not None and motion.rotation is not None:
         if not model.njnt or model.jnt_type[0] != FREE:
-            raise ControllerError(f"follow: {motion.source} moves a free root, which {robot.name} has not")
+            raise ControllerError(f"follow: {motion.source} moves a free root, and {robot.name} has none")
         _check_order(robot, motion.rotation[0], motion.source)
         values[:, :3], values[:, 3:7] = motion.position, motion.rotation
     elif model.njnt and model.jnt_type[0] == FREE:

@@ -126,7 +126,7 @@ def check_shape(robot: Robot) -> None:
         )
     model = robot.model
     if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE:
-        raise ControllerError(f"quadruped-walk needs a free base, which {robot.name} has not")
+        raise ControllerError(f"quadruped-walk needs a free base, and {robot.name} has none")
     check_weight(robot, "quadruped-walk")
 
 

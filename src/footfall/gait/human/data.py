@@ -118,7 +118,7 @@ def _loaded(source: Path, changed: tuple[int, ...]) -> MeasuredWalk:
         raise FootfallError(f"cannot read the walk '{source}': {error.strerror}") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise FootfallError(
-            f"'{source}' is no table of a walk: footfall human-walk FOLDER --out FILE.json makes one"
+            f"'{source}' is not a table of a walk: footfall human-walk FOLDER --out FILE.json makes one"
         ) from error
 
 
@@ -152,7 +152,7 @@ def derive(
     raw = None if tables else raw_files(source, None if forces is None else Path(forces).expanduser())
     if raw is None and not tables:
         raise FootfallError(
-            f"'{source}' is no recording of a walk: give a .c3d file, a .trc file with its forces, or a folder with "
+            f"'{source}' is not a recording of a walk: give a .c3d file, a .trc file with its forces, or a folder with "
             "one of these, or with joints.csv and grf.csv"
         )
     try:

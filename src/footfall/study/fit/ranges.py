@@ -21,7 +21,7 @@ class Range:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-            raise StudyError(f"the bounds {self.low} and {self.high} are no interval")
+            raise StudyError(f"the bounds {self.low} and {self.high} do not make an interval")
         if self.scale not in ("linear", "log"):
             raise StudyError(f"a parameter is searched on a 'linear' or a 'log' scale, not '{self.scale}'")
         if self.scale == "log" and self.low <= 0.0:

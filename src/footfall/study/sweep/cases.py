@@ -83,7 +83,7 @@ def make_cases(
     axes = {name: _axis(name, values) for name, values in (grid or {}).items()}
     twice = sorted(rows.keys() & axes.keys())
     if twice:
-        raise StudyError(f"'{twice[0]}' is given twice, in the grid and beside it")
+        raise StudyError(f"'{twice[0]}' is given twice, in the grid and outside it")
     if not rows and not axes:
         raise StudyError("a study needs inputs: a grid, samples or a table")
     number = len(next(iter(rows.values()))) if rows else 1
@@ -114,7 +114,7 @@ def _scalar(name: str, value: Any) -> Scalar:
     if not isinstance(value, bool | int | float | str):
         raise StudyError(f"'{name}' = {value!r}: an input of a case is a number, a text, true or false")
     if isinstance(value, float) and not math.isfinite(value):
-        raise StudyError(f"'{name}' holds {value}, which is no finite number")
+        raise StudyError(f"'{name}' holds {value}, which is not a finite number")
     return value
 
 
@@ -124,7 +124,7 @@ def _bounds(name: str, pair: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise StudyError(f"'{name}' = {pair!r}: samples need a lower and an upper bound") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise StudyError(f"'{name}': the bounds {low:g} and {high:g} are no interval")
+        raise StudyError(f"'{name}': the bounds {low:g} and {high:g} do not make an interval")
     return low, high
 
 

@@ -159,7 +159,7 @@ def _read_study(path: Path) -> dict[str, Any]:
             raise StudyError(f"{path} is a study of format {about['format']}; this version reads format {FORMAT}")
         return about
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StudyError(f"{path} is no study that can be read: {error}") from error
+        raise StudyError(f"{path} cannot be read as a study: {error}") from error
 
 
 def _difference(old: Mapping[str, Any], plan: Plan) -> str:

@@ -107,7 +107,7 @@ def check(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, Any
         if name in named and one.default is one.empty and name not in inputs and name != "seed"
     ]
     if owed:
-        raise StudyError(f"function {work.__qualname__} needs '{owed[0]}', which is no input of the study")
+        raise StudyError(f"function {work.__qualname__} needs '{owed[0]}', which is not an input of the study")
 
 
 def run_case(
