@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from show_recordings import standing
 
+import footfall as ff
 from footfall.errors import RecordingError
 from footfall.measure import momentum, overall_cop
 from footfall.record import COLUMNS
@@ -86,3 +87,12 @@ def test_decimation_keeps_every_peak_and_every_gap():
     assert np.isnan(values[kept]).any()
     assert np.nanmax(values[kept]) == 50.0
     assert np.array_equal(decimated(values[:900], 1000), np.arange(900))
+
+
+@pytest.mark.parametrize("side", [1e-3, 1.0])
+def test_a_tiny_robot_fills_its_picture_as_a_large_one_does(side):
+    """It was a dot: nothing counted as smaller than 5 cm."""
+    cube = f'<body name="cube"><freejoint/><geom type="box" size="{side / 2} {side / 2} {side / 2}" mass="1"/></body>'
+    spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{cube}</worldbody></mujoco>")
+    rec = ff.Simulation(ff.load_robot(spec, name="cube"), law="time-stepping").run(0.002)
+    assert show.make_scene(rec).size == pytest.approx(side)

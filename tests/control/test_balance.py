@@ -238,6 +238,19 @@ def test_it_follows_a_reference_of_place_and_orientation(biped):
     assert kinds(rec) == []
 
 
+def test_a_reference_is_asked_once_for_every_step_and_never_before_the_start(biped):
+    """One that takes the root of the time was said to give what is no number at t = -0.001 s."""
+    asked = []
+
+    def rise(time):
+        asked.append(time)
+        return np.array([0.0, 0.0, 1e-3 * math.sqrt(time)])
+
+    rec = ff.Simulation(biped).run(0.1, controller=Balance(com=rise, orientation=lambda time: (0.0, 0.0, time**1.5)))
+    assert min(asked) == 0.0 and len(asked) == len(rec) + 1  # each sample, and a step beyond the last
+    np.testing.assert_allclose(np.diff(asked), rec.dt, rtol=1e-6)
+
+
 # ---- what cannot be had ----------------------------------------------------------------------------------------
 
 

@@ -179,7 +179,8 @@ def robot_sizes(robot: Robot, meshes: Mapping[int, Mesh]) -> tuple[float, float,
         if model.body_weldid[body] != 0:
             corners.append(mesh.vertices @ data.xmat[body].reshape(3, 3).T + data.xpos[body])
     spread = np.ptp(np.concatenate(corners), axis=0) if len(corners) > 1 else np.zeros(3)
-    spread = np.maximum(spread, 0.05)  # a robot without geoms still has arrows and markers
+    least = 0.05 * float(spread.max()) or 0.05  # a robot without geoms still has arrows and markers
+    spread = np.maximum(spread, least)
     return float(spread.max()), float(spread[:2].max()), float(spread[2]), 0.5 * float(np.hypot(*spread[:2]))
 
 

@@ -23,7 +23,8 @@ class Wanted(NamedTuple):
 class Reference:
     """A motion from the place and orientation at the start: ``com`` (m) and ``orientation`` (rotation vector, rad).
 
-    Either may be None, then nothing moves. Velocities are differences over two steps ``dt`` (s).
+    Either may be None, then nothing moves. Velocities are differences over two steps ``dt`` (s), over one at the start:
+    neither is asked for times before it, nor twice for the same.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Reference:
     ) -> None:
         self._moves, self._turns, self._dt = com, orientation, dt
         self._still = Wanted(np.zeros(3), np.zeros(3), np.eye(3), np.zeros(3))
+        self._known: dict[str, dict[float, np.ndarray]] = {"com": {}, "orientation": {}}
 
     def begin(self, com: np.ndarray, trunk: np.ndarray) -> None:
         """Take the place where everything is now as the origin of the motion."""
@@ -38,14 +40,26 @@ class Reference:
 
     def at(self, time: float) -> Wanted:
         wanted, dt = self._still, self._dt
+        times = (max(time - dt, 0.0), time, time + dt)
+        between = times[2] - times[0]
         if self._moves is not None:
-            before, now, after = (_three("com", self._moves, t) for t in (time - dt, time, time + dt))
-            wanted = wanted._replace(com=wanted.com + now, velocity=(after - before) / (2.0 * dt))
+            before, now, after = self._around("com", self._moves, times)
+            wanted = wanted._replace(com=wanted.com + now, velocity=(after - before) / between)
         if self._turns is not None:
-            before, now, after = (_three("orientation", self._turns, t) for t in (time - dt, time, time + dt))
-            spin = _vector(_rotation(after) @ _rotation(before).T) / (2.0 * dt)
+            before, now, after = self._around("orientation", self._turns, times)
+            spin = _vector(_rotation(after) @ _rotation(before).T) / between
             wanted = wanted._replace(orientation=_rotation(now) @ wanted.orientation, spin=spin)
         return wanted
+
+    def _around(self, name: str, function: Callable[[float], Any], times: tuple[float, ...]) -> list[np.ndarray]:
+        """Values of a function at three times, s; what it said of the last three is known."""
+        known, found = self._known[name], {}
+        steps = [round(time / self._dt, 6) for time in times]
+        for step, time in zip(steps, times, strict=True):
+            if step not in found:
+                found[step] = known[step] if step in known else _three(name, function, time)
+        self._known[name] = found
+        return [found[step] for step in steps]
 
 
 def _three(name: str, function: Callable[[float], Any], time: float) -> np.ndarray:
