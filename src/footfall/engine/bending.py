@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 
-#: Way of a step on which no bend is looked for, m.
-STILL = 1e-7
+#: Way of a step on which no bend is looked for, m: at 1 cm/s and a curvature of 1 / m it is 1e-4 m/s2.
+STILL = 1e-5
 
 
 @inlined

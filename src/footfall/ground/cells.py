@@ -21,7 +21,7 @@ from footfall.ground.surface import REACH, over_height
 
 #: A place is found when the square of a step of Newton's method, times the twist of the cell, is less than this, m: so
 #: much is left. After so many steps the last is taken.
-FOUND, STEPS = 1e-10, 12
+FOUND, STEPS = 1e-9, 12
 #: A place straight under a point is the nearest where its tangent plane has it no farther beside it than this, m.
 UNDER = 1e-7
 #: Cells that tangent planes lead through at most.
@@ -283,20 +283,27 @@ def nearest_place(x, y, z, parameters, table):
     if beside < UNDER * UNDER:
         limit = clearance * clearance
     elif not far:
-        plane = under
+        plane, to_x, to_y, from_x, from_y, rest, same = under, x, y, x, y, clearance, False
         for _ in range(WALK):  # to the cell where a plane that touches in it has the foot of the point
-            known_i, known_j = i, j
+            known_i, known_j, from_x, from_y = i, j, to_x, to_y
             to_x, to_y = x - plane[0] * plane[1], y - plane[0] * plane[2]
             i, j = row_of(to_y, parameters), column_of(to_x, parameters)
-            if i == known_i and j == known_j:
-                break
+            same = i == known_i and j == known_j
             u, v, a, b, c, t = in_cell(to_x, to_y, i, j, parameters, table)
             slope_x, slope_y = b + t * v, c + t * u
-            ahead = slope_x * (x - to_x) + slope_y * (y - to_y)
-            plane = over_height(z - a - b * u - slope_y * v - ahead, slope_x, slope_y)
-        known_i, known_j = i, j
-        limit, gap, nx, ny, nz = nearest_in_cell(x, y, z, up, i, j, math.inf, parameters, table)
-        place = (gap, nx, ny, nz)
+            rest = z - a - b * u - slope_y * v
+            plane = over_height(rest - slope_x * (x - to_x) - slope_y * (y - to_y), slope_x, slope_y)
+            if same:
+                break
+        known_i, known_j, place = -1, -1, plane
+        if abs(plane[0]) < reach:
+            known_i, known_j = i, j
+            moved = (to_x - from_x) ** 2 + (to_y - from_y) ** 2
+            if same and abs(t) * moved < FOUND:
+                limit = (x - to_x) ** 2 + (y - to_y) ** 2 + rest * rest
+            else:
+                limit, gap, nx, ny, nz = nearest_in_cell(x, y, z, up, i, j, math.inf, parameters, table)
+                place = (gap, nx, ny, nz)
     if limit <= border * border or not low:
         return place
     limit = min(limit, reach * reach)
