@@ -18,16 +18,17 @@ from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.events.course import add_pushes, first_change, sum_up
 from footfall.engine.events.creep import move
-from footfall.engine.events.flow import AFTER, CHANGED, DEGREE, KINKS, KNOWN, ORDER, PART, SHARE, UNKNOWN
+from footfall.engine.events.flow import AFTER, CHANGED, DEGREE, EVALUATED, KINKS, KNOWN, ORDER, PART, SHARE, UNKNOWN
 from footfall.engine.events.kinks import (
     AGAIN,
+    FEWEST_EVALUATIONS,
     OTHERWISE,
     OVER,
     SHORTER,
     SLOWLY,
-    add_before_kinks,
     begin_kink,
     follow_kink,
+    leave_kinks,
 )
 from footfall.engine.events.period import is_sound, keep_forces
 from footfall.engine.events.search import find_event
@@ -67,7 +68,7 @@ def improve(world, flow, order, dt, turn):
     """
     change, off = flow.slope[0, : world.qvel.size], 0.0
     for j in range(change.size):
-        gained = dt * sum_up(flow, 1, world.qacc[j], flow.pace[:, j], order, 1.0)
+        gained = dt * sum_up(flow.part, world.qacc[j], flow.pace[:, j], order)
         off = max(off, abs(gained - change[j]))
         change[j] = gained
     kept = flow.clock
@@ -105,7 +106,7 @@ def note_pushes(points, contacts, flow, dt):
             flow.worked[p] = int(points.memory[p, first + DOES])
         for c in range(3):
             flow.pushed[p, c] = 0.0
-    add_pushes(contacts, flow, flow.pushed, 1.0, dt)
+    add_pushes(contacts, flow, flow.pushed, flow.part, dt)
 
 
 @cold(types.int64, soon=True)
@@ -125,9 +126,11 @@ def correct(world, points, contacts, joints, flow, dt, turn):
     part, row = first_change(world, joints, flow, flow.tally[DEGREE], since, dt)
     if part < 1.0:
         return begin_kink(world, points, contacts, joints, flow, row, part, dt)
+    if flow.tally[KINKS] > 0 and flow.tally[EVALUATED] < FEWEST_EVALUATIONS:
+        return AGAIN
     note_pushes(points, contacts, flow, dt)
     if not is_sound(points, contacts, flow, flow.pushed):
         return OTHERWISE
     if flow.tally[KINKS] > 0:
-        add_before_kinks(contacts, flow)
+        leave_kinks(contacts, flow, dt)
     return OVER

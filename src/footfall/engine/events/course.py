@@ -8,7 +8,7 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.engine.constraints.active_set import FRICTION
 from footfall.engine.constraints.joint_rows import beyond_friction
-from footfall.engine.events.flow import DEGREE
+from footfall.engine.events.flow import DEGREE, ORDER
 from footfall.engine.events.in_step import BEYOND, BISECTIONS
 
 
@@ -24,22 +24,52 @@ def course(flow, what, m, part):
 
 
 @inlined
-def sum_up(flow, what, last, before, order, part):
+def weigh(flow, what, part, weights):
+    """The same of all differences, into ``weights``: at the end of a stride ``flow.part`` has those of the integral."""
+    for m in range(ORDER + 1):
+        weights[m] = course(flow, what, m, part)
+
+
+@inlined
+def sum_up(weights, last, before, order):
     """The sum of that over the differences of a ``last`` value, those of the one ``before`` known."""
-    change, total = last, course(flow, what, 0, part) * last
+    change, total = last, weights[0] * last
     for k in range(order):
         change -= before[k]
-        total += course(flow, what, k + 1, part) * change
+        total += weights[k + 1] * change
     return total
 
 
 @inlined
-def beyond_within(world, joints, flow, i, order, part, dt):
-    """How far the friction of a joint is beyond what it does, N m or N, where so much of a stride is over."""
+def beyond_within(world, joints, flow, i, order, dt):
+    """How far the friction of a joint is beyond what it does, N m or N, by the weights of accelerations and velocities
+    in ``flow.scaling``.
+    """
     j = joints.dof[i]
     last, before = world.qacc[j], flow.pace[:, j]
-    speed = flow.speed[j] + dt * sum_up(flow, 1, last, before, order, part)
-    return beyond_friction(joints, i, speed, sum_up(flow, 0, last, before, order, part))
+    speed = flow.speed[j] + dt * sum_up(flow.scaling[1], last, before, order)
+    return beyond_friction(joints, i, speed, sum_up(flow.scaling[0], last, before, order))
+
+
+@inlined
+def look_within(flow, part):
+    """Put the weights of a part of a stride, 0 to 1, where ``beyond_within`` reads them."""
+    weigh(flow, 0, part, flow.scaling[0])
+    weigh(flow, 1, part, flow.scaling[1])
+
+
+@inlined
+def change_of(world, joints, flow, i, order, low, high, dt):
+    """Part of a stride between ``low`` and ``high`` at which the friction of a joint begins or ceases to slip."""
+    allowed = BEYOND * joints.bound[i]
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        look_within(flow, middle)
+        if beyond_within(world, joints, flow, i, order, dt) <= allowed:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 @inlined
@@ -50,30 +80,26 @@ def first_change(world, joints, flow, order, since, dt):
     It is looked for at the end and halfway there.
     """
     first, row, halfway = 1.0, -1, 0.5 * (since + 1.0)
+    look_within(flow, halfway)
     for i in range(joints.kind.size):
         if joints.kind[i] != FRICTION:
             continue
-        low, high, allowed = since, 1.0, BEYOND * joints.bound[i]
-        if not beyond_within(world, joints, flow, i, order, halfway, dt) <= allowed:
+        high, allowed, j = 1.0, BEYOND * joints.bound[i], joints.dof[i]
+        if not beyond_within(world, joints, flow, i, order, dt) <= allowed:
             high = halfway
-        elif beyond_within(world, joints, flow, i, order, 1.0, dt) <= allowed:
+        elif beyond_friction(joints, i, world.qvel[j], world.qacc[j]) <= allowed:
             continue
-        for _ in range(BISECTIONS):
-            middle = 0.5 * (low + high)
-            if beyond_within(world, joints, flow, i, order, middle, dt) <= allowed:
-                low = middle
-            else:
-                high = middle
+        high = change_of(world, joints, flow, i, order, since, high, dt)
+        look_within(flow, halfway)
         if high < first:
             first, row = high, i
     return first, row
 
 
 @inlined
-def add_pushes(contacts, flow, out, part, times):
-    """Add ``times`` the integral of the forces of points, over strides, up to a part of a stride."""
+def add_pushes(contacts, flow, out, weights, times):
+    """Add to ``out`` the integral of the forces of points over strides, of the part whose ``weights`` these are."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):
-            last, before = flow.force[1, p, c], flow.began[:, p, c]
-            out[p, c] += times * sum_up(flow, 1, last, before, flow.tally[DEGREE], part)
+            out[p, c] += times * sum_up(weights, flow.force[1, p, c], flow.began[:, p, c], flow.tally[DEGREE])

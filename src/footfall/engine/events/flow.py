@@ -92,7 +92,7 @@ class Flow(NamedTuple):
     course: np.ndarray  # (2, ORDER + 1, ORDER + 2) see ``course``
     told: np.ndarray  # (2, ORDER + 1, STAGES) see ``restart``
     part: np.ndarray  # (ORDER + 2,) what the integral over a stride takes of the differences at its end
-    scaling: np.ndarray  # (ORDER + 2, ORDER + 2) scratch of ``strides``
+    scaling: np.ndarray  # (ORDER + 2, ORDER + 2) scratch of ``strides`` and ``course``
     values: np.ndarray  # (ORDER + 2,) scratch
     kink: np.ndarray  # (3, ORDER + 2) differences of what changes since a kink, of its integral and of twice that
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion

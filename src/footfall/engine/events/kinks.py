@@ -16,7 +16,7 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.engine.constraints.active_set import HOLDS, SLIPS_DOWN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import beyond_friction
-from footfall.engine.events.course import add_pushes, course
+from footfall.engine.events.course import add_pushes, course, weigh
 from footfall.engine.events.flow import CHANGED, DEGREE, DID, EVALUATED, KINKS, ORDER, PART, ROW
 from footfall.engine.events.period import keep_forces
 from footfall.engine.other_bodies.near import live
@@ -28,8 +28,8 @@ from footfall.solve.dense import copy
 OVER, AGAIN, SHORTER, OTHERWISE = 0, 1, 2, 3
 #: Largest share of the error of a stride's end that an evaluation may leave.
 SLOWLY = 0.5
-#: Most kinks of a stride; and fewest and most evaluations after each: two are often enough for the stride itself, the
-#: third is for the prediction of the next one.
+#: Most kinks of a stride; fewest evaluations after the last one, as two are often enough for the stride itself but not
+#: to predict the next one; and most evaluations after each.
 MOST_KINKS, FEWEST_EVALUATIONS, MOST_EVALUATIONS = 6, 3, 6
 #: Change of velocities by an evaluation that is as good as none, relative to the tolerance.
 NOTHING = 1e-3
@@ -42,7 +42,7 @@ def integrate_since(flow, part, values, out):
     """Differences at the end of a stride of an integral since a ``part`` of it, 0 to 1, from those of the integrand."""
     out[0] = 0.0
     for m in range(ORDER + 1):
-        out[0] += values[m] * (course(flow, 1, m, 1.0) - course(flow, 1, m, part))
+        out[0] += values[m] * (flow.part[m] - course(flow, 1, m, part))
     for k in range(1, out.size):
         out[k] = 0.0
         for m in range(out.size - k):
@@ -77,6 +77,13 @@ def find_shape(world, joints, flow, i, order, part, dt):
 
 
 @inlined
+def add_before_kink(contacts, flow, part, times):
+    """Add the impulses of points before a kink to ``flow.force[3]``."""
+    weigh(flow, 1, part, flow.scaling[0])
+    add_pushes(contacts, flow, flow.force[3], flow.scaling[0], times)
+
+
+@inlined
 def begin_kink(world, points, contacts, joints, flow, i, part, dt):
     """Change the state of a joint's friction from a ``part`` of a stride on, 0 to 1: AGAIN, as its end is to be
     evaluated again, or OTHERWISE if that is not possible.
@@ -90,7 +97,9 @@ def begin_kink(world, points, contacts, joints, flow, i, part, dt):
         for p in range(live(points)):
             for c in range(3):
                 flow.force[3, p, c] = 0.0
-    add_pushes(contacts, flow, flow.force[3], part, dt)
+    else:
+        add_before_kink(contacts, flow, flow.clock[PART], -dt)
+    add_before_kink(contacts, flow, part, dt)
     joints.state[i] = beyond_side(world, joints, i) if did == HOLDS else HOLDS
     flow.tally[ROW], flow.tally[DID], flow.tally[EVALUATED] = i, did, 0
     flow.tally[KINKS] += 1
@@ -160,18 +169,20 @@ def follow_kink(world, points, contacts, joints, flow, dt):
     kink_forces(points, contacts, flow, dt)
     for k in range(shape.size):
         shape[k] = integral[k] / integral[0]
-    if off > NOTHING * flow.tolerance:
-        if share > SLOWLY:
-            return OTHERWISE
-        if count < FEWEST_EVALUATIONS or off * share / (1.0 - share) > flow.tolerance:
-            return AGAIN if count < MOST_EVALUATIONS else OTHERWISE
-    add_pushes(contacts, flow, flow.force[3], part, -dt)
+    if off <= NOTHING * flow.tolerance:
+        flow.tally[EVALUATED] = FEWEST_EVALUATIONS
+        return OVER
+    if share > SLOWLY:
+        return OTHERWISE
+    if count == 1 or off * share / (1.0 - share) > flow.tolerance:
+        return AGAIN if count < MOST_EVALUATIONS else OTHERWISE
     return OVER
 
 
 @inlined
-def add_before_kinks(contacts, flow):
+def leave_kinks(contacts, flow, dt):
     """Add to the impulses of a period by how much those before kinks differ from the extended ones."""
+    add_before_kink(contacts, flow, flow.clock[PART], -dt)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):
