@@ -72,7 +72,7 @@ def test_a_robot_from_a_compiled_model_survives_to_dict_too():
 
 
 def test_a_description_that_is_none_is_refused():
-    with pytest.raises(RobotError, match="no description of a robot"):
+    with pytest.raises(RobotError, match="not a description of a robot"):
         Robot.from_dict({"name": "x"})
 
 

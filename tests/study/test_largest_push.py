@@ -22,7 +22,11 @@ BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 
 
 @pytest.mark.parametrize(
     ("gravity", "joint", "sentence"),
-    [("0 0 -9.81", "", "its body 'block' is held in the world"), ("0 0 0", "<freejoint/>", "its model has no gravity")],
+    [
+        ("0 0 -9.81", "", "its body 'block' is held in the world"),
+        ("0 0 -9.81", "<joint axis='0 1 0'/>", "its body 'block' is held in the world"),  # as an arm is by its shoulder
+        ("0 0 0", "<freejoint/>", "its model has no gravity"),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:body 'block'")
 def test_robots_that_no_push_lets_fall_are_refused(gravity, joint, sentence, tmp_path, capsys):

@@ -136,8 +136,9 @@ class Robot:
 
     @property
     def held(self) -> bool:
-        """Whether its base is fixed in the world, so that it cannot fall."""
-        return not moving_bodies(self.model)[self.base]
+        """Whether its base is fixed in the world, or hangs there on hinges alone, so that it cannot fall."""
+        carried = np.isin(self.model.jnt_bodyid, chain_of(self.model, self.base))
+        return not np.isin(self.model.jnt_type[carried], (FREE, SLIDE)).any()
 
     @cached_property
     def others(self) -> BodyPoints:
