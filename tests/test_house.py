@@ -149,7 +149,7 @@ def packages(file: Path) -> set[str]:
     plain, inner = imports_in(file)
     full = {alias.name for node in plain for alias in node.names} | {node.module for node in inner if node.module}
     inside = {f"{node.module}.{alias.name}" for node in inner for alias in node.names}
-    by_name = set(re.findall(r'(?:import_module|needed)\("(\w+)', file.read_text(encoding="utf-8")))
+    by_name = set(re.findall(r'(?:import_module|optional_package)\("(\w+)', file.read_text(encoding="utf-8")))
     return {name.partition(".")[0] for name in full} | ((full | inside) & {*PROVIDES.values()}) | by_name
 
 

@@ -95,7 +95,7 @@ def without_warnings() -> Iterator[None]:
         yield
 
 
-def needed(package: str, sentence: str) -> Any:
+def optional_package(package: str, sentence: str) -> Any:
     """Import an optional package, or raise an error that says what it is for and how to get it."""
     try:
         return import_module(package)

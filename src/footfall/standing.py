@@ -63,7 +63,7 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
     Several robots in one model are each set down, and all are moved alike.
     """
     model = robot.model
-    data = own_data(model)
+    data = scratch_data(model)
     data.qpos[:] = robot.home
     roots = model.body_rootid[robot.point_body]
     rising: list[tuple[int, np.ndarray]] = []  # address of a root's height, and which points it moves
@@ -93,7 +93,7 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
 
 
 @lru_cache(maxsize=8)
-def upwards(robot: Robot) -> np.ndarray:
+def unit_rise(robot: Robot) -> np.ndarray:
     """(nq,) change of the coordinates per m of height: the z of free bases, or the coordinate of a vertical slide."""
     low, high = (place(robot, Ground.plane(height=height), (0.0, 0.0), align=False) for height in (0.0, 1.0))
     return np.array(high - low)
@@ -113,7 +113,7 @@ def at_home(robot: Robot, data: mujoco.MjData | None = None) -> mujoco.MjData:
 _kept = threading.local()
 
 
-def own_data(model: mujoco.MjModel) -> mujoco.MjData:
+def scratch_data(model: mujoco.MjModel) -> mujoco.MjData:
     """MuJoCo's data in its first state, valid until this thread asks again; making one takes longer than using it."""
     if getattr(_kept, "model", None) is model:
         mujoco.mj_resetData(model, _kept.data)

@@ -286,4 +286,4 @@ def test_a_place_that_is_taken_is_refused_before_anything_is_simulated(tmp_path,
     (tmp_path / "letter.txt").write_text("dear reader")
     monkeypatch.setattr(footfall.Simulation, "run", lambda *args, **options: pytest.fail("it was simulated"))
     assert main(["run", "brick", "--out", str(tmp_path)]) != 0
-    assert "holds something that is no recording" in capsys.readouterr().err
+    assert "holds something that is not a recording" in capsys.readouterr().err

@@ -102,7 +102,7 @@ def test_new_files_work_as_they_are(capsys):
     assert main(["new", "study", "pushes"]) == 1
     assert "is there already; give another name" in capsys.readouterr().err
     assert main(["new", "law", "../x"]) == 2
-    assert "is no name" in one_line(capsys.readouterr().err)
+    assert "is not a valid name" in one_line(capsys.readouterr().err)
 
 
 def test_a_controller_of_ones_own_is_named_by_its_file(capsys):

@@ -37,7 +37,7 @@ def test_ishigamis_indices_are_found():
         ({"output": "g"}, "no output 'g'"),
         ({"work": lambda x, y, z: 1.0, "output": "value"}, "the same in all"),
         ({"work": lambda x, y, z: np.log(x), "output": "value"}, "is missing in"),
-        ({"bounds": {"x": (1.0, 0.0)}}, "no interval"),
+        ({"bounds": {"x": (1.0, 0.0)}}, "do not make an interval"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value")

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.shared.output import goes_on, keep_plot, print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.output import (
+    keep_plot,
+    kept_if_interrupted,
+    print_json,
+    print_table,
+    progress_bar,
+    say,
+    seconds,
+)
 from footfall.cli.shared.usage import UsageError
 from footfall.cli.sweep import read_toml
 
@@ -58,7 +66,7 @@ class Command:
         cases, rounds = given.get("cases", 32), given.get("rounds", 3)
         out = self.out or self.study.with_suffix("")
         started = perf_counter()
-        with goes_on(out), progress_bar(self.study.stem, cases * rounds, "designs") as bar:
+        with kept_if_interrupted(out), progress_bar(self.study.stem, cases * rounds, "designs") as bar:
             found = design(
                 given["simulation"],
                 given["vary"],

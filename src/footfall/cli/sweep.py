@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import goes_on, keep_plot, print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.output import (
+    keep_plot,
+    kept_if_interrupted,
+    print_json,
+    print_table,
+    progress_bar,
+    say,
+    seconds,
+)
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
@@ -64,7 +72,7 @@ class Command:
         seed = given.get("seed", 0)
         cases = make_cases(given.get("grid"), samples, _beside(self.study, given.get("table")), seed)
         started = perf_counter()
-        with goes_on(out), progress_bar(self.study.stem, len(next(iter(cases.values()))), "cases") as bar:
+        with kept_if_interrupted(out), progress_bar(self.study.stem, len(next(iter(cases.values()))), "cases") as bar:
             table = sweep(
                 given["simulation"],
                 table=cases,

@@ -13,7 +13,7 @@ import numpy as np
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT, FREE, HINGE, IMPLICIT, SLIDE, centre_of_mass
-from footfall.standing import lowest_places, own_data, point_jacobian, point_positions
+from footfall.standing import lowest_places, point_jacobian, point_positions, scratch_data
 
 #: Standard gravity, m/s2.
 EARTH = 9.80665
@@ -78,7 +78,7 @@ class _Home(NamedTuple):
 
 @lru_cache(maxsize=16)  # a study makes many simulations of one robot
 def _at_home(robot: Robot) -> _Home:
-    data = own_data(robot.model)
+    data = scratch_data(robot.model)
     data.qpos[:] = robot.home
     for stage in ("kinematics", "comPos", "flex", "tendon", "makeM", "makeConstraint"):
         getattr(mujoco, f"mj_{stage}")(robot.model, data)

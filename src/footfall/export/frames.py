@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from footfall.errors import needed
+from footfall.errors import optional_package
 from footfall.export.columns import columns
 from footfall.measure import cop, zmp
 from footfall.record import Record
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def to_pandas(rec: Record) -> pandas.DataFrame:
     """A table with a row per sample, indexed by time (s); names as in the CSV, units in ``frame.attrs["units"]``."""
-    pandas = needed("pandas", "this needs pandas: pip install pandas")
+    pandas = optional_package("pandas", "this needs pandas: pip install pandas")
     found = columns(rec)
     time = pandas.Index(found[0].values, name="time")
     frame = pandas.DataFrame({one.name: one.values for one in found[1:]}, index=time)
@@ -27,7 +27,7 @@ def to_pandas(rec: Record) -> pandas.DataFrame:
 
 def to_xarray(rec: Record) -> xarray.Dataset:
     """The arrays with named axes (time, point, xyz, ...), units, and the names of points and joints."""
-    xarray = needed("xarray", "this needs xarray: pip install xarray")
+    xarray = optional_package("xarray", "this needs xarray: pip install xarray")
     variables: dict[str, Any] = {}
     for name, column in COLUMNS.items():
         if name != "time":

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from footfall.errors import needed
+from footfall.errors import optional_package
 from footfall.export.columns import joint_positions, joint_velocities
 from footfall.export.mcap_scene import GROUND_COLOR, LENGTH
 from footfall.measure.audit_errors import scales
@@ -32,7 +32,7 @@ TIMELINE = "time"
 
 def write(rec: Record, path: Path, rate: float = RATE) -> None:
     """Numbers of every sample, the scene ``rate`` times a second. Needs ``rerun-sdk``."""
-    rerun = needed("rerun", ".rrd files need Rerun's SDK: pip install rerun-sdk")
+    rerun = optional_package("rerun", ".rrd files need Rerun's SDK: pip install rerun-sdk")
     out = rerun.RecordingStream("footfall", recording_id=f"{rec.robot.name} {rec.law.name}")
     out.save(path)
     out.log("/", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)

@@ -11,14 +11,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.errors import GaitError, needed
+from footfall.errors import GaitError, optional_package
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 
 
 def casadi() -> Any:
     """The package CasADi, or an error that says how to get it."""
-    return needed("casadi", 'optimising a gait needs CasADi: pip install "footfall[gait]"')
+    return optional_package("casadi", 'optimising a gait needs CasADi: pip install "footfall[gait]"')
 
 
 class Body:

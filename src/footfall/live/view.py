@@ -27,7 +27,7 @@ from footfall.simulation.run import Run, Task
 #: Frames per second sent to the browser.
 PACE = 40.0
 #: Time that a paused run waits between two looks at the requests, s.
-GLANCE = 0.2
+CHECK_INTERVAL = 0.2
 #: Controllers without memory, by name; under these the law can be changed.
 MEMORYLESS = ("posture", "balance", None)
 
@@ -117,7 +117,7 @@ class LiveView:
             self.server.send({"ready": True}, kind="ready")
         while desk.law is None:
             if desk.paused and not desk.steps:
-                desk.changed.wait(GLANCE)
+                desk.changed.wait(CHECK_INTERVAL)
                 desk.changed.clear()
                 last = clock.perf_counter()
                 continue

@@ -28,7 +28,7 @@ from footfall.measure.pressure import cop, overall_cop
 from footfall.measure.support import margins
 from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
-from footfall.standing import at_home, own_data
+from footfall.standing import at_home, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -47,7 +47,7 @@ class Scales(NamedTuple):
 def scales(rec: Record) -> Scales:
     """Weight, size, energy and speed of the robot; 1 N where there is no gravity."""
     model = rec.robot.model
-    data = at_home(rec.robot, own_data(model))
+    data = at_home(rec.robot, scratch_data(model))
     moving = np.flatnonzero(moving_bodies(model)[model.geom_bodyid] & (model.geom_rbound > 0))
     at, reach = data.geom_xpos[moving], model.geom_rbound[moving, None]
     box = np.abs(data.geom_xmat[moving].reshape(-1, 3, 3)) @ model.geom_aabb[moving, 3:, None]
@@ -200,7 +200,7 @@ def _with_next_speeds(rec: Record, rows: np.ndarray) -> np.ndarray:
     body = robot.point_body
     if rec.other_points.size:
         body = np.concatenate([body, robot.others.of_body[rec.other_points]])
-    data, states = own_data(model), States(rec.qpos[rows], rec.qvel[rows + 1], np.zeros((len(rows), model.nu)))
+    data, states = scratch_data(model), States(rec.qpos[rows], rec.qvel[rows + 1], np.zeros((len(rows), model.nu)))
     spin, com = replay(data, SPEEDS, states, (data.cvel, data.subtree_com))
     spin = spin.reshape(len(rows), model.nbody, 6)[:, body]
     com = com.reshape(len(rows), model.nbody, 3)[:, model.body_rootid[body]]

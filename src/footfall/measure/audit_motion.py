@@ -11,7 +11,7 @@ from footfall.measure.audit_outside import outside_wrench, root_joints
 from footfall.measure.common import cross, once
 from footfall.measure.motion import momentum
 from footfall.robot.model import BALL, FREE, SLIDE
-from footfall.standing import own_data
+from footfall.standing import scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -78,7 +78,7 @@ def _residual(rec: Record) -> np.ndarray:
 def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about the centre of mass of all pushes, (T, 3) each."""
     model = rec.robot.model
-    data = own_data(model)
+    data = scratch_data(model)
     force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
     steps = np.rint(rec.time / rec.dt)
     count = np.diff(steps, append=steps[-1:] + 1)  # steps until the next sample
@@ -118,7 +118,7 @@ def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndar
 
 def _motions(rec: Record, com: np.ndarray, joint: int) -> np.ndarray:
     """(T, 6, n) velocities at the centre of mass, and rates of turning, of what moves on a joint that is not free."""
-    model, data = rec.robot.model, own_data(rec.robot.model)
+    model, data = rec.robot.model, scratch_data(rec.robot.model)
     axis, anchor = replay_places(data, rec.qpos, [data.xaxis[joint], data.xanchor[joint]])
     kind = model.jnt_type[joint]
     if kind == SLIDE:

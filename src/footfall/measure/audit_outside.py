@@ -18,7 +18,7 @@ from footfall.measure.common import cross
 from footfall.measure.energy import Actuation, actuation
 from footfall.measure.motion import generalised_acceleration
 from footfall.robot.model import moving_bodies
-from footfall.standing import own_data
+from footfall.standing import scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -46,7 +46,7 @@ def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if not _anything(model, joints):
         return force, moment
     torque = _torque(rec, np.isin(model.dof_jntid, joints))
-    data = own_data(model)
+    data = scratch_data(model)
     for joint in joints:
         body, first = model.jnt_bodyid[joint], model.jnt_dofadr[joint]
         at, turned, axis = replay_places(data, rec.qpos, [data.xpos[body], data.xmat[body], data.xaxis[joint]])

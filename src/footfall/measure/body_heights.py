@@ -11,7 +11,7 @@ from footfall.engine.replay import replay_places
 from footfall.measure.common import once
 from footfall.robot.model import chain_of
 from footfall.robot.sole import SOLID, corners
-from footfall.standing import at_home, own_data
+from footfall.standing import at_home, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -66,14 +66,14 @@ def standing_base_height(rec: Record) -> float:
 
 @once
 def _home_height(robot: Robot) -> float:
-    data = at_home(robot, own_data(robot.model))
+    data = at_home(robot, scratch_data(robot.model))
     return float((data.xipos if _begins_low(robot) else data.xpos)[robot.base, 2])
 
 
 @once
 def _begins_low(robot: Robot) -> bool:
     """Whether the origin of the base is less than half as high as its centre of mass, at home."""
-    data = at_home(robot, own_data(robot.model))
+    data = at_home(robot, scratch_data(robot.model))
     return bool(data.xpos[robot.base, 2] < LOW_ORIGIN * data.xipos[robot.base, 2])
 
 
@@ -100,7 +100,7 @@ def first_body_down(rec: Record) -> BodyDown | None:
 @once
 def _track(rec: Record) -> _Track:
     robot, geoms = rec.robot, _watched_ids(rec.robot)
-    model, data, base = robot.model, own_data(robot.model), robot.base
+    model, data, base = robot.model, scratch_data(robot.model), robot.base
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
@@ -121,7 +121,7 @@ def _track(rec: Record) -> _Track:
 @once
 def _watched_ids(robot: Robot) -> list[int]:
     """Geoms that collide and belong to no foot."""
-    model, data = robot.model, at_home(robot, own_data(robot.model))
+    model, data = robot.model, at_home(robot, scratch_data(robot.model))
     feet = {int(model.body_weldid[body]) for body in robot.point_body}
     watched, touching = [], set()
     for geom in range(model.ngeom):
@@ -142,7 +142,7 @@ def _watched_ids(robot: Robot) -> list[int]:
 
 @once
 def _watched(robot: Robot) -> list[_Geom]:
-    model, data = robot.model, at_home(robot, own_data(robot.model))
+    model, data = robot.model, at_home(robot, scratch_data(robot.model))
     found = []
     for geom in _watched_ids(robot):
         centre, radius = _whole(model, data, geom)

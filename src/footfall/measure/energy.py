@@ -13,7 +13,7 @@ from footfall.engine.replay import ACTUATION, Activations, States, replay
 from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
-from footfall.standing import own_data
+from footfall.standing import scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -47,7 +47,7 @@ def actuation(rec: Record) -> Actuation:
     zero at the first sample.
     """
     model = rec.robot.model
-    data = own_data(model)
+    data = scratch_data(model)
     low, high = np.full(model.na, -np.inf), np.full(model.na, np.inf)
     for i in np.flatnonzero(model.actuator_actlimited & (model.actuator_actnum > 0)):
         own = slice(model.actuator_actadr[i], model.actuator_actadr[i] + model.actuator_actnum[i])

@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.measure.common import feet, runs
 from footfall.solve.contacts import OPEN
-from footfall.standing import at_home, own_data
+from footfall.standing import at_home, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -87,7 +87,7 @@ def heel_and_toe(rec: Record) -> list[tuple[np.ndarray, np.ndarray]]:
     length of its rear and front end there. All points are both on a foot without length.
     """
     model = rec.robot.model
-    data = at_home(rec.robot, own_data(model))
+    data = at_home(rec.robot, scratch_data(model))
     found = []
     for foot, points in zip(rec.robot.feet, feet(rec), strict=True):
         along = foot.points @ data.body(foot.body).xmat.reshape(3, 3)[0]

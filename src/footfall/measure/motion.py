@@ -10,7 +10,7 @@ import numpy as np
 from footfall.engine.replay import MOTION, States, replay
 from footfall.measure.common import cross, once
 from footfall.robot.model import moving_bodies
-from footfall.standing import own_data
+from footfall.standing import scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -50,7 +50,7 @@ def momentum(rec: Record) -> Motion:
     world (those of a planar robot hold it in its plane).
     """
     model, count = rec.robot.model, len(rec)
-    data = own_data(model)
+    data = scratch_data(model)
     moving = moving_bodies(model)
     tops = np.flatnonzero(moving & ~moving[model.body_parentid])
     roots = model.body_rootid[tops]

@@ -15,7 +15,7 @@ from footfall.measure.motion import com_height, momentum
 from footfall.measure.pressure import overall_cop
 from footfall.measure.zmp import zmp
 from footfall.solve.contacts import OPEN
-from footfall.standing import at_home, lowest_places, own_data
+from footfall.standing import at_home, lowest_places, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -66,7 +66,7 @@ def corners_of(points: np.ndarray) -> np.ndarray:
 @once
 def stance_width(robot: Robot) -> float:
     """The least width (m), seen from above, of what a robot stands on at home; 0 of a point or a line."""
-    places = lowest_places(robot, at_home(robot, own_data(robot.model)))
+    places = lowest_places(robot, at_home(robot, scratch_data(robot.model)))
     corners = corners_of(places[places[:, 2] <= places[:, 2].min() + LEVEL])[:, :2]
     if len(corners) < 3:
         return 0.0
@@ -104,7 +104,7 @@ def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
 def _line_of_motion(robot: Robot) -> np.ndarray | None:
     """(2,) the horizontal direction all contact points move in, if there is only one."""
     model = robot.model
-    data = at_home(robot, own_data(model))
+    data = at_home(robot, scratch_data(model))
     columns = []
     jacobian = np.zeros((3, model.nv))
     for body, local in zip(robot.point_body, robot.point_position, strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footfall.engine.replay import PLACES, States, replay
-from footfall.standing import own_data
+from footfall.standing import scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -27,7 +27,7 @@ def ground_in_soles(rec: Record) -> np.ndarray:
     soles = [i for i, foot in enumerate(robot.feet) if len(foot.polygon) >= 3 and not foot.axes.any()]
     if ground.flat or not soles:
         return deepest
-    data, model = own_data(robot.model), robot.model
+    data, model = scratch_data(robot.model), robot.model
     states = States(rec.qpos, rec.qvel, np.zeros((len(deepest), model.nu)))
     turns, origins = replay(data, PLACES, states, (data.xmat, data.xpos))
     for i in soles:

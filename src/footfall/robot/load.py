@@ -18,7 +18,7 @@ from footfall.robot.built_in import build, parameters_of
 from footfall.robot.feet import find_feet, named_feet
 from footfall.robot.files import gather_assets, is_path, is_urdf, name_of, read_model
 from footfall.robot.model import compiled, model_name, prepare, silence_scene, warn_of_flexes, warn_of_scenery, written
-from footfall.robot.overlap import overlapping, part
+from footfall.robot.overlap import exclude_overlaps, overlapping
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import posed, set_down, standing_pose, warn_of_dragged_root, warn_of_fixed_root
 from footfall.robot.robot import Robot
@@ -139,7 +139,7 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
     if given.path is not None and is_urdf(given.path) and (overlaps := overlapping(model, home)):
-        part(given.model, name, overlaps)
+        exclude_overlaps(given.model, name, overlaps)
         mjcf = written(given.model, name)
         model = compiled(mjcf, assets, name)
     data = posed(model, home)

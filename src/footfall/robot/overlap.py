@@ -26,7 +26,7 @@ def overlapping(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[str, str]
     return found
 
 
-def part(spec: mujoco.MjSpec, name: str, pairs: dict[tuple[str, str], float]) -> None:
+def exclude_overlaps(spec: mujoco.MjSpec, name: str, pairs: dict[tuple[str, str], float]) -> None:
     """Exclude collisions between overlapping bodies, with one warning for all of them.
 
     URDF users keep such pairs in other files (``disable_collisions`` in MoveIt's SRDF). In MuJoCo it is an

@@ -40,10 +40,10 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     from_geoms = compiler.get("inertiafromgeom") == "true"
     _free_dummy_root(robot)
     notes = [] if from_geoms else _mend_inertias(robot, path)
-    if nothing := _take_out_nothing(robot):
+    if nothing := _remove_empty_shapes(robot):
         notes.append(f"{_listed(nothing, 'link')} without shapes whose size is 0")
     assets, left_out = _take_meshes(robot, path, compiler)
-    _name_once(robot)
+    _drop_repeated_name(robot)
     # Links stay separate (a sole is often a link of its own), and meshes are found here.
     compiler.attrib.update(fusestatic="false", strippath="false", balanceinertia="true")
     compiler.attrib.setdefault("discardvisual", "false")
@@ -110,7 +110,7 @@ def _take_meshes(
     return assets, left_out
 
 
-def _take_out_nothing(robot: ElementTree.Element) -> list[str]:
+def _remove_empty_shapes(robot: ElementTree.Element) -> list[str]:
     """Remove shapes of size zero, which mark places and which MuJoCo refuses; gives their links."""
     found = []
     for link in robot.iter("link"):
@@ -229,7 +229,7 @@ def _link(joint: ElementTree.Element, end: str) -> str:
     return "" if found is None else found.get("link", "")
 
 
-def _name_once(robot: ElementTree.Element) -> None:
+def _drop_repeated_name(robot: ElementTree.Element) -> None:
     """Keep a shape's name only where it occurs first: MuJoCo refuses repeated names."""
     seen = set()
     for shape in (*robot.iter("visual"), *robot.iter("collision")):

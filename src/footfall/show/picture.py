@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from footfall.errors import FootfallError, needed
+from footfall.errors import FootfallError, optional_package
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import make_scene
@@ -25,7 +25,7 @@ def write_picture(
     target = Path(path).expanduser()
     if target.suffix.lower() != ".png":
         raise FootfallError(f"a picture is .png, not '{target.name}'")
-    pillow = needed("PIL.Image", "a picture needs Pillow: pip install pillow")
+    pillow = optional_package("PIL.Image", "a picture needs Pillow: pip install pillow")
     moment = recording.slice(time, time + 2.0 * recording.dt)
     if not len(moment):
         raise FootfallError(f"there is no sample at {time:g} s, the recording lasts {recording.duration:g} s")

@@ -13,7 +13,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallError, needed
+from footfall.errors import FootfallError, optional_package
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
@@ -82,7 +82,7 @@ def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> N
 
 
 def _write_gif(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
-    pillow = needed("PIL.Image", "a GIF needs Pillow: pip install pillow")
+    pillow = optional_package("PIL.Image", "a GIF needs Pillow: pip install pillow")
     frames = [pillow.fromarray(image).quantize(128) for image in images]
     # GIF counts in hundredths of a second.
     frames[0].save(target, save_all=True, append_images=frames[1:], duration=max(20, round(100 / fps) * 10), loop=0)

@@ -147,12 +147,12 @@ def _spare(scene: RunModel, kind: Any) -> deque[Any]:
 
 def _room(law: Law, points: int, bodies: int) -> Any:
     """Those of a law's options on which the arrays of a workspace depend."""
-    asked = in_steps_too(law)
+    asked = with_time_stepping_law(law)
     made = [_sizes(one.scratch(points, bodies)) if isinstance(one, CoupledLaw) else None for one in asked]
     return (*made, law.tolerance, asked[1].margin) if isinstance(law, EventLaw) else tuple(made)
 
 
-def in_steps_too(law: Law) -> list[Law]:
+def with_time_stepping_law(law: Law) -> list[Law]:
     """A law, and the time-stepping law that an event-driven one falls back on."""
     return [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
 

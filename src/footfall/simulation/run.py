@@ -48,7 +48,7 @@ from footfall.simulation.workspace import loop_types, take_workspace
 from footfall.version import versions
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
-GLANCE = 0.05
+CHECK_INTERVAL = 0.05
 
 
 class Task(NamedTuple):
@@ -162,7 +162,7 @@ class Run:
 
     def give_back(self) -> None:
         """Return the workspace to other runs; references to its arrays are no longer valid."""
-        self.workspace.let_go()
+        self.workspace.release()
         self._shared.spare.append(self.workspace)
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
@@ -220,9 +220,9 @@ class Run:
         try:
             # Installing a handler for Ctrl-C takes as long as two steps; a short run without Python code in the loop
             # needs none.
-            if self.controls.kind == PYTHON or self._goes_on():
+            if self.controls.kind == PYTHON or self._advance_to_next_check():
                 with self.interrupts:
-                    while self._goes_on():
+                    while self._advance_to_next_check():
                         if progress is not None:
                             progress(self.step * self.simulation.dt)
         except KeyboardInterrupt as cause:  # from the user's own handler, or from the progress
@@ -233,9 +233,9 @@ class Run:
             progress(self.total * self.simulation.dt)
         return recording
 
-    def _goes_on(self) -> bool:
+    def _advance_to_next_check(self) -> bool:
         """Continue until the next check; whether there is more to do."""
-        return self.advance(self.total + 1, GLANCE) and not (self.interrupts.asked or overflowed(self))
+        return self.advance(self.total + 1, CHECK_INTERVAL) and not (self.interrupts.asked or overflowed(self))
 
     def _warnings(self) -> list[dict[str, Any]]:
         """What the controller reported, and the times at which the law found no forces."""

@@ -37,7 +37,7 @@ from footfall.engine.world import (
 )
 from footfall.simulation.compiled_laws import idle_laws
 from footfall.simulation.controls import no_control
-from footfall.simulation.prepared import Prepared, in_steps_too, prepared_with
+from footfall.simulation.prepared import Prepared, prepared_with, with_time_stepping_law
 from footfall.simulation.pushes import no_pushes
 from footfall.simulation.setup import Setup
 
@@ -115,7 +115,9 @@ class Workspace:
 
     def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | integration.EventLaws:
         """The law with its scratch arrays, which this workspace keeps."""
-        made = [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in in_steps_too(law)]
+        made = [
+            one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in with_time_stepping_law(law)
+        ]
         self.of_law = [None if one is None else ByReference(one) for one in made]
         return self._computing_in_scratch()
 
@@ -157,7 +159,7 @@ class Workspace:
         self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
         self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
         if size in self._layouts:
-            self._take_up(size)
+            self._return_to_layout(size)
         else:
             self._lay_out(sim, size, self.scratch, 0)
             self._layouts[size] = self._layout()
@@ -170,7 +172,7 @@ class Workspace:
         for name, value in layout.items():
             setattr(self, name, value)
 
-    def _take_up(self, size: int) -> None:
+    def _return_to_layout(self, size: int) -> None:
         """Return to an earlier layout of this size: a fraction of the work of a new one.
 
         What a step leaves to the next is carried over; the rest is reset, except the laws' scratch arrays.
@@ -217,7 +219,7 @@ class Workspace:
         contacts = tuple(value for name, value in self._all_contacts._asdict().items() if "friction" not in name)
         return _arrays((points, places, contacts, operators, rest))
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forget what a run brought, such as its controller, and return to the first size."""
         bare = self._first_layout["_all_points"].others.tape
         for size, layout in self._layouts.items():

@@ -31,7 +31,7 @@ from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run, Task
-from footfall.standing import own_data, point_gaps
+from footfall.standing import point_gaps, scratch_data
 
 DT = 1e-3  # s
 #: Steps of a run: enough to land, to bounce and to slide.
@@ -122,7 +122,7 @@ class Start:
 def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Start:
     """A pose about home, its lowest point near the ground or below it, with velocities of any size."""
     model = robot.model
-    data = own_data(model)
+    data = scratch_data(model)
     data.qpos[:] = robot.home
     turn = np.zeros(model.nv)
     if rng.random() < 0.8:
@@ -240,7 +240,7 @@ def _gain(rec: Record, start: Start) -> float:
     contacts return.
     """
     model = rec.robot.model
-    data = own_data(model)
+    data = scratch_data(model)
     data.qpos[:], data.qvel[:] = start.qpos, start.qvel
     mujoco.mj_fwdPosition(model, data)
     mujoco.mj_energyVel(model, data)

@@ -37,7 +37,7 @@ def help_of(command: type, program: str, about: str) -> str:
     """The help of a command as text."""
     text = _Screen()
     with redirect_stdout(text), suppress(SystemExit):
-        tyro.cli(plainly(command), args=["--help"], prog=program, description=PLACE, config=(CONFIG,))
+        tyro.cli(with_plain_help(command), args=["--help"], prog=program, description=PLACE, config=(CONFIG,))
     return text.getvalue().replace(PLACE, filled(about, min(WIDTH, shutil.get_terminal_size().columns)))
 
 
@@ -56,7 +56,7 @@ def filled(text: str, width: int) -> str:
     return "\n\n".join(blocks)
 
 
-def plainly(command: type) -> type:
+def with_plain_help(command: type) -> type:
     """The same command, with the help of its options as :func:`described` makes it."""
     hints = get_type_hints(command, include_extras=True)
     added = []

@@ -113,7 +113,7 @@ def keep_plot(draw: Callable[[], Figure], path: Path | None) -> None:
 
 
 @contextmanager
-def goes_on(folder: os.PathLike[str]) -> Iterator[None]:
+def kept_if_interrupted(folder: os.PathLike[str]) -> Iterator[None]:
     """Say, when a study is interrupted, that the finished cases are kept."""
     try:
         yield

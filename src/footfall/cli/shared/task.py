@@ -98,10 +98,10 @@ class TaskOptions(SettingOptions):
 
     def start(self, robot: Robot, ground: Ground) -> np.ndarray | None:
         """The pose to start in, None for home on the ground."""
-        from footfall.standing import place, upwards
+        from footfall.standing import place, unit_rise
 
         if not self.drop >= 0.0:
             raise UsageError(f"--drop {self.drop:g}: a robot starts above the ground, at a height >= 0 m")
         if not (self.align or self.drop):
             return None
-        return place(robot, ground, (0.0, 0.0), align=self.align) + self.drop * upwards(robot)
+        return place(robot, ground, (0.0, 0.0), align=self.align) + self.drop * unit_rise(robot)

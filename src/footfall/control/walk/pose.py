@@ -11,7 +11,7 @@ import numpy as np
 from footfall.control.body.biped import Biped, Sole
 from footfall.control.body.linkage import follow_motors
 from footfall.control.body.rotations import rotation_vector
-from footfall.standing import own_data
+from footfall.standing import scratch_data
 
 ITERATIONS = 80
 #: Damping of the least-squares steps, and the longest of them, rad or m.
@@ -66,7 +66,7 @@ def _found(
 ) -> Pose:
     """The pose of :func:`standing_pose`, by damped Newton steps on feet, trunk and centre of mass."""
     robot = biped.robot
-    model, data = robot.model, own_data(robot.model)
+    model, data = robot.model, scratch_data(robot.model)
     data.qpos[:] = robot.home
     _look(model, data)
     move = np.array(shift)

@@ -7,7 +7,7 @@ import numpy as np
 from footfall.engine.replay import SPEEDS, States, replay
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.standing import own_data, reach
+from footfall.standing import reach, scratch_data
 
 
 def other_places(
@@ -18,7 +18,7 @@ def other_places(
     "position" (S, C, 3) m, "velocity" of the material points there (S, C, 3) m/s, "normal" (S, C, 3) of the ground, and
     "gap" (S, C) m, infinite without ground.
     """
-    others, model, data = robot.others, robot.model, own_data(robot.model)
+    others, model, data = robot.others, robot.model, scratch_data(robot.model)
     body, radius = others.of_body[which], others.radius[which, None]
     states = States(qpos, qvel, np.zeros((len(qpos), model.nu)))
     fields = (data.xmat, data.xpos, data.cvel, data.subtree_com)

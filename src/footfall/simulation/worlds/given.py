@@ -167,7 +167,7 @@ def idle_after(pushes: np.ndarray, most: int) -> np.ndarray:
     return np.pad(pushes, missing)
 
 
-def warn_of_company(setup: Setup) -> None:
+def warn_of_loose_bodies(setup: Setup) -> None:
     """Warn of loose bodies that would touch the robot in a single run, such as a load on its back or a ball."""
     model = setup.robot.model
     collide = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
@@ -178,7 +178,7 @@ def warn_of_company(setup: Setup) -> None:
         warn(f"many worlds have no contacts between bodies: {names} pass through each other")
 
 
-def offered(setup: Setup, device: str, precision: str) -> None:
+def check_offered(setup: Setup, device: str, precision: str) -> None:
     """Refuse what many worlds do not compute, with a sentence."""
     law, ground = setup.law, setup.ground
     gpu, operator = device != "cpu", bool(getattr(law, "operator", False))

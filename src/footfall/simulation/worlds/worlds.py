@@ -29,17 +29,17 @@ from footfall.simulation.setup import Setup
 from footfall.simulation.under_way import UnderWay
 from footfall.simulation.worlds.engines import make_engine, signal_count, solves_contacts
 from footfall.simulation.worlds.given import (
+    check_offered,
     friction_rows,
     ground_rows,
     idle_after,
     law_rows,
     mass_rows,
-    offered,
     push_lists,
     push_rows,
     replaced,
     rows,
-    warn_of_company,
+    warn_of_loose_bodies,
 )
 from footfall.simulation.worlds.inside import InWorlds
 from footfall.simulation.worlds.outcome import recording_of
@@ -105,8 +105,8 @@ class Worlds(Views, UnderWay):
         for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
             if value not in known:
                 raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
-        offered(simulation, device, precision)
-        warn_of_company(simulation)
+        check_offered(simulation, device, precision)
+        warn_of_loose_bodies(simulation)
         self.simulation, self.count, self.device, self.precision = simulation, int(count), device, precision
         self._turn = Lock()
         self._law_options = dict(law_options or {})

@@ -14,7 +14,7 @@ from footfall.measure.force_errors import measured_feet
 from footfall.measure.trajectory import force_error
 from footfall.record import Push
 from footfall.simulation import Simulation
-from footfall.standing import upwards
+from footfall.standing import unit_rise
 
 #: What ``follow_forces`` measures, with its weight in the loss.
 FORCE_WEIGHTS = {"force_weights": 1.0}
@@ -61,7 +61,7 @@ def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = Non
     """
     qpos = np.array(sim.place() if trial.qpos is None else trial.qpos, dtype=float)
     if trial.drop:
-        qpos += trial.drop * upwards(sim.robot)
+        qpos += trial.drop * unit_rise(sim.robot)
     measured = trial.measured
     rec = sim.run(
         float(measured.time[-1]), qpos=qpos, qvel=trial.qvel, controller=trial.controller, pushes=trial.pushes

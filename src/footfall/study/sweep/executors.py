@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from footfall.errors import StudyError, needed
+from footfall.errors import StudyError, optional_package
 from footfall.study.sweep.journal import count_finished, open_batch
 from footfall.study.sweep.plan import STUDY, Plan
 from footfall.study.sweep.worker import do_batch
@@ -88,7 +88,7 @@ def by_processes(folder: Path, plan: Plan, workers: int, progress: Progress) -> 
 
 def by_dask(folder: Path, plan: Plan, address: str, progress: Progress) -> None:
     """Run on a Dask cluster, one task per batch. A worker that does not see the study's folder returns its rows."""
-    distributed = needed("distributed", 'a cluster needs Dask: pip install "footfall[cluster]"')
+    distributed = optional_package("distributed", 'a cluster needs Dask: pip install "footfall[cluster]"')
     try:
         client = distributed.Client(address, timeout=ANSWER_S)
     except (OSError, ValueError, TimeoutError) as error:

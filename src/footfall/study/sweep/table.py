@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from footfall.errors import StudyError, did_you_mean, needed
+from footfall.errors import StudyError, did_you_mean, optional_package
 from footfall.frozen_values import made_again
 from footfall.measure.audit import text_table
 from footfall.show.style import COLORS, new_figure
@@ -78,7 +78,7 @@ class SweepTable:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a pandas table."""
-        return needed("pandas", "this needs pandas: pip install pandas").DataFrame(dict(self.columns))
+        return optional_package("pandas", "this needs pandas: pip install pandas").DataFrame(dict(self.columns))
 
     def plot(self, output: str, over: str | None = None) -> Figure:
         """One output over one input, a colour for each value of an input that is a text."""
