@@ -200,7 +200,7 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
 
 
 def with_size(points: Points, contacts: Contacts, size: int) -> tuple[Points, Contacts]:
-    """Points and contacts with room for ``SIZES[size]`` of :mod:`footfall.engine.other_bodies.points` beside the feet.
+    """Points and contacts with room for ``SIZES[size]`` of :mod:`footfall.engine.other_bodies.points` not on feet.
 
     Arrays are the first rows of those given, but for operators between bodies.
     """

@@ -139,7 +139,7 @@ def set_state(run: Run, state: State) -> None:
 
 
 def _make_room(run: Run, state: State) -> None:
-    """Give a run as many places for points beside the feet as that of the state had."""
+    """Give a run as many places for points not on feet as that of the state had."""
     sizes = run.workspace.sizes()
     places = next((shape[0] for name, shape, _ in state.layout if name == "others.who"), 0)
     if places in sizes and places != sizes[run.workspace.size]:

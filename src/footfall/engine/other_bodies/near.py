@@ -61,7 +61,7 @@ def is_early(others):
 
 @cold(types.int64)
 def list_body(world, points, contacts, b, slot, count, below):
-    """List the near points of a body beside the feet, in a ``slot`` or, if that is -1, in none. Gives the new count."""
+    """List the near points of a body other than a foot, in a ``slot``, or in none if that is -1. Gives the count."""
     others, body, scratch = points.others, points.others.body[b], points.roll[points.roll.shape[0] - 1]
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
     early = is_early(others)
@@ -140,7 +140,7 @@ def live(points):
 
 @inlined
 def places(points):
-    """What is to be located over the ground: bodies beside the feet, and points, which count half."""
+    """What is to be located over the ground: bodies other than feet, and points, which count half."""
     return 0.5 * live(points) + points.others.body.size
 
 

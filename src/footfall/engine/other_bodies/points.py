@@ -32,7 +32,7 @@ CHANGING = ("place", "who", "seated", "slot", "counters")
 
 
 class Others(NamedTuple):
-    """Q points on B bodies beside the feet, grouped by body. Constant, but for ``CHANGING`` and the tape."""
+    """Q points on B bodies other than feet, grouped by body. Constant, but for ``CHANGING`` and the tape."""
 
     feet: int  # F, slots of feet
     first: int  # places of feet's points, before those of others

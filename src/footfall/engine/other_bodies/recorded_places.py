@@ -1,4 +1,4 @@
-"""Where points beside the feet would touch the ground, in states of a recording."""
+"""Where points not on feet would touch the ground, in states of a recording."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def who_has(others, held, s, row):
 
 @cold(types.none)
 def add_others(world, points, contacts, held, tape, row, count):
-    """Add the forces of the ``count``-th step of a sample on points beside the feet: means, peaks, modes.
+    """Add the forces of the ``count``-th step of a sample on points not on feet: means, peaks, modes.
 
     Number 0 is the instant of the sample itself, when the state of closed points is written, too. That of others is
     filled in after the run; until then their gap is NaN.

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class OtherTape(NamedTuple):
-    """Samples of the places for points beside the feet, place by place; memory is used where something is written."""
+    """Samples of the places for points not on feet, place by place; memory is used where something is written."""
 
     who: np.ndarray  # (S, T) one more than the number of the point that has the place, 0 if none
     force: np.ndarray  # (S, T, 3) N, world frame, mean until the next sample

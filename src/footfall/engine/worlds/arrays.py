@@ -77,7 +77,7 @@ class State(NamedTuple):
     beside: Any  # (3,) N, all others together
     row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.constraints.active_set`
     row_inertia: Any  # (R,) what it adds to its dof if it does, kg or kg m2
-    seated: Any  # (B,) points of each body beside the feet that have a place, on a GPU those that are near the ground
+    seated: Any  # (B,) points of each body other than a foot that have a place, on a GPU those that are near the ground
 
 
 class Space(NamedTuple):
@@ -149,7 +149,7 @@ class Counts(NamedTuple):
 
     points: int
     of_feet: int  # the first of them
-    bodies: int  # beside the feet
+    bodies: int  # other than feet
     memory: int  # of each point
     joint_rows: int  # constraints of single joints
 

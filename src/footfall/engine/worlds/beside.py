@@ -1,4 +1,4 @@
-"""Points beside the feet in worlds on a CPU: what each world keeps of them, and what a thread lays out for its world.
+"""Points not on feet in worlds on a CPU: what each world keeps of them, and what a thread lays out for its world.
 
 As in a single run (:mod:`footfall.engine.other_bodies.points`), but with all places there from the start. A world
 keeps who has a place; where its points are on their bodies, and which bodies have a slot, a thread writes down anew
@@ -30,7 +30,7 @@ class Beside(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a world keeps of points beside the feet from step to step; see :class:`Others`."""
+    """What a world keeps of points not on feet from step to step; see :class:`Others`."""
 
     place: Any  # (Q,)
     who: Any  # (S,)
@@ -73,7 +73,7 @@ def lay_out(points: Points, tree: Tree, owner: np.ndarray, threads: int) -> Laid
 
 
 def make_other_tapes(worlds: int, places: int, samples: int) -> OtherTape:
-    """Room for what is recorded of points beside the feet, the world first."""
+    """Room for what is recorded of points not on feet, the world first."""
     one = make_other_tape(places, samples)
     return OtherTape(*(np.zeros((worlds, *array.shape), dtype=array.dtype) for array in one))
 

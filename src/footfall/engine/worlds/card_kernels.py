@@ -94,7 +94,7 @@ class Arrays(NamedTuple):
     state: Any
     space: Any  # Tiles
     tape: Any
-    other_tape: Any  # of points beside the feet
+    other_tape: Any  # of points not on feet
     chosen: Any  # (W,) row of the tape of each world, -1 if it is not recorded
 
 
@@ -180,7 +180,7 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 @cache
 def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str, usual: bool) -> Any:
     """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`. Where
-    ``bodies`` beside the feet meet the ground, these are the steps of worlds that stand, see :mod:`.lying`: ``"none"``
+    ``bodies`` other than feet touch the ground, these are the steps of worlds that stand, see :mod:`.lying`: ``"none"``
     do, ``"others"`` or others of which some are ``"curved"``, ellipsoids.
     """
     by_warps = {} if is_simulated() else {next_place: next_place_of_warp}

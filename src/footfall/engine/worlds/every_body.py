@@ -1,6 +1,6 @@
 """Worlds on a GPU in which every body meets the ground: what stands in for the functions that look for others.
 
-On a CPU few points beside the feet have a place among the contact points, and a thread lays out anew who has one. Here
+On a CPU few points not on feet have a place among the contact points, and a thread lays out anew who has one. Here
 each has a place of its own, behind those of the feet, and each body a slot: then where they are on their bodies is the
 same for all worlds, and lanes read it together. A body that is far from the ground costs one look at it.
 """
@@ -37,7 +37,7 @@ from footfall.solve.contacts import OPEN
 
 
 class Rest(NamedTuple):
-    """Q points on B bodies beside the feet, constant. See :class:`footfall.engine.other_bodies.points.Others`."""
+    """Q points on B bodies other than feet, constant. See :class:`footfall.engine.other_bodies.points.Others`."""
 
     feet: int
     first: int
@@ -99,7 +99,7 @@ def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
     return soles, Rest(**same)
 
 
-#: The bodies beside the feet in one world.
+#: The bodies other than feet in one world.
 rest_of = gather(
     RestOfWorld,
     {"rest": Rest, "state": None, "space": None, "tape": None},
@@ -143,7 +143,7 @@ def open_body(points, b):
 
 @inlined
 def list_own_points(world, points, contacts, b, count, below):
-    """List the near points of a body beside the feet; all its others are open. Gives the new count."""
+    """List the near points of a body other than a foot; all its others are open. Gives the new count."""
     others, body, was_near = points.others, points.others.body[b], points.others.seated[b] > 0
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
     for p in range(others.first + others.begin[b], others.first + others.begin[b + 1]):

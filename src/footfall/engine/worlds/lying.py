@@ -53,7 +53,7 @@ def one_world_that_stands(robot, given, state, space, tape):
 
 @inlined
 def comes_near(world, points, b, below):
-    """Whether any point of a body beside the feet, of which none was, is near the ground."""
+    """Whether any point of a body other than a foot, of which none was, is near the ground."""
     others, body = points.others, points.others.body[b]
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
     for q in range(others.begin[b], others.begin[b + 1]):
@@ -98,7 +98,7 @@ def locate_feet(world, points, contacts, surface, shape, table, margin):
 
 @inlined
 def lies(points, found):
-    """Whether a body beside the feet is near the ground."""
+    """Whether a body other than a foot is near the ground."""
     return found == OTHERS_NEAR
 
 

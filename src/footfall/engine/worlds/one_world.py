@@ -41,7 +41,7 @@ class Robot(NamedTuple):
     tree: Any
     soles: Any
     joints: Any  # constraints of single joints
-    rest: Any = ()  # bodies beside the feet on a GPU, see :class:`footfall.engine.worlds.every_body.Rest`
+    rest: Any = ()  # bodies other than feet on a GPU, see :class:`footfall.engine.worlds.every_body.Rest`
 
 
 class Line(NamedTuple):

@@ -60,7 +60,7 @@ class Track(NamedTuple):
     """Where a world is recorded."""
 
     tape: Any
-    others: Any  # of points beside the feet
+    others: Any  # of points not on feet
     wanted: bool  # whether it is
 
 
@@ -222,7 +222,7 @@ def sense_forces(one, given, state):
 def advance_world(one, given, state, track, plan, functions, span):
     """Take steps with one world, if it has not ended; record it if that is wanted. Gives how many it took.
 
-    These are fewer than asked for if it ends, or if it needs more room for points beside the feet. The instant that is
+    These are fewer than asked for if it ends, or if it needs more room for points not on feet. The instant that is
     looked at changes what the law remembers: whoever asks for it sets that back.
     """
     steps, look, before = span.steps, span.look, span.before

@@ -64,7 +64,7 @@ class Memory(NamedTuple):
     given: Given
     state: State
     kept: Kept
-    small: Rooms  # without places for points beside the feet
+    small: Rooms  # without places for points not on feet
     large: Rooms
 
 
@@ -174,7 +174,7 @@ class Cores:
         self.nobody = np.full(count, -1)
 
     def _rooms(self, points: Points, shapes: Shapes, scratch: Callable[[Points], Any]) -> Rooms:
-        """What threads compute worlds in, with as many places for points beside the feet as these have."""
+        """What threads compute worlds in, with as many places for points not on feet as these have."""
         tree, threads = self.robot.tree, self.team.size
         owner = np.concatenate([self.robot.soles.foot, np.zeros(len(points.others.who), dtype=np.int64)])
         made = [scratch(points) for _ in range(threads)]
