@@ -34,7 +34,7 @@ class Setting:
     mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points at home, beside servos
     height: float  # m, of the centre of mass above the lowest point in the home pose
     tipping: float  # m, depth at which points under their load give way to its tilt as fast as gravity tips it
-    size: float  # m, the larger of that height and the extent of all contact points
+    size: float  # m, twice the way from the centre of mass to the farthest contact point in the home pose
 
     @property
     def load(self) -> float:
@@ -84,7 +84,8 @@ def _at_home(robot: Robot) -> _Home:
         getattr(mujoco, f"mj_{stage}")(robot.model, data)
     centre = centre_of_mass(robot.model, data)
     places = point_positions(robot, data)[:, :2] - centre[:2]
-    heights = lowest_places(robot, data)[:, 2]
+    lowest = lowest_places(robot, data)
+    heights = lowest[:, 2]
     height = float(centre[2] - heights.min())
     loads, touching = carried_loads(places, heights - heights.min())
     free = bool(robot.model.njnt) and int(robot.model.jnt_type[0]) == FREE
@@ -93,7 +94,7 @@ def _at_home(robot: Robot) -> _Home:
         carriers=_number(1.0 / float(loads @ loads)),
         height=height,
         tipping=tipping_depth(loads, places[touching], height) if free else math.inf,
-        size=max(height, float(np.linalg.norm(np.ptp(places, axis=0)))),
+        size=2.0 * float(np.linalg.norm(lowest - centre, axis=1).max()) or math.inf,
         inertia=_inertia(robot.model, data),
         together=jacobian.T @ jacobian,
     )
