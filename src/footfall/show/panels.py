@@ -1,4 +1,4 @@
-"""Plots over time as values: what is drawn, for Matplotlib and for the report's page alike."""
+"""Plots over time as values, for Matplotlib and for the report's page alike."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 Runs = Mapping[str, "Record"]
 
-#: In place of a recording's number: of a curve that belongs to none.
+#: Number of the recording of a curve that belongs to none.
 NO_RUN = -1
-#: The colour of a curve that is beside the point, such as a sum.
+#: The colour of a secondary curve, such as a sum.
 GREY = -1
 #: Widths in points of two curves that may lie on each other: the first shows beside the second.
 BELOW, ABOVE = 2.2, 1.1
@@ -141,9 +141,9 @@ def decimated(values: np.ndarray, most: int) -> np.ndarray:
 
 
 def stretches(row: ModeRow, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where a row's mode changes, at no more than ``most`` moments: begin and end (s) and mode of each stretch.
+    """Stretches of constant mode in a row, resolved to ``most`` moments: begin and end (s) and mode of each.
 
-    Of samples that share a moment the one that slides shows, then the one that sticks.
+    Of samples in the same moment, slide is shown before stick, and stick before open.
     """
     starts = np.unique(np.linspace(0, len(row.mode), min(most, len(row.mode)), endpoint=False).astype(int))
     mode = np.maximum.reduceat(row.mode, starts)

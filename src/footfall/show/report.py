@@ -1,7 +1,7 @@
 """The report: one HTML file about a run or a comparison, with plots and a 3D replay that share one time.
 
-The page is complete in itself and asks for nothing outside. Its 3D replay is drawn by the page's own small renderer,
-which serves the viewer and runs under way as well (``footfall.show.viewer``, ``footfall.live``).
+The page is self-contained. Its 3D replay is drawn by the page's own small renderer, which also serves the viewer and
+live runs (``footfall.show.viewer``, ``footfall.live``).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def render_report(
 
 
 def render_live(rest: Record, title: str, figures: str, data: Mapping[str, Any]) -> str:
-    """The page of a run under way, which begins with one sample of the robot at rest."""
+    """The page of a live run, which begins with one sample of the robot at rest."""
     scene = make_scene(rest)
     return render_page(
         {**replay_data([scene], [rest.law.name]), **data},

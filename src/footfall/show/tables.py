@@ -1,4 +1,4 @@
-"""The report's tables: what was run, what came of it, what the audit says."""
+"""The report's tables: the run, its results, and its audit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LABELS = {
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False) -> str:
     """An HTML table in a card; cells are HTML already, the first of each row is its heading.
 
-    A row that is too short says the same of all columns.
+    The last cell of a row that is too short spans the remaining columns.
     """
     top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     lines = []

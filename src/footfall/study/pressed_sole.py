@@ -1,4 +1,4 @@
-"""A rigid sole on many points, pressed on rough ground: its pose in equilibrium, and its resultant in a given pose.
+"""A rigid sole of many points pressed onto rough ground: its equilibrium pose, and its resultant in a given pose.
 
 Sole frame: x along the longer side, y across, m. S placements, P points; vectorised over both.
 """
@@ -121,8 +121,8 @@ def put_down(points: np.ndarray, heights: Heights, placements: Placements, total
 def equilibrium(press: Press, load: float, at: np.ndarray) -> np.ndarray:
     """(S, 3) poses in which the sole carries ``load`` (N) at these points (S, 2) of it, m.
 
-    The potential of the springs less that of the load is convex in the pose, so Newton's method that never climbs
-    finds its only minimum.
+    The potential of the springs less that of the load is convex in the pose, so a descending Newton method finds its
+    only minimum.
     """
     scale = np.concatenate([[1.0], 1.0 / np.abs(press.points).max(axis=0)])
     basis = np.column_stack([np.ones(len(press.points)), press.points]) * scale

@@ -1,4 +1,4 @@
-"""Panels drawn by Matplotlib: curves that keep their peaks, legends that hide nothing."""
+"""Panels drawn by Matplotlib: curves keep their peaks, legends cover no curve."""
 
 from __future__ import annotations
 

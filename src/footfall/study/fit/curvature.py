@@ -1,8 +1,8 @@
-"""The loss of a fit near its lowest point: where exactly that is, and how well the trials fix it.
+"""The loss of a fit near its minimum: where exactly that is, and how well the trials determine it.
 
-Around the best parameters the loss is a quadratic in as many evaluations as it has coefficients. Its lowest point is
-tried, and the covariance of the estimate is the sandwich of M-estimators (Huber 1967): with the Hessian H of the mean
-loss and the gradients g of single trials at the estimate, inv(H) cov(g) inv(H) / trials.
+Around the best parameters a quadratic is put through as many evaluations of the loss as it has coefficients. Its
+minimum is tried, and the covariance of the estimate is the sandwich of M-estimators (Huber 1967): with the Hessian H of
+the mean loss and the gradients g of single trials at the estimate, inv(H) cov(g) inv(H) / trials.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import numpy as np
 
 from footfall.study.fit.search import Errors, robust
 
-#: The loss is looked at as far from the best as it rises by this share, between these shares of the range.
+#: Share by which the loss should rise at the evaluated points, and their largest and least distance from the best, as
+#: shares of the range.
 RISE, WIDEST, NARROWEST = 0.08, 0.2, 1e-4
-#: A parameter that changes the loss by less than this share is left as it is.
+#: A parameter that changes the loss by less than this share is not moved.
 FLAT = 1e-4
-#: How often that is done again about the lowest point, where it was farther off than this share of the standard error,
-#: and as far as so many standard errors.
+#: How often this is repeated about the new minimum if that is farther away than this share of the standard error, and
+#: the distance of the new evaluations in standard errors.
 AGAIN, FAR, LOOK = 3, 0.2, 2.0
-#: Share of the gain promised by the quadratic that the lowest point must keep: chaotic trials have no such quadratic.
+#: Share of the gain predicted by the quadratic that its minimum must reach: for chaotic trials there is no such
+#: quadratic.
 KEPT = 0.5
 
 
@@ -34,12 +36,12 @@ class Curvature(NamedTuple):
 
 
 def evaluations(parameters: int) -> int:
-    """About how often all trials are evaluated."""
+    """About how many evaluations of all trials it takes."""
     return 4 * parameters + 2 * parameters + parameters * (parameters - 1) // 2
 
 
 def polished(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> Curvature:
-    """The lowest point of a quadratic around the best, or the best itself."""
+    """The minimum of a quadratic around the best, or the best itself."""
     found, size = Curvature(best, at_best, np.full(best.size, np.nan)), np.full(best.size, WIDEST)
     for _ in range(1 + AGAIN):
         before = found.point
@@ -53,7 +55,9 @@ def polished(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float
 def _step(
     errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, widest: np.ndarray
 ) -> tuple[Curvature, np.ndarray]:
-    """What is at the lowest point of one quadratic, or at the best where that is no better, and how far was looked."""
+    """The result at the minimum of one quadratic, or at the best if that is no better, and the distance of the
+    evaluations.
+    """
     trials, names = np.arange(at_best.size), np.arange(best.size)
     unknown = Curvature(best, at_best, np.full(best.size, np.nan))
     if trials.size < 3:

@@ -1,9 +1,10 @@
-"""What the data say about each parameter of a fit.
+"""Estimates and intervals of the parameters of a fit.
 
-An interval holds what the bootstrap over the trials draws, widened as Student's quantile is wider than Gauss's for so
-few trials; what the curvature of the loss leaves open; and values at which, the others as they are, the trials are not
-significantly worse. The bootstrap, which chooses among what was tried, is coarse where the loss is smooth; the
-curvature means little where trials are chaotic; and a parameter that does nothing is found by trying it elsewhere.
+An interval covers the draws of the bootstrap over the trials, widened by the ratio of Student's to Gauss's quantile for
+so few trials; the uncertainty from the curvature of the loss; and values at which, with the others unchanged, the
+trials are not significantly worse. The bootstrap, which picks among the parameters tried, is coarse where the loss is
+smooth; the curvature means little where trials are chaotic; and a parameter without effect is found by trying other
+values of it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ import numpy as np
 from footfall.study.fit.ranges import Range
 from footfall.study.fit.search import Errors, better, robust
 
-#: A parameter whose interval covers more than this share of its range is not identifiable from the data.
+#: Share of its range that the interval of an identifiable parameter covers at most.
 UNKNOWN = 0.5
-#: Nearer to a bound than this share of the range, the bound decides.
+#: Distance from a bound, as a share of the range, below which the estimate is at the bound.
 AT_BOUND = 0.01
-#: How often the way to a bound is halved at most, and how often that is done about, on both sides.
+#: Most halvings of the distance to a bound, and about how many there are on both sides together.
 HALVINGS, PROBES = 10, 8
-#: The loss is flat where it rises by less than this share; steps in which the edge of a plateau is looked for.
+#: Rise of the loss, as a share, below which it is flat; and steps in the search for the edge of a plateau.
 FLAT, EDGE = 0.01, 4
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One parameter: its value, an interval of 95 %, and what is to be said of it."""
+    """One parameter: its value, an interval of 95 %, and a note."""
 
     name: str
     value: float
@@ -40,7 +41,7 @@ class Estimate:
 
 
 class Probes(NamedTuple):
-    """Shares of each parameter's range, the others at the best, that the trials cannot distinguish from the best."""
+    """Shares of each parameter's range that the trials cannot distinguish from the best, others at the best."""
 
     low: np.ndarray  # (d,) the lowest, the best itself where there is none below
     high: np.ndarray
@@ -48,7 +49,8 @@ class Probes(NamedTuple):
 
 
 def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> Probes:
-    """Try each parameter at its bounds, then at half the way, until the trials cannot distinguish it from the best.
+    """Try each parameter at its bounds, then half way to them and so on, until the trials cannot distinguish it from
+    the best.
 
     ``at_best`` (trials,) are the errors of the best. Where the loss is smooth, half of the way to where trials become
     worse is the interval by its curvature; that lies between half of what is found here and all of it.
@@ -58,7 +60,7 @@ def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) 
     lower: list[tuple[float, np.ndarray]] = []
 
     def rise(i: int, share: float) -> tuple[bool, float]:
-        """Whether the trials are significantly worse there, and by which part of the loss."""
+        """Whether the trials are significantly worse there, and by which share of the loss."""
         at = best.copy()
         at[i] = share
         own = robust(errors(at, trials)[:, None], scale)
@@ -100,7 +102,7 @@ def quantile(trials: int) -> float:
 
 
 class Seen(NamedTuple):
-    """What intervals are made of, in shares of the ranges."""
+    """The ingredients of intervals, as shares of the ranges."""
 
     draws: np.ndarray  # (B, d) of the bootstrap
     spread: np.ndarray  # (d,) standard errors by curvature, NaN where they are not known
@@ -109,7 +111,7 @@ class Seen(NamedTuple):
 
 
 def estimates(ranges: Mapping[str, Range], best: np.ndarray, seen: Seen, fitted: np.ndarray) -> tuple[Estimate, ...]:
-    """What the data say about each parameter."""
+    """The estimate of each parameter."""
     draws, spread, probes, trials = seen
     low, high = np.quantile(draws, [0.5 - CONFIDENCE / 2.0, 0.5 + CONFIDENCE / 2.0], axis=0)
     wider = quantile(trials) / 1.96 * np.sqrt(trials / (trials - 1.0))

@@ -1,10 +1,10 @@
 """The start of a toss from its free flight: velocities at the first frame, and gravity as the cameras see it.
 
 Until it touches, the centre of a thrown body follows a parabola, and a body with equal moments of inertia keeps its
-spin. Over ten frames and more that gives the velocity at the first frame ten times as exactly as the difference of two
-frames does. How fast bodies fall in the data shows errors of the cameras' scale and clock.
+spin. Over ten or more frames that gives the velocity at the first frame ten times as accurately as the difference of
+two frames. The acceleration of falling bodies shows errors of the cameras' scale and clock.
 
-A body with unequal moments of inertia changes its spin: Euler's equations are fitted to its attitudes.
+The spin of a body with unequal moments of inertia changes: Euler's equations are fitted to its attitudes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What flights and resting places show of the frame, the units, the rate and the quaternions of tosses."""
+"""Checks of frame, units, rate and quaternions of tosses, by their flights and resting places."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _is_off(fall: Fall) -> bool:
 
 
 def _explained(motions: Sequence[Motion]) -> Iterator[tuple[str, str]]:
-    """Which axis is up, and the unit of places, if not z and m, for bodies to fall as they do on Earth."""
+    """The axis that is up and the unit of positions, if not z and m, with which bodies fall as they do on Earth."""
     for unit, scale in {"m": 1.0, **UNITS}.items():
         for up, (axis, sign) in UP.items():
             if (up, unit) == ("z", "m"):
@@ -109,7 +109,7 @@ def _hint(own: Fall | None, seen: tuple[str, str] | None) -> str:
 
 
 def check_speeds(motions: Sequence[Motion], source: str) -> None:
-    """Refuse poses that jump: those of several tosses behind each other."""
+    """Refuse poses that jump, as where several tosses follow each other."""
     for one in motions:
         speed = np.linalg.norm(np.diff(one.qpos[:, :3], axis=0), axis=1) * one.rate
         if speed.size and speed.max() > FASTEST:
@@ -121,9 +121,9 @@ def check_speeds(motions: Sequence[Motion], source: str) -> None:
 
 
 def check_order(qpos: Sequence[np.ndarray], source: str) -> None:
-    """Refuse quaternions after which boxes come to rest on an edge, and would lie flat in the order x, y, z, w.
+    """Refuse quaternions by which boxes rest on an edge, if in the order x, y, z, w they would lie flat.
 
-    Flights do not show the order: a constant spin is one in any order of the four numbers.
+    Flights do not reveal the order: a constant spin stays constant in any order of the four numbers.
     """
     resting = [one[-1] for one in qpos if len(one) > 3 and np.ptp(one[-3:], axis=0).max() < AT_REST]
     if len(resting) < 2:

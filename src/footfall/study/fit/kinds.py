@@ -1,4 +1,4 @@
-"""Kinds of trials that a law can be fitted to: what each brings for the simulation that follows it."""
+"""Kinds of trials that a law can be fitted to, and how each is simulated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from footfall.study.pull_data import Pull
 
 #: Step where the trials do not say otherwise, s, and the longest under a law that finds events within it.
 STEP, LONGEST_PERIOD = 1e-3, 1e-2
-#: Of the ground under a sled; where static friction would be the smaller there is no such ground.
+#: Ranges of friction under a sled; static friction below dynamic friction is not allowed.
 PULLED = {"ground.friction": Range(0.03, 1.5, "log", 0.3), "ground.static_friction": Range(0.03, 1.5, "log", 0.4)}
 #: Of impacts alone.
 IMPACTS = {"law.restitution": Range(0.0, 1.0, "linear", 0.0), "ground.friction": Range(0.0, 1.5, "linear", 0.3)}
@@ -41,7 +41,7 @@ class Kind(NamedTuple):
 
 
 def _of_forces(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
-    """The height of the ground is none of it: the robot is set down on it."""
+    """The parameters without the height of the ground: the robot is set down on it."""
     options, ranges = preset(law)
     return options, {name: own for name, own in ranges.items() if name != "ground.height"}
 

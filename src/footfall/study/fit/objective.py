@@ -1,4 +1,4 @@
-"""What a fit minimises: the error of each trial, simulated with parameters somewhere between their limits."""
+"""What a fit minimises: the error of each trial, simulated with given parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAILED = 10.0
 
 
 class Simulations:
-    """Makes simulations from parameters, each given by its share of the way between its limits."""
+    """Makes simulations from parameters, each given as a share of its range."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Yardstick(NamedTuple):
 
 
 class Objective:
-    """Errors of trials by parameters. Counts simulations in ``runs``, and does none twice."""
+    """Errors of trials as a function of parameters, cached; ``runs`` counts the simulations."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Objective:
         return np.array([self._known[place, i] for i in which])
 
     def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, float]:
-        """The mean of each metric over other trials; those that failed are left out of it and counted."""
+        """The mean of each metric over other trials; failed ones are left out and counted."""
         rows = list(self._measured(sim, trials))
         self._count(len(rows))
         if not rows:

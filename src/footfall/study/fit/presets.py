@@ -1,7 +1,7 @@
 """Which parameters of each law are worth fitting, and between which bounds.
 
-Bounds are wide: a decade or more for stiffness and damping, all of what is possible for restitution and friction. A law
-that is not here needs its parameters named.
+Bounds are wide: a decade or more for stiffness and damping, the whole possible range for restitution and friction. For
+a law that is not listed here, parameters must be named.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ GROUND = {"ground.friction": Range(0.03, 1.0, "log", 0.2), "ground.height": Rang
 def of_cube(side: float, mass: float, inertia: float) -> dict[str, Range]:
     """Of a tossed cube of about this side (m), mass (kg) and inertia (kg m2).
 
-    The side may be less than measured: rounded corners touch as those of a smaller cube do on a ground that is higher
-    by the radius, at most 4 % of the side here. The inertia lies between that of a heavy core and that of a mass in
-    the eight corners.
+    The side may be smaller than measured: rounded corners touch like those of a smaller cube on a ground that is higher
+    by the radius, at most 4 % of the side here. The inertia lies between that of a heavy core and that of masses in the
+    eight corners.
     """
     square = mass * side**2
     return {

@@ -1,8 +1,8 @@
-"""Pulls that a law is fitted to: a sled of the same load, drawn harder and harder until it slides.
+"""Pulls that a law is fitted to: a sled of the same load is pulled with a growing force until it slides.
 
-While a load sticks the ground holds against whatever draws it, so that the measured force is what drew it; once it
-slides the force is that of friction, however it moves. The sled is drawn by the line through the measured forces before
-they break away, continued.
+While a load sticks, friction balances the pull, so the measured force is the pull; once it slides, the measured force
+is friction, however it moves. The sled is pulled along the line through the measured forces before they break away,
+extrapolated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a fit found: a law and a ground, what the data say about each parameter, and how it does on other trials."""
+"""The result of a fit: a law and a ground, an estimate of each parameter, and the errors on other trials."""
 
 from __future__ import annotations
 

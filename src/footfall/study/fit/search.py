@@ -1,8 +1,8 @@
 """The search for parameters: over the whole box first, then downhill from the best places.
 
 Every evaluation keeps the error of every trial, so that the bootstrap needs no further simulation. Whether fitting
-helps is judged by searches of their own that never see the trials they are judged on: tosses are chaotic, and among
-hundreds of parameters some follow thirty of them well by chance.
+helps is judged by separate searches that never see the trials on which they are judged: tosses are chaotic, and among
+hundreds of parameters some follow thirty tosses well by chance.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from footfall.study.sweep.cases import unit_samples
 
 #: Errors of a trial for parameters (d,) as shares of their ranges, for those trials that are asked for.
 Errors = Callable[[np.ndarray, np.ndarray], np.ndarray]
-#: Trials beyond this multiple of the typical error count by their logarithm: one toss that lands on another face must
+#: Multiple of the typical error beyond which a trial counts by its logarithm: one toss that lands on another face must
 #: not outweigh all others.
 OUTLIER = 3.0
 #: Share of the evaluations over the whole box; each of those costs a third, since only so many trials are asked.
 GLOBAL, SUBSET = 0.5, 1.0 / 3.0
 #: Places of the box that are evaluated on all trials, and those of them from which the search goes downhill.
 FINALISTS, DESCENTS = 0.2, 2
-#: Share of all that was tried, the best of it, whose middle is tried last.
+#: Share of the best parameters tried whose mean is tried last.
 MIDDLE = 0.06
 
 
@@ -116,8 +116,8 @@ def _aside(start: np.ndarray, axis: int, width: float) -> np.ndarray:
 def settled(tried: Evaluations, errors: Errors) -> tuple[Evaluations, int]:
     """What was tried and the middle of the best of it, and which of all to choose.
 
-    The lowest loss of many is partly luck: tosses are chaotic, and a law follows some of them by chance. The middle of
-    the best has less of it, and is chosen where it is worse by no more than the standard error of the difference.
+    The lowest loss of many is partly luck: tosses are chaotic, and a law follows some of them by chance. The mean of
+    the best is less so, and is chosen if it is worse by no more than the standard error of the difference.
     """
     best = tried.best()
     order = np.argsort(tried.losses())[: max(2, round(MIDDLE * len(tried.points)))]
