@@ -55,6 +55,47 @@ def test_a_hub_beside_the_rim_does_not_keep_a_wheel_from_rolling():
     np.testing.assert_allclose(plain.points, [[0, -HALF_WIDTH, 0], [0, HALF_WIDTH, 0]], atol=1e-12)
 
 
+CART = """<mujoco model="cart"><asset><mesh name="wheel" vertex="{}"/></asset><worldbody><body name="frame"><freejoint/>
+  <geom type="box" size=".2 .08 .02" mass="2" contype="0" conaffinity="0"/>{}</body></worldbody></mujoco>"""
+
+
+def cart(corners: int, joint: str = '<joint axis="0 1 0"/>') -> ff.Robot:
+    """A frame on four wheels that are meshes with so many corners."""
+    angle = 2.0 * np.pi / corners * np.arange(corners)
+    sides = [
+        np.stack([RADIUS * np.cos(angle), np.full(corners, y), RADIUS * np.sin(angle)]).T
+        for y in (-HALF_WIDTH, HALF_WIDTH)
+    ]
+    wheels = "".join(
+        f'<body name="{name}" pos="{at} 0">{joint}<geom type="mesh" mesh="wheel" mass="0.5"/></body>'
+        for name, at in {"fl": "0.2 0.15", "fr": "0.2 -0.15", "rl": "-0.2 0.15", "rr": "-0.2 -0.15"}.items()
+    )
+    vertices = " ".join(f"{value:.9g}" for value in np.vstack(sides).ravel())
+    return ff.load_robot(mujoco.MjSpec.from_string(CART.format(vertices, wheels)))
+
+
+@pytest.mark.parametrize("law", ["time-stepping", "spring-damper"])
+@pytest.mark.parametrize("corners", [12, 32])
+@pytest.mark.filterwarnings("ignore:contact points of soles reduced")
+def test_wheels_that_are_meshes_roll_as_round_ones_do(law, corners):
+    """A cart of mass m on wheels of inertias I goes with g sin(slope) m / (m + sum I / r^2), and does not bump."""
+    robot, slope, duration = cart(corners), 0.1, 0.8
+    sim = ff.Simulation(robot, law=law, ground=ff.Ground.slope(-slope, friction=0.8))
+    rec = sim.run(duration, qpos=sim.place(align=True))
+    way = float(np.hypot(*(rec.qpos[-1] - rec.qpos[0])[[0, 2]]))
+    inertia = sum(robot.model.body_inertia[robot.model.body(foot.body).id].max() for foot in robot.feet)
+    share = robot.mass / (robot.mass + inertia / RADIUS**2)
+    near(way, 0.5 * share * GRAVITY * math.sin(slope) * duration**2, rel=0.01)
+    near(float(rec.total_force[100:, 2].max()), robot.weight * (1.0 - share * math.sin(slope) ** 2), rel=0.02)
+
+
+def test_meshes_with_fewer_corners_or_on_no_hinge_keep_them():
+    with pytest.warns(ff.FootfallWarning, match="from a mesh to the rim of a wheel of radius 0.1 m"):
+        assert cart(12).point_axes.any()
+    assert not cart(8).point_axes.any() and not cart(8).others.axes.any()
+    assert not cart(12, '<joint axis="0 0 1"/>').others.axes.any()
+
+
 RATTLEBACK = """<mujoco><worldbody><body name="stone"><freejoint/>
   <inertial pos="0 0 -0.002" mass="1" fullinertia="2e-3 1.6e-2 1.7e-2 2.5e-3 0 0"/>
   <geom type="ellipsoid" size="0.2 0.05 0.04"/></body></worldbody></mujoco>"""

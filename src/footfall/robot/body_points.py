@@ -13,8 +13,9 @@ import mujoco
 import numpy as np
 
 from footfall.robot.foot import Foot
-from footfall.robot.hull import hull_corners
-from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, hull_vertices, is_solid
+from footfall.robot.hull import hull_corners, hull_vertices
+from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
+from footfall.robot.wheel import Wheel, rims_of, wheel_of
 
 RIM = 8  # fixed points on each face of a cylinder, for when it lies on that; its rims are what rolls
 INSIDE_RIM = 0.98  # of the radius: where those lie, so that a rim that rolls does not stumble over them
@@ -124,7 +125,12 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np
         axes[:2] = turn * [size[0], size[0], 0.0]  # a rim is an ellipsoid without thickness
     else:
         local = hull_vertices(model, model.geom_dataid[geom])
+        wheel = wheel_of(model, data, geom)
         local = local[_extreme(local)]
+        if wheel is not None:  # its corners lie inside the rims that roll, as those of a cylinder do
+            ends, axes = rims_of(wheel)
+            local = np.vstack([(ends - data.geom_xpos[geom]) @ turn, _inside_rim(local, wheel, data, geom)])
+            axes = np.concatenate([axes, np.zeros((len(local) - len(ends), 3, 3))])
     many = len(local)
     return (
         local @ turn.T + data.geom_xpos[geom],
@@ -132,6 +138,17 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np
         np.broadcast_to(axes, (many, 3, 3)),
         np.full(many, geom),
     )
+
+
+def _inside_rim(local: np.ndarray, wheel: Wheel, data: mujoco.MjData, geom: int) -> np.ndarray:
+    """Corners of a wheel (N, 3), the geom's frame, m, moved towards its axis where a rim would stumble over them."""
+    turn = data.geom_xmat[geom].reshape(3, 3)
+    axis = turn.T @ wheel.turn[:, 2]
+    centre = turn.T @ (wheel.centre - data.geom_xpos[geom])
+    along = ((local - centre) @ axis)[:, None] * axis
+    across = local - centre - along
+    share = INSIDE_RIM * wheel.radius / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), SAME)
+    return np.asarray(centre + along + np.minimum(1.0, share) * across)
 
 
 def _above_sole(

@@ -246,6 +246,10 @@ def _foot(
     if round_parts is not None:
         lowest, middle, axes = round_parts
         polygon, points = ((place - origin) @ rotation for place in (lowest, middle))
+        meshes = [g for g in geoms if model.geom_type[g] == KIND.mjGEOM_MESH]
+        if meshes:
+            radius = np.linalg.norm(axes, axis=1).max()
+            reduced.append(f"'{name}' from a mesh to the rim of a wheel of radius {radius:.3g} m")
         return Foot(name, model.body(body).name, polygon, points, np.zeros(len(points)), rotation.T @ axes)
     parts = [corners(model, data, g) for g in geoms]
     centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

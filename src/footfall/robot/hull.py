@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
 #: Most points for which every plane is tried: 19600 planes.
@@ -149,3 +150,15 @@ def _faces_by_qhull(points: np.ndarray) -> Faces | None:
     a, b, c = (hull.points[hull.simplices[:, i]] for i in range(3))
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     return Faces(hull.equations[:, :3], hull.equations[:, 3], area)
+
+
+def hull_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
+    """(N, 3) vertices of the hull of a mesh, its own frame, m: MuJoCo's, if it has one for collisions."""
+    start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+    vertices = model.mesh_vert[start : start + count].astype(float)
+    graph = model.mesh_graphadr[mesh]
+    if graph >= 0:  # number of vertices and of faces, then for each vertex where its edges begin, then its index
+        on_hull = model.mesh_graph[graph]
+        return vertices[np.sort(model.mesh_graph[graph + 2 + on_hull : graph + 2 + 2 * on_hull])]
+    hull = hull_corners(vertices)
+    return np.unique(vertices, axis=0) if hull is None else vertices[hull]  # a flat mesh is its own hull

@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.hull import hull_corners, hull_faces, hull_ring, polygon_area
+from footfall.robot.hull import hull_faces, hull_ring, hull_vertices, polygon_area
+from footfall.robot.wheel import Wheel, rims_of, wheel_of
 
 UP = np.array([0.0, 0.0, 1.0])
 SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
@@ -49,6 +50,11 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
     kind, size = model.geom_type[geom], model.geom_size[geom]
     rotation, origin = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
     axis = rotation[:, 2]
+    wheel = upright_wheel(model, data, geom)
+    if wheel is not None:
+        down = wheel.turn[:, :2] @ (wheel.turn[:, :2].T @ -UP)
+        ends, _ = rims_of(wheel)
+        return ends + wheel.radius * down / np.linalg.norm(down), np.zeros(len(ends))
     if kind == KIND.mjGEOM_SPHERE:
         return origin[None].copy(), size[:1].copy()
     if kind == KIND.mjGEOM_CAPSULE:
@@ -62,7 +68,7 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
     elif kind == KIND.mjGEOM_CYLINDER:
         down = rotation.T @ -UP
         lowest = np.arctan2(down[1], down[0])  # so that the lowest point of the rim is among its vertices
-        angles = lowest + (np.zeros(1) if _is_wheel(model, data, geom) else 2 * np.pi / RIM * np.arange(RIM))
+        angles = lowest + 2 * np.pi / RIM * np.arange(RIM)
         rim = size[0] * np.column_stack([np.cos(angles), np.sin(angles)])
         local = np.vstack([np.column_stack([rim, np.full(len(rim), z)]) for z in (-size[1], size[1])])
     elif kind == KIND.mjGEOM_ELLIPSOID:
@@ -74,9 +80,10 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
     return local @ rotation.T + origin, np.zeros(len(local))
 
 
-def _is_wheel(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> bool:
-    """Whether a geom is a cylinder that lies on its side."""
-    return model.geom_type[geom] == KIND.mjGEOM_CYLINDER and abs(data.geom_xmat[geom].reshape(3, 3)[2, 2]) <= FACING
+def upright_wheel(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Wheel | None:
+    """The wheel that a geom is if its axis is level enough for it to roll; None otherwise."""
+    wheel = wheel_of(model, data, geom)
+    return wheel if wheel is not None and abs(wheel.turn[2, 2]) <= FACING else None
 
 
 def rolling_parts(
@@ -85,32 +92,18 @@ def rolling_parts(
     """For a foot that is an ellipsoid or stands on wheels alone: its outline on the ground, and centres (N, 3) and
     semi-axes (N, 3, 3) of what rolls there, world frame, m; a rim is an ellipsoid without thickness.
     """
-    turn, size = data.geom_xmat[geoms].reshape(-1, 3, 3), model.geom_size[geoms]
     parts = [corners(model, data, g) for g in geoms]
     if len(geoms) == 1 and model.geom_type[geoms[0]] == KIND.mjGEOM_ELLIPSOID:
-        return parts[0][0], data.geom_xpos[geoms], turn * size[0]
+        return parts[0][0], data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3) * model.geom_size[geoms[0]]
     low = np.array([np.min(place[:, 2] - radius) for place, radius in parts])
     touching = np.flatnonzero(low <= low.min() + SOLE_DEPTH_RANGE[1])
-    if not all(_is_wheel(model, data, geoms[i]) for i in touching):
+    wheels = [upright_wheel(model, data, geoms[i]) for i in touching]
+    rims = [rims_of(wheel) for wheel in wheels if wheel is not None]
+    if len(rims) < len(wheels):
         return None
     bottom = np.vstack([parts[i][0] for i in touching])
-    centre = np.vstack(
-        [data.geom_xpos[geoms[i]] + side * size[i, 1] * turn[i][:, 2] for i in touching for side in (-1, 1)]
-    )
-    axes = np.stack([turn[i] * [size[i, 0], size[i, 0], 0.0] for i in touching for _ in range(2)])
+    centre, axes = np.vstack([one[0] for one in rims]), np.concatenate([one[1] for one in rims])
     return bottom[outline(bottom, UP, detail=OUTLINE_DETAIL)], centre, axes
-
-
-def hull_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """(N, 3) vertices of the hull of a mesh, its own frame, m: MuJoCo's, if it has one for collisions."""
-    start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-    vertices = model.mesh_vert[start : start + count].astype(float)
-    graph = model.mesh_graphadr[mesh]
-    if graph >= 0:  # number of vertices and of faces, then for each vertex where its edges begin, then its index
-        on_hull = model.mesh_graph[graph]
-        return vertices[np.sort(model.mesh_graph[graph + 2 + on_hull : graph + 2 + 2 * on_hull])]
-    hull = hull_corners(vertices)
-    return np.unique(vertices, axis=0) if hull is None else vertices[hull]  # a flat mesh is its own hull
 
 
 def sole_of(centre: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
