@@ -25,6 +25,17 @@ SIM = ff.Simulation("brick")
         (lambda: SIM.run(1.0, record_dt="often"), "record_dt = 'often'"),
         (lambda: SIM.run(1.0, record_dt=1e300), "record_dt"),
         (lambda: SIM.run(1.0, qpos="home"), r"qpos = 'home' but brick needs \(7,\) numbers"),
+        (
+            lambda: SIM.run(1.0, start=SIM.run(0.0)),
+            r"a state is what world.state\(\) or rec.state\(time\) gives, not Rec",
+        ),
+        (
+            lambda: SIM.run(1.0, start=SIM.start().state(), qvel=np.ones(6)),
+            "start has coordinates and velocities of its own",
+        ),
+        (lambda: ff.Worlds("brick", 2), "worlds are those of a footfall.Simulation, not of 'brick'"),
+        (lambda: ff.load_robot("brick", feet=4), r"feet are bodies or geoms by name, .* not 4"),
+        (lambda: ff.fit("time-stepping", [1, 2]), "a trial is a Toss, measured forces, .* and not a int"),
         (lambda: ff.Simulation("brick", dt=1e-300).run(1.0), "more steps"),
         (lambda: ff.Simulation(5), "a robot is a footfall.Robot, the name of one.*not 5"),
         (lambda: ff.Simulation(None), "not None"),

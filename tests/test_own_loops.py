@@ -109,7 +109,7 @@ def test_what_is_under_way_is_not_copied_but_its_state_travels():
     for one in (world, other):
         one.step(n=10)
     assert np.array_equal(world.qpos, other.qpos)
-    with pytest.raises(ff.FootfallError, match=r"a state is what world.state\(\) gives"):
+    with pytest.raises(ff.FootfallError, match=r"a state is what world.state\(\) or rec.state\(time\) gives"):
         world.restore(world.qpos)
 
 

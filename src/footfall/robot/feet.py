@@ -87,6 +87,8 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
     if isinstance(feet, str):
         feet = [feet]
     if not isinstance(feet, Mapping):
+        if not isinstance(feet, Iterable):
+            raise RobotError(f'feet are bodies or geoms by name, feet={{"left": "<body>"}} or ["<body>"], not {feet!r}')
         listed = list(feet)
         feet = dict(zip(_foot_names(listed), listed, strict=True))
     if not feet:

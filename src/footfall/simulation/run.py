@@ -43,7 +43,7 @@ from footfall.simulation.perturbed import perturb
 from footfall.simulation.prepared import prepared
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import Live, State, set_state
+from footfall.simulation.state import Live, State, check_start, set_state
 from footfall.simulation.workspace import loop_types, take_workspace
 from footfall.version import versions
 
@@ -86,6 +86,8 @@ class Run:
                 part.compile(kinds)
         self.model = sim.scene.model
         steps = step_count(duration, dt)
+        if task.start is not None:
+            check_start(task.start, task.qpos, task.qvel)
         self.first = 0 if task.start is None else task.start.step
         self.total = MOST_STEPS if endless else self.first + steps
         name, controller = find_controller(task.controller)

@@ -112,14 +112,24 @@ def state_of(run: Run) -> State:
     return State(setup.robot.name, live.law, run.step, setup.dt, numbers, live.layout, live.blocks.read())
 
 
+def check_start(state: Any, qpos: Any = None, qvel: Any = None) -> None:
+    """Refuse what is no state, or a state beside coordinates or velocities that it has itself."""
+    if not isinstance(state, State):
+        raise SimulationError(f"a state is what world.state() or rec.state(time) gives, not {state!r}")
+    if qpos is not None or qvel is not None:
+        raise SimulationError(
+            "start has coordinates and velocities of its own: give it without qpos and qvel, or write those of a world "
+            "that was restored to it"
+        )
+
+
 def set_state(run: Run, state: State) -> None:
     """Put a run into a state of the same robot, under the same law with the same step.
 
     A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
     """
     setup: Setup = run.simulation
-    if not isinstance(state, State):
-        raise SimulationError(f"a state is what world.state() gives, not {state!r}")
+    check_start(state)
     live = _live(run)
     own = (setup.robot.name, live.law, setup.dt)
     if own != (state.robot, state.law, state.dt):

@@ -100,6 +100,8 @@ class Worlds(Views, UnderWay):
         fall: float = FALL,
         threads: int | None = None,
     ) -> None:
+        if not isinstance(simulation, Setup):
+            raise SimulationError(f"worlds are those of a footfall.Simulation, not of {simulation!r}")
         if not is_whole(count, 1):
             raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
         for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):

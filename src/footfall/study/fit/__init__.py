@@ -117,7 +117,7 @@ def fit(
         )
     name = law if isinstance(law, str) else law.name
     events = (make_law(law) if isinstance(law, str) else law).event_driven
-    kind = kind_of(data, robot is not None, events)
+    kind = kind_of(data, robot is not None, events, simulate is not None)
     data, judge = kind.trials, kind_of(judge, robot is not None).trials if judge else ()
     base, given = ({}, parameters) if parameters is not None else kind.preset(name)
     ranges = as_ranges(given or {})

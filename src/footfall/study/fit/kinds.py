@@ -55,8 +55,8 @@ def _thrown(toss: Toss) -> tuple[Callable[..., Robot], dict[str, Range]]:
     return partial(box, sides, toss.mass, toss.inertia, gravity=toss.gravity), of_box(sides)
 
 
-def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False) -> Kind:
-    """What the trials are.
+def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way: bool = True) -> Kind:
+    """What the trials are; an error where that is not known and the user does not simulate them in their ``own_way``.
 
     ``own_robot``: they are followed by a robot that the user gives; ``events``: under a law that is driven by events.
     """
@@ -80,4 +80,9 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False) -> Kind:
         return Kind(data, follow_impact, IMPACT_WEIGHTS, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
     if isinstance(first, Pull):
         return Kind(data, follow_pull, PULL_WEIGHTS, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
+    if not own_way:
+        raise StudyError(
+            "a trial is a Toss, measured forces, a pull or an impact, or whatever simulate= takes, and not a "
+            f"{type(first).__name__}"
+        )
     return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)
