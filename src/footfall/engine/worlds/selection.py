@@ -20,9 +20,10 @@ from footfall.solve.problem import begin_problem
 from footfall.solve.selection.rules import CLAMPED_BITS, judge, slides, stand
 from footfall.solve.selection.states import assemble, state_of
 from footfall.solve.together.desk import LANES, wait
-from footfall.solve.together.selection import search_together
-from footfall.solve.together.selection_desk import contacts_at, fetch_feet
+from footfall.solve.together.selection import Found, search_together
+from footfall.solve.together.selection_desk import contacts_at, fetch_feet, fetch_outlines
 from footfall.solve.together.states import begin_with
+from footfall.solve.together.vertices import on_vertices, stands_on_vertex
 
 
 class Rules(NamedTuple):
@@ -38,6 +39,24 @@ class Rules(NamedTuple):
 
 
 @inlined
+def velocities_of_states(problem, desk):
+    """Velocities for Newton as states have them: the least along the normal is what a clamped vertex is to have, and
+    those across count from what a static one is to have, where the foot stood on one. So what it finds for feet that
+    stand on vertices is what their states give. Points of an edge may be wanted to part, which no forces do.
+    """
+    contacts = problem.contacts
+    free_velocities(problem, 0.0)
+    for b in range(contacts.near.size - 1):
+        across = 1.0 if stands_on_vertex(desk.code[b]) else 0.0
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            place = desk.place[p]
+            problem.target[p] = place[3]
+            problem.free[p, 0] -= across * place[4]
+            problem.free[p, 1] -= across * place[5]
+
+
+@inlined
 def put_off(problem, desk, signals, rules):
     """Stands for :func:`footfall.contact.constraint_selection.find_at_once`: a warp will do it.
 
@@ -45,7 +64,7 @@ def put_off(problem, desk, signals, rules):
     is right, and friction of its feet is known.
     """
     if rules.one_step == 0.0:
-        free_velocities(problem, 0.0)
+        velocities_of_states(problem, desk)
     defer(problem)
     numbers = problem.local
     numbers[1, 0], numbers[1, 1], numbers[1, 2] = rules.d, rules.a_t, rules.v_t
@@ -77,18 +96,25 @@ def find_states_together(lane, robot, state, space, law, portion, desk):
     numbers, own = law.problem.local, law.desk
     dt, feet = numbers[0, STEP], contacts.near.size - 1
     rules = Rules(numbers[1, 0], numbers[1, 1], numbers[1, 2], numbers[2, 0], numbers[2, 1], numbers[2, 2], feet)
-    fetch_feet(lane, contacts, own, desk)
-    near = contacts_at(contacts, desk)
+    fetch_outlines(lane, contacts, own, desk)
     if portion.suggested:
-        tried = not slides(near, desk)  # by a lane
-        wait()
         for b in range(lane, feet, LANES):
             own.queue[feet + b] = state_of(law.problem.kind, desk, b)
-            if tried:
-                desk.code[b] = own.queue[feet + b]
-            begin_with(law.problem, points.force, desk, b)
         wait()
-    found = search_together(lane, near, dt, points.memory, desk, own, rules, portion)
+    if portion.sure and on_vertices(lane, contacts, points, law.problem, own, desk):
+        found = Found(True, 0, 1, True)
+    else:
+        fetch_feet(lane, contacts, own, desk)
+        near = contacts_at(contacts, desk)
+        if portion.suggested:
+            tried = not slides(near, desk)  # by a lane
+            wait()
+            for b in range(lane, feet, LANES):
+                if tried:
+                    desk.code[b] = own.queue[feet + b]
+                begin_with(law.problem, points.force, desk, b)
+            wait()
+        found = search_together(lane, near, dt, points.memory, desk, own, rules, portion)
     answer = SEARCHING
     if found.ended and lane == 0:
         problem = begin_problem(contacts, dt, numbers[0, STILL], points.memory, points.force, points.mode, law)
@@ -97,6 +123,7 @@ def find_states_together(lane, robot, state, space, law, portion, desk):
             answer = 0
         elif portion.suggested and not found.right:  # the forces that suggested it are those of the points one by one
             space.signals[0] = found.tried
+            free_velocities(problem, 0.0)
             leave_states(problem, feet, space.signals)
             answer = NEAR
         else:

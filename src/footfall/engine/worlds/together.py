@@ -37,8 +37,9 @@ from footfall.solve.together.solution import near_by_newton, solve_by_guesses, t
 # What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is; one
 # more than the number of the room it lies in, 0 if it has none, and whether it is known to stand in this one.
 TAKEN, ASKED, ANSWER, STAGE, ROOM, STANDS = range(6)
-# Stages of a search: it begins with the last states, goes on, and begins with states that Newton suggests.
-NEW, GOING_ON, SUGGESTED = 0, 1, 2
+# Stages of a search: it begins with the last states, goes on, and begins with states that Newton suggests, or is sure
+# of.
+NEW, GOING_ON, SUGGESTED, SURE = 0, 1, 2, 3
 #: Answer of a world that asks for nothing.
 IDLE = -1
 #: Times that a law is asked in one step until the joints' constraints agree, and if it finds no forces: others wait for
@@ -157,19 +158,23 @@ def find_near_forces(lane, robot, state, space, law, turn, desk):
     """
     suggests = space.progress[ANSWER] == SUGGESTING
     problem = deferred_in(robot, state, space, law)
-    stage, solved = near_by_newton(lane, problem, space.progress[STAGE], suggests, 2 * turn.most, desk)
+    stage, solved, done = near_by_newton(lane, problem, space.progress[STAGE], suggests, 2 * turn.most, desk)
+    if suggests:
+        stage = SURE if done else SUGGESTED if solved else NEW
+    elif done:
+        stage = 0
     if lane == 0:
-        space.progress[STAGE] = stage if not suggests else SUGGESTED if solved else NEW
+        space.progress[STAGE] = stage
     if suggests:
         return SEARCHING
-    return HARD if stage < STAGES else NEAR if solved else NOT_NEAR
+    return 0 if done else HARD if stage < STAGES else NEAR if solved else NOT_NEAR
 
 
 @inlined
 def search_states(lane, robot, state, space, law, turn, desk):
     """States of the feet that a law has put off; what takes long goes on in the next turn. Lane 0 gets its answer."""
     stage = space.progress[STAGE]
-    portion = Portion(stage == GOING_ON, stage == SUGGESTED, turn.most)
+    portion = Portion(stage == GOING_ON, stage >= SUGGESTED, stage == SURE, turn.most)
     answer = find_states_together(lane, robot, state, space, law, portion, desk)
     if lane == 0:
         space.progress[STAGE] = GOING_ON if answer == SEARCHING else NEW
@@ -186,8 +191,8 @@ def solve_lying(lane, robot, state, space, law, turn, desk):
     problem = deferred_in(robot, state, space, law)
     while not found:  # code that is there twice is compiled twice
         if near:
-            stage, solved = near_by_newton(lane, problem, stage, False, 2 * turn.most, desk)
-            if stage < STAGES:
+            stage, solved, found = near_by_newton(lane, problem, stage, False, 2 * turn.most, desk)
+            if stage < STAGES or found:
                 break
         found = solve_by_guesses(lane, problem, near, desk)
         if near:

@@ -98,19 +98,26 @@ def selection_bytes(points: int, feet: int) -> int:
 
 
 @inlined
-def fetch_feet(lane, contacts, own, desk):
-    """Bring the feet as a lane has described them, in ``own``, to the desk."""
-    feet = contacts.near.size - 1
-    for b in range(lane, feet + 1, LANES):
+def fetch_outlines(lane, contacts, own, desk):
+    """Bring the outlines of the feet as a lane has described them, in ``own``, to the desk."""
+    for b in range(lane, contacts.near.size, LANES):
         desk.near[b], desk.begin[b] = contacts.near[b], own.begin[b]
+    for q in range(lane, contacts.gap.size, LANES):
+        desk.ring[q] = own.ring[q]
+    wait()
+
+
+@inlined
+def fetch_feet(lane, contacts, own, desk):
+    """Bring all else that a lane has described of the feet to the desk."""
+    feet = contacts.near.size - 1
     for b in range(lane, feet, LANES):
         desk.code[b] = own.code[b]
     for i in range(lane, contacts.number[0], LANES):
         desk.points[i] = contacts.points[i]
     for p in range(lane, contacts.gap.size, LANES):
-        gap, ring = contacts.gap[p], own.ring[p]
-        static, dynamic = contacts.static_friction[p], contacts.dynamic_friction[p]
-        desk.gap[p], desk.ring[p], desk.static_friction[p], desk.dynamic_friction[p] = gap, ring, static, dynamic
+        gap, static, dynamic = contacts.gap[p], contacts.static_friction[p], contacts.dynamic_friction[p]
+        desk.gap[p], desk.static_friction[p], desk.dynamic_friction[p] = gap, static, dynamic
     for i in range(lane // ACROSS, 6 * feet, DOWN):
         for j in range(lane % ACROSS, 6 * feet, ACROSS):
             desk.mobility[i, j] = contacts.mobility[i, j]

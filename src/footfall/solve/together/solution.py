@@ -11,6 +11,8 @@ from footfall.compiled import inlined
 from footfall.solve.contact_guess import MISSES
 from footfall.solve.contact_lean import LOWEST, UNSOLVED, step_and_still
 from footfall.solve.contact_search import ENOUGH
+from footfall.solve.contacts import OPEN, SLIDE
+from footfall.solve.newton_on_cone import ACCEPTED
 from footfall.solve.together.desk import (
     LANES,
     bring_back,
@@ -20,6 +22,7 @@ from footfall.solve.together.desk import (
     fetch,
     put_aside,
     take_up,
+    wait,
 )
 from footfall.solve.together.guess import hold_touching, least_forces, mend_together, read_kinds_together
 from footfall.solve.together.newton import FROM_NOTHING, STAGES, newton_together
@@ -65,12 +68,35 @@ def tell_unsolved(lane, problem):
 
 
 @inlined
+def are_the_only_forces(feet, still, desk):
+    """Whether no other forces than these do the same: every foot stands on one point, or slides on two. There guesses,
+    which find the least of all forces that do, would find no others: of 100 restless steps that Newton solves, 87.
+    """
+    for b in range(feet):
+        held, sliding = 0, 0
+        for i in range(desk.begin[b], desk.begin[b + 1]):
+            u, v, kind = desk.end[3 * i], desk.end[3 * i + 1], desk.kind[i]
+            if kind == OPEN:
+                if desk.force[3 * i + 2] > 0.0 or desk.end[3 * i + 2] < desk.target[i] - still:
+                    return False
+            else:
+                slides = 1 if u * u + v * v > still * still else 0
+                held, sliding = held + 1, sliding + slides
+                if desk.force[3 * i + 2] <= 0.0 or slides != (1 if kind == SLIDE else 0):
+                    return False
+        if held > 1 and (held > 2 or sliding < held):
+            return False
+    return True
+
+
+@inlined
 def near_by_newton(lane, problem, stage, at_once, most, desk):
     """Forces by Newton from one of its stages on, and what each point seems to do under them. Gives the stage that
-    follows, ``STAGES`` if there is none, and whether the problem is solved; what takes more evaluations than ``most``
-    stops after a stage. Where the step before was unsolved there are no stages about nothing: as long as the feet stand
-    so, these find nothing either. What is wanted ``at_once`` is that of the
-    first stage, however near; there points without load that touch the ground count as held or sliding.
+    follows, ``STAGES`` if there is none, whether the problem is solved, and whether nothing is left to do: forces that
+    are the only ones are brought back as those of a guess are. What takes more evaluations than ``most`` stops after a
+    stage. Where the step before was unsolved there are no stages about nothing: as long as the feet stand so, these
+    find nothing either. What is wanted ``at_once`` is that of the first stage, however near; there points without load
+    that touch the ground count as held or sliding, and nothing is left to do where Newton is through.
     """
     step, still = step_and_still(problem)
     count, feet = fetch(lane, problem, step, desk)
@@ -89,11 +115,18 @@ def near_by_newton(lane, problem, stage, at_once, most, desk):
         put_aside(lane, count, problem, desk)
         if lane == 0:
             problem.local[0, LOWEST] = lowest
-        return stage, False
+        return stage, False, False
     copy_together(lane, count, desk.force, desk.best)
     end_motions(lane, count, feet, desk)
     read_kinds_together(lane, count, still, desk)
+    done = lowest <= ACCEPTED
     if at_once:
         hold_touching(lane, count, still, desk)
-    bring_near(lane, count, problem, desk)
-    return max(stage, STAGES), lowest <= ENOUGH
+    else:
+        done = done and are_the_only_forces(feet, still, desk)
+        wait()
+    if done and not at_once:
+        bring_back(lane, count, problem, still, True, desk)
+    else:
+        bring_near(lane, count, problem, desk)
+    return max(stage, STAGES), lowest <= ENOUGH, done
