@@ -101,8 +101,9 @@ def find_states_together(lane, robot, state, space, law, portion, desk):
         for b in range(lane, feet, LANES):
             own.queue[feet + b] = state_of(law.problem.kind, desk, b)
         wait()
-    if portion.sure and on_vertices(lane, contacts, points, law.problem, own, desk):
-        found = Found(True, 0, 1, True)
+    known = on_vertices(lane, contacts, points, law.problem, own, desk) if portion.sure else 0
+    if known > 0:
+        found = Found(True, 0, known, True)
     else:
         fetch_feet(lane, contacts, own, desk)
         near = contacts_at(contacts, desk)

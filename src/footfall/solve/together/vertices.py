@@ -22,18 +22,25 @@ def stands_on_vertex(code):
 
 
 @inlined
-def tried_first(contacts, own, desk):
-    """Whether a search would try the suggested states first, as the last ones slide and are the same, or do not slide
-    and were tried, and whether each foot stands on a vertex in them, or on none.
+def number_tried(contacts, own, desk):
+    """How many states a search would have tried after the suggested ones, in which each foot stands on a vertex, or on
+    none; 0 if it might find others.
+
+    It begins with these if they are the last ones, or if those do not slide and were tried. Else it begins with the
+    last ones: where these are of vertices too, and static friction holds none that is suggested to slide, they would
+    be another answer to the problem that Newton solved, which has but one.
     """
-    feet, slid, same = contacts.near.size - 1, False, True
+    feet, slid, same, others = contacts.near.size - 1, False, True, False
     for b in range(feet):
-        code = own.queue[feet + b]
-        slid, same = slid or own.code[b] & SLIDING != 0, same and own.code[b] == code
+        code, last = own.queue[feet + b], own.code[b]
+        slid, same = slid or last & SLIDING != 0, same and last == code
+        others = others or last & 3 > VERTEX or last + SLIDING == code
         inside = contacts.near[b + 1] - contacts.near[b] > desk.begin[b + 1] - desk.begin[b]
         if code & 3 > VERTEX or inside:  # points inside an outline carry nothing in any state
-            return False
-    return slid == same
+            return 0
+    if slid and not same:
+        return 0 if others else 2
+    return 1 if slid == same else 0
 
 
 @inlined
@@ -61,12 +68,13 @@ def breaks_a_rule(contacts, points, problem, own, code, stood, p, desk):
 
 @inlined
 def on_vertices(lane, contacts, points, problem, own, desk):
-    """Whether the states that Newton suggests, next in the queue, are those that the search would find, at its first
-    look, and Newton's forces theirs: these are at the desk then, whose outlines are there already.
+    """Whether the states that Newton suggests, next in the queue, are those that the search would find, and Newton's
+    forces theirs: after how many states, 0 if it is not known. They are at the desk then, whose outlines are there
+    already.
     """
-    feet, wrong = contacts.near.size - 1, 0
-    if not tried_first(contacts, own, desk):
-        return False
+    feet, wrong, tried = contacts.near.size - 1, 0, number_tried(contacts, own, desk)
+    if tried == 0:
+        return 0
     for q in range(lane, desk.begin[feet], LANES):
         b = 0
         for o in range(1, feet):
@@ -79,6 +87,7 @@ def on_vertices(lane, contacts, points, problem, own, desk):
             wrong = 1
     for b in range(lane, feet, LANES):
         desk.code[b] = own.queue[feet + b]
-    right = not any_lane(lane, desk, LANES, wrong)
+    if any_lane(lane, desk, LANES, wrong):
+        tried = 0
     wait()
-    return right
+    return tried
