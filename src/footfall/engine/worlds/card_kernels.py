@@ -259,7 +259,7 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int, usual: bool) -> 
         lane, number, waiting = cuda.threadIdx.x, cuda.blockIdx.x, queues.number[turn.queue]
         if number >= waiting:
             return
-        desk = make_desk()
+        desk, following = make_desk(), cuda.shared.array(1, np.int64)
         while number < waiting:
             owner = queues.member[turn.queue, number]
             own = space_of(space, owner)
@@ -268,8 +268,10 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int, usual: bool) -> 
                 own.progress[ANSWER] = answer
                 if answer >= DEFERRED:
                     wait_in_line(queues, answer, owner, turn.queue)
-            number += cuda.gridDim.x
+            if lane == 0:  # a warp whose world takes long takes no others
+                following[0] = cuda.gridDim.x + cuda.atomic.add(queues.taken, turn.queue, 1)
             cuda.syncthreads()  # before the desk is used again
+            number = following[0]
 
     return kept_on_disk(entry)
 
@@ -335,7 +337,7 @@ def build_clearing() -> Any:
     def clear(queues, start):
         """Empty all lists; nobody has lain at the ``start`` of a call."""
         for which in range(queues.number.size):
-            queues.number[which] = 0
+            queues.number[which], queues.taken[which] = 0, 0
         queues.going[0] = 0
         if start == 1:
             queues.going[1] = 0

@@ -117,7 +117,7 @@ class Group:
 
 def empty_queues(cuda: Any, lanes: int, rooms: int = 0) -> Queues:
     """Lists for so many lanes and rooms for worlds that lie, all free, on the device."""
-    lists = (np.zeros(shape, dtype=np.int64) for shape in ((QUEUES, lanes), (QUEUES,), (2,)))
+    lists = (np.zeros(shape, dtype=np.int64) for shape in ((QUEUES, lanes), (QUEUES,), (QUEUES,), (2,)))
     return Queues(*map(cuda.to_device, (*lists, np.arange(max(rooms, 1)), np.array([rooms]))))
 
 

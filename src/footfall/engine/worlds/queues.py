@@ -25,6 +25,7 @@ class Queues(NamedTuple):
 
     member: Any  # (QUEUES, lanes)
     number: Any  # (QUEUES,) how many are in each
+    taken: Any  # (QUEUES,) how many of them were taken up by warps that were done with their first
     going: Any  # (2,) 1 if any world has steps to take, and 1 if any has lain in this call
     slot: Any  # (S,) room for worlds that lie: the free ones first
     free: Any  # (1,) how many are free
