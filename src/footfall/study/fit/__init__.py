@@ -25,7 +25,7 @@ from footfall.study.fit import curvature
 from footfall.study.fit.estimates import PROBES, Estimate, Probes, Seen, correlations, estimates, probed
 from footfall.study.fit.forces import ForceTrial, follow_forces
 from footfall.study.fit.impacts import ImpactTrial, ellipse_arm, load_impacts, planar_impact
-from footfall.study.fit.kinds import Simulate, kind_of
+from footfall.study.fit.kinds import Kind, Simulate, kind_of
 from footfall.study.fit.objective import Objective, Simulations, Yardstick
 from footfall.study.fit.ranges import Range, as_ranges
 from footfall.study.fit.result import Fit
@@ -115,17 +115,11 @@ def fit(
         raise StudyError(
             f"a fit needs at least two trials, and {len(data)} was given" if data else "no trial was given"
         )
-    name = law if isinstance(law, str) else law.name
-    events = (make_law(law) if isinstance(law, str) else law).event_driven
-    kind = kind_of(data, robot is not None, events, simulate is not None)
+    known = make_law(law) if isinstance(law, str) else law
+    kind = kind_of(data, robot is not None, known.event_driven, simulate is not None)
     data, judge = kind.trials, kind_of(judge, robot is not None).trials if judge else ()
-    base, given = ({}, parameters) if parameters is not None else kind.preset(name)
-    ranges = as_ranges(given or {})
-    options = {**base, **(law.options() if isinstance(law, Law) else {})}
-    settings = {"robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}}
-    step, made = dt if dt is not None else kind.dt, robot if robot is not None else kind.robot
-    assert made is not None
-    simulations = Simulations(ranges, settings, made, step)
+    simulations = _simulations(law, kind, parameters, robot, ground, dt)
+    ranges = simulations.ranges
     first = np.array([own.first for own in ranges.values()])
     following = simulate or kind.simulate
     if following is follow_forces:
@@ -167,6 +161,24 @@ def fit(
         errors=found.errors,
         default_errors=tried.errors[plain],
     )
+
+
+def _simulations(
+    law: Law | str,
+    kind: Kind,
+    parameters: Mapping[str, Any] | None,
+    robot: Robot | Callable[..., Robot] | None,
+    ground: Mapping[str, Any] | None,
+    dt: float | None,
+) -> Simulations:
+    """Simulations of the trials as a function of what is fitted; what is left out is that of their kind."""
+    name = law if isinstance(law, str) else law.name
+    base, given = ({}, parameters) if parameters is not None else kind.preset(name)
+    options = {**base, **(law.options() if isinstance(law, Law) else {})}
+    settings = {"robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}}
+    made = robot if robot is not None else kind.robot
+    assert made is not None
+    return Simulations(as_ranges(given or {}), settings, made, dt if dt is not None else kind.dt)
 
 
 def _found(

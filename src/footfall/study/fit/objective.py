@@ -31,13 +31,14 @@ class Simulations:
         robot: Robot | Callable[..., Robot],
         dt: float,
     ) -> None:
-        self._ranges, self._settings, self._robot, self._dt = ranges, settings, robot, dt
+        self.ranges = ranges
+        self._settings, self._robot, self._dt = settings, robot, dt
         # Most evaluations vary the law or the ground alone, and loading a robot takes milliseconds.
         self._last_robot = lru_cache(maxsize=1)(self._make_robot)
 
     def at(self, shares: np.ndarray) -> tuple[Simulation, dict[str, float]]:
         """The simulation at a place (parameters,) and the values of the robot's parameters there."""
-        values = {name: own.value(share) for (name, own), share in zip(self._ranges.items(), shares, strict=True)}
+        values = {name: own.value(share) for (name, own), share in zip(self.ranges.items(), shares, strict=True)}
         of_robot = {name.removeprefix("robot."): value for name, value in values.items() if name.startswith("robot.")}
         others = {name: value for name, value in values.items() if not name.startswith("robot.")}
         full = put_in(self._settings, others)
