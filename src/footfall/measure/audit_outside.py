@@ -1,7 +1,7 @@
 """What acts on a robot from outside, besides ground, gravity and pushes: everything that ties it to the world.
 
-Motors, damping, springs, friction, limits and rotors of the root's own joints; a fluid; compensated gravity; tendons
-and equalities that end in the world. Forces between two bodies of the robot do not count.
+Motors, damping, springs, friction, limits and rotors of the root's own joints; a fluid; compensated gravity; tendons,
+their rotors, and equalities that end in the world. Forces between two bodies of the robot do not count.
 """
 
 from __future__ import annotations
@@ -93,7 +93,26 @@ def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
     torque = given.passive + given.torque - damped - model.dof_armature * acceleration
     if model.neq or model.ntendon or model.dof_frictionloss[own].any() or model.jnt_limited[model.dof_jntid[own]].any():
         torque += _constraints(rec, acceleration, damped)
+    if model.tendon_armature.any():
+        torque -= _tendon_inertia(rec, acceleration)
     return np.where(own, torque, 0.0)
+
+
+def _tendon_inertia(rec: Record, acceleration: np.ndarray) -> np.ndarray:
+    """(T, nv) N or N m, what accelerates the rotors of tendons: the inverse dynamics with them, less that without."""
+    total = np.zeros((2, len(rec), rec.robot.model.nv))
+    for own, armature in zip(total, (1.0, 0.0), strict=True):
+        model = copy.copy(rec.robot.model)
+        model.tendon_armature *= armature
+        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        data = mujoco.MjData(model)
+        for k in range(len(rec)):
+            data.qpos[:], data.qvel[:] = rec.qpos[k], rec.qvel[k]
+            mujoco.mj_fwdPosition(model, data)
+            mujoco.mj_fwdVelocity(model, data)
+            mujoco.mj_mulM(model, data, own[k], acceleration[k])
+            own[k] += data.qfrc_bias
+    return np.asarray(total[0] - total[1])
 
 
 def _damping(model: mujoco.MjModel, given: Actuation) -> np.ndarray:
