@@ -1,19 +1,19 @@
-"""What the bending of the ground adds to accelerations of contact points: its normal turns as they go over it.
+"""What the curvature of the ground adds to accelerations of contact points: its normal turns as they move over it.
 
 With n the normal, n' its rate along the way of the point's centre, R the point's radius, w the body's angular velocity
 and v the velocity of the material point, the rate of that velocity against the ground is larger than on a plane by
 n (n' . v) - R w x n'; of an ellipsoid R is a matrix, its ``roll``. The normal part is v' H v, H the curvature of the
 ground where the centre is.
 
-In steps of semi-implicit Euler a velocity is that of the way of a step, a chord of the path, and so belongs to the
-middle of it: half a step earlier than the normals. Laws that are asked with this keep points on ground that bends.
+In semi-implicit Euler a velocity is that along the chord of a step, and so belongs to the middle of the step: half a
+step earlier than the normals. With these terms laws keep points on curved ground.
 """
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
 
-#: Way of a step on which no bend is looked for, m: at 1 cm/s and a curvature of 1 / m it is 1e-4 m/s2.
+#: Distance per step below which curvature is ignored, m: at 1 cm/s and a curvature of 1 / m it adds 1e-4 m/s2.
 STILL = 1e-5
 
 
@@ -46,9 +46,9 @@ def bending(spin, n, radius, velocity, rate, rolled):
 
 @inlined
 def rate_ahead(spin, com, radius, at, n, surface, shape, table, dt):
-    """By how much the normal will turn in a step of ``dt`` (s), a second, and the velocity of the centre.
+    """The rate (1/s) at which the normal will turn in a step of ``dt`` (s), and the velocity of the centre.
 
-    So a crease that is crossed in the step turns it in that step.
+    A crease that is crossed in the step turns the normal in that step.
     """
     x, y, z, vx, vy, vz = centre_in_motion(spin, com, radius, at, n)
     if (vx * vx + vy * vy + vz * vz) * dt * dt < STILL * STILL:
@@ -71,7 +71,7 @@ def add_bending(contacts, p, x, y, z, lag):
 
 @inlined
 def bend_points(world, points, contacts, surface, shape, table, dt, lag):
-    """Let accelerations of near points be the rates of their velocities against ground that bends under them."""
+    """Make the accelerations of near points the rates of their velocities relative to curved ground."""
     for k in range(points.body.size):
         spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):

@@ -1,9 +1,9 @@
-"""The place of a height field that is nearest to a point.
+"""The point of a height field that is nearest to a given point.
 
-The engine's table has the heights with a border that repeats those at the edges, so that what lies beyond an edge is a
-cell, too, without an end; then, row by row, highest and lowest heights of blocks of 4 x 4 cells, of 4 x 4 such blocks,
-and so on. Blocks and cells that cannot be nearer than what is found already are left out, so the place is the nearest
-of all, at a cost that hardly grows as cells become smaller than what touches them.
+The engine's table has the heights with a border that repeats those at the edges, so that the ground beyond an edge is
+an endless cell, too; then, row by row, the highest and lowest heights of blocks of 4 x 4 cells, of 4 x 4 such blocks,
+and so on. Blocks and cells that cannot be nearer than the best place so far are skipped (branch and bound), so the
+place is the nearest of all, at a cost that hardly grows as cells become smaller than what touches them.
 
 ``parameters``: x and y of the first height, spacing of columns and of rows (m) and the inverse of both (1/m), numbers
 of rows and of columns of cells, the highest height (m), and up to which distance the place is the nearest of all (m).
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from footfall.compiled import inlined, kernel
 from footfall.ground.surface import REACH, over_height
 
-#: A place is found when the square of a step of Newton's method, times the twist of the cell, is less than this, m: so
-#: much is left. After so many steps the last is taken.
+#: Tolerance of Newton's method, m: the square of its step times the twist of the cell, which estimates the remaining
+#: error; and its most steps.
 FOUND, STEPS = 1e-9, 12
-#: A place straight under a point is the nearest where its tangent plane has it no farther beside it than this, m.
+#: The place straight under a point is the nearest if its tangent plane moves it by less than this, m.
 UNDER = 1e-7
-#: Cells that tangent planes lead through at most.
+#: Most cells through which tangent planes are followed.
 WALK = 6
 #: Nearer than this, m, the direction to an edge is that of the cell's normal.
 ON_THE_EDGE = 1e-9
@@ -179,7 +179,7 @@ def can_be_nearer(x, y, z, up, level, i, j, limit, parameters, table):
 
 @inlined
 def blocks(count, level):
-    """How many blocks there are of so many cells."""
+    """The number of blocks of so many cells."""
     return (count + (1 << FOUR * level) - 1) >> FOUR * level
 
 

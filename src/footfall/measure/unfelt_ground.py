@@ -1,4 +1,4 @@
-"""Ground that reaches into soles between their contact points, which no law of points feels."""
+"""Ground that reaches into soles between their contact points, where no law of contact points feels it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARTS = 4
 def ground_in_soles(rec: Record) -> np.ndarray:
     """(T,) m, how much deeper than its contact points a sole is in the ground anywhere between them.
 
-    A ridge or the edge of a step between two points is felt only where a point meets it.
+    A ridge or the edge of a step is felt only where a contact point touches it.
     """
     robot, ground = rec.robot, rec.ground
     deepest = np.zeros(len(rec.time))

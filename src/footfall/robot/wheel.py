@@ -1,7 +1,7 @@
-"""Wheels: cylinders, and meshes whose rim is a circle about the hinge that they turn on.
+"""Wheels: cylinders, and meshes whose rim is a circle about their hinge.
 
-A mesh is a polygon of 12 to some hundred corners where its wheel is round. It is taken for a cylinder only if it turns
-on a hinge through its middle, and is no longer than wide: a can, a limb or a round sole stays what its corners are.
+The rim of a round wheel is a polygon of 12 to some hundred corners in a mesh. A mesh counts as a cylinder only if it
+turns on a hinge through its middle and is no longer than wide: a can, a limb or a round sole keeps its corners.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import numpy as np
 from footfall.robot.hull import hull_vertices
 
 KIND = mujoco.mjtGeom
-#: By how much corners of a rim may differ from a circle, of its radius.
+#: Largest deviation of a rim's corners from a circle, relative to its radius.
 ROUND = 5e-3
-#: Angle between neighbouring corners of a rim, at most: that of a dodecagon, and rounding.
+#: Largest angle between neighbouring corners of a rim: that of a dodecagon, plus rounding.
 WIDEST_ANGLE = 2.0 * np.pi / 12.0 * 1.01
-#: How far a mesh's centre of mass, where MuJoCo puts its origin, may be from the hinge, of the mesh's size.
+#: Largest distance of a mesh's centre of mass, where MuJoCo puts its origin, from the hinge, relative to the mesh's
+#: size.
 BALANCED = 0.05
-#: Width of a rim that is one circle, as of a tyre, of the radius.
+#: Width of a rim below which it counts as one circle, like a tyre's, relative to the radius.
 NARROW = 0.02
 
 

@@ -1,4 +1,4 @@
-"""Matplotlib's figure, as a notebook shows it: below its cell, whatever backend it has."""
+"""A Matplotlib figure that notebooks show below its cell, whatever the backend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 
 class NotebookFigure(Figure):
-    """A figure that is a picture in notebooks by itself: Matplotlib shows those alone that ``pyplot`` made."""
+    """A figure that notebooks show as a picture; by default they do so only for figures made by ``pyplot``."""
 
     def _repr_png_(self) -> bytes:
         picture = BytesIO()

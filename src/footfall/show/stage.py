@@ -1,4 +1,4 @@
-"""A robot on its ground before MuJoCo's own renderer, which draws without a window."""
+"""Pictures of a robot on its ground, by MuJoCo's own renderer, without a window."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Stage:
 def _lit(robot: Robot, ground: Ground, size: float) -> mujoco.MjModel:
     """The robot on its ground, under a bright sky and a sun; a robot made from an ``MjModel`` as it is.
 
-    The sun is as high as suits a scene of that ``size``, m: from too high, shadows are too coarse to be clean.
+    The height of the sun suits a scene of that ``size``, m: shadows of a light too far away are coarse.
     """
     if robot.mjcf is None:
         return copy.copy(robot.model)
