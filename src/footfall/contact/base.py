@@ -49,6 +49,7 @@ from footfall.contact.trial import check_foreign, is_foreign
 from footfall.errors import LawError, did_you_mean
 from footfall.given_numbers import is_number
 from footfall.solve.contacts import SLIDE, STICK, coupled_signature
+from footfall.solve.effort import STANDING_STEPS
 
 
 class NativeContact(NamedTuple):
@@ -179,6 +180,10 @@ class CoupledLaw(Law):
         the time, and code that is never reached would still take registers and cache space.
         """
         return True
+
+    def standing_steps(self) -> float:
+        """What a step may cost at most, in steps of the robot as it stands, see :mod:`footfall.solve.effort`."""
+        return STANDING_STEPS
 
     def pointer(self) -> Any:
         """The compiled kernel, of the signature the engine calls."""

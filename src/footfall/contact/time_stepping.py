@@ -8,6 +8,7 @@ pyramid, which makes the problem linear (:mod:`footfall.solve.faceted`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -160,6 +161,9 @@ class TimeStepping(CoupledLaw):
 
     def scratch_beside(self, points: int, bodies: int) -> Scratch:
         return Scratch(deferred_scratch(points, bodies).problem, np.zeros((points, 2)))
+
+    def standing_steps(self) -> float:
+        return super().standing_steps() if self.cone == "exact" else math.inf  # pivoting takes as long as it takes
 
     def resolve(self, setting: Setting) -> Parameters:
         gravity = setting.robot.weight / setting.robot.mass

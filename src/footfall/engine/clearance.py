@@ -26,8 +26,9 @@ SAFE, SLACK = 0.9, 0.2
 #: Evaluations that a look, which costs twice as much as a detection, should serve; where it does not, the next look
 #: comes after 1, 3, 7, ... evaluations, at most so many.
 WORTH, LONGEST_PAUSE = 4, 127
-#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, whether
-#: MuJoCo was asked in the last evaluation which bodies touch, and at how many places they did when it was asked last.
+#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, how often
+#: MuJoCo was asked in the last evaluation which bodies touch (a look counts twice), and at how many places they did
+#: when it was asked last.
 SERVED, WAIT, PAUSE, SOUGHT, TOUCHED = 0, 1, 2, 3, 4
 
 #: Numbers from one contact of MuJoCo to the next, and where among them its distance is.
@@ -60,6 +61,7 @@ def look(world, clearance):
     if looks[WAIT] > 0:
         looks[WAIT] -= 1
         return False
+    looks[SOUGHT] += 2
     mj_collision(clearance.wide, world.data)
     least = clearance.widest
     found = doubles_at(clearance.contact[0], _STRIDE * world.ncon[0])
@@ -95,8 +97,9 @@ def stay_apart(world, clearance):
 @inlined
 def bodies_are_apart(world, clearance):
     """Whether certainly no two bodies touch."""
+    clearance.looks[SOUGHT] = 0
     apart = clearance.never == 1 or (clearance.wide != 0 and stay_apart(world, clearance))
-    clearance.looks[SOUGHT] = 0 if apart else 1
+    clearance.looks[SOUGHT] += 0 if apart else 1
     return apart
 
 

@@ -33,9 +33,19 @@ from footfall.engine.mobility import (
 )
 from footfall.engine.mujoco_law.step import native_step
 from footfall.engine.other_bodies.near import bend_all_points, release_all, roll_all_points
+from footfall.engine.other_bodies.points import LOOKS
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
-from footfall.solve.effort import bodies_near, made_cost, round_cost, rows_cost, time_step_cost
+from footfall.solve.effort import (
+    bodies_near,
+    evaluation_cost,
+    made_cost,
+    round_cost,
+    rows_cost,
+    solving_cost,
+    standing_cost,
+    step_cost,
+)
 
 
 @inlined
@@ -239,10 +249,18 @@ def foot_step(world, points, contacts, law, scratch, signals, values, dt):
 
 
 @inlined
-def cost_to_make(world, conditions):
-    """What it has cost to make the constraint rows there are."""
-    rows, sought = conditions.constraints.shared.number[0], conditions.clearance.looks[SOUGHT]
-    return made_cost(world.qvel.size, rows, world.ncon[0] if rows > 0 else 0, sought)
+def cost_standing(world, points, loops):
+    """What a step of the robot costs where it stands; its ``loops`` have so many constraint rows."""
+    others = points.others
+    return standing_cost(world.qvel.size, loops, float(others.feet), others.first + others.body.size)
+
+
+@inlined
+def cost_of_state(world, points, contacts, conditions):
+    """What an evaluation of this state costs, beside what the law counts."""
+    nv, rows, sought = world.qvel.size, conditions.constraints.shared.number[0], conditions.clearance.looks[SOUGHT]
+    made = made_cost(nv, rows, world.ncon[0] if rows > 0 else 0, sought)
+    return evaluation_cost(nv, made, rows, bodies_near(contacts), points.others.counters[LOOKS], conditions.plan.price)
 
 
 @inlined
@@ -262,6 +280,6 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
             velocities(world.cvel, world.subtree_com, points, contacts)
             point_forces(points, contacts, laws.point, laws.values, scratch.slip)
             add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    rows = conditions.constraints.shared.number[0]
-    effort = time_step_cost(world.qvel.size, cost_to_make(world, conditions), rows, bodies_near(contacts))
+    most = step_cost(cost_standing(world, points, plan.loops), plan.standing_steps)
+    effort = solving_cost(most, most, cost_of_state(world, points, contacts, conditions))
     return max(status, constrained_step(world, points, contacts, scratch, conditions, laws, effort))

@@ -7,6 +7,7 @@ the workspaces that no run is using.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from footfall.robot import Robot
 from footfall.simulation.compiled_laws import compiled_laws
 from footfall.simulation.scene import RunModel
 from footfall.simulation.setup import Setup
+from footfall.solve.effort import FLAT, OF_A_FUNCTION, UNEVEN
 from footfall.standing import reach
 
 #: How fast the gap to uneven ground may change per metre travelled: as on a slope of 60 degrees.
@@ -86,6 +88,9 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
     plan = step.Plan(
         dt=sim.dt,
         margin=law.near(sim.dt),
+        loops=of_model.loops,
+        price=_price(ground),
+        standing_steps=law.standing_steps() if isinstance(law, CoupledLaw) else math.inf,
         coupled=int(law.coupled),
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),
@@ -120,18 +125,25 @@ class _OfModel(NamedTuple):
     rich: bool  # tendons, flexes: MuJoCo does all of its velocity stage
     damped: bool  # whether joints or servos damp
     shared_rows: int
+    loops: float  # constraint rows that close loops
     guard: Guard
 
 
 @lru_cache(maxsize=MODELS)
 def _of_model(scene: RunModel) -> _OfModel:
-    model = scene.model
+    model, equal = scene.model, list(scene.model.eq_type)
     return _OfModel(
         rich=bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
         damped=bool((model.dof_damping > 0).any() or damping_servos(model).dof.size),
         shared_rows=most_shared_rows(scene.rows, contacts=not scene.widened.never),
+        loops=3.0 * equal.count(int(mujoco.mjtEq.mjEQ_CONNECT)) + 6.0 * equal.count(int(mujoco.mjtEq.mjEQ_WELD)),
         guard=make_guard(scene.rows),
     )
+
+
+def _price(ground: Ground) -> float:
+    """What a look at a ground costs."""
+    return FLAT if ground.flat else OF_A_FUNCTION if ground.height_function is not None else UNEVEN
 
 
 @lru_cache(maxsize=MODELS)

@@ -45,7 +45,7 @@ class State:
 
     @property
     def time(self) -> float:
-        """S since the start."""
+        """Time since the start, s."""
         return self.step * self.dt
 
     def __repr__(self) -> str:

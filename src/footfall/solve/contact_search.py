@@ -39,7 +39,7 @@ LEFT, POINT_SOLUTIONS = 0.05, 800
 #: Sweeps of Gauss-Seidel between two guesses.
 SWEEPS = 40
 #: Sweeps over all points where nothing else has solved the problem, whatever they cost.
-LAST_SWEEPS = 5
+LAST_SWEEPS = 3
 # What a point remembers of guesses: that they missed, and that the problem was hard, too.
 MISS, HARD = 1.0, -1.0
 #: Most guesses from nearly right forces, and fewer where guesses failed in the last step.

@@ -1,8 +1,10 @@
-"""What solving may cost in one step: a bound counted in operations, so that it is the same on every machine.
+"""What a step may cost: a bound counted in operations, so that it is the same on every machine.
 
 The unit is about a nanosecond on one core of a server (Neoverse N1), where each kind of work was timed over small and
-large problems: most take 0.8 to 1.2 of it. A step begins with ``EFFORT``; every guess, step, pivot, sweep and round
-takes its cost off ``contacts.effort[0]``, and what is not solved when that is used up is called unsolved.
+large problems: most take 0.8 to 1.2 of it. A step may cost so many steps of the robot as it stands (by what is counted
+36, by time at most 50), and no more than ``EFFORT``. What is left of that beside the evaluation is for solving: every
+guess, step, pivot, sweep and round takes its cost off ``contacts.effort[0]``, and what is not solved when that is used
+up is called unsolved.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.solve.contacts import SLIDE, STICK
 
-#: What solving may cost in one step.
-EFFORT = 1.3e6
-#: What one period of a motion that is integrated from event to event may cost, evaluations included, for each
-#: millisecond, of which it has one at least: so many evaluations of the robot as it stands on a plane, no less than so
-#: much, and no more than that, which a body alone may cost, too: its bounces without end are followed to the last.
-EVALUATIONS, LEAST_PERIOD, PERIOD = 60.0, 7e5, 1.2e6
+#: What a step may cost: so many of the robot as it stands on a plane, and no more than so much; and the share of that
+#: which solving has in any case.
+STANDING_STEPS, EFFORT, SOLVING = 36.0, 1.3e6, 0.4
+#: What one period of a motion that is integrated from event to event may cost, for each millisecond, of which it has
+#: one at least: so many steps of the robot as it stands on a plane, no less than so much, and no more than that. A body
+#: alone may cost the most in any case: its bounces without end are followed to the last.
+STANDING_PERIODS, LEAST_PERIOD, PERIOD = 60.0, 7e5, 1.1e6
 #: Dofs of a body alone.
 BODY = 6
 #: What of this is kept for the time step that may follow instead: so much for each near point and body, at most so much
@@ -23,8 +26,8 @@ BODY = 6
 OF_POINTS, OF_BODIES, MOST_KEPT = 6e3, 5e4, 1.25e6
 #: Evaluations without contacts that a period may cost in any case: some ten with them, what one without events takes.
 PLAIN = 30.0
-#: What it costs to find the distance of a place from a plane, from another ground, and from a function of a user's.
-FLAT, UNEVEN, OF_A_FUNCTION = 220.0, 1200.0, 2500.0
+#: What a look costs at how far a place is from a plane, from another ground, and from a function of a user's.
+FLAT, UNEVEN, OF_A_FUNCTION = 230.0, 420.0, 900.0
 #: What is as good as no bound: a minute.
 UNBOUNDED = 6e10
 
@@ -112,21 +115,27 @@ def state_cost(slides, agreed):
 
 @inlined
 def sweep_cost(points, bodies):
-    """What a sweep of Gauss-Seidel over so many points costs."""
-    return points * (160.0 + 10.0 * bodies)
+    """What a sweep of Gauss-Seidel over so many points costs, of which many slide."""
+    return points * (400.0 + 10.0 * bodies)
+
+
+@inlined
+def answer_cost(dofs, bodies):
+    """What it costs to find how so many bodies answer to forces: each by the joints between it and the root."""
+    return bodies * (900.0 + 63.0 * max(0.0, dofs - 6.0))
 
 
 @inlined
 def round_cost(dofs, points, bodies):
     """What a round costs in which a law is asked and constraint rows are checked, beside what the law itself counts."""
     n = 6.0 * bodies
-    return 1000.0 + 110.0 * dofs + 30.0 * points + 0.1 * n * n * n
+    return 1000.0 + 110.0 * dofs + 30.0 * points + 0.1 * n * n * n + answer_cost(dofs, bodies)
 
 
 @inlined
-def look_cost(dofs, places, price):
-    """What it costs to find how a robot moves, and how far so many places of it are from a ground of that price."""
-    return 60.0 * dofs + price * places
+def look_cost(dofs, looks, price):
+    """What it costs to find how a robot moves, and by so many looks how far it is from a ground of that price."""
+    return 60.0 * dofs + price * looks
 
 
 @inlined
@@ -139,37 +148,52 @@ def rows_cost(dofs, rows, bodies):
 
 @inlined
 def made_cost(dofs, rows, touching, sought):
-    """What it costs MuJoCo to make so many constraint rows of bodies that touch at so many places; ``sought``: 1 if it
-    was asked which bodies do.
+    """What it costs MuJoCo to make so many constraint rows of bodies that touch at so many places, and to find out
+    which do, if it was asked ``sought`` times.
     """
     return 300.0 * rows + 3000.0 * touching + 800.0 * dofs * sought
 
 
 @inlined
 def impact_cost(dofs, rows, bodies):
-    """What it costs to find how so many bodies in contact answer to forces, with so many constraint rows.
-
-    A body in contact costs by the joints between it and the root.
-    """
-    return rows_cost(dofs, rows, bodies) + bodies * (800.0 + 85.0 * max(0.0, dofs - 6.0))
+    """What it costs to find how so many bodies in contact answer to forces, with so many constraint rows."""
+    return rows_cost(dofs, rows, bodies) + answer_cost(dofs, bodies)
 
 
 @inlined
-def evaluation_cost(dofs, made, rows, bodies, places, price):
+def evaluation_cost(dofs, made, rows, bodies, looks, price):
     """What an evaluation costs, beside what the law counts, whose constraint rows cost ``made`` to make."""
-    return made + 190.0 * dofs + look_cost(dofs, places, price) + impact_cost(dofs, rows, bodies)
+    return made + 105.0 * dofs + look_cost(dofs, looks, price) + impact_cost(dofs, rows, bodies)
 
 
 @inlined
-def period_cost(dofs, rows, feet, places, dt, instead):
-    """What a period of ``dt`` seconds may cost that is integrated from event to event, of a robot whose loops have so
-    many constraint rows.
+def standing_cost(dofs, rows, feet, looks):
+    """What a step costs of a robot that stands on a plane and whose loops have so many constraint rows."""
+    return evaluation_cost(dofs, made_cost(dofs, rows, 0.0, 0.0), rows, feet, looks, FLAT)
+
+
+@inlined
+def step_cost(standing, steps):
+    """What a step may cost of a robot of which one costs so much where it stands: as much as so many of these."""
+    return min(EFFORT, steps * standing)
+
+
+@inlined
+def solving_cost(most, left, evaluation):
+    """What solving may cost in a step that may cost ``most``, where so much is ``left`` for it and its
+    ``evaluation``.
+    """
+    return max(SOLVING * most, left - evaluation)
+
+
+@inlined
+def period_cost(standing, dofs, dt, instead):
+    """What a period of ``dt`` seconds may cost that is integrated from event to event.
 
     Where the last one was a time step instead, this may be one, too, and has less by what that cost.
     """
-    standing = evaluation_cost(dofs, made_cost(dofs, rows, 0.0, 0.0), rows, feet, places, FLAT)
     least = PERIOD if dofs <= BODY else LEAST_PERIOD
-    most = min(PERIOD, max(least, EVALUATIONS * standing)) * max(1.0, 1e3 * dt)
+    most = min(PERIOD, max(least, STANDING_PERIODS * standing)) * max(1.0, 1e3 * dt)
     return max(most - instead, min(most, PLAIN * evaluation_cost(dofs, 0.0, 0.0, 0.0, 0.0, 0.0)))
 
 
@@ -178,12 +202,6 @@ def kept_for_time_step(contacts):
     """What a period keeps of that for the time step that may follow instead; ``contacts`` are all that are near."""
     bodies = bodies_near(contacts)
     return min(MOST_KEPT, OF_BODIES * bodies**2, OF_POINTS * contacts.number[0] * bodies)
-
-
-@inlined
-def time_step_cost(dofs, made, rows, bodies):
-    """What solving may cost in a time step whose robot has so many constraint rows, which cost ``made`` to make."""
-    return max(0.5 * EFFORT, EFFORT - made - rows_cost(dofs, rows, bodies))
 
 
 @inlined

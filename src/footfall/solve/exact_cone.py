@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import kernel
-from footfall.solve.effort import affordable, factor_cost, pivot_cost
-from footfall.solve.interior_point import begin_inside, interior_point
+from footfall.solve.effort import affordable, factor_cost, interior_cost, pivot_cost
+from footfall.solve.interior_point import begin_inside, begin_near, interior_point
 from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
 from footfall.solve.newton_on_cone import (
     ACCEPTED,
@@ -31,8 +31,11 @@ from footfall.solve.pyramid import pyramid_floats, pyramid_integers, solve_pyram
 
 #: Complementarity products at which the interior-point method stops: before Newton's method is tried, and after.
 ENDS = (1e-8, 1e-15)
-#: Share of the budget that softened problems may take.
-SOFTENING = 0.3
+#: Residual of the impulses below which the interior-point method starts near them, not in the middle of the cone.
+CLOSE = 0.1
+#: Share of the budget that softened problems may take, and the most, in steps of the interior-point method, which needs
+#: some twenty where there is a solution.
+SOFTENING, PATIENCE = 0.3, 30.0
 #: Facets of the pyramids, each tried if the one before was too coarse.
 FACETS = (5, 8, 12)
 
@@ -48,15 +51,19 @@ def cone_integers(points: int) -> int:
 
 
 @kernel
-def from_inside(dense, rank, enough, budget):
-    """Write impulses from the interior-point method, refined by Newton's. Gives their residual, relative to the largest
-    impulse that would stop a point alone, the steps taken, and their cost.
+def from_inside(dense, rank, enough, budget, missed):
+    """Write impulses from the interior-point method, refined by Newton's, from those there are, whose residual is
+    ``missed``. Gives the new residual, relative to the largest impulse that would stop a point alone, the steps taken,
+    and their cost.
 
     Newton's method converges in a few steps from near enough; where the ground can hold a robot in many ways, it seldom
     does.
     """
     best, n, lowest, steps, spent = cone_scratch(dense).best, 3 * dense.friction.size, math.inf, 0, 0.0
-    begin_inside(dense)
+    if missed < CLOSE:
+        begin_near(dense)
+    else:
+        begin_inside(dense)
     for product in ENDS:
         more, cost = interior_point(dense, rank, product, budget - spent)
         steps, spent = steps + more, spent + cost
@@ -88,21 +95,22 @@ def solve_cone(dense, warm, hard, enough, budget):
     """
     n, rank = 3 * dense.friction.size, factor_matrix(dense)
     left = budget - factor_cost(n, rank)
+    most = min(SOFTENING * budget, PATIENCE * interior_cost(n, rank))
     error, iterations, cost = cone_newton(dense, rank, 1.0, 0.0, NEAR, left)
     left -= cost
     if error > ACCEPTED and warm and not hard:
-        error, steps, cost = soften(dense, rank, enough, SOFTENING * budget, WARM, error)
+        error, steps, cost = soften(dense, rank, enough, most, WARM, error)
         iterations += steps
         left -= cost
-    if error > max(enough if warm else 0.0, ACCEPTED) and not hard:
+    if error > ACCEPTED and not warm and not hard:
         for i in range(n):
             dense.impulse[i // 3, i % 3] = 0.0
-        error, steps, cost = soften(dense, rank, enough, left - (1.0 - SOFTENING) * budget, 0, math.inf)
+        error, steps, cost = soften(dense, rank, enough, most, 0, math.inf)
         iterations += steps
         left -= cost
     hard = error > max(enough, ACCEPTED)
     if hard:
-        error, steps, cost = from_inside(dense, rank, enough, left)
+        error, steps, cost = from_inside(dense, rank, enough, left, error)
         iterations += steps
         left -= cost
     best = cone_scratch(dense).best  # Lemke leaves it alone

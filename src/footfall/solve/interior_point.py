@@ -28,6 +28,8 @@ STEPS, SHORTEST = 30, 1e-3
 SHARE, SHRINKS = 0.99, 0.1
 #: Largest miss of the motions, in units of the largest impulse that would stop a point alone.
 MISS = 1e-8
+#: How far inside the cone it begins near a solution, of the largest impulse that would stop a point alone.
+INSIDE = 1e-3
 #: Slip below which it has no direction.
 NO_SLIP = 1e-12
 
@@ -88,6 +90,25 @@ def begin_inside(dense):
     scratch = cone_scratch(dense)
     for i in range(3 * dense.friction.size):
         scratch.x[i] = scratch.y[i] = 1.0 if i % 3 == 2 else 0.0
+
+
+@kernel
+def begin_near(dense):
+    """Let impulses be those there are, which are nearly right, and motions theirs, both a little inside the cone."""
+    scratch, points = cone_scratch(dense), dense.friction.size
+    own = inside(scratch)
+    size = write_units(dense, own)
+    for p in range(points):
+        first = 3 * p
+        for k in range(3):
+            unit = own.unit[first + k]
+            own.x[first + k] = dense.impulse[p, k] / (size * unit) if unit > 0.0 else 0.0
+        own.x[first + 2] = max(own.x[first + 2], math.sqrt(own.x[first] ** 2 + own.x[first + 1] ** 2)) + INSIDE
+    look(dense, size, own)
+    for p in range(points):
+        first = 3 * p
+        own.y[first], own.y[first + 1] = own.u[first], own.u[first + 1]
+        own.y[first + 2] = max(0.0, own.u[first + 2]) + own.slip[first] + INSIDE
 
 
 @kernel

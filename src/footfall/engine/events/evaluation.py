@@ -7,16 +7,15 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.engine.constraints.joint_rows import fold_joint_rows
 from footfall.engine.events.contact_set import measure_turning, show, show_near, strike
-from footfall.engine.events.flow import KEPT, SOFT, UNSOLVED
+from footfall.engine.events.flow import INSTEAD, KEPT, SOFT, UNSOLVED
 from footfall.engine.events.in_step import keep_friction, leave_limits_open, release_friction
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.kinematics import velocities
-from footfall.engine.law_step import constrained_step, cost_to_make
-from footfall.engine.other_bodies.near import places
+from footfall.engine.law_step import constrained_step, cost_of_state
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DONE, runaway, sense_and_act
 from footfall.engine.tape import STATUS
-from footfall.solve.effort import bodies_near, evaluation_cost, impact_cost, kept_for_time_step, time_step_cost
+from footfall.solve.effort import EFFORT, bodies_near, impact_cost, kept_for_time_step, solving_cost
 
 #: What an impact, or to lead points back to the ground, costs of what it costs to find how bodies answer to forces.
 JUMP = 2.5
@@ -47,8 +46,7 @@ def forces_now(loop, flow, step, stage, act, left):
     if flow.tally[SOFT] == 1:
         laws = loop.laws.in_steps
         show_near(points, contacts, flow.margin)
-        rows = conditions.constraints.shared.number[0]
-        effort = time_step_cost(world.qvel.size, cost_to_make(world, conditions), rows, bodies_near(contacts))
+        effort = solving_cost(EFFORT, min(EFFORT, left), cost_of_state(world, points, contacts, conditions))
         add_damping(world, conditions.plan.dt)
         add_servo_damping(world, conditions.plan.dt)
     else:
@@ -62,6 +60,8 @@ def forces_now(loop, flow, step, stage, act, left):
         add_inertia(world, flow.added)
     factor_inertia(world, joints)
     outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
+    if flow.tally[SOFT] == 1:
+        flow.clock[INSTEAD] = effort - contacts.effort[0]
     if stage > 0 and stage != STAGES:
         release_friction(joints)
     return runaway(world, outcome)
@@ -87,8 +87,6 @@ def collide(loop, flow, flash, left):
 @inlined
 def pay(loop, flow, left):
     """What is ``left`` after an evaluation, and what it cost without solving: a time step instead costs it again."""
-    contacts, conditions, nv = loop.contacts, loop.conditions, loop.world.qvel.size
-    made, rows = cost_to_make(loop.world, conditions), conditions.constraints.shared.number[0]
-    cost = evaluation_cost(nv, made, rows, bodies_near(contacts), places(loop.points), flow.price)
+    cost = cost_of_state(loop.world, loop.points, loop.contacts, loop.conditions)
     flow.clock[KEPT] += cost if flow.tally[SOFT] == 0 else 0.0
-    return left - (SHARE * left - contacts.effort[0]) - cost, cost
+    return left - (SHARE * left - loop.contacts.effort[0]) - cost, cost

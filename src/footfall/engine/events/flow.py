@@ -15,7 +15,6 @@ from footfall.engine.servos import damping_servos
 from footfall.ground import Ground
 from footfall.record import RunWarning
 from footfall.robot.model import moving_bodies
-from footfall.solve.effort import FLAT, OF_A_FUNCTION, UNEVEN
 from footfall.solve.steady_feet import LeastScratch, least_scratch
 
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
@@ -110,8 +109,6 @@ class Flow(NamedTuple):
     error: np.ndarray
     tolerance: float
     flat: int  # the ground is a plane
-    loops: float  # constraint rows that close loops
-    price: float  # what it costs to find a distance from it, see footfall.solve.effort
     reach: float  # m, at most from a joint to a point
     margin: float  # m, within which points are shown to the law of time steps
 
@@ -174,8 +171,6 @@ def make_flow(
         error=ERROR.copy(),
         tolerance=tolerance,
         flat=int(ground.flat),
-        loops=_loop_rows(model),
-        price=FLAT if ground.flat else OF_A_FUNCTION if ground.height_function is not None else UNEVEN,
         reach=2.0 * float(model.stat.extent),
         margin=margin,
     )
@@ -214,12 +209,6 @@ def _told() -> np.ndarray:
     """
     part, powers = 1.0 - np.arange(ORDER + 1.0)[:, None], np.arange(1, WITHIN.shape[1] + 1)
     return np.array([(powers * part ** (powers - 1)) @ WITHIN.T, part**powers @ WITHIN.T])
-
-
-def _loop_rows(model: mujoco.MjModel) -> float:
-    """How many constraint rows the equalities between bodies have."""
-    kinds = list(model.eq_type)
-    return 3.0 * kinds.count(int(mujoco.mjtEq.mjEQ_CONNECT)) + 6.0 * kinds.count(int(mujoco.mjtEq.mjEQ_WELD))
 
 
 def _only_root(model: mujoco.MjModel) -> np.ndarray:

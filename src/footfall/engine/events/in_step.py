@@ -22,7 +22,8 @@ from footfall.engine.events.flow import KEPT
 from footfall.engine.events.search import Bracket, about_to_change, seek_event
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.kinematics import velocities
-from footfall.engine.other_bodies.near import locate_all, places
+from footfall.engine.other_bodies.near import locate_all
+from footfall.engine.other_bodies.points import LOOKS
 from footfall.solve.effort import look_cost
 
 #: How far beyond its limit a joint is taken to be there, m or rad, so that it stays so while points are put back.
@@ -166,7 +167,7 @@ def end_within(world, points, contacts, conditions, flow, low, last, h):
     Looking takes its cost off ``contacts.effort[0]``, and ends where that is less than the period keeps: it is lost.
     """
     high, sides, turns, earlier = 0.0, 0, 0, -1.0
-    cost, length, again = look_cost(world.qvel.size, places(points), flow.price), 0.0, last
+    cost, length, again = look_cost(world.qvel.size, points.others.counters[LOOKS], conditions.plan.price), 0.0, last
     while again > 0.0 and contacts.effort[0] > flow.clock[KEPT]:
         length = again
         if length < h:

@@ -82,12 +82,13 @@ from footfall.engine.events.restart import begin_anew, forget
 from footfall.engine.events.search import NO_BRACKET, Bracket, adopt_modes, find_event, find_grounded, stay_grounded
 from footfall.engine.events.strides import change_stride
 from footfall.engine.events.tableau import STAGES
+from footfall.engine.law_step import cost_standing
 from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.other_bodies.samples import begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
-from footfall.solve.effort import EFFORT, period_cost
+from footfall.solve.effort import period_cost
 
 #: Error of a step, relative to the tolerance, below which it has passed the cause of earlier errors.
 PASSED = 0.01
@@ -154,14 +155,14 @@ def end_period(loop, flow, dt, known, whole):
 @inlined
 def begin_period(loop, flow, step):
     """Set out on a period: what it may cost."""
-    dt, points = loop.conditions.plan.dt, loop.points
-    feet, place_count = float(points.others.feet), 0.5 * points.others.first + points.others.body.size
-    left = period_cost(loop.world.qvel.size, flow.loops, feet, place_count, dt, flow.clock[INSTEAD])
+    plan, world = loop.conditions.plan, loop.world
+    dt, standing = plan.dt, cost_standing(world, loop.points, plan.loops)
+    left = period_cost(standing, world.qvel.size, dt, flow.clock[INSTEAD])
     flow.clock[INSTEAD], flow.clock[MISSED], flow.clock[LOOSENED] = 0.0, UNKNOWN, 1.0
     flow.clock[STRIDE] = dt if flow.tally[KNOWN] == 0 else flow.clock[STRIDE]
-    flow.tally[SOFT] = 1 if begins_soft(flow, step, loop.conditions.plan) else 0
+    flow.tally[SOFT] = 1 if begins_soft(flow, step, plan) else 0
     start_period(loop.points, flow)
-    read_state(loop.world, flow.opening)
+    read_state(world, flow.opening)
     return left
 
 
@@ -274,7 +275,6 @@ def take_period(loop, flow, step):
         fresh = False
         if flow.tally[SOFT] == 1:
             flow.tally[UNSOLVED] = status
-            flow.clock[INSTEAD] = EFFORT - contacts.effort[0]
             take_time_step(world, points, contacts, flow, dt)
             break
         if stage == 0:  # after an event or a change of controls

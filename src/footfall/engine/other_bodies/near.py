@@ -19,7 +19,7 @@ from footfall.engine.other_bodies.nearest_place import (
     touches_soon,
     touching_place,
 )
-from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW
+from footfall.engine.other_bodies.points import FAR, LIVE, LOOKS, LOST, MAY_GROW
 from footfall.ground.surface import tangent_frame
 from footfall.solve.contacts import OPEN
 
@@ -138,12 +138,6 @@ def live(points):
     return points.others.counters[LIVE]
 
 
-@inlined
-def places(points):
-    """What is to be located over the ground: bodies other than feet, and points, which count half."""
-    return 0.5 * live(points) + points.others.body.size
-
-
 @cold(types.none)
 def turn_feet(world, points, surface, shape, table):
     """Find where ellipsoids of feet touch: from the normal under the centre, then from that under the place found."""
@@ -189,7 +183,7 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
     if bad >= 0:
         return bad
     below = Below(surface, shape, table, margin)
-    count, a, bodies = contacts.number[0], 0, 0
+    count, a, bodies, looks = contacts.number[0], 0, 0, others.first + others.body.size
     reach = reach_of_period(world.qvel, others.dt) if others.patient == 1 else 0.0
     for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
         if is_far(world, others, b, surface, shape, table, reach):
@@ -202,6 +196,7 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
         if not fixed and a < others.slot.size:
             slot = others.feet + a
             contacts.near[slot] = count
+        looks += others.begin[b + 1] - others.begin[b]
         last = list_body(world, points, contacts, b, slot, count, below)
         if fixed:
             for i in range(count, last):
@@ -216,6 +211,7 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
     for k in range(others.feet + a, contacts.near.size):
         contacts.near[k] = count
     contacts.number[0] = count
+    others.counters[LOOKS] = looks
     return -1
 
 

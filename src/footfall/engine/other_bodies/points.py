@@ -25,8 +25,9 @@ SIZES = ((0, 0), (24, 6), (96, 20), (240, 48))
 #: Gap of a place that no point has, m.
 FAR = 1e6
 # Where the counters stand: places up to the last that is taken, near points without a place or slot, whether the run
-# may pause now to get more of them, and steps that lack forces because there were no more to be had.
-LIVE, LOST, MAY_GROW, LACKING = 0, 1, 2, 3
+# may pause now to get more of them, steps that lack forces because there were no more to be had, and how often the
+# ground was looked at to locate all points.
+LIVE, LOST, MAY_GROW, LACKING, LOOKS = 0, 1, 2, 3, 4
 #: What of :class:`Others` a step changes, but for the tape.
 CHANGING = ("place", "who", "seated", "slot", "counters")
 
@@ -62,7 +63,7 @@ class Others(NamedTuple):
     who: np.ndarray  # (S,) which point has a place, or -1
     seated: np.ndarray  # (B,) how many points of a body have places
     slot: np.ndarray  # (A,) which body has a slot behind the feet, or -1
-    counters: np.ndarray  # (4,) LIVE, LOST, MAY_GROW, LACKING
+    counters: np.ndarray  # (5,) LIVE, LOST, MAY_GROW, LACKING, LOOKS
     tape: OtherTape
 
 
@@ -184,7 +185,7 @@ def make_others(model: mujoco.MjModel, robot: Robot, around: Around) -> Others:
         who=np.full(min(SIZES[-1][0], total), -1, dtype=np.int64),
         seated=np.zeros(many, dtype=np.int64),
         slot=np.full(min(SIZES[-1][1], loose), -1, dtype=np.int64),
-        counters=np.array([robot.point_count, 0, 1, 0], dtype=np.int64),
+        counters=np.array([robot.point_count, 0, 1, 0, 0], dtype=np.int64),
         tape=make_other_tape(0, 0),
     )
 

@@ -34,7 +34,7 @@ class Kept(NamedTuple):
 
     place: Any  # (Q,)
     who: Any  # (S,)
-    counters: Any  # (4,)
+    counters: Any  # (5,)
 
 
 class Laid(NamedTuple):
