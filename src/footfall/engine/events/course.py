@@ -5,7 +5,7 @@ With the backward differences at the end, accelerations of the stride are a poly
 
 from __future__ import annotations
 
-from footfall.compiled import inlined
+from footfall.compiled import inlined, kernel
 from footfall.engine.constraints.active_set import FRICTION
 from footfall.engine.constraints.joint_rows import beyond_friction
 from footfall.engine.events.flow import DEGREE, ORDER
@@ -23,7 +23,7 @@ def course(flow, what, m, part):
     return value
 
 
-@inlined
+@kernel
 def weigh(flow, what, part, weights):
     """The same of all differences, into ``weights``: at the end of a stride ``flow.part`` has those of the integral."""
     for m in range(ORDER + 1):
@@ -40,7 +40,7 @@ def sum_up(weights, last, before, order):
     return total
 
 
-@inlined
+@kernel
 def beyond_within(world, joints, flow, i, order, dt):
     """How far the friction of a joint is beyond what it does, N m or N, by the weights of accelerations and velocities
     in ``flow.scaling``.
@@ -96,7 +96,7 @@ def first_change(world, joints, flow, order, since, dt):
     return first, row
 
 
-@inlined
+@kernel
 def add_pushes(contacts, flow, out, weights, times):
     """Add to ``out`` the integral of the forces of points over strides, of the part whose ``weights`` these are."""
     for i in range(contacts.number[0]):

@@ -13,7 +13,7 @@ be extended backwards beyond the kink: the history of the motion is kept, as if 
 
 from __future__ import annotations
 
-from footfall.compiled import inlined
+from footfall.compiled import inlined, kernel
 from footfall.engine.constraints.active_set import HOLDS, SLIPS_DOWN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import beyond_friction
 from footfall.engine.events.course import add_pushes, course, weigh
@@ -37,7 +37,7 @@ NOTHING = 1e-3
 STEEPEST = 1e4
 
 
-@inlined
+@kernel
 def integrate_since(flow, part, values, out):
     """Differences at the end of a stride of an integral since a ``part`` of it, 0 to 1, from those of the integrand."""
     out[0] = 0.0
@@ -76,7 +76,7 @@ def find_shape(world, joints, flow, i, order, part, dt):
     return steepest
 
 
-@inlined
+@kernel
 def add_before_kink(contacts, flow, part, times):
     """Add the impulses of points before a kink to ``flow.force[3]``."""
     weigh(flow, 1, part, flow.scaling[0])
@@ -108,7 +108,7 @@ def begin_kink(world, points, contacts, joints, flow, i, part, dt):
     return AGAIN
 
 
-@inlined
+@kernel
 def add_shape(rows, change, shape, first, times):
     """Add to ``rows``, per ``change``, the differences of a shape from the ``first`` on, one stride before its end."""
     for k in range(min(rows.shape[0], shape.size - first - 1)):
