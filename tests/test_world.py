@@ -50,6 +50,16 @@ def test_a_state_goes_on_bit_for_bit(law):
     np.testing.assert_array_equal(sim.run(0.05, start=again).qpos[-1], end)
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_a_world_shows_the_points_forces_and_places_that_it_records(law):
+    sim, start = pushed(law)
+    world = sim.start(**start)
+    world.step(n=10)
+    rec, points = world.record(), sim.robot.point_count
+    for name in ("position", "gap", "force", "mode"):
+        np.testing.assert_array_equal(getattr(world, name), getattr(rec, name)[-1, :points], name)
+
+
 def test_a_brick_at_rest_on_a_slope_does_not_jump_when_it_goes_on():
     sim = ff.Simulation("brick", law="spring-damper", ground=ff.Ground.slope(0.3, friction=0.9))
     world = sim.start(qpos=sim.place(align=True))

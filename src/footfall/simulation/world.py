@@ -69,6 +69,16 @@ class World(UnderWay):
         return self._run.scratch.held.force[: self.simulation.robot.point_count]
 
     @property
+    def position(self) -> np.ndarray:
+        """(P, 3) m, contact points of the feet at the beginning of the last step, world frame."""
+        return self._run.points.position[: self.simulation.robot.point_count]
+
+    @property
+    def gap(self) -> np.ndarray:
+        """(P,) m, their distance to the ground, negative inside."""
+        return self._run.contacts.gap[: self.simulation.robot.point_count]
+
+    @property
     def mode(self) -> np.ndarray:
         """(P,) of the last step: 0 open, 1 stick, 2 slide."""
         return self._run.points.mode[: self.simulation.robot.point_count]
