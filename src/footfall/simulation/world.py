@@ -70,7 +70,9 @@ class World(UnderWay):
 
     @property
     def position(self) -> np.ndarray:
-        """(P, 3) m, contact points of the feet at the beginning of the last step, world frame."""
+        """(P, 3) m, contact points of the feet in the last step, world frame: at its beginning, or where a law of
+        events looked last.
+        """
         return self._run.points.position[: self.simulation.robot.point_count]
 
     @property
