@@ -156,7 +156,7 @@ class Stage:
         self.shape = (pixels[1], pixels[0], 3)
 
     def picture(self, qpos):
-        return np.full(self.shape, qpos[8])
+        return np.full(self.shape, round(1e6 * qpos[8]) % 256, dtype=np.uint8)
 
     def close(self):
         self.shape = ()
