@@ -134,7 +134,7 @@ class Robot:
         """Name of the body of the first joint, the base of a free robot."""
         return str(self.model.body(int(self.model.jnt_bodyid[0])).name)
 
-    @property
+    @cached_property
     def held(self) -> bool:
         """Whether its base is fixed in the world, or hangs there on hinges alone, so that it cannot fall."""
         carried = np.isin(self.model.jnt_bodyid, chain_of(self.model, self.base))

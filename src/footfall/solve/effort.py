@@ -27,7 +27,7 @@ OF_POINTS, OF_BODIES, MOST_KEPT = 6e3, 5e4, 1.25e6
 #: Evaluations without contacts that a period may cost in any case: some ten with them, what one without events takes.
 PLAIN = 30.0
 #: What a look costs at how far a place is from a plane, from another ground, and from a function of a user's.
-FLAT, UNEVEN, OF_A_FUNCTION = 230.0, 420.0, 900.0
+FLAT, UNEVEN, OF_A_FUNCTION = 230.0, 550.0, 1000.0
 #: What is as good as no bound: a minute.
 UNBOUNDED = 6e10
 
