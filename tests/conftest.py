@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -120,3 +121,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.line(f"{count} bounds in {len(most)} tests; {len(thin)} tests used more than {bounds.THIN:.0%}")
     for share, test in reversed(thin):
         terminalreporter.line(f"{share:6.1%}  {test}")
+
+
+@pytest.fixture
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Also where the tests were started in the background of a shell, which lets them ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -17,13 +17,7 @@ from footfall.simulation.run import Run
 
 BIPED = ff.load_robot("spatial-biped")
 
-
-@pytest.fixture(autouse=True)
-def _ctrl_c_is_heard():
-    """Also where the tests were started in the background of a shell, which lets them ignore Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("ctrl_c_is_heard")
 
 
 def press() -> None:
