@@ -123,9 +123,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(f"{share:6.1%}  {test}")
 
 
-@pytest.fixture
-def ctrl_c_is_heard() -> Iterator[None]:
-    """Also where the tests were started in the background of a shell, which lets them ignore Ctrl-C."""
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """Ctrl-C is heard also where the tests were started in the background of a shell, which lets them ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -10,7 +10,6 @@ from numba.core.compiler import Compiler
 from footfall.compiled import kernel
 
 
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_waits_until_what_is_being_compiled_is_done(monkeypatch, tmp_path):
     """Broken off, Numba forgets types that it was about to learn, and no later kernel of the process compiles."""
     monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path))  # what an earlier run of this test kept is not compiled

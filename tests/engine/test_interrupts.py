@@ -17,8 +17,6 @@ from footfall.simulation.run import Run
 
 BIPED = ff.load_robot("spatial-biped")
 
-pytestmark = pytest.mark.usefixtures("ctrl_c_is_heard")
-
 
 def press() -> None:
     os.kill(os.getpid(), signal.SIGINT)

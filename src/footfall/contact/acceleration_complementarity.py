@@ -286,7 +286,7 @@ class AccelerationComplementarity(EventLaw):
     friction begins or ceases to slip; only equalities take part in impacts. Where a force has another kink, as when a
     limit releases, a step may err by ten times the tolerance. A joint whose damping would end its motion in less than
     ``dt`` is given the inertia with which it takes ``dt``. The work of a period is bounded, to some 60 evaluations of
-    the standing robot and 0.7 to 1.2 ms per millisecond. A period that would cost more uses a looser tolerance, of up
+    the standing robot and 0.7 to 1.1 ms per millisecond. A period that would cost more uses a looser tolerance, of up
     to 1e-5, with which slips of up to 10 um/s count as rest; signal ``loosened`` says by which factor. A period becomes
     one step of law time-stepping, and signal ``time_steps`` says so, where contacts change again and again; where a
     foot slips so slowly that only tiny steps are accurate; where a point in contact crosses an edge of the ground, as
