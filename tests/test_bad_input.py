@@ -24,6 +24,8 @@ SIM = ff.Simulation("brick")
         (lambda: SIM.run(None), "duration = None"),
         (lambda: SIM.run(1.0, record_dt="often"), "record_dt = 'often'"),
         (lambda: SIM.run(1.0, record_dt=1e300), "record_dt"),
+        (lambda: SIM.run(1.0, progress=5), "progress = 5 but it must be a function"),
+        (lambda: ff.audit(5), "an audit takes a recording, not 5"),
         (lambda: SIM.run(1.0, qpos="home"), r"qpos = 'home' but brick needs \(7,\) numbers"),
         (
             lambda: SIM.run(1.0, start=SIM.run(0.0)),

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,7 @@ from footfall.files.json_values import json_value
 from footfall.measure.audit_errors import turning
 from footfall.measure.audit_rules import EVERYTHING, FAULTS, NOTHING, PROOFS, RULES, Bounds, Rule
 from footfall.measure.common import once
-
-if TYPE_CHECKING:
-    from footfall.record import Record
+from footfall.record import Record
 
 #: From good to bad; a recording passes with the first two.
 VERDICTS = ("pass", "note", "not known", "fail")
@@ -156,6 +154,8 @@ def audit(rec: Record) -> Audit:
     and of obstacles in the robot's own model are not recorded. Energy is counted per body from touch-down on: a law
     that first dissipates energy and then creates as much in the same stance is not detected.
     """
+    if not isinstance(rec, Record):
+        raise RecordingError(f"an audit takes a recording, not {rec!r}: sim.run(...) makes one")
     with np.errstate(invalid="ignore", over="ignore"):  # a run that diverged ends in NaN
         series = {rule.name: _judged(rule, rec) for rule in RULES}
         rows = tuple(_row(rule, series[rule.name], rec) for rule in RULES)

@@ -76,6 +76,8 @@ class Simulation(Setup):
         :class:`SimulationError`, and Ctrl-C :class:`Interrupted`, which is a ``KeyboardInterrupt``. Each carries the
         recording; at a prompt it is ``sys.last_value.recording``.
         """
+        if progress is not None and not callable(progress):
+            raise SimulationError(f"progress = {progress!r} but it must be a function of the simulated time in s")
         task = Task(
             controller=controller,
             qpos=qpos,
