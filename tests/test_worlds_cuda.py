@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from worlds_on_a_gpu import HELD_TWICE, LAID, LYING, PROGRAM, TILTED, TOGETHER, TOO_MANY, TUMBLING
+from worlds_on_a_gpu import HELD_TWICE, LAID, LYING, PROGRAM, ROLLING, TILTED, TOGETHER, TOO_MANY, TUMBLING
 
 import footfall as ff
 
@@ -65,6 +65,14 @@ def test_steps_that_begin_with_newton_on_a_gpu_are_those_on_the_cpu(simulated):
     found = simulated(TUMBLING, json.dumps({"name": "time-stepping"}), "2")
     assert found["missed"] > 0  # in the first two steps: the other two begin with Newton
     assert found["worst"] < 1e-9 and found["unsolved"] == 0
+
+
+@pytest.mark.parametrize("who", ["feet", "every body"])
+def test_a_ball_that_rolls_in_a_bowl_on_a_gpu_does_so_as_on_the_cpu(who, simulated):
+    """The normal turns under it, on a height field."""
+    found = simulated(ROLLING, "linearizing-penalty", who, "10")
+    assert found["moved"] > 3e-3 and found["load"] > 0.5
+    assert found["worst"] < 1e-9
 
 
 #: Laws that worlds on a GPU are offered under, and those of them that solve a contact problem.

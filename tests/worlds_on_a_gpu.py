@@ -52,6 +52,25 @@ unsolved = int(gpu.unsolved.sum())
 print(json.dumps({"worst": worst, "slid": slid, "force": forces, "unsolved": unsolved, "missed": missed}))
 """
 
+ROLLING = """
+import json, sys
+import numpy as np
+import footfall as ff
+
+law, everything = sys.argv[1], sys.argv[2] == "every body"
+x, y = np.meshgrid(np.linspace(-1.0, 1.0, 21), np.linspace(-1.0, 1.0, 21))
+ground = ff.Ground.heightfield(0.1 * (x**2 + y**2), size=(2.0, 2.0))
+sim = ff.Simulation("ball", law=law, ground=ground, body_contacts=everything)
+given = {"qpos": sim.place(at=(0.33, 0.02))[None], "qvel": np.array([[0.0, 0.5, 0.0, 0.0, 0.0, 3.0]])}
+cpu, gpu = [ff.Worlds(sim, 1, device=device, fall=0.0, **given) for device in ("cpu", "cuda")]
+for one in (cpu, gpu):
+    one.step(n=int(sys.argv[3]))
+moved = float(np.abs(cpu.qpos[0, :2] - given["qpos"][0, :2]).max())
+worst = float(np.abs(gpu.read("qpos") - cpu.qpos).max())
+load = float(np.linalg.norm(cpu.force)) / sim.robot.weight
+print(json.dumps({"worst": worst, "moved": moved, "load": load}))
+"""
+
 LYING = """
 import json, sys
 import mujoco

@@ -70,6 +70,26 @@ def add_bending(contacts, p, x, y, z, lag):
 
 
 @inlined
+def rolled_by(points, p, x, y, z):
+    """How fast (m/s) the place of contact moves over a round point or an ellipsoid as the normal turns so, 1/s."""
+    if points.smooth[p] == 1:
+        t = points.roll[p]
+        return (
+            t[0, 0] * x + t[0, 1] * y + t[0, 2] * z,
+            t[1, 0] * x + t[1, 1] * y + t[1, 2] * z,
+            t[2, 0] * x + t[2, 1] * y + t[2, 2] * z,
+        )
+    return rolled_by_ball(points, p, x, y, z)
+
+
+@inlined
+def rolled_by_ball(points, p, x, y, z):
+    """The same where no point is an ellipsoid."""
+    radius = points.radius[p]
+    return radius * x, radius * y, radius * z
+
+
+@inlined
 def bend_points(world, points, contacts, surface, shape, table, dt, lag):
     """Make the accelerations of near points the rates of their velocities relative to curved ground."""
     for k in range(points.body.size):
@@ -78,6 +98,5 @@ def bend_points(world, points, contacts, surface, shape, table, dt, lag):
             p = contacts.points[i]
             radius, n = points.radius[p], contacts.frame[p, 2]
             bx, by, bz, vx, vy, vz = rate_ahead(spin, com, radius, points.position[p], n, surface, shape, table, dt)
-            rolled = (radius * bx, radius * by, radius * bz)
-            x, y, z = bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled)
+            x, y, z = bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled_by(points, p, bx, by, bz))
             add_bending(contacts, p, x, y, z, lag)

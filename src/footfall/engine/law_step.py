@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
+from footfall.engine.bending import bend_points
 from footfall.engine.clearance import SOUGHT
 from footfall.engine.constraints.active_set import ENOUGH, EXACT, FEW, HALVINGS, LAST_ROUND, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
@@ -32,7 +33,7 @@ from footfall.engine.mobility import (
     mobility,
 )
 from footfall.engine.mujoco_law.step import native_step
-from footfall.engine.other_bodies.near import bend_all_points, release_all, roll_all_points
+from footfall.engine.other_bodies.near import release_all, roll_all_points
 from footfall.engine.other_bodies.points import LOOKS
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
@@ -65,7 +66,7 @@ def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
     dt, ground = conditions.plan.dt, conditions.ground
     if laws.bends:
         lag = laws.lag if contacts.number[1] == 0 else 0.0  # once in a step
-        bend_all_points(world, points, contacts, ground.surface, ground.shape, ground.table, dt, lag)
+        bend_points(world, points, contacts, ground.surface, ground.shape, ground.table, dt, lag)
     status = ask(laws.coupled, points, contacts, laws.scratch, scratch.signals, laws.values, dt)
     contacts.number[1] = 0
     add_half_solved_forces(points, contacts, scratch.half, world.qacc)

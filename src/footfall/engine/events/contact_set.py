@@ -10,7 +10,7 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, REBOUND, SLIP, TURNING, YOUNG, engine_columns
-from footfall.engine.bending import bending, centre_in_motion
+from footfall.engine.bending import bending, centre_in_motion, rolled_by
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
@@ -18,7 +18,7 @@ from footfall.engine.events.flow import EVENTS, IMPACTS, LOOSENED
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
-from footfall.engine.other_bodies.near import live, release_all, rolled_by
+from footfall.engine.other_bodies.near import live, release_all
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.friction_limits import to_contact_frames

@@ -7,7 +7,6 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.bending import add_bending, bending, rate_ahead
 from footfall.engine.kinematics import add_turning, locate, release, release_far, roll_anchors, roll_points
 from footfall.engine.other_bodies.nearest_place import (
     AHEAD,
@@ -279,33 +278,6 @@ def roll_all_points(cvel, points, contacts):
                 t[2, 0] * x + t[2, 1] * y + t[2, 2] * z,
             )
             add_turning(contacts, p, w, x, y, z)
-
-
-@inlined
-def rolled_by(points, p, x, y, z):
-    """How fast (m/s) the place of contact moves over a round point or an ellipsoid as the normal turns so, 1/s."""
-    if points.smooth[p] == 1:
-        t = points.roll[p]
-        return (
-            t[0, 0] * x + t[0, 1] * y + t[0, 2] * z,
-            t[1, 0] * x + t[1, 1] * y + t[1, 2] * z,
-            t[2, 0] * x + t[2, 1] * y + t[2, 2] * z,
-        )
-    radius = points.radius[p]
-    return radius * x, radius * y, radius * z
-
-
-@inlined
-def bend_all_points(world, points, contacts, surface, shape, table, dt, lag):
-    """Let accelerations of points, balls and ellipsoids be the rates of their velocities against ground that bends."""
-    for k in range(points.body.size):
-        spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
-        for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.points[i]
-            radius, n = points.radius[p], contacts.frame[p, 2]
-            bx, by, bz, vx, vy, vz = rate_ahead(spin, com, radius, points.position[p], n, surface, shape, table, dt)
-            x, y, z = bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled_by(points, p, bx, by, bz))
-            add_bending(contacts, p, x, y, z, lag)
 
 
 @inlined

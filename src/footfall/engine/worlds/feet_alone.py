@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.bending import bend_points
+from footfall.engine.bending import rolled_by, rolled_by_ball
 from footfall.engine.kinematics import locate, release_far, roll_anchors, roll_points
 from footfall.engine.other_bodies.near import (
-    bend_all_points,
     free_far_places,
     lacks_room,
     live,
@@ -61,7 +60,7 @@ STAND_INS = {
     release_all: release_feet,
     roll_all_anchors: roll_anchors,
     roll_all_points: roll_points,
-    bend_all_points: bend_points,
+    rolled_by: rolled_by_ball,
     begin_sample_of_all: begin_sample,
     add_step_of_all: add_step_on_feet,
     live: all_of,

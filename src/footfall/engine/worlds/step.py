@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
+from footfall.engine.bending import bend_points
 from footfall.engine.constraints.active_set import ROUNDS
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows
 from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
@@ -15,7 +16,6 @@ from footfall.engine.kinematics import add_forces, keep_memory, point_forces, re
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
 from footfall.engine.other_bodies.near import (
-    bend_all_points,
     free_far_places,
     lacks_room,
     live,
@@ -132,7 +132,7 @@ def ask_operator(one, functions, given, plan, turn):
     roll_all_points(world.cvel, points, contacts)
     if plan.bends:
         lag = 0.5 * plan.dt if turn == 0 else 0.0
-        bend_all_points(world, points, contacts, functions.surface, given.shape, given.table, plan.dt, lag)
+        bend_points(world, points, contacts, functions.surface, given.shape, given.table, plan.dt, lag)
     return ask(functions.coupled, points, contacts, scratch.law, scratch.signals, given.values, plan.dt)
 
 
