@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import runpy
+import shlex
 import warnings
 from inspect import getdoc, signature
 from pathlib import Path
@@ -16,15 +17,17 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.cli import COMMANDS
+from footfall.cli import COMMANDS, _parse
 from footfall.contact.registry import BUILT_IN
 from footfall.control import BUILT_IN as CONTROLLERS
 from footfall.control import Balance, Walk
 from footfall.show.plots import PLOTS
 
 DOCS = Path(__file__).parents[1] / "docs"
+README = DOCS.parent / "README.md"
 PAGES = sorted(DOCS.rglob("*.md"))
 SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -41,6 +44,34 @@ def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, mo
         warnings.simplefilter("ignore", ff.FootfallWarning)
         for i, code in enumerate(snippets(page)):
             exec(compile(code, f"{page.name}, snippet {i + 1}", "exec"), names)
+
+
+def shell_lines(page: Path) -> list[str]:
+    return [line for block in SHELL.findall(page.read_text(encoding="utf-8")) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in [README, *PAGES] if shell_lines(p)], ids=lambda p: p.relative_to(README.parent).as_posix()
+)
+def test_each_shell_line_of_a_page_is_one_command_with_options_it_has(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("hold.py").write_text("def hold(t, state): ...")
+    targets = re.findall(r"^([\w-]+):", (README.parent / "Makefile").read_text(encoding="utf-8"), re.M)
+    for line in shell_lines(page):
+        program, command, *args = shlex.split(line, comments=True)
+        assert program in ("footfall", "make", "pip", "dask"), line
+        if program == "footfall":
+            _parse(command, args)
+        elif program == "make":
+            assert command in targets and not args
+
+
+def test_the_readme_and_the_page_on_installing_tell_the_two_commands():
+    for page in (README, DOCS / "start" / "install.md"):
+        assert [shlex.split(line, comments=True) for line in shell_lines(page)][:2] == [
+            ["make", "demo"],
+            ["make", "test"],
+        ]
 
 
 @pytest.mark.parametrize("of", [ff.Simulation, ff.Worlds, Balance, Walk], ids=lambda one: one.__name__)
