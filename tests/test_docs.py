@@ -103,6 +103,14 @@ def test_links_and_pictures_lead_somewhere(page):
         assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/start/install.md"])
+def test_the_two_commands_to_begin_with_stand_in_lines_of_their_own(page):
+    (block,) = re.findall(
+        r"two commands.*?^```sh\n(.*?)^```$", (DOCS.parent / page).read_text(encoding="utf-8"), re.I | re.M | re.S
+    )
+    assert [line.partition("#")[0].split() for line in block.splitlines()] == [["make", "demo"], ["make", "test"]]
+
+
 @pytest.mark.parametrize("name", ["push", "terrain", "sweep", "walk"])
 def test_the_notebook_of_a_guide_has_its_text_and_was_run(name):
     """As tools/make_notebooks.py wrote it, to be called again when a guide changes: the same cells, run in order."""
