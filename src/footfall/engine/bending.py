@@ -1,12 +1,12 @@
-"""What the curvature of the ground adds to accelerations of contact points: its normal turns as they move over it.
+"""Accelerations of contact points on curved ground, whose normal turns as they move over it.
 
-With n the normal, n' its rate along the way of the point's centre, R the point's radius, w the body's angular velocity
-and v the velocity of the material point, the rate of that velocity against the ground is larger than on a plane by
-n (n' . v) - R w x n'; of an ellipsoid R is a matrix, its ``roll``. The normal part is v' H v, H the curvature of the
-ground where the centre is.
+Let n be the normal, n' its rate along the path of the point's centre, R the point's radius, w the body's angular
+velocity and v the velocity of the material point. The rate of v relative to the ground is that on a plane plus n (n' .
+v) - R w x n'; for an ellipsoid R is the matrix ``roll``. The normal part is v' H v, with H the curvature of the ground
+at the centre.
 
-In semi-implicit Euler a velocity is that along the chord of a step, and so belongs to the middle of the step: half a
-step earlier than the normals. With these terms laws keep points on curved ground.
+In semi-implicit Euler a velocity is the mean over a step and so belongs to its middle, half a step before the normals.
+With these terms a law that prescribes accelerations keeps points on curved ground.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def centre_in_motion(spin, com, radius, at, n):
 
 @inlined
 def bending(spin, n, radius, velocity, rate, rolled):
-    """The sum above, world frame, from the ``velocity`` of the centre, n' and R n'."""
+    """The sum above, world frame, m/s2, from the ``velocity`` of the centre, the ``rate`` n' and ``rolled``, R n'."""
     bx, by, bz = rate
     ex, ey, ez = rolled
     along = (
@@ -48,7 +48,7 @@ def bending(spin, n, radius, velocity, rate, rolled):
 def rate_ahead(spin, com, radius, at, n, surface, shape, table, dt):
     """The rate (1/s) at which the normal will turn in a step of ``dt`` (s), and the velocity of the centre.
 
-    A crease that is crossed in the step turns the normal in that step.
+    A crease that the point crosses in the step turns the normal within that step.
     """
     x, y, z, vx, vy, vz = centre_in_motion(spin, com, radius, at, n)
     if (vx * vx + vy * vy + vz * vz) * dt * dt < STILL * STILL:
@@ -61,7 +61,7 @@ def rate_ahead(spin, com, radius, at, n, surface, shape, table, dt):
 
 @inlined
 def add_bending(contacts, p, x, y, z, lag):
-    """Add it to the acceleration of a near point, whose velocity is ``lag`` (s) earlier than its normal."""
+    """Add that sum to the acceleration of a near point, whose velocity is ``lag`` (s) earlier than its normal."""
     frame = contacts.frame[p]
     for c in range(3):
         more = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z
@@ -71,7 +71,9 @@ def add_bending(contacts, p, x, y, z, lag):
 
 @inlined
 def rolled_by(points, p, x, y, z):
-    """How fast (m/s) the place of contact moves over a round point or an ellipsoid as the normal turns so, 1/s."""
+    """Velocity (m/s) of the contact over the surface of a round point or an ellipsoid, from the rate (1/s) of the
+    normal.
+    """
     if points.smooth[p] == 1:
         t = points.roll[p]
         return (

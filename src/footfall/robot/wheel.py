@@ -1,7 +1,7 @@
 """Wheels: cylinders, and meshes whose rim is a circle about their hinge.
 
-The rim of a round wheel is a polygon of 12 to some hundred corners in a mesh. A mesh counts as a cylinder only if it
-turns on a hinge through its middle and is no longer than wide: a can, a limb or a round sole keeps its corners.
+In a mesh, the rim of a wheel is a polygon of 12 to some hundred corners. A mesh is taken for a wheel only if it turns
+on a hinge through its middle and is no longer than wide; cans, limbs and round soles keep their corners.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KIND = mujoco.mjtGeom
 ROUND = 5e-3
 #: Largest angle between neighbouring corners of a rim: that of a dodecagon, plus rounding.
 WIDEST_ANGLE = 2.0 * np.pi / 12.0 * 1.01
-#: Largest distance of a mesh's centre of mass, where MuJoCo puts its origin, from the hinge, relative to the mesh's
+#: Largest distance of a mesh's centre of mass (MuJoCo's origin of the geom) from the hinge, relative to the mesh's
 #: size.
 BALANCED = 0.05
 #: Width of a rim below which it counts as one circle, like a tyre's, relative to the radius.
@@ -35,7 +35,7 @@ class Wheel(NamedTuple):
 
 
 def wheel_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Wheel | None:
-    """The wheel that a geom is, whichever way it lies, or None."""
+    """The wheel that a geom is, in whatever pose; ``None`` if it is no wheel."""
     turn, origin = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
     if model.geom_type[geom] == KIND.mjGEOM_CYLINDER:
         return Wheel(origin, turn, float(model.geom_size[geom, 0]), float(model.geom_size[geom, 1]))
@@ -56,7 +56,7 @@ def wheel_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Wheel | N
 
 
 def _rim(corners: np.ndarray, anchor: np.ndarray, axis: np.ndarray) -> Wheel | None:
-    """The wheel about an axis that corners (N, 3) are the hull of, world frame, or None."""
+    """The wheel about an axis whose hull has these corners (N, 3), world frame; ``None`` if they are no wheel's."""
     across = np.linalg.svd(axis[None])[2][1:]
     along, flat = (corners - anchor) @ axis, (corners - anchor) @ across.T
     far = np.linalg.norm(flat, axis=1)
@@ -77,7 +77,7 @@ def _rim(corners: np.ndarray, anchor: np.ndarray, axis: np.ndarray) -> Wheel | N
 
 
 def rims_of(wheel: Wheel) -> tuple[np.ndarray, np.ndarray]:
-    """Centres (N, 3) and semi-axes (N, 3, 3) of the rims, world frame, m: ellipsoids without thickness, two or one."""
+    """Centres (N, 3) and semi-axes (N, 3, 3) of its rims, two or one if narrow: flat ellipsoids, world frame, m."""
     ends = np.array([[-1.0], [1.0]] if wheel.half_width > 0.0 else [[0.0]]) * wheel.half_width
     axes = wheel.turn * [wheel.radius, wheel.radius, 0.0]
     return wheel.centre + ends * wheel.turn[:, 2], np.repeat(axes[None], len(ends), axis=0)

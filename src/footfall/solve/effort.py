@@ -1,10 +1,10 @@
-"""What a step may cost: a bound counted in operations, so that it is the same on every machine.
+"""The effort of a step and its bound, counted in operations, so that they are the same on every machine.
 
-The unit is about a nanosecond on one core of a server (Neoverse N1), where each kind of work was timed over small and
-large problems: most take 0.8 to 1.2 of it. A step may cost so many steps of the robot as it stands (by what is counted
-36, by time at most 50), and no more than ``EFFORT``. What is left of that beside the evaluation is for solving: every
-guess, step, pivot, sweep and round takes its cost off ``contacts.effort[0]``, and what is not solved when that is used
-up is called unsolved.
+The unit is about a nanosecond on one core of a server (Neoverse N1). Each kind of work was timed there on small and
+large problems, and most take 0.8 to 1.2 times what is counted. A step may cost ``STANDING_STEPS`` steps of the same
+robot at rest (36 as counted, at most 50 by time), and no more than ``EFFORT``. What the evaluation leaves of that is
+for the solvers: every guess, step, pivot, sweep and round subtracts its cost from ``contacts.effort[0]``, and a problem
+that is not solved when nothing is left counts as unsolved.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.solve.contacts import SLIDE, STICK
 
-#: What a step may cost: so many of the robot as it stands on a plane, and no more than so much; and the share of that
-#: which solving has in any case.
+#: Bound of a step: in steps of the robot standing on a plane, and in units; and the share of it that solvers always
+#: get.
 STANDING_STEPS, EFFORT, SOLVING = 36.0, 1.3e6, 0.4
-#: What one period of a motion that is integrated from event to event may cost, for each millisecond, of which it has
-#: one at least: so many steps of the robot as it stands on a plane, no less than so much, and no more than that. A body
-#: alone may cost the most in any case: its bounces without end are followed to the last.
+#: Bound of a period that is integrated from event to event, per millisecond (at least one): in steps of the robot
+#: standing on a plane, but no less than ``LEAST_PERIOD`` and no more than ``PERIOD`` units. A single body always gets
+#: ``PERIOD``, because all of its bounces are followed.
 STANDING_PERIODS, LEAST_PERIOD, PERIOD = 60.0, 7e5, 1.1e6
-#: Dofs of a body alone.
+#: Degrees of freedom of a single body.
 BODY = 6
-#: What of this is kept for the time step that may follow instead: so much for each near point and body, at most so much
-#: times the square of the bodies, up to a bound, and as much as one evaluation.
+#: Reserve of a period for the time step that may replace it: per near point and body, at most per squared number of
+#: bodies, and at most in all; an evaluation comes on top.
 OF_POINTS, OF_BODIES, MOST_KEPT = 6e3, 5e4, 1.25e6
-#: Evaluations without contacts that a period may cost in any case: some ten with them, what one without events takes.
+#: Evaluations without contacts that a period may always cost: as much as some ten with contacts, which a period without
+#: events takes.
 PLAIN = 30.0
-#: What a look costs at how far a place is from a plane, from another ground, and from a function of a user's.
+#: Cost of finding the gap of one place: to a plane, to another ground, and to a user's function.
 FLAT, UNEVEN, OF_A_FUNCTION = 230.0, 550.0, 1000.0
-#: What is as good as no bound: a minute.
+#: No bound in practice: a minute.
 UNBOUNDED = 6e10
 
 
 @inlined
 def bodies_near(contacts):
-    """How many bodies have points near the ground, as a float."""
+    """Number of bodies with points near the ground, as a float."""
     n = 0.0
     for b in range(contacts.near.size - 1):
         if contacts.near[b + 1] > contacts.near[b]:
@@ -44,9 +45,10 @@ def bodies_near(contacts):
 
 @inlined
 def guess_cost(problem):
-    """What a guess costs of what every near point does, and more where some are braked by friction.
+    """Cost of solving for one guess of the active set; points that slide with friction cost more.
 
-    A foot costs by the motions that its points feel: of one that is held three, of one that slides one, six at most.
+    A foot costs by the number of constrained motions: three for a point that sticks, one for a point that slides, at
+    most six.
     """
     contacts, braked, n = problem.contacts, False, 0
     for b in range(contacts.near.size - 1):
@@ -61,86 +63,86 @@ def guess_cost(problem):
 
 @inlined
 def newton_cost(n):
-    """What a step of Newton with n unknowns costs, with the search along it."""
+    """Cost of a Newton step with n unknowns, line search included."""
     return 0.5 * n * n * n + 14.0 * n * n
 
 
 @inlined
 def dense_cost(points, bodies):
-    """What it costs to write out the problem of some points."""
+    """Cost of assembling the dense Delassus matrix."""
     return points * (40.0 * points + 50.0 * bodies)
 
 
 @inlined
 def factor_cost(n, rank):
-    """What it costs to factor the matrix of n forces in as many columns as it has rank."""
+    """Cost of factoring the matrix of n forces into ``rank`` columns."""
     return 200.0 + n * rank * (4.4 + 0.13 * rank)
 
 
 @inlined
 def low_rank_cost(n, rank):
-    """What a step of Newton on n forces costs in as many unknowns as the matrix has rank, beside trials."""
+    """Cost of a Newton step on n forces in ``rank`` unknowns, without its line search."""
     return 400.0 + n * rank * (3.2 + 0.16 * rank) + rank * rank * (3.6 + 0.12 * rank)
 
 
 @inlined
 def interior_cost(n, rank):
-    """What a step inside the cone costs."""
+    """Cost of an interior-point step."""
     return low_rank_cost(n, rank) + trial_cost(n) + n * (45.0 + 0.9 * rank)
 
 
 @inlined
 def trial_cost(n):
-    """What it costs to try such a step."""
+    """Cost of one evaluation of the residual in the line search."""
     return 180.0 + 6.5 * n + 0.25 * n * n
 
 
 @inlined
 def short_trial_cost(n):
-    """What it costs to try a shorter one."""
+    """Cost of one more evaluation with a shorter step."""
     return 150.0 + 2.3 * n
 
 
 @inlined
 def pivot_cost(n):
-    """What a pivot of Lemke with n unknowns costs."""
+    """Cost of a pivot of Lemke's method with n unknowns."""
     return 0.7 * n * n
 
 
 @inlined
 def state_cost(slides, agreed):
-    """What it costs to try a state of the feet: more where some slide, and most where their friction is not found."""
+    """Cost of evaluating one state of the feet: more if a foot slides, and most if its friction is not found."""
     return (15e3 if agreed else 6e4) if slides else 6e3
 
 
 @inlined
 def sweep_cost(points, bodies):
-    """What a sweep of Gauss-Seidel over so many points costs, of which many slide."""
+    """Cost of a Gauss-Seidel sweep, if many points slide."""
     return points * (400.0 + 10.0 * bodies)
 
 
 @inlined
 def answer_cost(dofs, bodies):
-    """What it costs to find how so many bodies answer to forces: each by the joints between it and the root."""
+    """Cost of the inverse inertia of the bodies in contact, through the joints between each and the root."""
     return bodies * (900.0 + 63.0 * max(0.0, dofs - 6.0))
 
 
 @inlined
 def round_cost(dofs, points, bodies):
-    """What a round costs in which a law is asked and constraint rows are checked, beside what the law itself counts."""
+    """Cost of a round between contact forces and constraint rows, without what the law itself counts."""
     n = 6.0 * bodies
     return 1000.0 + 110.0 * dofs + 30.0 * points + 0.1 * n * n * n + answer_cost(dofs, bodies)
 
 
 @inlined
 def look_cost(dofs, looks, price):
-    """What it costs to find how a robot moves, and by so many looks how far it is from a ground of that price."""
+    """Cost of the kinematics and of ``looks`` gaps at ``price`` each."""
     return 60.0 * dofs + price * looks
 
 
 @inlined
 def rows_cost(dofs, rows, bodies):
-    """What it costs to eliminate so many constraint rows, of which half hold, from the motion of bodies in contact."""
+    """Cost of eliminating constraint rows, half of them active, from the motion of the bodies in contact."""
     if rows > 2.0 * dofs:
         return rows * (80.0 + 14.0 * dofs) + dofs * dofs * (0.2 * rows + 4.0 * bodies)
     return rows * (80.0 + 14.0 * dofs + rows * (16.0 + 0.3 * dofs + bodies))
@@ -148,49 +150,45 @@ def rows_cost(dofs, rows, bodies):
 
 @inlined
 def made_cost(dofs, rows, touching, sought):
-    """What it costs MuJoCo to make so many constraint rows of bodies that touch at so many places, and to find out
-    which do, if it was asked ``sought`` times.
-    """
+    """Cost of MuJoCo's constraint rows with ``touching`` contacts of bodies, and of ``sought`` searches for them."""
     return 300.0 * rows + 3000.0 * touching + 800.0 * dofs * sought
 
 
 @inlined
 def impact_cost(dofs, rows, bodies):
-    """What it costs to find how so many bodies in contact answer to forces, with so many constraint rows."""
+    """Cost of the inverse inertia of the bodies in contact, constraint rows eliminated."""
     return rows_cost(dofs, rows, bodies) + answer_cost(dofs, bodies)
 
 
 @inlined
 def evaluation_cost(dofs, made, rows, bodies, looks, price):
-    """What an evaluation costs, beside what the law counts, whose constraint rows cost ``made`` to make."""
+    """Cost of an evaluation without what the law counts; ``made`` is the cost of its constraint rows."""
     return made + 105.0 * dofs + look_cost(dofs, looks, price) + impact_cost(dofs, rows, bodies)
 
 
 @inlined
 def standing_cost(dofs, rows, feet, looks):
-    """What a step costs of a robot that stands on a plane and whose loops have so many constraint rows."""
+    """Cost of a step of the robot standing on a plane; ``rows`` are those of its loops."""
     return evaluation_cost(dofs, made_cost(dofs, rows, 0.0, 0.0), rows, feet, looks, FLAT)
 
 
 @inlined
 def step_cost(standing, steps):
-    """What a step may cost of a robot of which one costs so much where it stands: as much as so many of these."""
+    """Bound of a step, if a step of the robot at rest costs ``standing``."""
     return min(EFFORT, steps * standing)
 
 
 @inlined
 def solving_cost(most, left, evaluation):
-    """What solving may cost in a step that may cost ``most``, where so much is ``left`` for it and its
-    ``evaluation``.
-    """
+    """Bound of the solvers in a step of bound ``most``, if ``left`` is left for them and the ``evaluation``."""
     return max(SOLVING * most, left - evaluation)
 
 
 @inlined
 def period_cost(standing, dofs, dt, instead):
-    """What a period of ``dt`` seconds may cost that is integrated from event to event.
+    """Bound of a period of ``dt`` seconds that is integrated from event to event.
 
-    Where the last one was a time step instead, this may be one, too, and has less by what that cost.
+    ``instead`` is the cost of the time step that replaced the last period, if one did: this one may need it again.
     """
     least = PERIOD if dofs <= BODY else LEAST_PERIOD
     most = min(PERIOD, max(least, STANDING_PERIODS * standing)) * max(1.0, 1e3 * dt)
@@ -199,12 +197,12 @@ def period_cost(standing, dofs, dt, instead):
 
 @inlined
 def kept_for_time_step(contacts):
-    """What a period keeps of that for the time step that may follow instead; ``contacts`` are all that are near."""
+    """Reserve of a period for the time step that may replace it; ``contacts`` are all that are near."""
     bodies = bodies_near(contacts)
     return min(MOST_KEPT, OF_BODIES * bodies**2, OF_POINTS * contacts.number[0] * bodies)
 
 
 @inlined
 def affordable(left, cost, most):
-    """How many things of a cost can be had."""
+    """How many operations of this cost fit into what is left, at most ``most``."""
     return int(max(0.0, min(float(most), left / cost)))

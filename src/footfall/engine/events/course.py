@@ -1,6 +1,6 @@
-"""A stride whose end was evaluated: accelerations within it, and when joint friction begins or ceases to slip.
+"""The course of a stride whose end is known: accelerations within it, and when joint friction begins or ceases to slip.
 
-With the backward differences at the end, accelerations of the stride are a polynomial of the part of it that is over.
+The backward differences at its end make the accelerations of a stride a polynomial in the fraction of it that is over.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from footfall.engine.events.in_step import BEYOND, BISECTIONS
 
 @inlined
 def course(flow, what, m, part):
-    """What the m-th difference at the end of a stride gives where so much of it, 0 to 1, is over: to accelerations (0),
-    or to their integral over strides (1).
+    """Weight of the m-th difference at the end of a stride after ``part`` (0 to 1) of it: for accelerations (``what`` =
+    0), or for their integral in units of strides (1).
     """
     value, row = 0.0, flow.course[what, m]
     for i in range(row.size - 1, -1, -1):
@@ -25,14 +25,14 @@ def course(flow, what, m, part):
 
 @kernel
 def weigh(flow, what, part, weights):
-    """The same of all differences, into ``weights``: at the end of a stride ``flow.part`` has those of the integral."""
+    """These weights for all differences; ``flow.part`` holds those of the integral at the end of the stride."""
     for m in range(ORDER + 1):
         weights[m] = course(flow, what, m, part)
 
 
 @inlined
 def sum_up(weights, last, before, order):
-    """The sum of that over the differences of a ``last`` value, those of the one ``before`` known."""
+    """The weighted sum of the differences of a ``last`` value; ``before`` are those of the value before it."""
     change, total = last, weights[0] * last
     for k in range(order):
         change -= before[k]
@@ -42,9 +42,7 @@ def sum_up(weights, last, before, order):
 
 @kernel
 def beyond_within(world, joints, flow, i, order, dt):
-    """How far the friction of a joint is beyond what it does, N m or N, by the weights of accelerations and velocities
-    in ``flow.scaling``.
-    """
+    """Excess of a joint's friction over what its state allows, N m or N, where the weights in ``flow.scaling`` say."""
     j = joints.dof[i]
     last, before = world.qacc[j], flow.pace[:, j]
     speed = flow.speed[j] + dt * sum_up(flow.scaling[1], last, before, order)
@@ -53,14 +51,14 @@ def beyond_within(world, joints, flow, i, order, dt):
 
 @inlined
 def look_within(flow, part):
-    """Put the weights of a part of a stride, 0 to 1, where ``beyond_within`` reads them."""
+    """Put the weights for ``part`` (0 to 1) of a stride where ``beyond_within`` reads them."""
     weigh(flow, 0, part, flow.scaling[0])
     weigh(flow, 1, part, flow.scaling[1])
 
 
 @inlined
 def change_of(world, joints, flow, i, order, low, high, dt):
-    """Part of a stride between ``low`` and ``high`` at which the friction of a joint begins or ceases to slip."""
+    """Fraction of a stride, between ``low`` and ``high``, at which the friction of a joint begins or ceases to slip."""
     allowed = BEYOND * joints.bound[i]
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
@@ -74,10 +72,10 @@ def change_of(world, joints, flow, i, order, low, high, dt):
 
 @inlined
 def first_change(world, joints, flow, order, since, dt):
-    """Part of a stride after ``since``, 0 to 1, at which the first joint's friction begins or ceases to slip, and its
+    """First fraction of a stride after ``since`` (0 to 1) at which a joint's friction begins or ceases to slip, and its
     row; 1 if none does.
 
-    It is looked for at the end and halfway there.
+    Friction is checked at the end and halfway to it.
     """
     first, row, halfway = 1.0, -1, 0.5 * (since + 1.0)
     look_within(flow, halfway)
@@ -98,7 +96,7 @@ def first_change(world, joints, flow, order, since, dt):
 
 @kernel
 def add_pushes(contacts, flow, out, weights, times):
-    """Add to ``out`` the integral of the forces of points over strides, of the part whose ``weights`` these are."""
+    """Add the integral of the forces on points to ``out``, over the part of the stride that ``weights`` belong to."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):

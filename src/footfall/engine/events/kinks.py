@@ -1,14 +1,14 @@
 """Joint friction that begins or ceases to slip within a stride: accelerations have a kink there, but no jump.
 
-Let b be how far the friction of the old state would exceed its bound. The force that is new is proportional to b, and
-the velocities that it changes change accelerations in turn, as damping does:
+Let b be the excess of the old state's friction over its bound. The change of the friction force is proportional to b,
+and the velocities that it changes act back on accelerations, as through damping:
 
     new a - old a = G b + J times the integral of (new a - old a) since the kink.
 
 So the change is a sum of b, its integral since the kink, the integral of that and so on, each with a factor per dof.
-Evaluations of the end of the stride, one after another, give these factors (Picard's iteration). b is linear in
-accelerations and velocities, so that it and its integrals have backward differences, too. They are polynomials and can
-be extended backwards beyond the kink: the history of the motion is kept, as if it had been in the new state all along.
+Successive evaluations of the end of the stride give these factors (Picard iteration). b is linear in accelerations and
+velocities, so it and its integrals have backward differences, too. These polynomials extend to times before the kink,
+so the history of the motion is kept as if it had been in the new state all along.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ from footfall.solve.dense import copy
 #: How a correction ends: the stride is over, its end is to be evaluated again, the stride is to be shorter, or steps
 #: are to be taken instead.
 OVER, AGAIN, SHORTER, OTHERWISE = 0, 1, 2, 3
-#: Largest share of the error of a stride's end that an evaluation may leave.
+#: Largest ratio of the errors of a stride's end after and before an evaluation.
 SLOWLY = 0.5
-#: Most kinks of a stride; fewest evaluations after the last one, as two are often enough for the stride itself but not
-#: to predict the next one; and most evaluations after each.
+#: Most kinks of a stride; fewest evaluations after the last kink (two often suffice for the stride, but not to predict
+#: the next one); most evaluations after each.
 MOST_KINKS, FEWEST_EVALUATIONS, MOST_EVALUATIONS = 6, 3, 6
-#: Change of velocities by an evaluation that is as good as none, relative to the tolerance.
+#: Change of velocities by an evaluation that is negligible, relative to the tolerance.
 NOTHING = 1e-3
-#: Largest difference of b relative to b at the end: a kink right before the end leaves too little to measure.
+#: Largest difference of b, relative to b at the end: right before the end a kink cannot be measured.
 STEEPEST = 1e4
 
 
 @kernel
 def integrate_since(flow, part, values, out):
-    """Differences at the end of a stride of an integral since a ``part`` of it, 0 to 1, from those of the integrand."""
+    """Backward differences, at the end of a stride, of an integral since ``part`` (0 to 1) of it, from those of the
+    integrand.
+    """
     out[0] = 0.0
     for m in range(ORDER + 1):
         out[0] += values[m] * (flow.part[m] - course(flow, 1, m, part))
@@ -58,7 +60,7 @@ def beyond_side(world, joints, i):
 
 @inlined
 def find_shape(world, joints, flow, i, order, part, dt):
-    """Put the differences of b relative to b at the end of a stride into ``flow.kink``: the largest of them."""
+    """Put the differences of b, relative to b at the end of a stride, into ``flow.kink``. Gives the largest of them."""
     shape, integral, j = flow.kink[0], flow.kink[1], joints.dof[i]
     change = world.qacc[j]
     for k in range(shape.size):
@@ -78,15 +80,15 @@ def find_shape(world, joints, flow, i, order, part, dt):
 
 @kernel
 def add_before_kink(contacts, flow, part, times):
-    """Add the impulses of points before a kink to ``flow.force[3]``."""
+    """Add the impulses on points before a kink to ``flow.force[3]``."""
     weigh(flow, 1, part, flow.scaling[0])
     add_pushes(contacts, flow, flow.force[3], flow.scaling[0], times)
 
 
 @inlined
 def begin_kink(world, points, contacts, joints, flow, i, part, dt):
-    """Change the state of a joint's friction from a ``part`` of a stride on, 0 to 1: AGAIN, as its end is to be
-    evaluated again, or OTHERWISE if that is not possible.
+    """Change the state of a joint's friction from ``part`` (0 to 1) of a stride on. Gives AGAIN, for its end is to be
+    evaluated again, or OTHERWISE if the change is not possible.
     """
     j, did, order = joints.dof[i], joints.state[i], min(flow.tally[DEGREE], ORDER - 1)
     if flow.tally[KINKS] == MOST_KINKS or beyond_friction(joints, i, world.qvel[j], world.qacc[j]) <= 0.0:
@@ -110,7 +112,9 @@ def begin_kink(world, points, contacts, joints, flow, i, part, dt):
 
 @kernel
 def add_shape(rows, change, shape, first, times):
-    """Add to ``rows``, per ``change``, the differences of a shape from the ``first`` on, one stride before its end."""
+    """Add the differences of ``change`` times a shape to ``rows``, from order ``first`` on and one stride before its
+    end.
+    """
     for k in range(min(rows.shape[0], shape.size - first - 1)):
         weight = times * (shape[first + k] - shape[first + k + 1])
         for j in range(change.size):
@@ -149,7 +153,7 @@ def kink_forces(points, contacts, flow, dt):
 
 @inlined
 def follow_kink(world, points, contacts, joints, flow, dt):
-    """Take one more evaluation of the end of a stride after a kink into account: how that ends."""
+    """Take in one more evaluation of the end of a stride after a kink. Gives one of the four outcomes above."""
     shape, integral, part = flow.kink[0], flow.kink[1], flow.clock[PART]
     change, off, fastest = flow.slope[0, : world.qvel.size], 0.0, 0.0
     integrate_since(flow, part, shape, integral)
@@ -181,7 +185,7 @@ def follow_kink(world, points, contacts, joints, flow, dt):
 
 @inlined
 def leave_kinks(contacts, flow, dt):
-    """Add to the impulses of a period by how much those before kinks differ from the extended ones."""
+    """Correct the impulses of a period: before kinks, forces differ from the extended history."""
     add_before_kink(contacts, flow, flow.clock[PART], -dt)
     for i in range(contacts.number[0]):
         p = contacts.points[i]

@@ -1,11 +1,11 @@
-"""How sliding friction depends on loads: loads are linear in the multipliers of a foot, and so is their friction.
+"""Sliding friction as a function of loads: both are linear in the multipliers of a foot.
 
-With the loads of a foot's vertices ``N = g m``, where m are its multipliers along the normal and of its tilts, friction
-is ``-mu (g m) d`` along the slip d of each vertex, beside what the dampers of :mod:`footfall.solve.selection.sliding`
-make of its change. In the rows of a foot that slides, whose compliance is C, that is ``C G m`` on the left, where each
-column of G is the friction, and its torsion, of one of these multipliers. So the multipliers are
-``l - X m`` with ``X = A^-1 C G`` and ``l`` those under constant friction of the same loads, and m follows from the few
-equations ``(1 + X_m) m = l_m``.
+Let m be a foot's multipliers along the normal and of its tilts, and ``N = g m`` the loads of its vertices. Then
+friction is ``-mu (g m) d`` along the slip direction d of each vertex, plus the damping of
+:mod:`footfall.solve.selection.sliding`. In the rows of a sliding foot, whose compliance is C, this adds ``C G m`` on
+the left; a column of G is the friction, with its torsion, per unit of one multiplier. So all multipliers are ``l - X
+m`` with ``X = A^-1 C G`` and ``l`` those under constant friction, and m follows from the few equations ``(1 + X_m) m =
+l_m``.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from footfall.compiled import inlined
 from footfall.solve.dense import cholesky_solve
 from footfall.solve.selection.states import EDGE, FACE, SLIDING, STILL, VERTEX, clamped, solve_rows, vertex
 
-#: Least pivot of these equations, where 1 is that of loads which friction does not change: with less, friction would
-#: jam the foot, and loads are taken as they were.
+#: Least pivot of these equations, which is 1 where friction does not change loads. Below it friction would jam the
+#: foot, and the old loads are used.
 JAMMED = 1e-2
-#: Where ``braked`` has the friction of the loads as they are, after that of the three multipliers.
+#: Column of ``braked`` with the friction of the present loads, after those of the three multipliers.
 AS_THEY_ARE = 9
 
 
 @inlined
 def spread_shares(desk, b):
-    """How the loads of a foot's vertices that carry some follow from force and moments, to ``shares``; zero first if
-    they do not, for too few carry.
+    """Put into ``shares`` how a foot's vertices that carry load share force and moments; the first is zero if too few
+    do.
 
-    The load is ``a F + p M_x + q M_y + x (p F + xx M_x + xy M_y) + y (q F + xy M_x + yy M_y)`` at the place (x, y) from
-    the virtual joint, for a force F and its moments ``M_x = F x``, ``M_y = F y`` of the centre of pressure.
+    The load at (x, y) from the virtual joint is ``a F + p M_x + q M_y + x (p F + xx M_x + xy M_y) + y (q F + xy M_x +
+    yy M_y)``, for a force F with the moments ``M_x = F x`` and ``M_y = F y`` of the centre of pressure.
     """
     code, joint, shares = desk.code[b], desk.joint[b], desk.shares[b]
     n, sx, sy, sxx, syy, sxy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -42,7 +42,7 @@ def spread_shares(desk, b):
     if kind == VERTEX or (kind == EDGE and n == 1.0):
         shares[0] = n
     elif kind == EDGE and n == 2.0:
-        square = (sxx + syy) * (sxx + syy)  # of an edge all is along its direction
+        square = (sxx + syy) * (sxx + syy)  # on an edge everything is along its direction
         shares[0], shares[3], shares[4], shares[5] = 0.5, sxx / square, syy / square, sxy / square
     elif kind == FACE and n > 2.0:
         d = sxx * syy - sxy * sxy
@@ -58,8 +58,8 @@ def spread_shares(desk, b):
 
 @inlined
 def per_multiplier(desk, b, x, y):
-    """Load at the place (x, y) from the virtual joint per unit of a foot's multipliers: along the normal, and of its
-    one or two tilts.
+    """Load at (x, y) from the virtual joint, per unit of a foot's multipliers: along the normal, and of its tilts (one
+    or two).
     """
     joint, shares = desk.joint[b], desk.shares[b]
     force = shares[0] + shares[1] * x + shares[2] * y
@@ -72,7 +72,7 @@ def per_multiplier(desk, b, x, y):
 
 @inlined
 def put_loads(contacts, desk, b, compliance):
-    """What the loads of a foot that slides change of its slip, to ``braked``: (x, y, turn) per multiplier."""
+    """Put into ``braked`` how the loads of a sliding foot change its slip: (x, y, turn) per multiplier."""
     xx, xy, xr, yy, yr, rr = compliance
     code, joint, braked = desk.code[b], desk.joint[b], desk.braked[b]
     spread_shares(desk, b)
@@ -102,7 +102,7 @@ def put_loads(contacts, desk, b, compliance):
 
 @inlined
 def linear_load(desk, b, p):
-    """The load of a vertex as the linear problem had it: one that carries none does not come to carry any there."""
+    """The load of a vertex in the linear problem, in which a vertex without load stays without."""
     load = desk.push[p, 2]
     if desk.shares[b, 0] == 0.0 or load <= 0.0:
         return load
@@ -116,7 +116,7 @@ def linear_load(desk, b, p):
 
 @inlined
 def put_column(desk, b, first, column):
-    """One of the columns of ``braked`` in the rows of a foot, scaled as these are."""
+    """Write a column of ``braked`` to the rows of a foot, with their scale."""
     row, last = desk.row[b], desk.row[b + 1] - 1
     column[row] += desk.scale[row] * desk.braked[b, first]
     column[row + 1] += desk.scale[row + 1] * desk.braked[b, first + 1]
@@ -126,8 +126,8 @@ def put_column(desk, b, first, column):
 
 @inlined
 def solve_with_loads(desk, feet, rows, newton):
-    """Multipliers for ``desk.system`` (destroyed) and ``desk.rest``, and if ``newton`` with what loads change of
-    friction; where these equations are singular, without.
+    """Solve ``desk.system`` (destroyed) and ``desk.rest`` for the multipliers. If ``newton``, friction follows the
+    loads, unless those equations are singular.
     """
     regular = solve_rows(desk, rows) == rows
     if not (newton and regular and with_loads(desk, feet, rows)):
@@ -137,7 +137,9 @@ def solve_with_loads(desk, feet, rows, newton):
 
 @inlined
 def with_loads(desk, feet, rows):
-    """The same from multipliers without; False, with nothing changed, if friction would jam a foot."""
+    """Correct multipliers under constant friction for how friction follows the loads; False, with nothing changed, if
+    friction would jam a foot.
+    """
     columns, matrix, constant = desk.spare, desk.system, desk.half
     for i in range(rows):
         constant[i] = 0.0

@@ -1,8 +1,8 @@
 """The one-step mode (Moraud 2008, section IV): the state nearest to the preferences of all vertices.
 
-From the last step and its present motion each vertex prefers to be clamped or free, with a weight that respects the
-order of the rules; all states of each foot are compared with these preferences. Only one state is tried; if it is
-wrong, the next step corrects it.
+Each vertex prefers to be clamped or free, by the last step and its present motion, with a weight that respects the
+order of the rules. The state of each foot that suits its vertices best is taken. No other is tried: if it is wrong, the
+next step corrects it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.selection.rules import FRICTION, PRESSURE, PULL, evaluate, judge
 from footfall.solve.selection.states import EDGE, FACE, INDEX, LOAD, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 
-#: Times that friction is adapted to load and slip.
+#: Rounds in which friction is adapted to load and slip.
 ROUNDS = 3
 
 
 @inlined
 def preference(contacts, memory, wanted, p, rules, vertices):
-    """What a vertex prefers, clamped (1) or free (0), and how much; ``wanted`` is its velocity (m/s) if it is clamped.
+    """Whether a vertex prefers to be clamped (1) or free (0), and the weight; ``wanted`` is its velocity (m/s) if
+    clamped.
 
-    Weights fall by N + 1 from rule to rule, so that N small violations weigh less than one greater; the paper's N would
-    let them tie.
+    Weights fall by a factor N + 1 from rule to rule, so that N violations of one rule weigh less than one of the rule
+    above. With the paper's factor N they could tie.
     """
     gap, v = contacts.gap[p], contacts.velocity[p, 2]
     share = 1.0 / (vertices + 1.0)
@@ -44,7 +45,7 @@ def preference(contacts, memory, wanted, p, rules, vertices):
 
 @inlined
 def nearest(contacts, memory, desk, b, rules):
-    """The state of a foot that is nearest to the preferences of its vertices, the least clamped of equals."""
+    """The state of a foot nearest to the preferences of its vertices; of equals, the one with fewest clamped."""
     begin, n = desk.begin[b], desk.begin[b + 1] - desk.begin[b]
     slides = 0
     whole, single, pair, at_single, at_pair, before, first = 0.0, 0.0, 0.0, 0, 0, 0.0, 0.0
@@ -53,7 +54,7 @@ def nearest(contacts, memory, desk, b, rules):
         if memory[p, MODE] == SLIDE:
             slides = SLIDING
         clamp, weight = preference(contacts, memory, desk.place[p, 3], p, rules, n)
-        gain = weight if clamp == 1 else -weight  # by which clamping this vertex brings a state nearer
+        gain = weight if clamp == 1 else -weight  # gain of a state by clamping this vertex
         whole += gain
         if gain > single:
             single, at_single = gain, j
@@ -84,7 +85,7 @@ def predict(contacts, dt, memory, desk, rules):
 
 @cold(types.none)
 def write_modes(contacts, desk, memory, force, mode):
-    """Write down for the next step what was wrong with the states, and cut forces to what the ground can give."""
+    """Note for the next step which rules the states broke, and clip forces to what the ground can give."""
     for b in range(contacts.near.size - 1):
         code, fault = desk.code[b], desk.fault[b]
         count = clamped(code, desk.begin[b + 1] - desk.begin[b])

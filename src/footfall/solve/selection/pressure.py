@@ -1,4 +1,4 @@
-"""Spread a foot's normal force over its vertices, so that none is pulled and the centre of pressure is where it is."""
+"""Spread a foot's normal force over its vertices without pulling at any, for a given centre of pressure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from footfall.compiled import inlined, kernel
 
-#: Rounds in which vertices may be taken out of the load and put back.
+#: Most rounds in which vertices are unloaded or loaded again.
 ROUNDS = 12
 
 
@@ -23,7 +23,7 @@ class Outline(NamedTuple):
 
 
 class Load(NamedTuple):
-    """A foot's normal force and where it acts."""
+    """A foot's normal force and its centre of pressure."""
 
     force: float  # N
     x: float  # m
@@ -32,7 +32,7 @@ class Load(NamedTuple):
 
 @inlined
 def beyond(outline, x, y):
-    """How far (m) a point lies beyond the outline's worst edge, negative inside, and which edge that is."""
+    """Distance (m) of a point beyond the outline's worst edge, negative inside, and the number of that edge."""
     ring, begin, end, place = outline
     worst, which = -1e300, begin
     for j in range(begin, end):
@@ -47,9 +47,10 @@ def beyond(outline, x, y):
 
 @inlined
 def affine_load(outline, load, push):
-    """Shares ``push[:, 2]`` (N) of a load, of least norm, negative ones allowed: an affine function of the place.
+    """Put the shares (N) of least norm of a load into ``push[:, 2]``: an affine function of the place, which may be
+    negative.
 
-    Gives the least of them, and whether there are any: not if the vertices lie on a line.
+    Gives the least share, and whether there is a solution: there is none if the vertices lie on a line.
     """
     ring, begin, end, place = outline
     force, x, y = load
@@ -81,10 +82,10 @@ def affine_load(outline, load, push):
 
 @inlined
 def spread_load(outline, load, push):
-    """Shares ``push[:, 2]`` >= 0 (N) of a load inside the outline, of least norm.
+    """Put the shares >= 0 (N) of least norm of a load inside the outline into ``push[:, 2]``.
 
-    Where the affine function would pull, it is cut off at zero; at the rim, and where no such function is found, three
-    vertices around the place carry the load.
+    Where the affine function would pull, it is cut off at zero. At the rim, and where no such function is found, three
+    vertices around the centre of pressure carry the load.
     """
     if load.force <= 0.0:
         for j in range(outline.begin, outline.end):
@@ -97,7 +98,7 @@ def spread_load(outline, load, push):
 
 @kernel
 def cut_load(outline, load, plane, push):
-    """The rest of :func:`spread_load`, where the affine function pulls; not ``plane`` if the vertices lie on a line."""
+    """The rest of :func:`spread_load`, if the affine function pulls; ``plane``: whether the vertices span one."""
     ring, begin, end, place = outline
     force, x, y = load
     if plane:
@@ -138,7 +139,7 @@ def cut_load(outline, load, plane, push):
 
 @inlined
 def on_three(outline, load, push):
-    """Put the load on the triangle of the outline's fan that holds its place, or comes nearest to it."""
+    """Put the load on the triangle of the outline's fan that contains its place, or the nearest one."""
     ring, begin, end, place = outline
     force, x, y = load
     for j in range(begin, end):
@@ -168,7 +169,7 @@ def on_three(outline, load, push):
 
 @inlined
 def on_two(place, p, q, load, push):
-    """Put the load on two vertices; a place beyond them counts as the nearer one."""
+    """Put the load on two vertices; if its place is beyond them, on the nearer one."""
     force, x, y = load
     a, b = place[p], place[q]
     u, v = b[0] - a[0], b[1] - a[1]

@@ -1,6 +1,6 @@
-"""The rules that define valid contact (Moraud 2008, sections II.C and III), and what each asks to be changed.
+"""The rules that define valid contact (Moraud 2008, sections II.C and III), and the corrections for each.
 
-They are judged at the end of the step, where clamped vertices are on the ground. In order of priority:
+They are checked at the end of the step, where clamped vertices are on the ground. In order of priority:
 
 - friction: a foot that does not slide needs no more friction than there is;
 - centre of pressure: it lies within what is clamped (with the rule switched off, no vertex pulls instead, or none by
@@ -44,16 +44,17 @@ from footfall.solve.selection.states import (
 )
 
 GOOD, FRICTION, PRESSURE, GEOMETRY, PULL, KINEMATICS = 0, 1, 2, 3, 4, 5
-#: Bits of a rank: vertices clamped, then violations of each rule, the first rule highest.
+#: Bits of each number in a rank: clamped vertices in the lowest, then the violations of each rule, the first rule
+#: highest.
 CLAMPED_BITS = 12
 KINEMATICS_UNIT, PULL_UNIT, GEOMETRY_UNIT = 1 << 12, 1 << 24, 1 << 36
 PRESSURE_UNIT, FRICTION_UNIT = 1 << 48, 1 << 54
-#: Shares of the largest force, of a friction coefficient and m, within which a rule is kept.
+#: Tolerances of the rules: relative to the largest force, relative to a friction coefficient, and m.
 NO_PULL, IN_CONE, INSIDE = 1e-10, 1e-9, 1e-9
 
 
 def evaluate_signature() -> Any:
-    """What :func:`evaluate` takes and gives."""
+    """The signature of :func:`evaluate`."""
     from numba import boolean, float64, int64
 
     contacts, _, matrix, *_ = coupled_signature().args
@@ -62,7 +63,7 @@ def evaluate_signature() -> Any:
 
 @separate(evaluate_signature)
 def evaluate(contacts, dt, memory, desk, rounds):
-    """Forces and motions of the states in ``desk.code``. False if sliding friction was not found in so many rounds."""
+    """Forces and motions of the states in ``desk.code``. False if sliding friction was not found in ``rounds``."""
     rows = assemble(contacts, dt, desk)
     if slides(contacts, desk):
         return slide(contacts, memory, desk, rows, rounds)
@@ -95,7 +96,7 @@ def stand(contacts, desk, rows):
 
 @kernel
 def judge(contacts, dt, memory, desk, rules):
-    """Rank of the states in ``desk.code``, less is better; what is wrong with each foot goes to ``desk.fault``."""
+    """Rank of the states in ``desk.code``, less is better; the first rule that a foot breaks goes to ``desk.fault``."""
     feet, rank, largest = contacts.near.size - 1, 0, 0.0
     for b in range(feet):
         largest = max(largest, abs(desk.pressure[b, 0]), abs(desk.pressure[b, 3]), abs(desk.pressure[b, 4]))
@@ -151,7 +152,7 @@ def judge_clamped(contacts, memory, desk, b, rules, pull):
         out, edge = beyond(outline(desk, b), found[1], found[2])
         desk.worst[b] = edge - desk.begin[b]
         if rules.pull > 0.0:
-            out = 0.0  # the thresholded model knows forces of vertices, and no centre of pressure
+            out = 0.0  # the model with a threshold looks at forces of vertices, not at the centre of pressure
     elif kind == EDGE:
         half = 0.5 * edge_length(desk, b)
         along = (found[1] - desk.joint[b, 0]) * desk.joint[b, 3] + (found[2] - desk.joint[b, 1]) * desk.joint[b, 4]
@@ -183,7 +184,7 @@ def edge_length(desk, b):
 
 @inlined
 def correction(contacts, dt, desk, b, choice):
-    """The state that would put a foot's first fault right: the ``choice``-th idea, or -1 if there is none left."""
+    """The ``choice``-th state that may correct a foot's first fault; -1 if there is none left."""
     code, fault, n = desk.code[b], desk.fault[b], desk.begin[b + 1] - desk.begin[b]
     kind, index, slides = code & 3, code >> INDEX, code & SLIDING
     if fault == FRICTION:
@@ -203,7 +204,7 @@ def correction(contacts, dt, desk, b, choice):
 
 @inlined
 def release_face(desk, b, slides, choice):
-    """From the face to the edge that the centre of pressure lies beyond, or to one of its ends."""
+    """Release the face to the edge that the centre of pressure lies beyond, or to one of its ends."""
     n = desk.begin[b + 1] - desk.begin[b]
     if choice == 0:
         return EDGE | slides | desk.worst[b] << INDEX
@@ -214,7 +215,7 @@ def release_face(desk, b, slides, choice):
 
 @inlined
 def clamp_more(contacts, dt, desk, b, kind, index, slides, choice):
-    """Clamp vertices that go into the ground: the face if all do, else an edge or the deepest vertex."""
+    """Clamp vertices that enter the ground: the face if all do, else an edge or the deepest vertex."""
     n = desk.begin[b + 1] - desk.begin[b]
     worst = _wrapped(index + desk.worst[b], n)
     inside = 0
@@ -230,7 +231,7 @@ def clamp_more(contacts, dt, desk, b, kind, index, slides, choice):
     deeper = contacts.gap[p] + dt * desk.end[p, 2] < contacts.gap[q] + dt * desk.end[q, 2]
     edge = before if deeper and n > 2 else (worst if n > 2 else 0)
     other = worst if deeper and n > 2 else (before if n > 2 else 0)
-    if kind == VERTEX and n > 2:  # the edges that hold the clamped vertex come first
+    if kind == VERTEX and n > 2:  # the edges at the clamped vertex come first
         left = _wrapped(index + n - 1, n)
         r, s = desk.ring[desk.begin[b] + left], desk.ring[desk.begin[b] + _wrapped(index + 1, n)]
         deeper = contacts.gap[r] + dt * desk.end[r, 2] < contacts.gap[s] + dt * desk.end[s, 2]

@@ -1,8 +1,8 @@
-"""The exact mode: states are corrected where they break a rule, tried, ranked, and the best is corrected next.
+"""The exact mode: a best-first search that corrects states where they break a rule.
 
 All feet are searched together, since forces on one move the other. A queue holds all candidate states, each with the
-rank of its parent until it is tried itself. When no correction is left, every change of a single foot is queued. A
-search ends without a state when it has taken its share of the step's effort (:mod:`footfall.solve.effort`).
+rank of its parent until it is evaluated itself. When no correction is left, every change of a single foot is queued.
+The search fails when it has used its share of the step's effort (:mod:`footfall.solve.effort`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, j
 from footfall.solve.selection.sliding import ROUNDS
 from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 
-#: Size of the queue. A search that fills it has failed, and reports it.
+#: Size of the queue. A search that fills it fails.
 PLACES = 512
-#: Share of the step's effort that a search may take; the rest is for the solution point by point.
+#: Share of the step's effort for the search; the rest is for the solution point by point.
 SEARCHING = 0.2
-#: Ideas for each foot.
+#: Corrections considered for each foot.
 IDEAS = 4
 
 
 @inlined
 def search(contacts, dt, memory, desk, rules):
-    """Find states that break no rule, beginning with those in ``desk.code``. Gives (rank, states tried, agreed)."""
+    """Find states that break no rule, beginning with those in ``desk.code``. Gives (rank, states evaluated, whether
+    friction was found).
+    """
     agreed = evaluate(contacts, dt, memory, desk, ROUNDS)
     rank = judge(contacts, dt, memory, desk, rules)
     tried = 1
@@ -39,7 +41,7 @@ def search(contacts, dt, memory, desk, rules):
 
 @inlined
 def comes_to_rest(contacts, desk):
-    """Whether a foot that slides has next to no slip left at the end of the step."""
+    """Whether a sliding foot has almost stopped at the end of the step."""
     for b in range(contacts.near.size - 1):
         if desk.code[b] & SLIDING and is_slow(desk, b):
             return True
@@ -58,7 +60,7 @@ def is_slow(desk, b):
 
 @cold(types.int64)
 def rest(contacts, dt, memory, desk, rules):
-    """Make feet that come to rest static, if friction allows it; otherwise nothing changes. Gives the rank."""
+    """Make feet that come to rest static, if friction suffices; otherwise change nothing. Gives the rank."""
     feet = contacts.near.size - 1
     remember(desk, 0, feet)
     for b in range(feet):
@@ -75,7 +77,7 @@ def rest(contacts, dt, memory, desk, rules):
 
 @cold(types.Tuple([types.int64, types.int64, types.boolean]), soon=True)
 def search_on(contacts, dt, memory, desk, rules, rank, agreed):
-    """The search proper; the state in ``desk.code`` was tried and is of this ``rank``."""
+    """The search proper, from the state in ``desk.code``, which was evaluated and has this ``rank``."""
     feet, count, tried, best, widened = contacts.near.size - 1, 1, 1, 0, 0
     kept = (1.0 - SEARCHING) * contacts.effort[0]
     remember(desk, 0, feet)
@@ -123,7 +125,7 @@ def recall(desk, place, feet):
 
 @inlined
 def next_untried(desk, count):
-    """The untried state whose parent ranks best, the oldest of equals; -1 if there is none."""
+    """The state not yet evaluated whose parent ranks best, the oldest of equals; -1 if there is none."""
     best = -1
     for q in range(count):
         if desk.tried[q] == 0 and (best < 0 or desk.rank[q] < desk.rank[best]):
@@ -133,7 +135,7 @@ def next_untried(desk, count):
 
 @inlined
 def add(desk, feet, rank, count):
-    """Put what was written to the place ``count`` of the queue in it, unless it is there already."""
+    """Keep the state that was written at the end of the queue, ``count``, unless the queue has it already."""
     if count >= PLACES - 1:
         return count
     for q in range(count):
@@ -150,7 +152,7 @@ def add(desk, feet, rank, count):
 
 @inlined
 def add_corrections(contacts, dt, desk, feet, rank, count):
-    """Queue the corrections of the state that was evaluated last: all feet at once, then one by one."""
+    """Queue the corrections of the last evaluated state: of all feet at once, then one by one."""
     remember(desk, count, feet)
     for b in range(feet):
         code = correction(contacts, dt, desk, b, 0)

@@ -1,9 +1,9 @@
-"""Sliding feet: friction at the vertices, where each has its load and its own direction.
+"""Sliding feet: friction at each vertex, with its own load and direction.
 
-The paper's friction acts at the virtual joint, where it cannot brake a foot that spins on the spot. Here it is a damper
-at each vertex, whose strength is adapted to load and speed until they agree, so that a vertex can come to rest. The
-dependence of friction on loads is part of the same linear problem (:mod:`footfall.solve.selection.loads`): that makes
-it Newton's method in slip and load.
+The paper's friction acts at the virtual joint, where it cannot brake a foot that spins on the spot. Here friction is a
+damper at each vertex, whose strength is adapted to load and speed until all agree, so that a vertex can come to rest.
+The linear problem also contains how friction depends on loads (:mod:`footfall.solve.selection.loads`), which makes this
+Newton's method in slip and load.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from footfall.solve.selection.states import (
     vertex,
 )
 
-#: Rounds in which friction, load and slip may be adapted to one another, and the share of friction that may be missed.
+#: Most rounds in which friction, load and slip are adapted to one another, and their relative tolerance.
 ROUNDS, AGREEMENT = 64, 1e-9
-#: The first of them take Newton's tangent; what they do not solve, dampers and extrapolation may.
+#: The first rounds use Newton's tangent, the others dampers and extrapolation.
 NEWTON = 16
-#: Share of the sliding damper's slope that Newton's method takes as constant: below 1, so that the compliance of the
-#: contact, its inverse, stays finite.
+#: Share of the damper's slope along the slip that Newton's method takes as a constant force: below 1, so that the
+#: compliance of the contact, the inverse of the rest, stays finite.
 TANGENT = 1.0 - 1e-5
-#: The same of a vertex that may stop, whose damper works in all directions: next to none.
+#: The same share for a vertex that may stop, whose damper acts in all directions: almost none.
 STOPPING = 1e-300
 
 
 @inlined
 def damper(contacts, desk, p):
-    """Sliding friction at a vertex made linear: the strength of its damper (N s/m), what share of it is a constant
+    """Sliding friction at a vertex, linearised: strength of its damper (N s/m), the share of it that is a constant
     force instead, and the direction of the slip.
 
-    About a slip velocity v it is ``-mu f (v / |v|)``: Newton's tangent damps what is across v and keeps the rest. A
-    damper that works in all directions ends nearer to the truth where the slip may stop.
+    At a slip velocity v friction is ``-mu f (v / |v|)``. Newton's tangent damps motion across v and is constant along
+    it. A damper in all directions converges better where the slip may stop.
     """
     f = desk.push[p]
     speed = max(f[3], STILL)
@@ -55,10 +55,10 @@ def damper(contacts, desk, p):
 
 @inlined
 def soften(contacts, desk, b):
-    """Put sliding friction into the rows of a foot that slides: the inverse of its dampers' sum, constant forces, and
-    what loads change of them.
+    """Put sliding friction into the rows of a foot: the inverse of the sum of its dampers, constant forces, and how
+    both depend on loads.
 
-    They are summed up about the vertex with the strongest, which may be so strong that others would be lost beside it.
+    They are summed about the vertex with the strongest damper: beside it the others could vanish by rounding.
     """
     code, row, joint = desk.code[b], desk.row[b], desk.joint[b]
     count = clamped(code, desk.begin[b + 1] - desk.begin[b])
@@ -68,7 +68,7 @@ def soften(contacts, desk, b):
         k, _, _, _ = damper(contacts, desk, p)
         if k > strongest:
             strongest, ox, oy = k, desk.place[p, 0], desk.place[p, 1]
-    # Friction that is next to none, for compliances must be finite.
+    # A trace of friction, for compliances must be finite.
     xx = 1e-12 / max(1e-300, desk.matrix[row, row], desk.matrix[row + 1, row + 1])
     yy, xy, xr, yr, rr = xx, 0.0, 0.0, 0.0, 0.0
     fx, fy, fr = 0.0, 0.0, 0.0
@@ -88,7 +88,7 @@ def soften(contacts, desk, b):
         fy -= force * dy
         fr -= force * (x * dy - y * dx)
     last = desk.row[b + 1] - 1
-    # A single vertex brakes no turn.
+    # A single vertex does not brake rotation.
     rr = rr + 1e-12 / max(1e-300, desk.matrix[last, last]) if count > 1 else 1.0
     cxx, cxy, cxr = yy * rr - yr * yr, xr * yr - xy * rr, xy * yr - yy * xr
     d = 1.0 / (xx * cxx + xy * cxy + xr * cxr)
@@ -169,7 +169,7 @@ def adapt_sliding(contacts, desk, b, newton):
 
 @inlined
 def put_friction(contacts, desk, b, p, newton):
-    """Friction that the damper of a vertex of a foot gave, with what its load changes in the linear problem."""
+    """Friction of a vertex in the linear problem, with its dependence on the load."""
     v, f = desk.end[p], desk.push[p]
     k, fixed, dx, dy = damper(contacts, desk, p)
     along = fixed * (max(f[3], STILL) - dx * v[0] - dy * v[1])
@@ -190,9 +190,9 @@ def adapt_vertex(contacts, desk, p, newton):
         missed = max(0.0, math.sqrt(f[0] * f[0] + f[1] * f[1]) - limit)
     if not newton:
         f[3], v[5] = max(speed, STILL), 0.0
-    elif v[5] == TANGENT and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton went too far: it may stop
+    elif v[5] == TANGENT and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton overshot: the vertex may stop
         f[3], f[4], f[5], v[5] = max(0.1 * f[3], STILL), 0.1 * f[4], 0.1 * f[5], STOPPING
-    elif v[5] == STOPPING and speed < f[3]:  # less friction than there is holds it
+    elif v[5] == STOPPING and speed < f[3]:  # less than full friction holds it
         f[3], f[4], f[5] = STILL, v[0] * (STILL / f[3]), v[1] * (STILL / f[3])
     else:
         v[5] = TANGENT if speed > 0.3 * f[3] and speed > STILL else 0.0
@@ -202,7 +202,7 @@ def adapt_vertex(contacts, desk, p, newton):
 
 @inlined
 def extrapolate(desk, b, turn):
-    """Aitken's extrapolation, every third turn, of loads and slip speeds."""
+    """Aitken's extrapolation of loads and slip speeds, every third round."""
     code = desk.code[b]
     for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
         extrapolate_vertex(desk, vertex(desk, b, code, j), turn)
@@ -216,13 +216,13 @@ def extrapolate_vertex(desk, p, turn):
         f[4 + turn] = f[3]
         return
     f[2] = max(limit_of(kept[3], kept[4], f[2]), 0.0)
-    # A speed that would be negative is that of a vertex which stops.
+    # A vertex whose speed would be negative stops.
     f[3] = max(limit_of(f[4], f[5], f[3]), 1e-3 * f[3], STILL)
 
 
 @inlined
 def limit_of(a, b, c):
-    """The limit of three numbers that approach it geometrically or oscillate about it; the last number if they do
+    """The limit of a sequence of three numbers that converges geometrically or oscillates; the last number if it does
     neither.
     """
     bend = (c - b) - (b - a)
@@ -231,7 +231,7 @@ def limit_of(a, b, c):
 
 @cold(types.boolean)
 def slide(contacts, memory, desk, rows, rounds):
-    """Solve the states in ``desk.code`` where feet slide. True if friction, load and slip agree."""
+    """Solve the states in ``desk.code``, of which some slide. True if friction, load and slip agree."""
     feet = contacts.near.size - 1
     for b in range(feet):
         if desk.code[b] & SLIDING:

@@ -1,7 +1,7 @@
-"""The soles as constraint selection sees them: outlines on the ground, free motions and wanted motions.
+"""The soles in constraint selection: their outlines, free motions and wanted motions.
 
-All in the contact frame of each foot, about the centroid of its near points. A foot's near points count as the vertices
-of a polygon if they are those of a convex one; of other points (a grid) the convex hull does.
+Everything is in the contact frame of each foot, about the centroid of its near points. The near points are the vertices
+of the outline if they form a convex polygon; of other points (a grid) the convex hull is taken.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve
 from footfall.solve.steady_feet import LeastScratch, least_scratch
 
-#: Ground under a foot counts as one plane if its normals and heights (m) differ by less.
+#: Largest differences of normals, and of heights (m), of ground that counts as one plane under a foot.
 FLAT = 1e-9
-#: m, by which points of a sole may be off its plane.
+#: Largest distance (m) of points of a flat sole from its plane.
 UNEVEN = 1e-5
-#: Share of the foot's squared size below which a corner is straight, and three points are on a line.
+#: Area, relative to the foot's squared size, below which a corner is straight and three points are on a line.
 STRAIGHT = 1e-9
-#: Largest distance (m) of a static vertex from its anchor; beyond that it drags the anchor along, since pulling it back
-#: takes energy.
+#: Largest distance (m) of a static vertex from its anchor. Beyond it the vertex drags the anchor along, since pulling
+#: the vertex back would add energy.
 LEASH = 1e-4
 
 
 class Stabilisation(NamedTuple):
-    """Baumgarte's stabilisation: how much of the errors of clamped vertices the next step keeps and corrects."""
+    """Baumgarte's stabilisation: what the next step keeps of the errors of clamped vertices, and what it corrects."""
 
     keep: float  # share of a velocity
     rate: float  # 1/s, of an error of position
     fastest: float  # m/s, the fastest correction
-    level: float  # s, in which a sole that is wholly inside the ground, or somewhere deep, is made parallel to it
+    level: float  # s, in which a sole that is wholly inside the ground, or deep at one place, becomes parallel to it
     deep: float  # m
 
 
@@ -45,24 +45,24 @@ class Desk(NamedTuple):
     # per foot
     begin: np.ndarray  # (K + 1,) where each outline begins in `ring`
     code: np.ndarray  # (K,) the state that was evaluated last, see footfall.solve.selection.states
-    fault: np.ndarray  # (K,) what is wrong with it, the first that counts
+    fault: np.ndarray  # (K,) the first rule that it breaks
     worst: np.ndarray  # (K,) where on the outline
     row: np.ndarray  # (K + 1,) first row of constraints
     motion: np.ndarray  # (K, 6) velocity of the centroid and angular velocity, at the end of a step without contact
     moved: np.ndarray  # (K, 6) the same with the contact forces of the state
-    joint: np.ndarray  # (K, 6) virtual joint: x, y, z of the middle of what is clamped; direction of an edge (x, y)
+    joint: np.ndarray  # (K, 6) virtual joint: x, y, z of the middle of clamped vertices; direction of an edge (x, y)
     pressure: np.ndarray  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
     shares: np.ndarray  # (K, 6) how loads follow from a foot's multipliers, see footfall.solve.selection.loads
-    braked: np.ndarray  # (K, 12) what loads change of the slip, per unit of three multipliers and as they are
+    braked: np.ndarray  # (K, 12) effect of loads on the slip, per unit of three multipliers and in all
     # per point
     ring: np.ndarray  # (P + 1,) outlines, counter-clockwise seen from above the ground; one more while one is sought
     order: np.ndarray  # (P,)
     place: np.ndarray  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
-    push: np.ndarray  # (P, 6) force: tangential (x, y), normal; slip that friction is made linear at: speed, (x, y)
+    push: np.ndarray  # (P, 6) force: tangential (x, y), normal; slip at which friction is linearised: speed, (x, y)
     end: np.ndarray  # (P, 6) velocity at the end of the step; loads before; share of friction that is made constant
     # the linear problem of a state
     basis: np.ndarray  # (R, 6) wrench of a unit multiplier, world frame, about the centroid
-    mapped: np.ndarray  # (R, R) velocities of all feet it gives, world frame
+    mapped: np.ndarray  # (R, R) velocities of all feet per unit multiplier, world frame
     matrix: np.ndarray  # (R, R)
     factor: np.ndarray  # (R, R)
     spare: np.ndarray  # (R, R)
@@ -76,13 +76,14 @@ class Desk(NamedTuple):
     queue: np.ndarray  # (Q K,) states, one after the other
     rank: np.ndarray  # (Q,) violations of a state, of its parent before it is tried
     tried: np.ndarray  # (Q,)
-    stand: np.ndarray  # (8,) where a search stands that waits on a GPU, see footfall.solve.together.selection
+    stand: np.ndarray  # (8,) progress of a search that is interrupted on a GPU, see footfall.solve.together.selection
 
 
 def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Desk:
-    """Scratch for so many points and feet, with room for so many states.
+    """Scratch for this many points, feet and queued states.
 
-    The matrices are those of the ``least`` forces: who needs these has done with the desk.
+    The matrices share their memory with ``least``, the scratch of minimum-norm forces, which is used only after the
+    desk.
     """
     n = 6 * bodies
 
@@ -125,13 +126,13 @@ def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Des
 
 
 def desk_type() -> Any:
-    """A desk by reference, to compiled code."""
+    """The type of a desk by reference in compiled code."""
     return reference_to(make_desk(1, 1, 1, least_scratch(1)))
 
 
 @inlined
 def look(contacts, dt, stabilisation, memory, desk):
-    """Describe every foot on its ground; False where the ground under one is not a plane, or its sole is not."""
+    """Describe every foot on the ground; False if a sole or the ground under one is not flat."""
     count = 0
     for b in range(contacts.near.size - 1):
         desk.begin[b] = count
@@ -170,11 +171,11 @@ def on_a_plane(contacts, first, last):
 
 @inlined
 def is_flat(contacts, first, last):
-    """Whether a foot's near points are in one plane: no other sole can stand on its whole face."""
+    """Whether a foot's near points are in one plane, as they must be to stand on the whole face."""
     if last - first < 4:
         return True
     o = contacts.position[contacts.points[first]]
-    # The plane of the first point, the one farthest from it, and the one farthest from the line through both.
+    # The plane through the first point, the farthest from it, and the farthest from the line through both.
     ux, uy, uz, longest = 0.0, 0.0, 0.0, 0.0
     for i in range(first + 1, last):
         at = contacts.position[contacts.points[i]]
@@ -200,11 +201,11 @@ def is_flat(contacts, first, last):
 
 @inlined
 def put_in_place(contacts, dt, stabilisation, memory, first, last, place):
-    """Places of a foot's near points in its contact frame, and the velocities wanted of them if they are clamped.
+    """Positions of a foot's near points in its contact frame, and the velocities wanted of them if they are clamped.
 
-    A point above the ground is to arrive there, one inside it to come out and one away from its anchor to go back, at
-    the rate of the stabilisation. Where a foot is inside, the ground counts as that low and rises at this rate, for
-    what is wanted of a rigid sole must be a plane. What was clamped may keep a share of its velocity.
+    At the rate of the stabilisation, a point above the ground descends to it, a point inside comes out, and one away
+    from its anchor returns. Under a foot inside the ground the ground counts as that low and rises at this rate, since
+    a rigid sole can only follow a plane. A clamped vertex may keep a share of its velocity.
     """
     keep, rate, fastest, level, deep = stabilisation
     ground, highest = 0.0, contacts.gap[contacts.points[first]]
@@ -270,7 +271,7 @@ def free_motion(contacts, dt, first, last, place, moment, factor, motion):
     moment[1, 0], moment[2, 0], moment[2, 1] = -xy, -xz, -yz
     if meet(near > 2 and cholesky(moment, 3, STRAIGHT, factor)):
         cholesky_solve(factor, 3, motion[3:6])
-    else:  # points on a line: a rotation about it moves none of them
+    else:  # points on a line: rotation about it moves none
         motion[3], motion[4], motion[5] = motion[3] / size, motion[4] / size, motion[5] / size
 
 
@@ -297,7 +298,7 @@ def in_order(contacts, first, last, place):
 def foot_hull(contacts, first, last, place, ring, order):
     """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Gives the number of vertices.
 
-    ``ring`` has room for one more than there are points: on the way back a vertex may be in it twice.
+    ``ring`` has room for one more than there are points: the second half of the chain may add a vertex twice.
     """
     near = last - first
     for i in range(near):
@@ -321,7 +322,7 @@ def foot_hull(contacts, first, last, place, ring, order):
             p = order[i] if half == 0 else order[near - 1 - i]
             while count - base >= 2 and not _turns_left(place[ring[count - 2]], place[ring[count - 1]], place[p]):
                 count -= 1
-            count = min(count, near)  # whatever rounding does
+            count = min(count, near)  # in spite of rounding
             ring[count] = p
             count += 1
         count -= 1  # the last is the first of the other half

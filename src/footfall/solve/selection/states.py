@@ -1,7 +1,7 @@
 """The states of a foot (Moraud 2008, Table I) and the forces that a choice of states gives.
 
-A foot has no contact, or a vertex, an edge or the whole face is clamped, each static or sliding. Static friction
-clamps all the motions that Table I names; sliding friction is found in :mod:`footfall.solve.selection.sliding`.
+A foot has no contact, or a vertex, an edge or the whole face is clamped, static or sliding. Static friction clamps all
+the motions that Table I names; sliding friction is in :mod:`footfall.solve.selection.sliding`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from footfall.solve.selection.pressure import Load, Outline, affine_load, on_two
 
 NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3
 SLIDING = 4  # added to a state
-INDEX = 3  # bits to the left of which a state holds where on the outline it begins
-# What a point remembers beside what the contact problem does: its slip speed and its load.
+INDEX = 3  # a state holds its first vertex to the left of these bits
+# A point's memory beyond that of the contact problem: its slip speed and its load.
 SPEED, LOAD = OF_POINTS, OF_POINTS + 1
 MEMORY_SIZE = OF_POINTS + 2
-#: m/s, the slowest slip that friction is first guessed from, and at which a foot may be at rest.
+#: m/s, the least slip speed of the first guess of friction, below which a foot may come to rest.
 SLOW = 1e-4
-#: m/s below which a point does not move.
+#: m/s, below which a point counts as at rest.
 STILL = 1e-8
-#: Pivots smaller than this share of the largest: motions that no force produces.
+#: Pivots below this share of the largest belong to motions that no force produces.
 SINGULAR = 1e-11
 
 
@@ -38,7 +38,7 @@ def clamped(code, vertices):
 
 @inlined
 def vertex(desk, b, code, j):
-    """The j-th point that a state of a foot clamps, or that follows."""
+    """The j-th point that a state of a foot clamps, or, beyond these, the next on its outline."""
     begin, n = desk.begin[b], desk.begin[b + 1] - desk.begin[b]
     k = (code >> INDEX) + j
     return desk.ring[begin + (k if k < n else k - n)]
@@ -73,7 +73,7 @@ def state_of(modes, desk, b):
 
 @inlined
 def put_joint(contacts, desk, b, code, row):
-    """Write the constraints of a foot from ``row`` on: unit wrenches, and the velocity each must still add.
+    """Write the constraints of a foot from ``row`` on: unit wrenches, and the velocity that each must add.
 
     Rows are the translations x, y, z, then the rotations. Gives the next free row.
     """
@@ -104,7 +104,7 @@ def put_joint(contacts, desk, b, code, row):
     desk.wanted[row + 2] = up * share - v[2] - v[3] * y + v[4] * x
     if count == 1:
         return row + 3
-    # Rates of turn that give the vertices the velocities wanted of them, as nearly as one foot can.
+    # Angular velocities that give the vertices their wanted velocities as nearly as one foot can.
     xx, yy, xy, tilt_x, tilt_y, twist = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(count):
         place = desk.place[vertex(desk, b, code, j)]
@@ -121,7 +121,7 @@ def put_joint(contacts, desk, b, code, row):
         length = math.sqrt((c[0] - a[0]) ** 2 + (c[1] - a[1]) ** 2)
         dx, dy = (c[0] - a[0]) / length, (c[1] - a[1]) / length
         joint[3], joint[4] = dx, dy
-        # The axis that lifts the second vertex against the first: edge x normal.
+        # Rotation about this axis lifts the second vertex relative to the first: edge x normal.
         put_rotation(frame, dy, -dx, 0.0, desk.basis[row + 3])
         put_rotation(frame, 0.0, 0.0, 1.0, desk.basis[row + 4])
         desk.wanted[row + 3] = (dy * tilt_x - dx * tilt_y) / (xx + yy) - dy * v[3] + dx * v[4]
@@ -146,7 +146,7 @@ def put_rotation(frame, x, y, z, w):
 
 @inlined
 def assemble(contacts, dt, desk):
-    """The matrix of the states in ``desk.code``: velocities of the constraints over a step, per unit multiplier."""
+    """The matrix of the states in ``desk.code``: velocities along the constraints over a step, per unit multiplier."""
     feet, rows = contacts.near.size - 1, 0
     for b in range(feet):
         desk.row[b] = rows
@@ -174,7 +174,7 @@ def assemble(contacts, dt, desk):
 
 @inlined
 def solve_rows(desk, rows):
-    """Multipliers for ``desk.system`` (destroyed) and ``desk.rest``; the least where they are not unique. Gives the
+    """Solve ``desk.system`` (destroyed) and ``desk.rest`` for the multipliers, of least norm if not unique. Gives the
     rank.
     """
     for i in range(rows):
@@ -193,7 +193,7 @@ def solve_rows(desk, rows):
 
 @inlined
 def copy_rows(desk, rows):
-    """The rows as they are without sliding friction."""
+    """Copy the rows, which are without sliding friction."""
     for i in range(rows):
         desk.rest[i] = desk.wanted[i]
         for j in range(i + 1):
@@ -202,7 +202,7 @@ def copy_rows(desk, rows):
 
 @inlined
 def read_joint(desk, b):
-    """Normal force, centre of pressure (eq. of section III, signs put right), friction and torsion of a foot."""
+    """Normal force, centre of pressure (section III, with corrected signs), friction and torsion of a foot."""
     code, row, joint, found = desk.code[b], desk.row[b], desk.joint[b], desk.pressure[b]
     kind, multiplier = code & 3, desk.multiplier
     for k in range(6):
@@ -266,7 +266,7 @@ def move_feet(contacts, desk, rows):
 
 @inlined
 def level(desk, b):
-    """Slip velocities of a foot's clamped vertices as if they were as high as the virtual joint."""
+    """Slip velocities of a foot's clamped vertices at the height of the virtual joint."""
     code, joint, v = desk.code[b], desk.joint[b], desk.moved[b]
     x, y = v[0] + v[4] * joint[2], v[1] - v[3] * joint[2]
     for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
@@ -276,10 +276,10 @@ def level(desk, b):
 
 @inlined
 def hold(contacts, desk, b, memory):
-    """Friction at the vertices of a foot that does not slide: shares of their loads. The largest ratio to its limit.
+    """Friction at the vertices of a foot that does not slide, in shares of their loads. Gives the largest ratio to its
+    limit.
 
-    Friction per load is a rigid field, ``u + w x r``: of all ways to spread it the one with the least sum of squares
-    per load.
+    Friction per load is a rigid velocity field, ``u + w x r``, which minimises the sum of squares per load.
     """
     code, found = desk.code[b], desk.pressure[b]
     count = clamped(code, desk.begin[b + 1] - desk.begin[b])
@@ -309,7 +309,9 @@ def hold(contacts, desk, b, memory):
 
 @inlined
 def least_load(desk, b):
-    """The least load of a foot's vertices if they were spread as an affine function, the paper's negative forces."""
+    """The least load of a foot's vertices if loads were an affine function of the place, as in the paper; it may be
+    negative.
+    """
     found = desk.pressure[b]
     least, plane = affine_load(outline(desk, b), Load(found[0], found[1], found[2]), desk.push)
     return least if plane else 0.0
