@@ -1,7 +1,7 @@
 """The arrays of many worlds: inputs, state, and the scratch space of a step.
 
 On a CPU the world is the first index, so that a world's numbers lie together; on a GPU it is the last, so that
-neighbouring lanes read neighbouring numbers. Kernels see one world and do not notice.
+neighbouring lanes read neighbouring numbers. Kernels see one world and are the same for both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FALLEN = 5
 
 
 class Given(NamedTuple):
-    """What a world was given; a first (or last) axis of length one is shared by all."""
+    """The inputs of a world; an array whose world axis has length one is shared by all."""
 
     body_mass: Any  # (nbody,) kg
     body_inertia: Any  # (nbody, 3) kg m2
@@ -70,18 +70,18 @@ class State(NamedTuple):
     mode: Any  # (P,) of the last step
     memory: Any  # (P, M) the law's
     step: Any  # (1,) steps taken since the start
-    outcome: Any  # (4,) how it ended, at which step, dof or point or code, the law's status in the last step
+    outcome: Any  # (4,) how it ended; at which step; dof, point or code; the law's status in the last step
     unsolved: Any  # (1,) steps in which the law found no solution
     tally: Any  # (TALLIES,) measures, see above
     push: Any  # (P, 3) N, contact forces of the last step on points of feet, world frame
     beside: Any  # (3,) N, all others together
     row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.constraints.active_set`
-    row_inertia: Any  # (R,) what it adds to its dof if it does, kg or kg m2
-    seated: Any  # (B,) points of each body other than a foot that have a place, on a GPU those that are near the ground
+    row_inertia: Any  # (R,) inertia that it adds to its dof while it holds, kg or kg m2
+    seated: Any  # (B,) points of each body other than a foot that have a place; on a GPU, that are near the ground
 
 
 class Space(NamedTuple):
-    """What a step needs beside the state; nothing in it outlasts the step."""
+    """Scratch arrays of a step; nothing in them outlasts it."""
 
     xpos: Any
     xquat: Any
@@ -118,10 +118,10 @@ class Space(NamedTuple):
     centroid: Any  # (K, 3)
     half: Any  # (K, nv, 8)
     block: Any  # (6, 8)
-    law: Any  # where the law computes: an address, or on a GPU all numbers of the lane
+    law: Any  # the law's scratch arrays: an address, or on a GPU all numbers of the lane
     signals: Any
     row_near: Any  # (1,)
-    row_reference: Any  # (R,) m/s2 or rad/s2, acceleration that a joint's constraint leads to
+    row_reference: Any  # (R,) m/s2 or rad/s2, reference acceleration of a joint's constraint
     row_force: Any  # (R,)
     row_diagonal: Any  # (nv,)
     row_added: Any  # (nv,)
@@ -129,7 +129,7 @@ class Space(NamedTuple):
     row_acceleration: Any  # (nv,) as in the engine's Constraints
     row_needed: Any  # (nv,)
     row_direction: Any  # (nv,)
-    kept: Any  # (P, M + 3) memory and anchors, while an instant is looked at and not left
+    kept: Any  # (P, M + 3) memory and anchors, saved while an instant is evaluated without a step
     kept_mode: Any  # (P,)
     held_force: Any  # (P, 3) N, world frame, of the step under way
     held_mode: Any  # (P,)
@@ -145,7 +145,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 class Counts(NamedTuple):
-    """How many numbers a world keeps."""
+    """Sizes of the arrays that a world keeps."""
 
     points: int
     of_feet: int  # the first of them
@@ -178,19 +178,19 @@ def state_shapes(model: mujoco.MjModel, counts: Counts) -> Shapes:
 
 
 class Needs(NamedTuple):
-    """What a step needs of space beside the law's own scratch."""
+    """What the scratch arrays of a step depend on, without those of the law."""
 
     points: int
     slots: int  # of bodies
     curved: bool  # whether any point is an ellipsoid
-    operator: bool  # whether accelerations and the Delassus operator are asked for
+    operator: bool  # whether the law needs accelerations and the Delassus operator
     signals: int
     memory: int
     joint_rows: int  # constraints of single joints
 
 
 def space_shapes(model: mujoco.MjModel, tree: Tree, needs: Needs) -> Shapes:
-    """The shapes of the arrays of :class:`Space`, of one computing thread, but for the law's own."""
+    """The shapes of the arrays of :class:`Space`, of one thread, without those of the law."""
     count, slots, nv = needs.points, needs.slots, model.nv
     solved, solved_slots = (count, slots) if needs.operator else (0, 0)
     bodies = bodies_shapes(model, tree_count(tree))

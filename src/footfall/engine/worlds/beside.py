@@ -1,8 +1,8 @@
-"""Points not on feet in worlds on a CPU: what each world keeps of them, and what a thread lays out for its world.
+"""Contact points of bodies other than feet in worlds on a CPU: what a world keeps of them, and what a thread derives.
 
-As in a single run (:mod:`footfall.engine.other_bodies.points`), but with all places there from the start. A world
-keeps who has a place; where its points are on their bodies, and which bodies have a slot, a thread writes down anew
-when it turns to the world, so that this is needed once for each thread.
+As in a single run (:mod:`footfall.engine.other_bodies.points`), but all places exist from the start. A world keeps
+which points have a place. A thread derives the rest when it turns to a world (where these points are on their bodies,
+and which bodies have a slot), so these arrays exist once per thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from footfall.engine.worlds.gather import gather
 
 
 class Beside(NamedTuple):
-    """What is the same for all worlds and never changes; see :class:`Points`."""
+    """The part that is constant and the same for all worlds; see :class:`Points`."""
 
     others: Others
     begin: np.ndarray
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """What a thread lays out for the world that it computes; see :class:`Points`."""
+    """What a thread derives for the world that it computes; see :class:`Points`."""
 
     local: Any  # (P, 3) m
     radius: Any  # (P,) m
@@ -61,7 +61,7 @@ def make_beside(points: Points, tree: Tree) -> Beside:
 
 
 def first_kept(points: Points) -> dict[str, np.ndarray]:
-    """What a world keeps at its start: nobody has a place."""
+    """What a world keeps at its start: no point has a place."""
     return {name: getattr(points.others, name)[None] for name in Kept._fields}
 
 
@@ -100,7 +100,7 @@ all_points_of = gather(
 
 @inlined
 def turn_to(points):
-    """Begin with a world, after another one: nobody has a slot, and its points are back in their places."""
+    """Turn to another world: no body has a slot, and the world's points are back in their places."""
     others = points.others
     for a in range(others.slot.size):
         others.slot[a] = -1
@@ -110,7 +110,7 @@ def turn_to(points):
 
 @cold(types.none)
 def take_places_again(points):
-    """Write down where the points that have a place are on their bodies."""
+    """Write the positions, on their bodies, of the points that have a place."""
     others = points.others
     for s in range(live(points) - others.first):
         q, p = others.who[s], others.first + s

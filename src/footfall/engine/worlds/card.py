@@ -1,7 +1,7 @@
 """Many worlds on a GPU: one lane per world, the same kernels, compiled for one law, one ground and one controller.
 
-Lanes take worlds in turn where there are more worlds than lanes, so that the space of a step is needed for the lanes
-only. The world is the last index of every array of the state, and the space lies in tiles (:mod:`.tiles`), so that
+If there are more worlds than lanes, each lane takes several worlds in turn, so that only lanes need scratch space. The
+world is the last index of every array of the state, and the scratch space lies in tiles (:mod:`.tiles`), so that
 neighbouring lanes read neighbouring numbers.
 """
 
@@ -41,13 +41,13 @@ from footfall.errors import SimulationError
 from footfall.solve.together.desk import desk_bytes
 from footfall.solve.together.selection_desk import selection_bytes
 
-#: Lanes of a block, and the most lanes that are given space.
+#: Lanes of a block, and the most lanes that get scratch space.
 BLOCK, LANES = 64, 65536
 #: Bytes of memory that the lanes of a block share.
 SHARED = 48 * 1024
-#: Share of the free memory that worlds may take, and of what is left then that those that lie may take beside.
+#: Share of the free memory for worlds, and share of the rest for worlds that lie.
 SHARE, ROOM_SHARE = 0.9, 0.25
-#: What is taken for free memory, bytes, in the simulator, which has no card.
+#: Assumed free memory, bytes, in the simulator, which has no GPU.
 NO_CARD = 1e8
 
 
@@ -61,7 +61,7 @@ class Tapes(NamedTuple):
 
 
 class Lying(NamedTuple):
-    """What worlds that lie need, see :mod:`footfall.engine.worlds.lying`."""
+    """Memory of worlds that lie, see :mod:`footfall.engine.worlds.lying`."""
 
     robot: Robot  # with places for all points of all bodies
     space: Shapes  # of a room
@@ -70,7 +70,7 @@ class Lying(NamedTuple):
 class Card:
     """Worlds in the memory of a GPU.
 
-    ``robot`` has the points of all bodies, or those of feet alone if worlds that lie have rooms of their own.
+    ``robot`` has the points of all bodies, or only those of feet if worlds that lie have rooms of their own.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Card:
         self.setter = build_setter()
 
     def _bytes_of(self, scratch: Any) -> int:
-        """Memory of one lane's share of them."""
+        """Bytes per lane."""
         if isinstance(scratch, tuple):
             return sum(map(self._bytes_of, scratch))
         return 0 if scratch is None else self._cast(scratch).nbytes
@@ -158,7 +158,7 @@ class Card:
         }
 
     def give(self, given: Given) -> None:
-        """Set what the worlds are given (the world first); arrays that they have already stay on the device."""
+        """Set the inputs of the worlds (world first); arrays that are on the device already stay there."""
         there = [None] * len(given) if self.handed is None else self.handed
         self.given = Given(
             *(
@@ -181,12 +181,14 @@ class Card:
         return self._view(array, (array.shape[-1], *array.shape[:-1]), (array.strides[-1], *array.strides[:-1]))
 
     def _uploaded(self, controls: np.ndarray) -> Any:
-        """Controls (1 or W, nu) on the device, the world last: a CPU would take as long to transpose them as a step."""
+        """Controls (1 or W, nu) on the device, world last; transposed there, since on a CPU that takes as long as a
+        step.
+        """
         if is_simulated():
             return self.cuda.to_device(np.ascontiguousarray(controls.T))
         if self.uploaded is None or self.uploaded.shape != controls.shape:
             self.uploaded = self.cuda.to_device(controls)
-        else:  # memory is given and taken back slowly
+        else:  # allocation is slow
             self.uploaded.copy_to_device(controls)
         return self._view(self.uploaded, self.uploaded.shape[::-1], self.uploaded.strides[::-1])
 
@@ -245,14 +247,14 @@ class Card:
         return Tapes(feet, others, self.cuda.to_device(rows), len(recorded))
 
     def recordings(self, tapes: Tapes) -> Iterator[tuple[Tape, OtherTape | None]]:
-        """What was recorded of each of these worlds; where feet alone meet the ground, of their points."""
+        """The recordings of these worlds; if only feet touch the ground, of their points alone."""
         feet, others = ([array.copy_to_host() for array in tape] for tape in (tapes.feet, tapes.others))
         for row in range(tapes.number):
             beside = OtherTape(*(array[..., row] for array in others)) if self.every_body else None
             yield Tape(*(array[..., row] for array in feet)), beside
 
     def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
-        """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
+        """Take ``steps`` steps with all worlds that have not ended; returns when the GPU is done."""
         launch = self._launch(plan, controller, tapes)
         launch(Span(steps, 0, 0))
         if tapes.number:
@@ -266,7 +268,9 @@ class Card:
         self.cuda.synchronize()
 
     def _launch(self, plan: Plan, controller: Any, tapes: Tapes) -> Callable[[Span], None]:
-        """What takes the steps of a span; made anew where anything but the span differs from the last call."""
+        """A function that takes the steps of a span; made again only if anything but the span differs from the last
+        call.
+        """
         control = idle_control if controller is None else controller.pointer()
         given, feet = self.given, tapes.feet
         last = self.last
@@ -285,7 +289,7 @@ class Card:
             self.prepared.append(entry)
 
     def _apart(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
-        """What takes the steps of a span, a lane for each world."""
+        """A function that takes the steps of a span, one lane per world."""
         every, single = self.every_body, self.single
         entry = build_apart(law, self.surface, control, self.plot, single=single, every_body=every)
         self._prepare(entry, (arrays, plan, Span(1, 0, 0)))
@@ -326,7 +330,7 @@ class Card:
         return launch
 
     def _wanted_by_lying(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> list[Any]:
-        """The kernels of worlds that lie: what builds each, from what, and arguments of their types."""
+        """The kernels of worlds that lie: the builder of each, its arguments, and arguments of the kernel's types."""
         assert self.lying and isinstance(self.law, CoupledLaw)
         points, bodies = self.lying.robot.soles.local.shape[0], self.lying.robot.soles.body.shape[0]
         plot = self.room_plot = lay_out(self.lying.space, self.law.scratch_beside(points, bodies))
@@ -339,7 +343,7 @@ class Card:
         ]
 
     def _lying_kernels(self, kernels: Sequence[Any], arrays: Arrays, plan: Plan) -> LyingKernels:
-        """The same with what they are launched with."""
+        """The same kernels, compiled, with the arguments of their launches."""
         assert self.lying
         robot, plot = self.lying.robot, self.room_plot
         points, bodies = robot.soles.local.shape[0], robot.soles.body.shape[0]

@@ -71,8 +71,8 @@ from footfall.solve.together.selection import any_lane, lowest_of_lanes
 from footfall.solve.together.selection_desk import SELECTION_WHOLE, SelectionDesk, selection_shapes
 from footfall.solve.together.states import kept_damper
 
-#: Registers of a lane that takes steps, of one that solves contact problems and of one that searches states: so few
-#: that many warps hide each other's waiting for memory.
+#: Registers of a lane that takes steps, of one that solves contact problems, and of one that searches states: few
+#: enough for many warps to hide each other's memory latency.
 STEP_REGISTERS, SOLVER_REGISTERS, SEARCH_REGISTERS = 128, 96, 128
 
 #: Numba's module, once there is a card: global, for its simulator to replace.
@@ -105,7 +105,7 @@ pick_other_tape = picker(OtherTape, world_last=True)
 
 
 def limited(registers: int) -> dict[str, int]:
-    """The option of a kernel that takes no more registers than these."""
+    """The compiler option that limits a kernel's registers."""
     return {} if is_simulated() else {"max_registers": registers}
 
 
@@ -126,13 +126,15 @@ def no_facets(problem, facets):
 
 
 def leave_friction(contacts, kept):
-    """Friction of impacts stays until the problem is solved: the next step begins with that of the ground."""
+    """Leave the friction of impacts in place until the problem is solved; the next step begins with that of
+    the ground.
+    """
     return
 
 
-#: What stands in for others: for big solvers that are seldom reached and would take minutes to compile and most of the
-#: memory, and for what waits too often for memory (measured alone under time-stepping with 65,536 worlds:
-#: ``lean_mobility`` is a tenth of the speed).
+#: Replacements on a GPU: of large solvers that are seldom called and would take minutes to compile and most of the
+#: memory, and of functions that wait too often for memory (``lean_mobility`` gives a tenth of the speed, measured under
+#: time-stepping with 65,536 worlds).
 LEAN = {
     solve_from_guess: defer,
     solve_with_facets: no_facets,
@@ -156,14 +158,14 @@ def no_prediction(problem, desk, signals, rules, rank):
     return
 
 
-#: The same for laws that are usual, see :meth:`footfall.contact.base.CoupledLaw.is_usual`.
+#: More replacements for laws that are usual, see :meth:`footfall.contact.base.CoupledLaw.is_usual`.
 LEAN_IF_USUAL = LEAN | {saturated: not_saturated, nearest: no_nearest, write_prediction: no_prediction}
 
 
 def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
-    """A coupled law as a function of the device that finds the arrays it computes in among the numbers of its lane.
+    """A coupled law as a device function that finds its scratch arrays among the numbers of its lane.
 
-    Handed over one by one they would make the tuple of all arrays of a world so long that it is kept in memory.
+    Passed one by one, they would make the tuple of a world's arrays so long that the compiler keeps it in memory.
     """
     law, pick = device.function(adapter), law_picker(plot, simulated=is_simulated())
     if pick is None:
@@ -179,9 +181,9 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 
 @cache
 def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str, usual: bool) -> Any:
-    """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`. Where
-    ``bodies`` other than feet touch the ground, these are the steps of worlds that stand, see :mod:`.lying`: ``"none"``
-    do, ``"others"`` or others of which some are ``"curved"``, ellipsoids.
+    """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`. ``bodies``
+    says which bodies other than feet may touch the ground: ``"none"``, ``"others"``, or ``"curved"`` if some are
+    ellipsoids. If any may, the kernel takes the steps of worlds that stand, see :mod:`.lying`.
     """
     by_warps = {} if is_simulated() else {next_place: next_place_of_warp}
     stand_ins = STANDING if bodies == "curved" else STANDING | WITHOUT_ELLIPSOIDS
@@ -233,7 +235,7 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str
 
 @cache
 def build_solver(part: Any, plot: Plot, points: int, feet: int, usual: bool) -> Any:
-    """The kernel in which a warp has a world and does a part of finding its contact forces; see :mod:`.together`."""
+    """The kernel in which a warp does one part of solving the contact problem of its world; see :mod:`.together`."""
     simulated = is_simulated()
     by_lanes: dict[Any, Any] = {}
     if not simulated:
@@ -268,7 +270,7 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int, usual: bool) -> 
                 own.progress[ANSWER] = answer
                 if answer >= DEFERRED:
                     wait_in_line(queues, answer, owner, turn.queue)
-            if lane == 0:  # a warp whose world takes long takes no others
+            if lane == 0:  # a warp whose world takes long takes no other
                 following[0] = cuda.gridDim.x + cuda.atomic.add(queues.taken, turn.queue, 1)
             cuda.syncthreads()  # before the desk is used again
             number = following[0]
@@ -277,10 +279,9 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int, usual: bool) -> 
 
 
 def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, ...]) -> Any:
-    """A function of the device that makes a desk of this kind in the memory that lanes share.
+    """A device function that makes a desk of this kind in shared memory.
 
-    Its arrays are at constant distances from the first: where each lay anywhere, a tenth of all instructions would
-    compute where.
+    Its arrays are at constant distances from the first; otherwise a tenth of all instructions would compute addresses.
     """
     known = {"Desk": kind, "cuda": cuda, "int64": np.int64, "float64": np.float64}
     arrays, used = [], {"float64": 0, "int64": 0}
@@ -298,7 +299,7 @@ def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, 
 
 @cache
 def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool, every_body: bool) -> Any:
-    """The kernel for the others: a lane for each world, on its own; ``every_body`` meets the ground, or feet alone."""
+    """The kernel for all other laws, one lane per world; ``every_body`` may touch the ground, or only feet."""
     own_step = point_step
     if law.coupled:
         own_step = operator_step if law.operator else motion_step
@@ -335,7 +336,7 @@ def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
 def build_clearing() -> Any:
     @cuda.jit
     def clear(queues, start):
-        """Empty all lists; nobody has lain at the ``start`` of a call."""
+        """Empty all lists; at the ``start`` of a call no world has lain."""
         for which in range(queues.number.size):
             queues.number[which], queues.taken[which] = 0, 0
         queues.going[0] = 0

@@ -1,7 +1,7 @@
-"""Kernels for a GPU that are compiled by processes of their own, each on a core, while this one compiles another.
+"""Kernels for a GPU compiled in parallel, each by a process of its own.
 
-Numba compiles one function at a time in a process. What another has compiled is found on the disk; if it has failed,
-whatever the reason, the kernel is compiled here.
+Numba compiles one function at a time in a process. This process finds the compiled kernels on the disk; if another
+process has failed, for whatever reason, the kernel is compiled here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from footfall.machine import cores
 
 
 class Named(NamedTuple):
-    """A function or class by the name under which it is found, for kernels cannot be pickled."""
+    """A function or class by its name, for kernels cannot be pickled."""
 
     module: str
     name: str
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
 
 @contextmanager
 def compiled_aside(wanted: Sequence[Wanted]) -> Iterator[None]:
-    """Have these kernels compiled while something else is done, and wait for them at its end."""
+    """Compile these kernels in other processes during the ``with`` block, and wait for them at its end."""
     at_work: list[subprocess.Popen[bytes]] = []
     try:
         for one in wanted[: cores() - 1]:
@@ -57,7 +57,7 @@ def compiled_aside(wanted: Sequence[Wanted]) -> Iterator[None]:
 
 
 def _message(wanted: Wanted) -> bytes | None:
-    """A kernel that is wanted, as a process is told of it; ``None`` if it is made of what is not found by name."""
+    """The message to a process about the kernel it is to compile; ``None`` if parts of the kernel have no name."""
     told = wanted._replace(builder=named(wanted.builder), arguments=tuple(map(named, wanted.arguments)))
     if any(callable(one) for one in (told.builder, *told.arguments)):
         return None
@@ -65,14 +65,14 @@ def _message(wanted: Wanted) -> bytes | None:
 
 
 def named(value: Any) -> Any:
-    """Where a function or a class is found, if it is; anything else as it is."""
+    """The name of a function or class, if it has one; anything else unchanged."""
     if not callable(value):
         return value
     own: Any = value if isinstance(value, type) else plain(value)
     found = Named(own.__module__, own.__name__ if own is value else own.__code__.co_name)
     there = getattr(sys.modules.get(found.module), found.name, None)
     same = there is value
-    if callable(there) and not isinstance(value, type):  # a pointer to a function is made from a copy of it
+    if callable(there) and not isinstance(value, type):  # a function pointer is made from a copy of the function
         same = own.__closure__ is None and plain(there).__code__ is own.__code__
     return found if same and found.module != "__main__" else value
 
@@ -96,13 +96,13 @@ def _started(message: bytes) -> subprocess.Popen[bytes]:
     try:
         process.stdin.write(message)
         process.stdin.close()
-    except OSError:  # it has ended already
+    except OSError:  # the process has ended already
         pass
     return process
 
 
 def compile_one() -> None:
-    """Compile the kernel that the parent process wrote to this one, and keep it on the disk."""
+    """Compile the kernel that the parent process describes on standard input, and keep it on the disk."""
     wanted: Wanted = pickle.load(sys.stdin.buffer)
     find_cuda()
     build = found_by_name(wanted.builder)

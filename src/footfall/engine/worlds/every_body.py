@@ -1,8 +1,8 @@
-"""Worlds on a GPU in which every body meets the ground: what stands in for the functions that look for others.
+"""Worlds on a GPU in which every body may touch the ground: replacements of the functions that look for contact points.
 
-On a CPU few points not on feet have a place among the contact points, and a thread lays out anew who has one. Here
-each has a place of its own, behind those of the feet, and each body a slot: then where they are on their bodies is the
-same for all worlds, and lanes read it together. A body that is far from the ground costs one look at it.
+On a CPU few points of other bodies have a place among the contact points, and a thread derives which for each world.
+Here each point has a place, after those of the feet, and each body a slot. So positions on the bodies are the same for
+all worlds, and lanes read them together. A body far from the ground costs one distance.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Rest(NamedTuple):
     smooth: Any  # (P,) of all points
 
 
-#: The same in one world: ``seated`` (B,) is how many points of each body are near the ground, and ``progress`` whether
-#: it is known that none of them is, see :mod:`.lying`.
+#: The same in one world: ``seated`` (B,) counts the points of each body that are near the ground, and ``progress`` says
+#: whether it is known that there are none, see :mod:`.lying`.
 RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape", "progress"), __name__)
 #: The contact points of one world: those of :class:`FootPoints`, and what ellipsoids need.
 EveryPoint = tuple_of("EveryPoint", (*FEET, "smooth", "roll", "others"), __name__)
@@ -119,7 +119,7 @@ points_of_all = gather(
 
 @inlined
 def one_world_on_every_body(robot, given, state, space, tape):
-    """All that kernels take of one world in which every body meets the ground."""
+    """What kernels take of one world in which every body may touch the ground."""
     others = rest_of(robot.rest, state, space, tape)
     points = points_of_all(robot.soles, robot.rest, state, space, others)
     set_friction(given, space, points.others.first)
@@ -143,7 +143,7 @@ def open_body(points, b):
 
 @inlined
 def list_own_points(world, points, contacts, b, count, below):
-    """List the near points of a body other than a foot; all its others are open. Gives the new count."""
+    """List the near points of a body other than a foot, and open all its others. Gives the new count."""
     others, body, was_near = points.others, points.others.body[b], points.others.seated[b] > 0
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
     for p in range(others.first + others.begin[b], others.first + others.begin[b + 1]):

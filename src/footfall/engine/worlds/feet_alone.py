@@ -1,4 +1,4 @@
-"""Worlds on a GPU in which feet alone meet the ground: what stands in for the functions that look for others."""
+"""Worlds on a GPU in which only feet touch the ground: replacements of the functions that look for other bodies."""
 
 from __future__ import annotations
 

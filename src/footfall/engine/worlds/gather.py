@@ -1,4 +1,4 @@
-"""Tuples of arrays that have the fields of others, and compiled code that puts them together from these."""
+"""Named tuples assembled from the fields of others, in compiled code."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from footfall.compiled import generated, inlined
 
 
 def tuple_of(name: str, fields: tuple[str, ...], module: str) -> Any:
-    """A named tuple of that module, whose fields are those of others."""
+    """A named tuple type with these fields, in that module."""
     return namedtuple(name, fields, module=module)
 
 
 def gather(kind: type, sources: Mapping[str, type | None], **where: str) -> Any:
-    """A kernel that takes the ``sources`` and gives a ``kind``: named tuples all, by the names of its arguments.
+    """A kernel that takes the ``sources``, named tuples by argument name, and gives a named tuple ``kind``.
 
-    Each field is that of the one source which has it; ``where`` says which expression it is in place of that. A source
-    without a type is there for such expressions alone.
+    Each field comes from the one source that has it, or from its expression in ``where``. A source without a type
+    serves only such expressions.
     """
     values = []
     for field in _fields(kind):

@@ -1,8 +1,7 @@
 """Groups of worlds on a GPU that take their turns side by side, see :mod:`.together`.
 
-A launch lasts as long as the world that takes longest in it, and at its end most of the GPU has nothing to do. So
-worlds are in groups, each with lists and a stream of its own, and while one group waits for its last warps, the others
-go on.
+A launch lasts as long as its slowest world, and at its end most of the GPU is idle. So worlds are in groups, each with
+its own lists and stream: while one group waits for its last warps, the others go on.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ from footfall.solve.together.desk import LANES as LANES_OF_WARP
 #: twentieth, of 65,536 they were as fast. Where states are searched there is one group: four gave restless worlds 3 %,
 #: and took 4 % from those that stand in one-step mode.
 GROUPS, LEAST = 4, 16384
-#: Linear problems that are solved in a turn: where states are searched and all worlds take steps, and elsewhere.
-#: Restless humanoids under time-stepping were 2 % faster with the second, bipeds as fast; those whose states are
-#: searched 2 % slower.
+#: Most linear problems per turn: if states are searched and all worlds take steps, and otherwise. Under time-stepping
+#: the second made restless humanoids 2 % faster and bipeds no slower; with a search of states it cost 2 %.
 SOLUTIONS, MORE_SOLUTIONS = 48, 128
-#: Turns at the end of a call after which nobody looks who is done: so many less than the last call took, or than these.
+#: Turns at the end of a call without a check who is done: this many fewer than the last call took, or than the second
+#: number.
 UNSURE, MOST_SURE = 3, 10
-#: The most warps that are started where states are searched, each of which may take several worlds: most need none, and
-#: 65,536 warps that find nothing to do take 40 us. Elsewhere there is one for each world.
+#: Most warps that search states, each of which may take several worlds: most worlds need no search, and 65,536 idle
+#: warps take 40 us. Other kernels have a warp for each world.
 WARPS = 8192
-#: Turns after which the host looks whether any world lies.
+#: Turns between two checks by the host whether any world lies.
 LOOK = 32
-#: A turn in which nothing is done, to compile kernels for.
+#: An empty turn, for which kernels are compiled.
 NO_TURN = Turn(0, 0, 0, 0, 0)
 
 
 class LyingKernels(NamedTuple):
-    """What worlds that lie take turns in, and what each is launched with before its rooms, desks and lists."""
+    """The kernels of worlds that lie, and their launch arguments before rooms, desks and lists."""
 
     step: Any
     solver: Any
@@ -49,7 +48,7 @@ class LyingKernels(NamedTuple):
 
 
 class Kernels(NamedTuple):
-    """What worlds take turns in, and what each is launched with before its lists."""
+    """The kernels of worlds, and their launch arguments before the lists."""
 
     clear: Any
     step: Any
@@ -62,7 +61,7 @@ class Kernels(NamedTuple):
 class Group:
     """Worlds with lists and a stream of their own.
 
-    Kernels of worlds that lie are launched only once some do: on a GPU that is busy they take 7 us each to find nobody.
+    Kernels of worlds that lie are launched only once some do: on a busy GPU each takes 7 us even without work.
     """
 
     def __init__(self, cuda: Any, kernels: Kernels, lane: int, lanes: int, block: int) -> None:
@@ -83,7 +82,7 @@ class Group:
             self.lie_on, self.solve_lying = _launch_lying(lying, rooms, queues, block, stream)
 
     def move(self, span: Span, first: int, start: int) -> None:
-        """End and begin steps: ``first`` is the world of lane 0, ``start`` 1 where a call begins."""
+        """End and begin steps: ``first`` is the world of lane 0, ``start`` is 1 at the beginning of a call."""
         turn = Turn(first, self.lane, start, NONE, 0)
         self.clear(start)
         self.step_on(span, turn)
@@ -91,7 +90,7 @@ class Group:
             self.lie_on(span, turn)
 
     def solve(self, first: int, most: int) -> None:
-        """Find forces: ``most`` is the most linear problems of a search."""
+        """Find forces, with at most ``most`` linear problems in a search."""
         if self.lain:
             self.solve_lying(Turn(first, self.lane, 0, LIE_SOLVE, most))
         for part, queue in self.parts_of_a_turn:
@@ -106,8 +105,8 @@ class Group:
         return going == 1
 
     def is_done(self, added: int) -> bool:
-        """Whether no world has steps to take after so many turns at the end of a call, as far as is known: to look, the
-        GPU waits for the host.
+        """Whether no world has steps to take after this many turns at the end of a call, as far as is known: a check
+        makes the GPU wait for the host.
         """
         if added < min(self.added, MOST_SURE) - UNSURE or self.goes_on():
             return False
@@ -116,13 +115,13 @@ class Group:
 
 
 def empty_queues(cuda: Any, lanes: int, rooms: int = 0) -> Queues:
-    """Lists for so many lanes and rooms for worlds that lie, all free, on the device."""
+    """Empty lists for this many lanes on the device, and the rooms for worlds that lie, all free."""
     lists = (np.zeros(shape, dtype=np.int64) for shape in ((QUEUES, lanes), (QUEUES,), (QUEUES,), (2,)))
     return Queues(*map(cuda.to_device, (*lists, np.arange(max(rooms, 1)), np.array([rooms]))))
 
 
 def make_groups(cuda: Any, kernels: Kernels, lanes: int, block: int) -> list[Group]:
-    """Groups of so many lanes in all, which take steps in blocks of ``block`` lanes."""
+    """Groups of this many lanes in all, which take steps in blocks of ``block`` lanes."""
     search = len(kernels.solvers) > 2
     number = 1 if search else max(1, min(GROUPS, lanes // LEAST))
     size = block * -(-lanes // (block * number))
@@ -130,7 +129,7 @@ def make_groups(cuda: Any, kernels: Kernels, lanes: int, block: int) -> list[Gro
 
 
 def _launch_lying(lying: LyingKernels, rooms: Rooms, queues: Queues, block: int, stream: Any) -> tuple[Any, Any]:
-    """What launches the kernels of worlds that lie."""
+    """A function that launches the kernels of worlds that lie."""
     arrays, plan = lying.stepped
     step = launcher(lying.step, (-(-rooms.number // block), block, stream), (arrays, rooms.space, plan, queues))
     shape = rooms.warps, LANES_OF_WARP, stream

@@ -1,6 +1,7 @@
 """Constraints of single joints in one world among many: friction and limits, folded into the inertia.
 
-As in :mod:`footfall.engine.law_step`, without what MuJoCo would have to make (loops, tendons, contacts of bodies).
+As in :mod:`footfall.engine.law_step`, without the constraints that MuJoCo makes (loops, tendons, contacts between
+bodies).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from footfall.solve.dense import copy
 
 @inlined
 def factor_with_rows(one, dt):
-    """Fold the constraints that hold into the inertia, and factor it."""
+    """Add the active constraints to the inertia, and factor it."""
     joint_inertia(one.tree, one.bodies, dt)
     damp_servos(one.tree, one.bodies, dt)
     if one.near[0] > 0:
@@ -33,7 +34,7 @@ def factor_with_rows(one, dt):
 
 @inlined
 def half_solved_push(one):
-    """All generalised forces but those of contacts, with those of the constraints' states, half solved, to ``qacc``."""
+    """Put all generalised forces but those of contacts into ``qacc``, with those of the constraints, half solved."""
     world = one.world
     copy(world.qacc, world.qfrc_smooth)
     if one.near[0] > 0:
@@ -44,7 +45,7 @@ def half_solved_push(one):
 
 @inlined
 def constrained_step(one, dt):
-    """The acceleration under given contact forces. Gives 1 if the constraints' states were not found."""
+    """The acceleration under given contact forces. Gives 1 if the constraints' active set was not found."""
     for turn in range(ROUNDS):
         half_solved_push(one)
         finish_solve(one.world, one.world.qacc)
@@ -55,7 +56,7 @@ def constrained_step(one, dt):
 
 @inlined
 def joint_rows_agree(one, turn, dt):
-    """Whether the constraints' states are those of the acceleration found; if not, they are corrected."""
+    """Whether the constraints' active set agrees with the acceleration; if not, it is corrected."""
     tolerance = EXACT if turn < SOME else ENOUGH
     if check_joint_rows(one.joints, one.world, tolerance) == 0:
         return True
@@ -65,21 +66,21 @@ def joint_rows_agree(one, turn, dt):
 
 @kernel
 def correct_states(one, turn, dt):
-    """States of an acceleration between the last one and this; factors anew."""
+    """Take the active set of an acceleration between the last one and this, and factor the inertia again."""
     if move_states(one, turn):
         factor_with_rows(one, dt)
 
 
 @kernel
 def correct_states_alone(one, turn, dt):
-    """Stands for :func:`correct_states` where whoever asks again factors."""
+    """Replaces :func:`correct_states` where the caller factors the inertia."""
     move_states(one, turn)
 
 
 @inlined
 def move_states(one, turn):
-    """Set the states of an acceleration between the last one and this, by the least cost along the line. Gives whether
-    any changed.
+    """Take the active set of an acceleration between the last one and this: that of least cost on the line. Gives
+    whether it changed.
     """
     joints, qacc = one.joints, one.world.qacc
     at, needed, direction, force = one.line.acceleration, one.line.needed, one.line.direction, joints.diagonal

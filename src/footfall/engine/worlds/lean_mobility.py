@@ -1,4 +1,4 @@
-"""The mobility of the feet for GPUs, which wait long for memory: several numbers are read before one is written."""
+"""The mobility of the feet for GPUs: several numbers are read before one is written, to hide memory latency."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from footfall.engine.mobility import half_solved_jacobian
 
 @inlined
 def lean_half_solve(world, x):
-    """Stands for :func:`footfall.engine.mobility.half_solve`."""
+    """Replaces :func:`footfall.engine.mobility.half_solve`."""
     column, m = world.M_colind, world.qLD
     for j in range(x.size - 1, -1, -1):
         value, first = x[j], world.M_rowadr[j]
@@ -27,7 +27,7 @@ def lean_half_solve(world, x):
 
 @inlined
 def lean_mobility(world, points, contacts, centroid, half, block):
-    """Stands for :func:`footfall.engine.mobility.mobility`; three rows of a block are in registers at a time."""
+    """Replaces :func:`footfall.engine.mobility.mobility`; three rows of a block are in registers at a time."""
     near, out = contacts.near, contacts.mobility
     for k in range(points.body.size):
         if near[k] == near[k + 1]:
@@ -41,7 +41,7 @@ def lean_mobility(world, points, contacts, centroid, half, block):
 
 @inlined
 def write_rows(world, points, k, m, r, half, out):
-    """Three rows from ``r`` on of the block of the feet k and m, and the columns that they are as well."""
+    """Write three rows, from ``r`` on, of the block of feet k and m, and the same numbers as columns."""
     a0, a1, a2, a3, a4, a5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     b0, b1, b2, b3, b4, b5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0

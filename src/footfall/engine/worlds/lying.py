@@ -1,9 +1,9 @@
-"""Worlds on a GPU that lie: whose law solves a contact problem, with other bodies than feet near the ground.
+"""Worlds on a GPU that lie: bodies other than feet are near the ground, under a law that solves a contact problem.
 
-A world that stands is computed as if it had feet alone, but for a look at its other bodies. Where one of them comes
-near the ground, the world is given room of its own, with a place for each point of each body (:mod:`.every_body`), and
-kernels of its own take its steps there (:mod:`.lying_kernels`), until none is near any more. So the room is needed for
-worlds that lie, and there is so much of it as fits a share of the memory: others wait for it.
+A world that stands is computed with its feet alone, after a check of the distance of its other bodies. When one of them
+comes near the ground, the world gets a room, with a place for each point of each body (:mod:`.every_body`), and other
+kernels take its steps there (:mod:`.lying_kernels`) until none is near any more. So only worlds that lie need rooms.
+There are as many rooms as fit into a share of the memory; further worlds wait for one.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from footfall.engine.worlds.together import STANDS
 from footfall.solve.contact_problem import solve_contacts
 from footfall.solve.selection.soles import look
 
-#: What is found where other bodies are near: it is no point of a foot.
+#: The result of ``locate_feet`` if other bodies are near, instead of the number of a bad point.
 OTHERS_NEAR = -2
 
 
-#: The contact points of feet, and the bodies beside them.
+#: The contact points of feet, and the other bodies.
 Feet = tuple_of("Feet", (*FEET, "roll", "others"), __name__)
 feet_and_rest = gather(Feet, {"points": FootPoints, "roll": None, "others": None}, roll="roll", others="others")
-#: The space of a room with the progress of the world that has it.
+#: The scratch space of a room, with the progress of the world that has it.
 in_room = gather(Space, {"room": Space, "space": None}, progress="space.progress")
 
 
 @inlined
 def one_world_that_stands(robot, given, state, space, tape):
-    """All that kernels take of a world that stands, and may lie down."""
+    """What kernels take of a world that stands and may lie down."""
     set_friction(given, space, space.gap.size)
     others = rest_of(robot.rest, state, space, tape)
     points = feet_and_rest(points_of(robot.soles, state, space), space.roll[0], others)
@@ -53,7 +53,7 @@ def one_world_that_stands(robot, given, state, space, tape):
 
 @inlined
 def comes_near(world, points, b, below):
-    """Whether any point of a body other than a foot, of which none was, is near the ground."""
+    """Whether any point of a body other than a foot has come near the ground."""
     others, body = points.others, points.others.body[b]
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
     for q in range(others.begin[b], others.begin[b + 1]):
@@ -69,7 +69,7 @@ def comes_near(world, points, b, below):
 
 @inlined
 def place_of_point(x, r, u, smooth, axes, roll, below):
-    """Stands for :func:`footfall.engine.other_bodies.nearest_place.touching_place` where nothing is an ellipsoid."""
+    """Replaces :func:`footfall.engine.other_bodies.nearest_place.touching_place` where nothing is an ellipsoid."""
     px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
     py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
     pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
@@ -79,7 +79,7 @@ def place_of_point(x, r, u, smooth, axes, roll, below):
 
 @inlined
 def locate_feet(world, points, contacts, surface, shape, table, margin):
-    """Stands for :func:`footfall.engine.other_bodies.near.locate_all`: gives ``OTHERS_NEAR`` where other bodies are
+    """Replaces :func:`footfall.engine.other_bodies.near.locate_all`: gives ``OTHERS_NEAR`` where other bodies are
     near, unless it is known that none is.
     """
     bad, others = locate(world, points, contacts, surface, shape, table, margin), points.others
@@ -87,7 +87,7 @@ def locate_feet(world, points, contacts, surface, shape, table, margin):
         return bad
     below, far = Below(surface, shape, table, margin), others.highest + kept_within(others.dt)
     for b in range(others.body.size):
-        if world.xpos[others.body[b], 2] - others.reach[b] > far:  # most are: one look
+        if world.xpos[others.body[b], 2] - others.reach[b] > far:  # most bodies are
             continue
         if is_far(world, others, b, surface, shape, table, 0.0):
             continue
@@ -104,7 +104,7 @@ def lies(points, found):
 
 @inlined
 def stands(points, found):
-    """Whether none is any more, so that the step is taken where feet alone meet the ground."""
+    """Whether no body other than a foot is near any more, so that the world takes this step as one that stands."""
     seated = points.others.seated
     for b in range(seated.size):
         if seated[b] > 0:
@@ -114,7 +114,7 @@ def stands(points, found):
 
 @inlined
 def take_over(feet, target, source):
-    """Bring the greatest forces since the last sample along, of feet and of the robot, into a room or back."""
+    """Copy the largest forces since the last sample, of feet and of the robot, into a room or back."""
     for k in range(feet):
         target.held_peak[k] = source.held_peak[k]
     target.held_peak[target.held_peak.size - 1] = source.held_peak[source.held_peak.size - 1]
@@ -134,7 +134,7 @@ def no_states(problem, desk, signals, rules):
 
 @inlined
 def points_later(problem, feet, signals):
-    """Stands for :func:`footfall.contact.constraint_selection.point_by_point`, whose problem a warp solves later."""
+    """Replaces :func:`footfall.contact.constraint_selection.point_by_point`, whose problem a warp solves later."""
     free_velocities(problem, 0.0)
     status, tried = solve_contacts(problem)
     signals[0], signals[1] = tried, 0.0
@@ -142,8 +142,8 @@ def points_later(problem, feet, signals):
     return status
 
 
-#: What stands in for others in a world that stands and in one that lies. Where other bodies than feet touch the ground,
-#: constraint selection clamps points one by one.
+#: Replacements in a world that stands and in one that lies. Where bodies other than feet touch the ground, constraint
+#: selection clamps points one by one.
 STANDING = FEET_ALONE | {locate_all: locate_feet, too_small: lies}
 WITHOUT_ELLIPSOIDS = {touching_place: place_of_point}
 ON_POINTS = {beside_soles: always, look: nothing_to_see, find_states: no_states, find_at_once: no_states}

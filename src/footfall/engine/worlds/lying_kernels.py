@@ -54,21 +54,21 @@ from footfall.solve.together.large import (
     solve_reduced_of_many,
 )
 
-#: The most warps that solve problems of one group's worlds that lie, and the fewest of them and of rooms.
+#: Most warps that solve problems of a group's worlds that lie, and fewest of them and of rooms.
 WARPS, FEWEST = 1024, 1
 #: Numba's module, once there is a card: global, for its simulator to replace.
 cuda: Any = None
 
 
 class Desks(NamedTuple):
-    """Where warps solve, in the GPU's own memory; the desk first."""
+    """Desks of warps, in the GPU's global memory; the desk is the first index."""
 
     reals: Any  # (desks, n)
     wholes: Any  # (desks, m)
 
 
 def desk_numbers(points: int, bodies: int) -> Desks:
-    """How many numbers a desk has."""
+    """Sizes of a desk, by kind of number."""
     sizes = {name: math.prod(shape) for name, shape in large_shapes(points, bodies).items()}
     whole = sum(sizes[name] for name in LARGE_WHOLE)
     return Desks(sum(sizes.values()) - whole, whole)
@@ -131,7 +131,7 @@ def build_lying(law: Any, surface: Any, control: Any, plot: Plot, room_plot: Plo
         end(one, state, progress, track, plan, span)
         begin(one, given, state, progress, track, plan, functions, span)
         stays = goes_on(state, progress, span)
-        if stays and progress[ANSWER] == LYING:  # it stands: the others take its step
+        if stays and progress[ANSWER] == LYING:  # it stands: the other kernel takes its step
             progress[ANSWER], progress[STANDS], stays = IDLE, 1, False
             bring(feet, own, room)
         elif stays and is_waiting(progress):
@@ -145,7 +145,7 @@ def build_lying(law: Any, surface: Any, control: Any, plot: Plot, room_plot: Plo
 
 @cache
 def build_lying_solver(plot: Plot, room_plot: Plot, points: int, bodies: int) -> Any:
-    """The kernel in which a warp has a world that lies and finds its contact forces."""
+    """The kernel in which a warp finds the contact forces of a world that lies."""
     global cuda
     cuda = find_cuda()
     simulated = is_simulated()
@@ -178,7 +178,7 @@ def build_lying_solver(plot: Plot, room_plot: Plot, points: int, bodies: int) ->
 
 
 class Rooms(NamedTuple):
-    """Where the worlds of a group lie."""
+    """Memory of the worlds of a group that lie."""
 
     space: Any  # Tiles, a lane's share for each room
     desks: Any  # Desks
@@ -197,7 +197,9 @@ def desk_bytes(points: int, bodies: int) -> int:
 
 
 def make_rooms(plot: Plot, points: int, bodies: int, lanes: int, most: float) -> Rooms:
-    """Rooms and desks for a group of so many lanes that take no more than ``most`` bytes of the GPU, or a few."""
+    """Rooms and desks for a group of this many lanes, in at most ``most`` bytes of the GPU, or the fewest
+    there may be.
+    """
     device = find_cuda()
     warps = max(FEWEST, min(lanes, WARPS, int(0.25 * most / desk_bytes(points, bodies))))
     number = max(FEWEST, min(lanes, int(0.75 * most / room_bytes(plot))))

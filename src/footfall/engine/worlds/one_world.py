@@ -1,4 +1,4 @@
-"""One world among many as the kernels see it: its arrays under the names that a single world has."""
+"""One world among many as kernels see it: its arrays, under the names of a single world."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from footfall.solve.contacts import Contacts
 
 
 class World(NamedTuple):
-    """What the engine's kernels read of a world. Names and meanings as in a single one."""
+    """What the engine's kernels read of a world, under MuJoCo's names, as in a single world."""
 
     qpos: Any
     qvel: Any
@@ -36,7 +36,7 @@ class World(NamedTuple):
 
 
 class Robot(NamedTuple):
-    """What is the same for all worlds and never changes."""
+    """What is constant and the same for all worlds."""
 
     tree: Any
     soles: Any
@@ -45,7 +45,7 @@ class Robot(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Where the search for the states of constraints is, see :func:`joint_rows_agree`; each (nv,)."""
+    """The line search for the active set of joint constraints, see :func:`joint_rows_agree`; each (nv,)."""
 
     acceleration: Any
     needed: Any
@@ -62,18 +62,18 @@ class OneWorld(NamedTuple):
     contacts: Any
     scratch: Any
     joints: Any
-    near: Any  # (1,) constraints of joints that may act
+    near: Any  # (1,) number of joint constraints that may act
     line: Line
 
 
 class Scratch(NamedTuple):
-    """The part of the space that the engine's kernels use under these names."""
+    """The scratch arrays that the engine's kernels use under these names."""
 
     slip: Any
     centroid: Any
     half: Any
     block: Any
-    law: Any  # where the law computes: an address, or on a GPU all numbers of the lane
+    law: Any  # the law's scratch arrays: an address, or on a GPU all numbers of the lane
     signals: Any
     memory: Any
     mode: Any
@@ -86,7 +86,7 @@ bodies_of = gather(Bodies, {"given": Given, "state": State, "space": Space})
 world_of = gather(World, {"tree": Tree, "bodies": Bodies})
 #: The contact points of one world in which feet alone meet the ground.
 FootPoints = tuple_of("FootPoints", FEET, __name__)
-#: The same, of what ``soles`` have, constant; the world may keep more, behind them.
+#: The same from the constant ``soles``; the world may keep more points after them.
 points_of = gather(
     FootPoints,
     {"soles": Soles, "state": State, "space": Space},
@@ -129,7 +129,7 @@ def scratch_of(space):
 
 @inlined
 def one_world(robot, given, state, space, points, owner):
-    """All that kernels take of one world, whose contact points are ``points``, each of the slot ``owner`` says."""
+    """What kernels take of one world with these contact points; ``owner`` is the slot of each."""
     bodies = bodies_of(given, state, space)
     return OneWorld(
         robot.tree,
@@ -146,6 +146,6 @@ def one_world(robot, given, state, space, points, owner):
 
 @inlined
 def one_world_on_feet(robot, given, state, space, tape):
-    """The same of a world in which feet alone meet the ground; there is no ``tape`` of others."""
+    """The same for a world in which only feet touch the ground; there is no ``tape`` of others."""
     set_friction(given, space, space.gap.size)
     return one_world(robot, given, state, space, points_of(robot.soles, state, space), robot.soles.foot)

@@ -1,6 +1,6 @@
-"""Who waits for what on a GPU: lists of lanes whose worlds a kernel takes up, so that it does not look at all of them.
+"""Work lists on a GPU: the lanes whose worlds wait for a kernel, so that it need not look at all worlds.
 
-The order of a list is by chance; no world depends on it.
+The order of a list is arbitrary; no result depends on it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined
 from footfall.solve.contact_lean import DEFERRED, HARD, SEARCHING, SUGGESTING
 
-#: Worlds whose forces are guessed, are found by Newton, and are guessed from what Newton found in the same turn; and
-#: whose states of the feet are searched. Then those that lie: whose steps are taken, and whose forces are found.
+#: The lists: worlds that wait for guesses, for Newton, for guesses from Newton's forces in the same turn, and for a
+#: search of the feet's states; then worlds that lie and wait for their steps, and for their forces.
 GUESS, NEWTON, AFTER, SEARCH, LIE, LIE_SOLVE, QUEUES = range(7)
 #: No list.
 NONE = -1
@@ -21,25 +21,27 @@ cuda: Any = None
 
 
 class Queues(NamedTuple):
-    """Lists of lanes, a turn's."""
+    """The lists of lanes of one turn."""
 
     member: Any  # (QUEUES, lanes)
     number: Any  # (QUEUES,) how many are in each
-    taken: Any  # (QUEUES,) how many of them were taken up by warps that were done with their first
+    taken: Any  # (QUEUES,) how many of them were taken by warps that had finished their first
     going: Any  # (2,) 1 if any world has steps to take, and 1 if any has lain in this call
-    slot: Any  # (S,) room for worlds that lie: the free ones first
+    slot: Any  # (S,) rooms for worlds that lie, the free ones first
     free: Any  # (1,) how many are free
 
 
 @inlined
 def next_place(number, which):
-    """A place at the end of a list, for each lane that asks for one."""
+    """The next place at the end of a list, for one lane."""
     return cuda.atomic.add(number, which, 1)
 
 
 @inlined
 def next_place_of_warp(number, which):
-    """The same for lanes of a warp in their order, whose worlds lie side by side; the simulator does not know it."""
+    """The same for the lanes of a warp in their order, so that neighbouring worlds stay together; not in
+    the simulator.
+    """
     same = cuda.match_any_sync(cuda.activemask(), which)
     rank = cuda.popc(same & cuda.lanemask_lt())
     place = 0
@@ -50,27 +52,29 @@ def next_place_of_warp(number, which):
 
 @inlined
 def line_up(queues, answer, lane, done):
-    """Put a lane, whose world's law has answered so, in the list of those who find the rest of the answer, unless it is
-    ``done`` with that list in this turn; ``NONE`` at its beginning.
+    """Put a lane into the list of the kernel that its law's answer asks for, unless that list is ``done`` in this turn
+    (``NONE`` at its beginning).
     """
     which = GUESS if answer == DEFERRED or done == NONE else AFTER
     if answer == SEARCHING:
         which = SEARCH
     elif answer in (HARD, SUGGESTING):
         which = NEWTON
-    if which != done and (done != SEARCH or which == AFTER):  # the others are done in this turn
+    if which != done and (done != SEARCH or which == AFTER):  # the other lists are done in this turn
         queues.member[which, next_place(queues.number, which)] = lane
 
 
 @inlined
 def join(queues, which, lane):
-    """Put a lane in a list."""
+    """Append a lane to a list."""
     queues.member[which, next_place(queues.number, which)] = lane
 
 
 @inlined
 def take_slot(queues):
-    """Room for a world that lies: one more than its number, or 0 if there is none. In no kernel that gives any back."""
+    """Take a room for a world that lies: its number plus one, or 0 if none is free. Not in a kernel that
+    returns rooms.
+    """
     left = cuda.atomic.sub(queues.free, 0, 1)
     if left <= 0:
         cuda.atomic.add(queues.free, 0, 1)
@@ -80,5 +84,5 @@ def take_slot(queues):
 
 @inlined
 def give_slot(queues, slot):
-    """Give back what :func:`take_slot` gave."""
+    """Return a room that :func:`take_slot` gave."""
     queues.slot[cuda.atomic.add(queues.free, 0, 1)] = slot - 1

@@ -1,9 +1,9 @@
-"""Constraint selection on a GPU: a lane tries the state of its feet if none slides; what is left a warp searches, with
-what Newton on the exact cone has found.
+"""Constraint selection on a GPU: a lane evaluates the last state of its feet if none slides; otherwise a warp searches,
+guided by Newton's forces on the exact cone.
 
-Most worlds that stand are done with the first. In others lanes of a warp would wait for the one whose search takes
-longest: of restless bipeds one step in 40 tries more than three states, one in 1,000 more than 32, and friction of each
-that slides takes eight rounds.
+For most worlds that stand the first is enough. In a search, all lanes of a warp would wait for the longest one: of
+restless bipeds' steps one in 40 evaluates more than three states, one in 1,000 more than 32, and the friction of a
+sliding state takes eight rounds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from footfall.solve.together.vertices import on_vertices, stands_on_vertex
 
 
 class Rules(NamedTuple):
-    """The law's parameters that a search needs."""
+    """The parameters of the law that a search needs."""
 
     d: float  # m
     a_t: float  # m/s2
@@ -40,9 +40,10 @@ class Rules(NamedTuple):
 
 @inlined
 def velocities_of_states(problem, desk):
-    """Velocities for Newton as states have them: the least along the normal is what a clamped vertex is to have, and
-    those across count from what a static one is to have, where the foot stood on one. So what it finds for feet that
-    stand on vertices is what their states give. Points of an edge may be wanted to part, which no forces do.
+    """Give Newton the velocities that states want of vertices: along the normal, the velocity of a clamped vertex is
+    the least; tangential ones are relative to that of a static vertex, if the foot stood on one. So for feet that stand
+    on vertices, Newton finds the forces of their states. Edges are excluded: their two wanted velocities may differ,
+    which no forces can give a rigid sole.
     """
     contacts = problem.contacts
     free_velocities(problem, 0.0)
@@ -58,10 +59,10 @@ def velocities_of_states(problem, desk):
 
 @inlined
 def put_off(problem, desk, signals, rules):
-    """Stands for :func:`footfall.contact.constraint_selection.find_at_once`: a warp will do it.
+    """Replaces :func:`footfall.contact.constraint_selection.find_at_once`: a warp will do it.
 
-    What is searched on the exact cone, where the ground never pulls, waits for what Newton suggests: nearly always that
-    is right, and friction of its feet is known.
+    A search under the rules of the exact cone waits for the state that Newton's forces suggest, which is nearly always
+    right and comes with the friction of its feet.
     """
     if rules.one_step == 0.0:
         velocities_of_states(problem, desk)
@@ -74,7 +75,7 @@ def put_off(problem, desk, signals, rules):
 
 @inlined
 def try_standing(problem, desk, signals, rules):
-    """Stands for :func:`footfall.contact.constraint_selection.find_states`."""
+    """Replaces :func:`footfall.contact.constraint_selection.find_states`."""
     contacts, dt, memory = problem.contacts, problem.step, problem.memory
     if not meet(slides(contacts, desk)):
         stand(contacts, desk, assemble(contacts, dt, desk))
@@ -88,9 +89,7 @@ def try_standing(problem, desk, signals, rules):
 
 @inlined
 def find_states_together(lane, robot, state, space, law, portion, desk):
-    """The states of a world whose law has put them off, by the lanes of a warp, or a portion of the search for them.
-    Gives its answer.
-    """
+    """Search the states of a world, or do a portion of that search, by the lanes of a warp. Gives the law's answer."""
     points = points_of(robot.soles, state, space)
     contacts = contacts_of(robot.soles.foot, points, space)
     numbers, own = law.problem.local, law.desk
@@ -122,7 +121,7 @@ def find_states_together(lane, robot, state, space, law, portion, desk):
         if rules.one_step == 1.0:
             write_prediction(problem, desk, space.signals, rules, found.rank)
             answer = 0
-        elif portion.suggested and not found.right:  # the forces that suggested it are those of the points one by one
+        elif portion.suggested and not found.right:  # Newton's forces are those of the points one by one
             space.signals[0] = found.tried
             free_velocities(problem, 0.0)
             leave_states(problem, feet, space.signals)

@@ -35,7 +35,7 @@ from footfall.solve.effort import EFFORT
 
 
 class Plan(NamedTuple):
-    """What is the same for all worlds and all steps."""
+    """What is the same for all worlds and steps."""
 
     dt: float  # s
     margin: float  # m
@@ -52,12 +52,12 @@ class Span(NamedTuple):
     """The steps that worlds take in one call."""
 
     steps: int
-    look: int  # 1 to evaluate and record the instant after them
-    before: int  # steps of this recording that were taken before
+    look: int  # 1 to evaluate and record the final instant, too
+    before: int  # steps of this recording taken in earlier calls
 
 
 class Track(NamedTuple):
-    """Where a world is recorded."""
+    """The tapes of a world."""
 
     tape: Any
     others: Any  # of points not on feet
@@ -65,7 +65,7 @@ class Track(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """What differs from simulation to simulation and is code."""
+    """The functions that differ between simulations."""
 
     point: Any
     coupled: Any
@@ -75,7 +75,7 @@ class Functions(NamedTuple):
 
 @inlined
 def point_step(one, functions, given, plan):
-    """Forces of a law that sees one point at a time, those of the joints' constraints, and the acceleration."""
+    """Forces of a law that sees one point at a time, forces of joint constraints, and the acceleration."""
     world, points, contacts = one.world, one.points, one.contacts
     release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -95,7 +95,9 @@ def motion_step(one, functions, given, plan):
 
 @inlined
 def operator_step(one, functions, given, plan):
-    """The same of a law that needs the Delassus operator, and is asked again where a joint's constraint changes."""
+    """The same of a law that needs the Delassus operator; it is asked again if the active set of joint constraints
+    changes.
+    """
     begin_operator(one)
     for turn in range(ROUNDS):
         status = ask_operator(one, functions, given, plan, turn)
@@ -106,7 +108,7 @@ def operator_step(one, functions, given, plan):
 
 @inlined
 def begin_operator(one):
-    """What such a law is asked with and that does not change from one time to the next."""
+    """Compute what stays the same for such a law while it is asked again."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
     release_all(points, contacts)
@@ -120,7 +122,7 @@ def begin_operator(one):
 
 @inlined
 def ask_operator(one, functions, given, plan, turn):
-    """Ask it, the first time or another. Gives its status."""
+    """Ask such a law for forces. Gives its status."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     half_solved_push(one)
     if contacts.number[0] == 0:
@@ -138,7 +140,7 @@ def ask_operator(one, functions, given, plan, turn):
 
 @inlined
 def end_operator(one, plan, turn):
-    """The acceleration under its forces. Gives whether the joints' constraints agree with it."""
+    """The acceleration under its forces. Gives whether the active set of joint constraints agrees with it."""
     world = one.world
     if one.contacts.number[0] > 0:
         add_half_solved_forces(one.points, one.contacts, one.scratch.half, world.qacc)
@@ -148,7 +150,9 @@ def end_operator(one, plan, turn):
 
 @inlined
 def law_step(one, functions, given, plan):
-    """One of these, as the plan says: compiled once for all laws. On a GPU, one of these stands in its place."""
+    """The one of these that the plan names, so that it is compiled once for all laws. On a GPU that one
+    replaces this.
+    """
     if plan.operator:
         return operator_step(one, functions, given, plan)
     if plan.coupled:
@@ -158,7 +162,7 @@ def law_step(one, functions, given, plan):
 
 @inlined
 def evaluate(one, given, state, plan, functions, weigh):
-    """Everything that follows from the state, up to ``qacc``, and its energy if ``weigh``. Gives how it ended."""
+    """Everything that follows from the state, up to ``qacc``, and the energy if ``weigh``. Gives the outcome."""
     end = sense(one, given, state, plan, functions, weigh)
     if end != DONE:
         return end
@@ -170,7 +174,7 @@ def evaluate(one, given, state, plan, functions, weigh):
 
 @inlined
 def sense(one, given, state, plan, functions, weigh):
-    """The same, up to the law."""
+    """The same, without the law."""
     end = sense_place(one, given, state, plan, functions, weigh)
     if end == DONE:
         factor_with_rows(one, plan.dt)
@@ -180,7 +184,7 @@ def sense(one, given, state, plan, functions, weigh):
 
 @inlined
 def sense_place(one, given, state, plan, functions, weigh):
-    """The part of it before the inertia is factored."""
+    """The part of :func:`sense` before the inertia is factored."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
     kinematics(tree, bodies)
     bias(tree, bodies)
@@ -222,8 +226,8 @@ def sense_forces(one, given, state):
 def advance_world(one, given, state, track, plan, functions, span):
     """Take steps with one world, if it has not ended; record it if that is wanted. Gives how many it took.
 
-    These are fewer than asked for if it ends, or if it needs more room for points not on feet. The instant that is
-    looked at changes what the law remembers: whoever asks for it sets that back.
+    It takes fewer than asked for if it ends, or if it needs more places for points of other bodies. Evaluating the
+    final instant changes the law's memory, which the caller restores.
     """
     steps, look, before = span.steps, span.look, span.before
     for i in range(steps + look):
@@ -239,7 +243,7 @@ def advance_world(one, given, state, track, plan, functions, span):
 
 @inlined
 def finish_step(one, state, track, plan, end, sample, left):
-    """Record the instant, count in its forces, and go on to the next, unless the world has ended or no step is left."""
+    """Record the instant, add its forces to the tallies, and advance, unless the world has ended or no step is left."""
     bodies, points, contacts = one.bodies, one.points, one.contacts
     outcome, step, dt = state.outcome, state.step[0], plan.dt
     outcome[END] = end

@@ -1,4 +1,4 @@
-"""Measures of a world that are accumulated during the run, since they would need a recording of every step."""
+"""Measures of a world that accumulate during the run, for otherwise they would need a recording of every step."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from footfall.engine.worlds.arrays import COP, ENERGY, IMPULSE, PEAK, SLIP, WORK
 
 @inlined
 def tally_contacts(points, contacts, dt, tally):
-    """Count in the contact forces of a step.
+    """Add the contact forces of a step to the tallies.
 
-    Largest normal force of all points together (N), impulse (N s, world frame), way that loaded points slipped (m),
-    centre of pressure of the step (m, world frame; NaN without load), work of the ground on the robot (J).
+    These are: largest total normal force (N), impulse (N s, world frame), slip distance of loaded points (m), centre of
+    pressure of the step (m, world frame; NaN without load), work of the ground on the robot (J).
     """
     total, slip, work = 0.0, 0.0, 0.0
     x, y, z = 0.0, 0.0, 0.0
@@ -41,7 +41,7 @@ def tally_contacts(points, contacts, dt, tally):
 
 @inlined
 def show_forces(points, contacts, feet, beside):
-    """Contact forces of the points of feet (P, 3), and all others together (3,), in the world frame."""
+    """Write the contact forces of the points of feet (P, 3), and of all others together (3,), in the world frame."""
     for k in range(3):
         beside[k] = 0.0
         for p in range(feet.shape[0]):

@@ -38,7 +38,7 @@ from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.machine import cores, machine_memory
 
-#: World steps that a thread takes at least before it asks for more: some milliseconds.
+#: Least steps of worlds in a thread's portion of work: some milliseconds.
 PORTION = 2000
 
 pick_given = picker(Given, world_last=False)
@@ -51,7 +51,7 @@ pick_other_tape = picker(OtherTape, world_last=False)
 
 
 class Rooms(NamedTuple):
-    """What a thread computes in, the thread first."""
+    """Scratch space of threads, the thread first."""
 
     beside: Beside
     space: Space
@@ -59,12 +59,12 @@ class Rooms(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """All arrays of the worlds, the world first, and what they are computed in."""
+    """All arrays of the worlds, the world first, and the scratch space of threads."""
 
     given: Given
     state: State
     kept: Kept
-    small: Rooms  # without places for points not on feet
+    small: Rooms  # without places for points of other bodies
     large: Rooms
 
 
@@ -78,7 +78,7 @@ class Tapes(NamedTuple):
 
 @cold(types.int64)
 def advance_by_reference(one, given, state, track, plan, functions, span):
-    """As :func:`advance_world`, of tuples that are laid out in memory once for a world."""
+    """:func:`advance_world` on tuples that are laid out in memory once for a world."""
     return advance_world(one, given, state, track, plan, functions, span)
 
 
@@ -86,7 +86,7 @@ def advance_by_reference(one, given, state, track, plan, functions, span):
 def advance_worlds(robot, memory, tapes, plan, functions, who, span):
     """Take the steps of some worlds with one thread: ``who`` is (thread, first world, last), ``span`` the steps.
 
-    A last instant to look at is only for worlds that are recorded.
+    The final instant is evaluated only for worlds that are recorded.
     """
     thread, first, last = who
     for w in range(first, last):
@@ -112,20 +112,22 @@ def advance_worlds(robot, memory, tapes, plan, functions, who, span):
 
 
 class Team:
-    """Threads that share out worlds among them."""
+    """Threads that share the worlds."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.pool = ThreadPoolExecutor(size) if size > 1 else None
 
     def share(self, worlds: int, steps: int, work: Callable[[int, int, int], Any]) -> None:
-        """Call ``work(thread, first, last)`` until all worlds are done, threads taking portions as they are free."""
+        """Call ``work(thread, first, last)`` for portions of the worlds until all are done; free threads take the next
+        one.
+        """
         portion = min(worlds, max(1, PORTION // max(1, steps)))
         if self.pool is None or worlds <= portion:
             work(0, 0, worlds)
             return
         portion = min(portion, -(-worlds // self.size))
-        waiting = iter(range(0, worlds, portion))  # the interpreter's lock lets one thread at a time take from it
+        waiting = iter(range(0, worlds, portion))  # safe under the interpreter's lock
 
         def take(thread: int) -> None:
             for first in waiting:
@@ -136,7 +138,7 @@ class Team:
 
 
 def check_memory(count: int, each: int) -> None:
-    """Refuse more worlds of ``each`` bytes than this machine has memory for, and say how many there are for."""
+    """Refuse more worlds of ``each`` bytes than fit into this machine's memory, and say how many do."""
     there = machine_memory()
     if count * each > there:
         raise SimulationError(
@@ -166,7 +168,7 @@ class Cores:
         self.first_kept = first_kept(points[1])
         self.state = State(**room(shapes[0], count, world_last=False))
         self.kept = Kept(**{name: np.repeat(array, count, axis=0) for name, array in self.first_kept.items()})
-        self.of_law: list[ByReference] = []  # what threads compute the law in
+        self.of_law: list[ByReference] = []  # the law's scratch arrays of each thread
         self.small, self.large = (self._rooms(*one, scratch) for one in zip(points, shapes[1:], strict=True))
         self.memory: ByReference | None = None
         self.last: tuple[Any, ...] = (None, None, None)
@@ -174,7 +176,7 @@ class Cores:
         self.nobody = np.full(count, -1)
 
     def _rooms(self, points: Points, shapes: Shapes, scratch: Callable[[Points], Any]) -> Rooms:
-        """What threads compute worlds in, with as many places for points not on feet as these have."""
+        """Scratch space of threads, with as many places for points of other bodies as the worlds have."""
         tree, threads = self.robot.tree, self.team.size
         owner = np.concatenate([self.robot.soles.foot, np.zeros(len(points.others.who), dtype=np.int64)])
         made = [scratch(points) for _ in range(threads)]
@@ -185,7 +187,7 @@ class Cores:
         return Rooms(make_beside(points, tree), space, lay_out(points, tree, owner, threads))
 
     def give(self, given: Given) -> None:
-        """Set what the worlds are given."""
+        """Set the inputs of the worlds."""
         self.memory = ByReference(Memory(given, self.state, self.kept, self.small, self.large))
 
     def array(self, name: str) -> np.ndarray:
@@ -220,12 +222,12 @@ class Cores:
         return Tapes(feet, make_other_tapes(worlds, self.first_kept["who"].size, samples), chosen)
 
     def recordings(self, tapes: Tapes) -> Iterator[tuple[Tape, OtherTape | None]]:
-        """What was recorded of each of these worlds."""
+        """The recordings of these worlds."""
         for row in range(np.count_nonzero(tapes.chosen >= 0)):
             yield Tape(*(array[row] for array in tapes.feet)), OtherTape(*(array[row] for array in tapes.others))
 
     def _laid_out(self, *tuples: Any) -> list[ByReference]:
-        """Tuples as compiled code takes them, laid out anew if they are not those of the last call."""
+        """Tuples by reference, laid out again only if they are not those of the last call."""
         if any(one is not before for one, before in zip(tuples, self.last, strict=True)):
             self.last, self.last_laid_out = tuples, [ByReference(one) for one in tuples]
         return self.last_laid_out

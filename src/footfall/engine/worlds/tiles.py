@@ -1,4 +1,6 @@
-"""The space of a step on a GPU: the arrays of ``Space`` and of the law in two arrays of tiles, by kind of number."""
+"""The scratch space of a step on a GPU: all arrays of ``Space`` and of the law in two arrays of tiles, one per number
+type.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from footfall.engine.worlds.arrays import INTEGERS, Shapes, Space, room
 
 
 class Tiles(NamedTuple):
-    """The space of all lanes (tiles, n, lanes of a tile), see :mod:`footfall.compiled.gpu_tiles`, or of one (n,)."""
+    """The scratch space of all lanes (tiles, n, lanes of a tile), see :mod:`footfall.compiled.gpu_tiles`, or of one
+    (n,).
+    """
 
     reals: Any
     wholes: Any
@@ -24,19 +28,19 @@ class Layout(NamedTuple):
     """Where the arrays of a tuple lie among the numbers of a lane."""
 
     kind: type  # of the tuple
-    fields: tuple[Any, ...]  # of each which of Tiles it lies in, where it begins and its shape, or a Layout, or None
+    fields: tuple[Any, ...]  # of each array: its field of Tiles, its first number and its shape; or a Layout, or None
 
 
 class Plot(NamedTuple):
-    """Where everything of a lane lies."""
+    """Where all arrays of a lane lie."""
 
     space: Layout  # ``law`` is None
-    law: Layout | None  # what the law computes in
-    numbers: Tiles  # how many there are
+    law: Layout | None  # the law's scratch arrays
+    numbers: Tiles  # how many numbers there are
 
 
 def lay_out(shapes: Shapes, scratch: Any) -> Plot:
-    """Where the space and what the law computes in, a tuple of arrays or ``None``, lie."""
+    """Lay out the scratch space and the law's scratch arrays, a tuple or ``None``."""
     used = {"reals": 0, "wholes": 0}
 
     def place(shape: tuple[int, ...], whole: bool) -> tuple[str, int, tuple[int, ...]]:
@@ -58,7 +62,7 @@ def lay_out(shapes: Shapes, scratch: Any) -> Plot:
 
 @cache
 def tile_picker(plot: Plot, *, simulated: bool) -> Any:
-    """A function of the device ``(tiles, lane) -> Space``, whose ``law`` are all numbers of the lane."""
+    """A device function ``(tiles, lane) -> Space``, whose ``law`` is all numbers of the lane."""
     ways = {
         "reals_of": numbers_of(plot.numbers.reals, simulated=simulated),
         "wholes_of": numbers_of(plot.numbers.wholes, simulated=simulated),
@@ -69,7 +73,7 @@ def tile_picker(plot: Plot, *, simulated: bool) -> Any:
 
 @cache
 def law_picker(plot: Plot, *, simulated: bool) -> Any:
-    """A function of the device ``Tiles of a lane -> what the law computes in``, ``None`` if it needs nothing."""
+    """A device function ``Tiles of a lane -> the law's scratch arrays``; ``None`` if the law has none."""
     if plot.law is None:
         return None
     lines = [f"    {pool} = tiles.{pool}\n" for pool in Tiles._fields]
@@ -97,7 +101,7 @@ def _picker(head: str, lines: str, layout: Layout, simulated: bool, known: dict[
 
 
 def zeros(plot: Plot, lanes: int, real: Any, *, simulated: bool) -> Tiles:
-    """Room for so many lanes."""
+    """Zeros for this many lanes."""
     tile = 1 if simulated else TILE
     kinds = Tiles(real, np.int64)
     return Tiles(*(np.zeros((-(-lanes // tile), n, tile), kind) for n, kind in zip(plot.numbers, kinds, strict=True)))

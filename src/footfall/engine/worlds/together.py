@@ -1,12 +1,12 @@
 """Steps of worlds on a GPU whose law solves a contact problem, in short kernels that take turns.
 
-In the first a lane has its world, as elsewhere: it ends a step and begins the next, up to the law, which lays its
-problem out. In the others a warp of lanes has a world, and solves that problem (:mod:`footfall.solve.together`): one
-guesses, the other is Newton, where guesses have failed, and then the first guesses again; for constraint selection one
-searches states of the feet after Newton (:mod:`.selection`). What is compiled as one kernel takes all registers there
-are and does not fit the cache for instructions. Each kernel of warps takes up those worlds alone that wait for it
-(:mod:`.queues`). A world whose joints' constraints do not agree with the forces asks its law again in the next turn,
-while others go on; so does one on which Newton or the search take long.
+In the first kernel a lane has a world: it ends a step and begins the next, up to the law, which assembles its problem.
+In the others a warp has a world and solves that problem (:mod:`footfall.solve.together`): one guesses the active set,
+another runs Newton where guesses have failed, and then the first guesses again; for constraint selection a further one
+searches states of the feet after Newton (:mod:`.selection`). A single kernel for all would use every register and
+overflow the instruction cache. Each kernel of warps takes only the worlds that wait for it (:mod:`.queues`). A world
+whose joint constraints do not agree with the forces asks its law again in the next turn, while others go on; so does
+one on which Newton or the search takes long.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from footfall.solve.together.newton import STAGES
 from footfall.solve.together.selection import Portion
 from footfall.solve.together.solution import near_by_newton, solve_by_guesses, tell_unsolved
 
-# What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is; one
-# more than the number of the room it lies in, 0 if it has none, and whether it is known to stand in this one.
+# Fields of a world's progress: steps taken; times the law was asked in this step; its answer; the stage of that; the
+# number of its room plus one (0 if none); and whether it is known to stand in this step.
 TAKEN, ASKED, ANSWER, STAGE, ROOM, STANDS = range(6)
-# Stages of a search: it begins with the last states, goes on, and begins with states that Newton suggests, or is sure
-# of.
+# Stages of a search: from the last states, continued, from states that Newton suggests, from states that Newton's
+# forces confirm.
 NEW, GOING_ON, SUGGESTED, SURE = 0, 1, 2, 3
-#: Answer of a world that asks for nothing.
+#: The answer of a world that waits for no kernel.
 IDLE = -1
-#: Times that a law is asked in one step until the joints' constraints agree, and if it finds no forces: others wait for
-#: such a world at the end of a call. On a CPU three times were enough in 1.2 million restless steps of a humanoid, but
-#: for three in which a hundred are not.
+#: Most times that a law is asked in one step until joint constraints agree, and if it finds no forces; at the end of a
+#: call all others wait for such a world. On a CPU three times sufficed in all but three of 1.2 million restless steps
+#: of a humanoid, and for those three a hundred did not.
 ASKED_AGAIN, UNSOLVED_AGAIN = 4, 2
 
 
@@ -54,8 +54,8 @@ class Turn(NamedTuple):
     first: int  # world of lane 0
     lane: int  # the first that takes part
     start: int  # 1 if this is the first turn of a call
-    queue: int  # of those that take part, see :mod:`.queues`
-    most: int  # linear problems that a search solves; Newton evaluates twice as often
+    queue: int  # of the kernels that take part, see :mod:`.queues`
+    most: int  # most linear problems of a search; Newton may evaluate twice as often
 
 
 @inlined
@@ -66,7 +66,7 @@ def start_call(progress):
 
 @inlined
 def end_step(one, state, progress, track, plan, span):
-    """The acceleration under the law's forces, and the step, unless the law has to be asked again."""
+    """Find the acceleration under the law's forces and take the step, unless the law has to be asked again."""
     outcome, turn, answer = state.outcome, progress[ASKED], progress[ANSWER]
     if answer == IDLE:
         return
@@ -82,10 +82,10 @@ def end_step(one, state, progress, track, plan, span):
 
 @inlined
 def begin_step(one, given, state, progress, track, plan, functions, span):
-    """Everything up to the law, and the law's answer, unless the world has ended or taken all its steps.
+    """Evaluate everything up to the law, and ask it, unless the world has ended or taken all its steps.
 
-    Worlds that begin a step and those that ask again go the same way where both have the same to do, for their lanes to
-    do it at the same time.
+    Worlds that begin a step and those that ask again share one code path where both do the same, so that lanes stay
+    together.
     """
     outcome, taken, turn = state.outcome, progress[TAKEN], progress[ASKED]
     progress[ANSWER], progress[STAGE] = IDLE, 0
@@ -110,7 +110,7 @@ def begin_step(one, given, state, progress, track, plan, functions, span):
 
 @inlined
 def join_those_that_lie(queues, progress, lane):
-    """Put a world among those that lie, if there is room for it."""
+    """Put a world into the list of those that lie, if there is a room for it."""
     queues.going[1] = 1
     if progress[ROOM] == 0:
         progress[ROOM] = take_slot(queues)
@@ -132,14 +132,14 @@ def still_going(state, progress, span):
 
 @inlined
 def deferred_in(robot, state, space, law):
-    """The problem that a law has laid out in the arrays it computes in, ``law``."""
+    """The contact problem that a law has assembled in its scratch arrays, ``law``."""
     points = points_of(robot.soles, state, space)
     return deferred_problem(points, contacts_of(robot.soles.foot, points, space), law)
 
 
 @inlined
 def guess_forces(lane, robot, state, space, law, turn, desk):
-    """Solve the problem that a law has laid out by guesses, before Newton or after it. Gives its answer."""
+    """Solve a law's contact problem by guesses, before Newton or after it. Gives the law's answer."""
     answer, near = space.progress[ANSWER], space.progress[ANSWER] != DEFERRED
     problem = deferred_in(robot, state, space, law)
     found = solve_by_guesses(lane, problem, near, desk)
@@ -152,9 +152,9 @@ def guess_forces(lane, robot, state, space, law, turn, desk):
 
 @inlined
 def find_near_forces(lane, robot, state, space, law, turn, desk):
-    """Forces by Newton, as guesses did not hold; what takes long goes on in the next turn, where it stopped.
+    """Solve it by Newton after guesses have failed; a long solution continues in the next turn.
 
-    Where a search waits for states that they suggest, there are no softened problems: it goes on without.
+    If a search waits for the states that these forces suggest, softened problems are skipped, for it can do without.
     """
     suggests = space.progress[ANSWER] == SUGGESTING
     problem = deferred_in(robot, state, space, law)
@@ -172,7 +172,7 @@ def find_near_forces(lane, robot, state, space, law, turn, desk):
 
 @inlined
 def search_states(lane, robot, state, space, law, turn, desk):
-    """States of the feet that a law has put off; what takes long goes on in the next turn. Lane 0 gets its answer."""
+    """Search the states of the feet; a long search continues in the next turn. Lane 0 gets the law's answer."""
     stage = space.progress[STAGE]
     portion = Portion(stage == GOING_ON, stage >= SUGGESTED, stage == SURE, turn.most)
     answer = find_states_together(lane, robot, state, space, law, portion, desk)
@@ -183,13 +183,13 @@ def search_states(lane, robot, state, space, law, turn, desk):
 
 @inlined
 def solve_lying(lane, robot, state, space, law, turn, desk):
-    """Forces of a world that lies: by guesses, by Newton, which goes on in the next turn if it takes long, and by
-    guesses from its forces. In one kernel, for few worlds lie. Gives the law's answer.
+    """Solve the problem of a world that lies: by guesses, by Newton, which may continue in the next turn, and by
+    guesses from its forces; all in one kernel, for few worlds lie. Gives the law's answer.
     """
     progress = space.progress
     stage, near, found, solved = progress[STAGE], progress[ANSWER] == HARD, False, False
     problem = deferred_in(robot, state, space, law)
-    while not found:  # code that is there twice is compiled twice
+    while not found:  # one call: what is called twice is compiled twice
         if near:
             stage, solved, found = near_by_newton(lane, problem, stage, False, 2 * turn.most, desk)
             if stage < STAGES or found:

@@ -1,7 +1,7 @@
 """One of many worlds as a controller sees it.
 
-Worlds share the space in which a step is computed, thread by thread; a controller that computes with inertia, Jacobians
-and contact frames has a copy of its own, which MuJoCo fills.
+Worlds share the scratch space of their thread, so a controller that reads inertia, Jacobians and contact frames gets a
+copy of its own, which MuJoCo fills.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class View(NamedTuple):
 
 
 class Felt(NamedTuple):
-    """What the law found in the step before; live."""
+    """The law's results of the last step; live."""
 
     mode: np.ndarray  # (P,)
     force: np.ndarray  # (P, 3) N, contact frame
@@ -47,7 +47,9 @@ class Felt(NamedTuple):
 def make_view(
     model: mujoco.MjModel, robot: Robot, ground: Ground, felt: Felt, times: tuple[float, float]
 ) -> tuple[View, mujoco.MjData]:
-    """A view of one world, and the data that must outlive it; ``times`` are the law's margin (m) and the step (s)."""
+    """A view of one world, and the data that it must keep alive; ``times`` are the law's margin (m) and the
+    step (s).
+    """
     data = mujoco.MjData(model)
     points = make_points(model, robot, 1)._replace(mode=felt.mode, force=felt.force)
     contacts = make_contacts(points, ground.static_friction, ground.dynamic_friction)
@@ -59,7 +61,7 @@ def make_view(
 
 @inlined
 def look(view, qpos, qvel):
-    """Compute all that a controller may see in this state, as the loop of a single world does."""
+    """Compute everything that a controller may see in this state, as the loop of a single world does."""
     world = view.world
     copy(world.qpos, qpos)
     copy(world.qvel, qvel)
