@@ -37,13 +37,16 @@ HOPPER = """
 """
 
 
+def stl(triangles: list) -> bytes:
+    """A binary STL of triangles, each of three corners (3,)."""
+    faces = [struct.pack("<12fH", 0, 0, 0, *np.concatenate(triangle), 0) for triangle in triangles]
+    return b"\0" * 80 + struct.pack("<I", len(faces)) + b"".join(faces)
+
+
 def tetrahedron_stl(size: float) -> bytes:
     """A binary STL of a tetrahedron that stands on a right triangle with legs ``size``."""
     a, b, c, d = np.array([[0, 0, 0], [size, 0, 0], [0, size, 0], [0, 0, size]])
-    body = b""
-    for triangle in ((a, c, b), (a, b, d), (a, d, c), (b, c, d)):
-        body += struct.pack("<12fH", 0, 0, 0, *np.concatenate(triangle), 0)
-    return b"\0" * 80 + struct.pack("<I", 4) + body
+    return stl([(a, c, b), (a, b, d), (a, d, c), (b, c, d)])
 
 
 URDF = """

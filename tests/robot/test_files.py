@@ -274,7 +274,24 @@ def test_the_robots_of_example_robot_data_load_or_the_file_is_said_to_lack_somet
         ("a.xml", "<mujoco><worldbody>", "MuJoCo cannot read"),
         ("a.xml", "<mujoco><nonsense/></mujoco>", "nonsense"),
         ("a.xml", '<mujoco><worldbody><body name="x"><freejoint/></body></worldbody></mujoco>', "mass"),
+        (
+            "a.xml",
+            "<mujocoinclude><body/></mujocoinclude>",
+            "at most a part of one: its root element is <mujocoinclude>",
+        ),
+        ("a.urdf.xacro", "<robot/>", "expand it first, as in xacro a.urdf.xacro > robot.urdf"),
         ("a.urdf", "<robot><link", "not well-formed"),
+        (
+            "a.urdf",
+            "<robot><link name='a'/><joint name='j'><parent link='b'/></joint></robot>",
+            "link 'b', which the file",
+        ),
+        (
+            "a.urdf",
+            "<robot><link name='a'><inertial><mass value='1'/></inertial><collision><geometry><cone/></geometry>"
+            "</collision></link></robot>",
+            "shape of link 'a' in .* is <cone>: known are box",
+        ),
         ("a.urdf", "<sdf/>", "is not a URDF"),
         ("a.urdf", "<robot name='a'><joint name='j' type='revolute'/></robot>", "no link"),
         ("a.urdf", "<robot><link name='b'><inertial><mass value='x'/></inertial></link></robot>", "of link 'b'"),

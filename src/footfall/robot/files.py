@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,6 +15,7 @@ from footfall.robot.built_in import BUILT_IN, robots
 from footfall.robot.mesh_files import add_asset, as_stl, find_mesh, is_readable
 from footfall.robot.model import one_line
 from footfall.robot.urdf import read_urdf
+from footfall.robot.urdf_text import root_name
 
 ENDINGS = (".xml", ".mjcf", ".urdf")
 UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without one
@@ -34,8 +34,8 @@ def is_urdf(path: Path) -> bool:
     if path.suffix.lower() == ".urdf":
         return True
     try:
-        return next(ElementTree.iterparse(path, events=("start",)))[1].tag == "robot"
-    except (ElementTree.ParseError, OSError, StopIteration):
+        return root_name(path) == "robot"
+    except OSError:
         return False
 
 
@@ -43,11 +43,15 @@ def read_model(path: Path) -> mujoco.MjSpec:
     """The spec of an MJCF or URDF file."""
     if not path.is_file():
         raise RobotError(f"no file '{path}'; built-in robots are {', '.join(robots())}")
+    if path.suffix.lower() == ".xacro":
+        raise RobotError(f"'{path}' is a template: expand it first, as in xacro {path.name} > robot.urdf")
     if path.suffix.lower() not in ENDINGS:
         raise RobotError(f"'{path}' is not a model of a robot: its name must end in .xml or .mjcf (MJCF), or in .urdf")
     try:
         if is_urdf(path):
             return read_urdf(path)
+        if (root := root_name(path)) not in ("", "mujoco"):
+            raise RobotError(f"'{path}' is not a model of a robot, at most a part of one: its root element is <{root}>")
         return mujoco.MjSpec.from_file(str(path))
     except ValueError as error:
         raise RobotError(f"MuJoCo cannot read '{path}': {one_line(error)}") from error

@@ -7,11 +7,16 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+import numpy as np
+
 from footfall.errors import RobotError
 
 MESH_FORMATS = (".stl", ".obj", ".msh")  # what MuJoCo reads
 CONVERTED = (".dae", ".stl", ".ply", ".glb", ".gltf", ".off")  # what trimesh turns into a binary STL
 MOST_FACES = 200_000  # that MuJoCo takes of one STL
+FLAT = 1e-5  # share of a mesh's length: corners that lie in a layer this thin lie in a plane
+SLAB = 1e-3  # thickness that a flat mesh gets, as a share of its length
+FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])  # of a binary STL
 PACKAGE_REACH = 6  # folders above a file in which a package is looked for
 
 
@@ -78,6 +83,22 @@ def as_stl(path: Path, content: bytes, where: str) -> bytes:
     if not len(mesh.faces):
         raise RobotError(f"'{path}', the {where}, has no triangles")
     return bytes(mesh.export(file_type="stl"))
+
+
+def with_thickness(stl: bytes) -> bytes:
+    """A binary STL whose corners lie in a plane as a thin slab, others as they are: MuJoCo makes no hull of a plane."""
+    count = struct.unpack_from("<I", stl, 80)[0]
+    faces = np.frombuffer(stl, FACE, count, 84)
+    corners = faces["corners"].reshape(-1, 3).astype(float)
+    across, _, along = np.linalg.eigh(np.cov(corners.T))[1].T
+    length = np.ptp(corners @ along)
+    if np.ptp(corners @ across) > FLAT * length:
+        return stl
+    slab = np.concatenate([faces, faces])
+    half = 0.5 * SLAB * length * across
+    slab["corners"][:count] += half.astype(np.float32)
+    slab["corners"][count:] -= half.astype(np.float32)
+    return stl[:80] + struct.pack("<I", 2 * count) + slab.tobytes()
 
 
 def _collada_unit(content: bytes) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -10,26 +11,25 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError, warn
-from footfall.robot.mesh_files import MESH_FORMATS, add_asset, as_stl, find_mesh, is_readable, packages
+from footfall.robot.mesh_files import MESH_FORMATS, add_asset, as_stl, find_mesh, is_readable, packages, with_thickness
 from footfall.robot.model import HINGE, SLIDE
+from footfall.robot.urdf_text import read_tree
 
 LEAST_MASS = 1e-3  # kg, of a link that moves and that the file gives none
 LEAST_INERTIA = 1e-6  # kg m2, of a link that moves, about each axis
 LEAST_GYRATION = 1e-3  # m: a link with mass is at least this wide about each axis
 
+SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")  # of a URDF, that MuJoCo reads
 MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 
 
 def read_urdf(path: Path) -> mujoco.MjSpec:
     """The spec of a URDF: with a free joint at its root, a motor per joint, and its meshes in memory."""
-    try:
-        robot = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
-        raise RobotError(f"'{path}' is not well-formed XML: {error}") from error
+    robot = read_tree(path)
     if robot.tag != "robot":
         raise RobotError(f"'{path}' is not a URDF: its root element is <{robot.tag}>, not <robot>")
     values = (value for element in robot.iter() for value in element.attrib.values())
-    if any("${" in value for value in values) or any("/xacro}" in element.tag for element in robot.iter()):
+    if any("${" in value for value in values) or any(element.tag.startswith("xacro:") for element in robot.iter()):
         raise RobotError(f"'{path}' is a template: expand it first, as in xacro {path.name} > robot.urdf")
     extension = robot.find("mujoco")
     if extension is None:
@@ -38,10 +38,14 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     if compiler is None:
         compiler = ElementTree.SubElement(extension, "compiler")
     from_geoms = compiler.get("inertiafromgeom") == "true"
+    _check_links(robot, path)
+    twice = _drop_repeated_inertials(robot)
     _free_dummy_root(robot)
     notes = [] if from_geoms else _mend_inertias(robot, path)
-    if nothing := _remove_empty_shapes(robot):
-        notes.append(f"{_listed(nothing, 'link')} without shapes whose size is 0")
+    if twice:
+        notes.append(f"of several <inertial> in {_listed(twice, 'link')} the first is taken")
+    _mend_colours(robot)
+    notes += _mend_shapes(robot, path)
     assets, left_out = _take_meshes(robot, path, compiler)
     _drop_repeated_name(robot)
     # Links stay separate (a sole is often a link of its own), and meshes are found here.
@@ -71,6 +75,28 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
                 if joint.actfrcrange[1] > joint.actfrcrange[0]:
                     motor.ctrlrange, motor.ctrllimited = joint.actfrcrange, mujoco.mjtLimited.mjLIMITED_TRUE
     return spec
+
+
+def _check_links(robot: ElementTree.Element, path: Path) -> None:
+    """Refuse joints between links that the file does not have; the link "world" is there without being written."""
+    links = {link.get("name", "") for link in robot.findall("link")}
+    if "world" not in links and any(_link(joint, "parent") == "world" for joint in robot.findall("joint")):
+        robot.insert(0, ElementTree.Element("link", name="world"))
+        links.add("world")
+    for joint in robot.findall("joint"):
+        for end in ("parent", "child"):
+            if (named := _link(joint, end)) not in links:
+                lacks = f"link '{named}', which the file does not have" if named else "no link at all"
+                raise RobotError(f"joint '{joint.get('name', '')}' of '{path}' has as its {end} {lacks}")
+
+
+def _mend_colours(robot: ElementTree.Element) -> None:
+    """Leave out colours that are not four numbers: they only show, and MuJoCo would refuse the robot for them."""
+    for material in robot.iter("material"):
+        for colour in material.findall("color"):
+            colour.set("rgba", colour.get("rgba", "").replace(",", " "))
+            if not re.fullmatch(r"\s*(?:[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*){4}", colour.get("rgba", "")):
+                material.remove(colour)
 
 
 def _take_meshes(
@@ -106,25 +132,43 @@ def _take_meshes(
         content = found.read_bytes()
         if not is_readable(found, content):
             content, file = as_stl(found, content, where), f"{PurePosixPath(file).stem}.stl"
+        if not visual and PurePosixPath(file).suffix.lower() == ".stl":
+            content = with_thickness(content)
         mesh.set("filename", add_asset(assets, file, content))
     return assets, left_out
 
 
-def _remove_empty_shapes(robot: ElementTree.Element) -> list[str]:
-    """Remove shapes of size zero, which mark places and which MuJoCo refuses; gives their links."""
-    found = []
+def _mend_shapes(robot: ElementTree.Element, path: Path) -> list[str]:
+    """Remove shapes of size zero, which mark places, and kinds that MuJoCo cannot show; gives what was, in words."""
+    empty, unknown = [], []
     for link in robot.iter("link"):
+        name = link.get("name", "")
         for shape in (*link.findall("visual"), *link.findall("collision")):
-            sizes = [
-                one.get(key, "").split()
-                for one in shape.findall("geometry/*")
-                for key in ("size", "radius", "length")
-                if one.get(key)
-            ]
+            kinds = shape.findall("geometry/*")
+            for one in kinds:
+                one.tag = one.tag.removeprefix("drake:")
+            sizes = [one.get(key, "").split() for one in kinds for key in ("size", "radius", "length")]
             if any(_is_zero(number) for size in sizes for number in size):
                 link.remove(shape)
-                found.append(link.get("name", ""))
-    return list(dict.fromkeys(found))
+                empty.append(name)
+            elif kinds and kinds[0].tag not in SHAPES:
+                if shape.tag == "collision":
+                    known = f"known are {', '.join(SHAPES)}"
+                    raise RobotError(f"a collision shape of link '{name}' in '{path}' is <{kinds[0].tag}>: {known}")
+                link.remove(shape)
+                unknown.append(kinds[0].tag)
+    notes = [f"{_listed(empty, 'link')} without shapes whose size is 0"] if empty else []
+    return notes + ([f"visual shapes left out: {', '.join(dict.fromkeys(unknown))}"] if unknown else [])
+
+
+def _drop_repeated_inertials(robot: ElementTree.Element) -> list[str]:
+    """Keep the first <inertial> of every link, as ROS does; gives the links that have several."""
+    found = []
+    for link in robot.iter("link"):
+        for further in link.findall("inertial")[1:]:
+            link.remove(further)
+            found.append(link.get("name", ""))
+    return found
 
 
 def _is_zero(number: str) -> bool:
