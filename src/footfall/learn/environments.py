@@ -19,8 +19,7 @@ Pictures
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import mujoco
@@ -36,6 +35,8 @@ from footfall.engine.dynamics.tree import make_tree
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.ground import Ground
+from footfall.learn.randomisation import Randomisation
+from footfall.learn.tasks import Stand, Task, Walk
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
@@ -49,76 +50,10 @@ from footfall.simulation.worlds import Worlds
 
 #: Pushes within an episode, and how long each lasts, s.
 PUSHES, PUSH_TIME = 3, 0.1
-#: What pictures of worlds can be had as.
+#: Gymnasium's names of what ``render`` gives.
 RENDER_MODES = ["rgb_array"]
-#: How long an episode begins without a push, s.
+#: Time without pushes at the beginning of an episode, s.
 REST = 0.2
-
-
-@dataclass(frozen=True)
-class Randomisation:
-    """Domain randomisation: ranges of friction coefficients and of factors on all masses, and contact laws.
-
-    Friction and mass are drawn for every episode. ``law`` names one law or several, which are assigned to the worlds in
-    turn.
-    """
-
-    friction: tuple[float, float] | None = None
-    mass: tuple[float, float] | None = None
-    law: Law | str | Sequence[Law | str] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("friction", "mass"):
-            value = getattr(self, name)
-            if value is not None and not (np.shape(value) == (2,) and 0 <= value[0] <= value[1] < np.inf):
-                raise SimulationError(f"{name} = {value!r}, but it must be a range (lowest, highest), neither negative")
-
-    @property
-    def laws(self) -> list[Law | str]:
-        return [self.law] if isinstance(self.law, (str, Law)) else list(self.law)
-
-
-class Task:
-    """The task of the robot: observations and rewards, from arrays whose first axis is the world."""
-
-    #: Size of pushes as a share of the weight.
-    push: ClassVar[float] = 0.0
-    extra: ClassVar[int] = 0
-
-    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
-        return np.concatenate([qpos[:, 2:], qvel], axis=1)
-
-    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Stand(Task):
-    """Stay up under random horizontal pushes."""
-
-    push = 0.3
-
-    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
-        return 1.0 - 0.1 * (action**2).mean(axis=1) - 0.1 * (qvel[:, :2] ** 2).sum(axis=1)
-
-
-@dataclass(frozen=True)
-class Walk(Task):
-    """Go along x at ``speed`` (m/s)."""
-
-    speed: float = 0.5
-    extra = 1
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.speed, (int, float, np.number)) and np.isfinite(self.speed)):
-            raise SimulationError(f"speed = {self.speed!r}, but it must be a number of m/s")
-
-    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
-        commanded = np.full((len(qpos), 1), self.speed)
-        return np.concatenate([super().observe(qpos, qvel), commanded], axis=1)
-
-    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
-        return np.exp(-4.0 * (qvel[:, 0] - self.speed) ** 2) - 0.1 * (action**2).mean(axis=1)
 
 
 class WorldsEnv(VectorEnv):
@@ -150,16 +85,7 @@ class WorldsEnv(VectorEnv):
         width: int = 480,
         height: int = 480,
     ) -> None:
-        if not is_whole(num_envs, 1):
-            raise SimulationError(f"num_envs = {num_envs!r}, but it must be a whole number > 0")
-        if not control_dt <= episode < np.inf:
-            raise SimulationError(f"episode = {episode!r} s, but it must be at least control_dt = {control_dt!r} s")
-        if render_mode not in (None, *RENDER_MODES):
-            raise SimulationError(f"render_mode = {render_mode!r}, but it must be 'rgb_array', or left out")
-        if not (is_whole(width, 1) and is_whole(height, 1)):
-            raise SimulationError(
-                f"width = {width!r}, height = {height!r}, but a picture has whole numbers of pixels > 0"
-            )
+        _check(num_envs, control_dt, episode, render_mode, (width, height))
         self.render_mode, self.pixels = render_mode, (width, height)
         mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": mode, "render_fps": max(1, round(1.0 / control_dt))}
@@ -175,12 +101,11 @@ class WorldsEnv(VectorEnv):
         self.varied = Randomisation() if randomise is None else randomise
         if not isinstance(self.varied, Randomisation):
             raise SimulationError(f"randomise = {randomise!r}, but it must be a footfall.learn.Randomisation")
-        laws = self.varied.laws or [law]
-        self.groups = []
-        for i, one in enumerate(laws):
-            count = len(range(i, num_envs, len(laws)))
-            if count:
-                self.groups.append((slice(i, None, len(laws)), Simulation(self.robot, law=one, ground=ground, dt=dt)))
+        laws = (self.varied.laws or [law])[:num_envs]
+        self.groups = [
+            (slice(i, None, len(laws)), Simulation(self.robot, law=one, ground=ground, dt=dt))
+            for i, one in enumerate(laws)
+        ]
         make_tree(self.groups[0][1].scene.model)  # refuses what many worlds cannot be
         self.device = device
         size = model.nq - 2 + model.nv + self.task.extra
@@ -342,6 +267,18 @@ class SingleEnv(gymnasium.Env):
 
     def close(self) -> None:
         self.many.close()
+
+
+def _check(num_envs: int, control_dt: float, episode: float, render_mode: str | None, pixels: tuple[int, int]) -> None:
+    if not is_whole(num_envs, 1):
+        raise SimulationError(f"num_envs = {num_envs!r}, but it must be a whole number > 0")
+    if not control_dt <= episode < np.inf:
+        raise SimulationError(f"episode = {episode!r} s, but it must be at least control_dt = {control_dt!r} s")
+    if render_mode not in (None, *RENDER_MODES):
+        raise SimulationError(f"render_mode = {render_mode!r}, but it must be 'rgb_array', or left out")
+    if not all(is_whole(one, 1) for one in pixels):
+        width, height = pixels
+        raise SimulationError(f"width = {width!r}, height = {height!r}, but a picture has whole numbers of pixels > 0")
 
 
 def _driven(robot: str) -> Robot:
