@@ -11,7 +11,7 @@ import numpy as np
 from footfall.ground import Ground
 from footfall.robot import Robot
 
-#: The nearest place of uneven ground is found as far as the largest ball of a robot is wide, and so much farther, m.
+#: The nearest place of uneven ground is exact up to this distance beyond the radius of a robot's largest ball, m.
 BEYOND = 0.02
 
 

@@ -30,7 +30,7 @@ class Command:
     friction: bool = False
     """measure instead what joint friction costs them: standing, pushed and landing for 3 s, with and without it"""
     worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...", help_behavior_hint="")] = ()
-    """measure instead so many worlds at once: steps per second, standing and restless, beside mujoco.rollout"""
+    """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where those worlds are computed"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...", help_behavior_hint="")] = ()

@@ -37,7 +37,7 @@ class Command(SettingOptions):
     within: float = 0.05
     """relative accuracy of the answer"""
     directions: int = 0
-    """push in so many directions around the robot, all computed at once, and print the smallest and largest limit"""
+    """push in this many directions around the robot, computed together, and print the smallest and largest limit"""
     plot: str = ""
     """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""
     json: bool = False

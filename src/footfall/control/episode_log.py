@@ -26,7 +26,7 @@ class EpisodeLog(NamedTuple):
 
 
 def empty_log(kinds: int, room: int) -> EpisodeLog:
-    """A log for so many kinds of episodes, with room for so many episodes."""
+    """A log for this many kinds of episodes, with room for this many episodes."""
     return EpisodeLog(np.zeros((room, MORE + DETAILS)), np.zeros(2, dtype=np.int64), np.full(kinds, -1, dtype=np.int64))
 
 

@@ -79,7 +79,7 @@ def read_blocks(places, words, zero, values):
 
 @kernel
 def write_blocks(places, words, zero, values):
-    """Write blocks of so many words to their addresses: zeros, or what stands in ``values``, one after the other."""
+    """Write blocks of these sizes, in words, to their addresses: zeros, or the ``values``, one after the other."""
     first = 0
     for b in range(words.size):
         block = words_at(places[b], words[b])

@@ -251,7 +251,7 @@ def foot_step(world, points, contacts, law, scratch, signals, values, dt):
 
 @inlined
 def cost_standing(world, points, loops):
-    """What a step of the robot costs where it stands; its ``loops`` have so many constraint rows."""
+    """Cost of a step of the robot at rest; ``loops`` is the number of constraint rows of its loops."""
     others = points.others
     return standing_cost(world.qvel.size, loops, float(others.feet), others.first + others.body.size)
 

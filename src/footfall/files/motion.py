@@ -33,7 +33,7 @@ from footfall.files.units import scale_of
 
 #: Names of vectors that are forces where no unit says so: F1, FP2.F, GRF_left, left_force, Force.
 FORCE = re.compile(r"(^|[._ -])(f|grf|force|ground_force_v)($|[._ 0-9-])|(^|[._ -])f\d+$|force$", re.IGNORECASE)
-#: A component is the vertical one where it is, on average, so many times the other that could be.
+#: A component is taken for the vertical one if its mean is this many times that of the other candidate.
 DOMINANT = 1.5
 
 

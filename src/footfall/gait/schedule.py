@@ -18,7 +18,7 @@ class Schedule:
     steps: int
 
     def swing(self, foot: int, cycles: float) -> float:
-        """How much of its swing (0 .. 1) a foot has done after so many cycles; -1 while it stands."""
+        """Fraction (0 .. 1) of a foot's swing that is over after this many cycles; -1 while it stands."""
         part = (cycles - self.offset[foot]) % 1.0
         lasts = 1.0 - self.duty
         return part / lasts if part < lasts else -1.0

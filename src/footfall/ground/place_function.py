@@ -22,7 +22,8 @@ from footfall.ground.shared_code import Numbers, numbers_of, with_numbers
 from footfall.ground.surface import REACH, SURFACE_SIGNATURE, over_height
 
 GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
-#: The nearest place of a surface is found to this, m, in so many looks at most; at a kink the nearest of them is it.
+#: Tolerance of the nearest place of a surface, m, and most evaluations of the surface; at a kink the nearest one found
+#: is taken.
 FOOT, LOOKS = 1e-7, 20
 #: Hollows are wider than this, m, or the place straight under a point so near to it is taken for the nearest.
 NARROW = 1e-3

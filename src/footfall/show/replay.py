@@ -26,7 +26,7 @@ FRAMES, FEWEST, MOST = 4800, 300, 1200
 
 
 def most_frames(recordings: int) -> int:
-    """How many frames each of so many recordings may have."""
+    """How many frames each of this many recordings may have."""
     return min(MOST, max(FEWEST, FRAMES // recordings))
 
 

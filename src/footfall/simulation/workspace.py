@@ -236,7 +236,7 @@ class Workspace:
             self._tape, self._laid_out = ByReference(self._few), ()
 
     def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> None:
-        """Lay out the parts of the loop for a run with this plan and so many signals.
+        """Lay out the parts of the loop for a run with this plan and number of signals.
 
         Plan and pushes stay for the next run, which is often of the same kind. A controller is not kept.
         """
@@ -256,7 +256,7 @@ class Workspace:
         self.parts = (*self.parts[:number], part, *self.parts[number + 1 :])
 
     def make_tape(self, samples: int, points: int, signals: int) -> Tape:
-        """Arrays for so many samples; :meth:`keeps` says who owns them."""
+        """Arrays for this many samples; :meth:`keeps` says who owns them."""
         if samples > FEW_SAMPLES:
             return make_tape(self.model, samples, points, signals)
         if self._few.signals.shape != (FEW_SAMPLES, signals):

@@ -48,7 +48,7 @@ class LeastScratch(NamedTuple):
 
 
 def least_scratch(bodies: int) -> LeastScratch:
-    """Scratch for the least forces on so many bodies."""
+    """Scratch for the forces of least norm on this many bodies."""
     n = 6 * bodies
     return LeastScratch(
         reduced=np.zeros((n, n)),

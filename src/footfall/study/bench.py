@@ -258,7 +258,7 @@ def begun(
     qvel: np.ndarray | None = None,
     controller: Controller | None = None,
 ) -> Run:
-    """A run that can take so many steps."""
+    """A run that can take this many steps."""
     task = Task(controller=controller, qpos=qpos, qvel=qvel, control_dt=sim.dt, record_dt=1.0)
     return Run(sim, (steps + 1) * sim.dt, task)
 

@@ -101,7 +101,7 @@ def _sum_of_waves(waves: np.ndarray, x: np.ndarray, y: np.ndarray, total: np.nda
 
 
 def scattered(ground: Ground | float, samples: int, rng: np.random.Generator) -> Placements:
-    """Random places and headings: over a height field, within 1 m of the origin of other grounds, or so many m."""
+    """Random places and headings: over a height field; on other grounds within 1 m of the origin, or this distance."""
     options = dict(ground.options) if isinstance(ground, Ground) else {}
     reach = ground if isinstance(ground, float) else 1.0
     half = 0.4 * np.array(options["size"]) if "size" in options else np.full(2, reach)

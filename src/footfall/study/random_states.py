@@ -174,7 +174,7 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool 
 
 
 def begun(sim: Simulation, start: Start, steps: int) -> TimedRun:
-    """A run from a state that can take so many steps."""
+    """A run from a state that can take this many steps."""
     return TimedRun(sim, steps * sim.dt, Task(qpos=start.qpos, qvel=start.qvel))
 
 
@@ -283,7 +283,7 @@ def judge_forces(rec: Record) -> tuple[bool, bool]:
 def _drawn(
     robot: Robot, ground: Ground, count: int, seed: tuple[int, ...]
 ) -> tuple[tuple[float, float], tuple[Start, ...]]:
-    """Friction of the ground, static and dynamic, and so many states of a robot on it."""
+    """Friction of the ground, static and dynamic, and this many states of a robot on it."""
     rng = np.random.default_rng(seed)
     friction = FRICTIONS[rng.integers(len(FRICTIONS))]
     return friction, tuple(random_start(robot, ground, rng) for _ in range(count))

@@ -218,7 +218,7 @@ def lead_trunk(walk, height):
 
 @inlined
 def problem_of(forces, standing):
-    """The force problem of so many standing feet."""
+    """The force problem of this many standing feet."""
     if standing == 1:
         return forces.one
     if standing == 2:

@@ -72,7 +72,7 @@ def empty_problem(nu: int, feet: int, limits: int) -> Problem:
 
 
 def unknowns(nu: int, n: int, m: int, base: int) -> Problem:
-    """Room for a problem of ``n`` unknowns and ``m`` rows with ``nu`` motors, on a base of so many freedoms."""
+    """Scratch arrays for a problem of ``n`` unknowns and ``m`` rows with ``nu`` motors, on a base of this many dofs."""
     return Problem(
         program=empty_program(n, n, m),
         work=active_set(n, n, m),

@@ -62,7 +62,7 @@ def along_row(world, rows, i, x):
 
 @inlined
 def by_dofs(rows):
-    """Whether so many rows hold that they are eliminated in as many unknowns as there are dofs."""
+    """Whether so many rows are active that elimination in as many unknowns as there are dofs is cheaper."""
     return rows.number[1] > rows.weighed.size
 
 

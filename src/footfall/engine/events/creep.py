@@ -275,7 +275,7 @@ def add_turns(flow, mean, change, dt):
 
 @inlined
 def move(world, flow, change, order, dt):
-    """Go to the end of a period in which velocities change by so much."""
+    """Go to the end of a period in which velocities change by this much."""
     mean = flow.slope[1, : change.size]
     copy(world.qvel, flow.speed)
     add(world.qvel, 0.5, change)

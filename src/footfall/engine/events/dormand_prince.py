@@ -58,7 +58,7 @@ def read_slope(world, flow, slope):
 
 @inlined
 def weight_within(flow, j, part):
-    """Weight of stage ``j`` where so much of a step, 0 to 1, is over."""
+    """Weight of stage ``j`` after this fraction (0 to 1) of a step."""
     a = flow.within[j]
     return part * (a[0] + part * (a[1] + part * (a[2] + part * a[3])))
 
@@ -72,7 +72,7 @@ def rate_within(flow, j, part):
 
 @inlined
 def set_part(flow, part):
-    """Let stage ``STAGES`` be where so much of a step, 0 to 1, is over."""
+    """Let stage ``STAGES`` be the state after this fraction (0 to 1) of a step."""
     for j in range(STAGES):
         flow.weights[STAGES, j] = weight_within(flow, j, part)
 

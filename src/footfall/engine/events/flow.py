@@ -116,7 +116,7 @@ class Flow(NamedTuple):
 def make_flow(
     model: mujoco.MjModel, points: int, bodies: int, dt: float, *, tolerance: float, ground: Ground, margin: float
 ) -> Flow:
-    """Room for the integration of a model with so many contact points on so many bodies."""
+    """Scratch arrays for the integration of a model with this many contact points and bodies."""
     scalar, turns = np.full(model.nv, -1, dtype=np.int64), []
     for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
         free, ball = kind == int(mujoco.mjtJoint.mjJNT_FREE), kind == int(mujoco.mjtJoint.mjJNT_BALL)

@@ -126,7 +126,7 @@ def friction_change(world, joints, flow, h):
 
 @inlined
 def position_within(flow, i, part, h):
-    """A number of the state where so much of a step of ``h`` seconds, 0 to 1, is over."""
+    """A number of the state after this fraction (0 to 1) of a step of ``h`` seconds."""
     value = 0.0
     for j in range(STAGES):
         value += weight_within(flow, j, part) * flow.slope[j, i]

@@ -25,7 +25,7 @@ MOST_TURNS = 3
 
 @inlined
 def differ(values, count):
-    """Backward differences in place of so many values, the last first."""
+    """Replace this many values, the last first, by their backward differences."""
     for k in range(1, count):
         for m in range(count - 1, k - 1, -1):
             values[m] = values[m - 1] - values[m]

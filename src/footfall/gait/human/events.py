@@ -17,7 +17,7 @@ from footfall.errors import FootfallError
 Table = Mapping[str, np.ndarray]
 GRAVITY = 9.81  # m/s2
 STANDS = 20.0  # N, above which a foot stands
-#: A pause of so many s within one plate's samples ends a stance.
+#: A pause of this length in one plate's samples ends a stance, s.
 PAUSE = 0.05
 #: A stance that begins or ends with more than this share of its largest force was cut off.
 CUT = 0.35

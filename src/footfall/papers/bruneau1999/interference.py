@@ -15,12 +15,12 @@ LOADED = 0.05  # of the weight, for a pressure centre to be judged
 
 
 def carried_at(depth: float, points: int) -> float:
-    """N, that so many points carry at rest at a depth in m, eq. (16)."""
+    """Load (N) that this many points carry at rest at a depth in m, eq. (16)."""
     return points * float(LAW.kn or 0.0) * depth ** float(LAW.alpha)
 
 
 def depth_of(load: float, points: int) -> float:
-    """m, at which so many points carry a load (N) at rest, eq. (16)."""
+    """Depth (m) at which this many points carry a load (N) at rest, eq. (16)."""
     return float((load / points / float(LAW.kn or 1.0)) ** (1.0 / float(LAW.alpha)))
 
 

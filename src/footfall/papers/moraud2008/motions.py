@@ -85,7 +85,9 @@ def smooth(time: float, start: float, duration: float) -> float:
 
 
 def bent_legs(robot: Robot, knee: float) -> dict[str, float]:
-    """Both knees bent by so much (rad); what is more than at home, hips and ankles make up: soles stay level."""
+    """Both knees bent by this angle (rad); hips and ankles compensate for the change from home, so that soles stay
+    level.
+    """
     model, home = robot.model, robot.home
     more = knee - float(home[model.joint("left_knee_pitch").qposadr[0]])
     shares = {"hip_pitch": -0.5, "knee_pitch": 1.0, "ankle_pitch": -0.5}

@@ -95,7 +95,7 @@ def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) 
 
 
 def quantile(trials: int) -> float:
-    """Student's, of a mean over so many trials."""
+    """The quantile of Student's distribution for the mean of this many trials."""
     from scipy.special import stdtrit  # scipy.stats takes half a second to load
 
     return float(stdtrit(trials - 1, 0.5 + CONFIDENCE / 2.0))

@@ -23,8 +23,8 @@ QUIET = 3.0
 FEWEST, LEFT_OUT = 5, 1
 #: Steps of Euler's equations between two frames.
 SUBSTEPS = 4
-#: Steps of Gauss and Newton for the spin at most, until one is below so many rad and rad/s, of which cameras see six
-#: digits less; the rotation over a flight is below a turn, so that each gains a digit or so.
+#: Most Gauss-Newton steps for the spin, and the tolerance of a step, rad and rad/s, of which cameras see six digits
+#: less; the rotation over a flight is below a turn, so that each gains a digit or so.
 GAUSS_NEWTON, SETTLED = 30, 1e-10
 
 

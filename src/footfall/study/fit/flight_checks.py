@@ -10,7 +10,8 @@ import numpy as np
 from footfall.errors import StudyError
 from footfall.study.fit.flight import GRAVITY, Flight, flight_of
 
-#: Gravity is measured where its standard error is below this share, and believed up to so much from 9.81 m/s2.
+#: Gravity is measured if its relative standard error is below the first number, and believed up to the second from 9.81
+#: m/s2.
 KNOWN_TO, BELIEVED = 0.005, 0.06
 #: Standard errors by which gravity must be off to be refused where it is not known that well.
 CERTAIN = 5.0
@@ -25,7 +26,7 @@ FASTEST = 20.0
 
 
 class Motion(NamedTuple):
-    """Poses (T, 7) of a toss, at so many frames per second."""
+    """Poses (T, 7) of a toss, at this many frames per second."""
 
     name: str
     qpos: np.ndarray

@@ -50,7 +50,7 @@ def _draw(time, qpos, qvel, ctrl, gains):
 
 @dataclass(frozen=True)
 class Rope:
-    """Draws a sled with a force that grows by so many N/s; compiled, as a fit draws thousands of times."""
+    """Pulls a sled with a force that grows at a constant rate, N/s; compiled, since a fit pulls thousands of times."""
 
     rate: float
 

@@ -19,7 +19,7 @@ Errors = Callable[[np.ndarray, np.ndarray], np.ndarray]
 #: Multiple of the typical error beyond which a trial counts by its logarithm: one toss that lands on another face must
 #: not outweigh all others.
 OUTLIER = 3.0
-#: Share of the evaluations over the whole box; each of those costs a third, since only so many trials are asked.
+#: Share of the evaluations over the whole box; each costs a third of others, since it uses a third of the trials.
 GLOBAL, SUBSET = 0.5, 1.0 / 3.0
 #: Places of the box that are evaluated on all trials, and those of them from which the search goes downhill.
 FINALISTS, DESCENTS = 0.2, 2

@@ -72,7 +72,7 @@ def make_plan(
     worlds: bool | None = None,
     workers: int = 1,
 ) -> Plan:
-    """What is to be done, in batches for so many workers."""
+    """The cases to be done, in batches for this many workers."""
     check_seed(seed)
     described = working.describe(work, measures)
     number = len(next(iter(inputs.values())))
