@@ -81,6 +81,12 @@ def test_what_is_typed_wrongly_is_one_sentence(typed, told, capsys):
     assert sentence.startswith("footfall: ") and told in sentence
 
 
+def test_a_path_that_is_not_utf_8_is_refused_in_a_sentence(capsys):
+    """As of a folder that another system named in Latin-1: Python has its bytes as lone surrogates."""
+    assert main(["audit", "runs/m\udcfcll"]) == 2
+    assert "'runs/m?ll' is not UTF-8, and Parquet and MuJoCo open no such file" in one_line(capsys.readouterr().err)
+
+
 def test_other_versions_of_what_reads_the_command_line_do_no_harm(capsys, monkeypatch):
     """Sentences come by way of a part of tyro that is not among its stable ones: it may be another, or be gone."""
     import tyro

@@ -116,6 +116,10 @@ def _sentence(error: BaseException) -> str:
 def _dispatch(args: list[str]) -> int:
     from footfall.cli.shared.own_files import import_file
 
+    for arg in args:
+        shown = arg.encode(errors="replace").decode()
+        if shown != arg:  # bytes that Python could not read as text
+            raise UsageError(f"'{shown}' is not UTF-8, and Parquet and MuJoCo open no such file: rename it")
     for name in _take_imports(args):
         import_file(name)
     if not args or args[0] in ("-h", "--help", "help"):
