@@ -123,20 +123,24 @@ def check_start(state: Any, qpos: Any = None, qvel: Any = None) -> None:
         )
 
 
-def set_state(run: Run, state: State) -> None:
-    """Put a run into a state of the same robot, under the same law with the same step.
-
-    A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
-    """
-    setup: Setup = run.simulation
-    check_start(state)
-    live = _live(run)
-    own = (setup.robot.name, live.law, setup.dt)
+def check_fit(state: State, setup: Setup, law: str | None = None) -> None:
+    """Refuse a state of another robot, under another ``law`` (that of the setup, in words) or with another step."""
+    own = (setup.robot.name, str(setup.law) if law is None else law, setup.dt)
     if own != (state.robot, state.law, state.dt):
         raise SimulationError(
             f"a state of {state.robot} under {state.law}, dt = {state.dt:g} s, does not fit {own[0]} under {own[1]}, "
             f"dt = {own[2]:g} s: start from its qpos and qvel instead"
         )
+
+
+def set_state(run: Run, state: State) -> None:
+    """Put a run into a state of the same robot, under the same law with the same step.
+
+    A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
+    """
+    check_start(state)
+    live = _live(run)
+    check_fit(state, run.simulation, live.law)
     if live.layout != state.layout:
         _make_room(run, state)
         live = _live(run)

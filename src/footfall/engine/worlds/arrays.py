@@ -80,6 +80,10 @@ class State(NamedTuple):
     seated: Any  # (B,) points of each body other than a foot that have a place; on a GPU, that are near the ground
 
 
+#: What of a world's state its law and its other bodies remember, and the steps it has taken: zero at a start at rest.
+REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated")
+
+
 class Space(NamedTuple):
     """Scratch arrays of a step; nothing in them outlasts it."""
 

@@ -19,7 +19,7 @@ from footfall.contact.base import CoupledLaw, Law
 from footfall.engine.other_bodies.tape import OtherTape, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
-from footfall.engine.worlds.arrays import Given, Shapes, State, bytes_of, room
+from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, State, bytes_of, room
 from footfall.engine.worlds.card_kernels import (
     Arrays,
     build_apart,
@@ -202,6 +202,11 @@ class Card:
         """A copy of an array of the state, the world first."""
         return np.moveaxis(getattr(self.state, name).copy_to_host(), -1, 0)
 
+    def unloaded(self) -> dict[str, np.ndarray]:
+        """What a world remembers before any contact, (1, ...) each."""
+        arrays = {name: getattr(self.state, name) for name in REMEMBERED}
+        return {name: np.zeros((1, *array.shape[:-1]), dtype=array.dtype) for name, array in arrays.items()}
+
     def reset(self, which: np.ndarray, start: dict[str, np.ndarray]) -> None:
         """Set the worlds of ``which`` (W,) to their start."""
         mask = self.cuda.to_device(which)
@@ -212,7 +217,7 @@ class Card:
                 if given is None:
                     source = np.zeros((array.size // self.count, 1), dtype=array.dtype)
                 else:
-                    source = np.ascontiguousarray(given.T, dtype=array.dtype)
+                    source = np.ascontiguousarray(given.reshape(len(given), -1).T, dtype=array.dtype)
                 kept = self.starts[name] = given, self.cuda.to_device(source)
             self._set(array, kept[1], mask)
 

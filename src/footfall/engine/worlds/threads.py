@@ -19,7 +19,7 @@ from footfall.engine.other_bodies.points import LIVE, Points
 from footfall.engine.other_bodies.tape import OtherTape
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
-from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
+from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, State, bytes_of, picker, room
 from footfall.engine.worlds.beside import (
     Beside,
     Kept,
@@ -196,14 +196,15 @@ class Cores:
 
     host = array  # a copy for reading, elsewhere
 
+    def unloaded(self) -> dict[str, np.ndarray]:
+        """What a world remembers before any contact, (1, ...) each."""
+        state = self.state._asdict()
+        return {name: np.zeros_like(state[name][:1]) for name in REMEMBERED} | self.first_kept
+
     def reset(self, which: np.ndarray, start: dict[str, np.ndarray]) -> None:
         """Set the worlds of ``which`` (W,) to their start."""
-        for name, array in self.state._asdict().items():
-            array[which] = 0
-            if name in start:
-                array[which] = np.broadcast_to(start[name], array.shape)[which]
-        for name, array in self.kept._asdict().items():
-            array[which] = self.first_kept[name]
+        for name, array in (self.state._asdict() | self.kept._asdict()).items():
+            array[which] = np.broadcast_to(start[name], array.shape)[which] if name in start else 0
 
     def set_controls(self, ctrl: Any, count: int, width: int) -> None:
         """Set the controls, (nu,) or (W, nu)."""

@@ -26,6 +26,7 @@ from footfall.recording import Recording
 from footfall.simulation.checks import check_memory, multiple, step_count
 from footfall.simulation.controls import own_rate
 from footfall.simulation.setup import Setup
+from footfall.simulation.state import State
 from footfall.simulation.under_way import UnderWay
 from footfall.simulation.worlds.engines import make_engine, signal_count, solves_contacts
 from footfall.simulation.worlds.given import (
@@ -43,6 +44,7 @@ from footfall.simulation.worlds.given import (
 )
 from footfall.simulation.worlds.inside import InWorlds
 from footfall.simulation.worlds.outcome import recording_of
+from footfall.simulation.worlds.starts import first_starts, from_coordinates, from_states, state_of_world
 from footfall.simulation.worlds.views import Views
 from footfall.standing import at_home, reach
 
@@ -73,6 +75,8 @@ class Worlds(Views, UnderWay):
         precision: ``"double"``, or on a GPU ``"single"``.
         qpos: (nq,) where all start, or (W, nq); home on the ground if left out.
         qvel: (nv,) velocities there, or (W, nv); at rest if left out.
+        start: a state of a single world, ``world.state()`` or ``rec.state(time)``, that all start from, or a list of W,
+            in place of ``qpos`` and ``qvel``: with what the law remembers of its contacts, and its time.
         friction: a coefficient, a pair (static, dynamic), or one of these for each world; the ground's if left out.
         law_options: options of the law by name, each a number or (W,).
         ground: one, or a list of W, in place of the simulation's.
@@ -92,6 +96,7 @@ class Worlds(Views, UnderWay):
         precision: str = "double",
         qpos: ArrayLike | None = None,
         qvel: ArrayLike | None = None,
+        start: State | Sequence[State] | None = None,
         friction: ArrayLike | None = None,
         law_options: Mapping[str, ArrayLike] | None = None,
         ground: Ground | Sequence[Ground] | None = None,
@@ -117,7 +122,6 @@ class Worlds(Views, UnderWay):
         )
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
         self._given = self._first_given(shape, table, friction, mass_scale, pushes)
-        self._start = _first_state(simulation, qpos, qvel, self.count)
         self._signals = signal_count(simulation)
         self._plan = _plan(simulation, self._grounds, fall)
         self._engine: Any = make_engine(
@@ -131,7 +135,8 @@ class Worlds(Views, UnderWay):
         )
         self._no_tape = self._engine.make_tape(simulation.scene.model, [], 1, self._signals)
         self._engine.give(self._given)
-        self.reset()
+        self._start = self._first = first_starts(simulation, self._engine)
+        self.reset(qpos=qpos, qvel=qvel, start=start)
 
     def _first_given(self, shape: np.ndarray, table: np.ndarray, friction: Any, mass_scale: Any, pushes: Any) -> Given:
         """What the worlds are given at first; ``shape`` and ``table`` are the ground's."""
@@ -164,11 +169,12 @@ class Worlds(Views, UnderWay):
         *,
         qpos: ArrayLike | None = None,
         qvel: ArrayLike | None = None,
+        start: State | Sequence[State] | None = None,
         friction: ArrayLike | None = None,
         mass_scale: ArrayLike | None = None,
         pushes: Sequence[Push] | Sequence[Sequence[Push]] | None = None,
     ) -> None:
-        """Restart the worlds of ``mask`` (W,), or all: from their start, or from ``qpos`` and ``qvel``.
+        """Restart the worlds of ``mask`` (W,), or all: from their start, from ``qpos`` and ``qvel``, or from states.
 
         Values have the shapes that the constructor takes, one for all or one for each (rows are picked by ``mask``),
         and they stay: later resets of these worlds use them too.
@@ -179,10 +185,10 @@ class Worlds(Views, UnderWay):
             raise SimulationError(f"mask has shape {which.shape}, but it must be ({self.count},) truth values")
         if not which.any():
             return
-        start = dict(self._start)
-        for name, value, width in (("qpos", qpos, model.nq), ("qvel", qvel, model.nv)):
-            if value is not None:
-                start[name] = replaced(start[name], rows(name, value, self.count, width), which)
+        if start is None:
+            starts = from_coordinates(self._start, self._first, which, qpos, qvel)
+        else:
+            starts = from_states(self.simulation, self._start, self._first, which, start, (qpos, qvel))
         given = self._given
         if friction is not None:
             own = replaced(given.friction, friction_rows(friction, self.simulation.ground, self.count), which)
@@ -196,11 +202,25 @@ class Worlds(Views, UnderWay):
         with self._turn:
             if pushes is not None:
                 given = given._replace(**self._replaced_pushes(pushes, which))
-            self._start = start
+            self._start = starts
             if given is not self._given:
                 self._given = given
                 self._engine.give(given)
-            self._engine.reset(which, start)
+            self._engine.reset(which, starts)
+
+    def state(self, world: int) -> State:
+        """The state of one world on a CPU: single worlds, runs and other worlds start from it.
+
+        Its friction, masses, ground and pushes are not part of it, nor is what a controller remembers.
+        """
+        if not (is_whole(world, 0) and world < self.count):
+            raise SimulationError(f"world {world!r} is not among 0 to {self.count - 1}")
+        if self.device != "cpu":
+            raise SimulationError(
+                "states of single worlds are taken with device='cpu'; read('qpos') reads those of a GPU"
+            )
+        with self._turn:
+            return state_of_world(self.simulation, self._engine, int(world))
 
     def _replaced_pushes(self, pushes: Any, which: np.ndarray) -> dict[str, np.ndarray]:
         """Replace the pushes of the worlds in ``which``; gives those of all worlds, for the engine."""
@@ -303,18 +323,6 @@ class Worlds(Views, UnderWay):
             numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
         self._engine.give(self._given._replace(gains=numbers))
         return controller, rate
-
-
-def _first_state(sim: Setup, qpos: Any, qvel: Any, count: int) -> dict[str, np.ndarray]:
-    """Where worlds start, by the name of each array of their state."""
-    model, joints = sim.scene.model, sim.scene.joints
-    return {
-        "qpos": rows("qpos", sim.place() if qpos is None else qpos, count, model.nq),
-        "qvel": rows("qvel", np.zeros(model.nv) if qvel is None else qvel, count, model.nv),
-        "ctrl": rows("ctrl", sim.robot.home_ctrl, count, model.nu),
-        "row_state": joints.state[None].copy(),
-        "row_inertia": joints.inertia[None].copy(),
-    }
 
 
 def _plan(sim: Setup, grounds: Sequence[Ground], fall: float) -> Plan:
