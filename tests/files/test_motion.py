@@ -91,7 +91,7 @@ def test_what_is_wrong_with_a_file_is_told(name, text, message, tmp_path):
 def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec):
     with pytest.raises(
         FootfallError,
-        match=r"from .*: known: \.c3d, \.csv, \.forces, \.mot, \.parquet, \.sto, \.trc, \.tsv, \.txt",
+        match=r"from .*: known are \.c3d, \.csv, \.forces, \.mot, \.parquet, \.sto, \.trc, \.tsv, \.txt",
     ):
         load_motion(tmp_path / "walk.xlsx")
     with pytest.raises(FootfallError, match="there is no such file"):

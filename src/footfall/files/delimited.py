@@ -14,16 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from footfall.errors import warn
 from footfall.files.measured import Measured
 from footfall.files.text import has_commas, is_number, number, read_text, unique
+from footfall.files.times import TIMES, plain, time_column
 from footfall.files.units import known_unit, scale_of
 
 #: A column's unit: ``force.x [N]``, ``force.x (N)``.
 UNIT = re.compile(r"^(.*?)\s*([\[(])([^\])]*)[\])]\s*$")
 #: The same as the end of a name: ``fx_N``, ``time_s``. Case counts: R_hip_x_m is in metres, R_M is a name.
 ENDING = re.compile(r"^(.+)_(N|kN|Nm|Nmm|m|mm|cm|deg|rad|s|ms|us|ns|m_s|rad_s|deg_s)$")
-TIMES = ("time", "t", "times", "timestamp", "stamp", "elapsed", "seconds", "zeit", "tempo", "temps")
 COUNTS = ("frame", "frames", "sample", "samples", "field", "item", "index", "frameno", "sampleno", "subframe")
+#: Samples this far apart, s, are a unit that is not stated.
+SLOW = 1.0
 _RATE = re.compile(r"(?:rate|frequency|freq|fps|hz)[^0-9\n]{0,24}?([0-9]+(?:[.,][0-9]+)?)", re.IGNORECASE)
 
 
@@ -49,8 +52,12 @@ class Columns(NamedTuple):
 
 def read_delimited(path: Path, rate: float | None = None) -> Measured:
     """A table over time; ``rate`` (samples per second) gives the times where the file has none."""
-    values, units, stated, done, _ = read_columns(path)
-    time = _time(values, units, rate or stated, done)
+    table = read_columns(path)
+    values, units, done = table.values, table.units, table.done
+    time = _time(table, rate or table.rate)
+    step = float(np.median(np.diff(time))) if len(time) > 2 else 0.0
+    if step >= SLOW:
+        warn(f"'{path.name}': its samples are {step:g} s apart; if these are milliseconds, call the column time_ms")
     return Measured(time, values, units, "z", path.name, tuple(done))
 
 
@@ -77,8 +84,8 @@ def read_columns(path: Path) -> Columns:
             continue
         factor, unit = scale_of(units[i], name) if units[i] else (1.0, "")
         columns[name], of_unit[name] = factor * _numbers(cells, name, table, comma), unit
-    if texts:
-        done.append(f"left out {', '.join(texts)}, which hold no numbers")
+    if unused := [name for name in texts if plain(name) not in TIMES]:
+        done.append(f"left out {', '.join(unused)}, which hold no numbers")
     if table.more:
         done.append(f"read up to line {table.more - 1}, where another table begins")
     return Columns(columns, of_unit, _rate_of(table.preamble), done, texts)
@@ -125,25 +132,14 @@ def _numbers(cells: list[str], name: str, table: _Table, comma: bool) -> np.ndar
         raise
 
 
-def time_column(columns: dict[str, np.ndarray], units: dict[str, str]) -> np.ndarray | None:
-    """The column of times (s), taken out of the others; None where there is none."""
-    for name in columns:
-        if _plain(name) in TIMES:
-            time = columns.pop(name)
-            unit = units.pop(name)
-            if unit not in ("", "s"):
-                raise ValueError(f"its column '{name}' is in {unit} and not in seconds")
-            return time
-    return None
-
-
-def _time(columns: dict[str, np.ndarray], units: dict[str, str], rate: float | None, done: list[str]) -> np.ndarray:
+def _time(table: Columns, rate: float | None) -> np.ndarray:
     """The times, or those by the rate."""
-    time = time_column(columns, units)
+    columns, units, done = table.values, table.units, table.done
+    time = time_column(columns, units, table.texts, done)
     if time is not None:
         return time
     names = list(columns)
-    counts = [name for name in names if _plain(name) in COUNTS]
+    counts = [name for name in names if plain(name) in COUNTS]
     if rate is None:
         but = f" but '{counts[0]}'" if counts else ""
         raise ValueError(
@@ -156,10 +152,6 @@ def _time(columns: dict[str, np.ndarray], units: dict[str, str], rate: float | N
     count = len(next(iter(columns.values()), np.zeros(0)))
     done.append(f"times by {rate:g} samples per second")
     return np.arange(count) / rate
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z]", "", name.lower())
 
 
 def _rate_of(preamble: list[str]) -> float | None:
@@ -278,7 +270,7 @@ def without_unit(name: str) -> tuple[str, str]:
     found, ending = UNIT.match(name), ENDING.match(name)
     if found and (found[2] == "[" or known_unit(found[3])):
         return found[1], found[3]
-    if ending and (_plain(ending[1]) in TIMES or ending[2] not in ("s", "ms", "us", "ns")):
+    if ending and (plain(ending[1]) in TIMES or ending[2] not in ("s", "ms", "us", "ns")):
         return ending[1], ending[2].replace("_", "/")
     return name, ""
 
@@ -288,5 +280,5 @@ def _grouped(groups: list[str], names: list[str]) -> list[str]:
     found, group = [], ""
     for over, name in zip([*groups, *[""] * len(names)], names, strict=False):
         group = over or group
-        found.append(f"{group}.{name}" if group and name and _plain(name) not in (*TIMES, *COUNTS) else name)
+        found.append(f"{group}.{name}" if group and name and plain(name) not in (*TIMES, *COUNTS) else name)
     return found

@@ -128,8 +128,8 @@ class Measured:
         for new, old in names.items():
             if old in self.channels:
                 whole[old] = new
-            elif old.rstrip("._ ") in triples:
-                whole |= {name: f"{new}.{axis}" for name, axis in zip(triples[old.rstrip("._ ")], "xyz", strict=True)}
+            elif old.rstrip("._/ ") in triples:
+                whole |= {name: f"{new}.{axis}" for name, axis in zip(triples[old.rstrip("._/ ")], "xyz", strict=True)}
             else:
                 raise FootfallError(f"{self.source} has no '{old}': {did_you_mean(old, [*self.channels, *triples])}")
         channels: dict[str, np.ndarray] = {}
@@ -187,7 +187,7 @@ class Measured:
 
     def _triple(self, name: str) -> tuple[str, str, str]:
         triples = self._triples()
-        found = triples.get(name) or triples.get(name.rstrip("._ "))
+        found = triples.get(name) or triples.get(name.rstrip("._/ "))
         if found is None:
             raise FootfallError(f"{self.source} has no vector '{name}': {did_you_mean(name, triples)}")
         return found
@@ -202,7 +202,7 @@ class Measured:
                     continue
                 one, two, three = (name[:i] + axis + name[i + 1 :] for axis in axes)
                 if two in self.channels and three in self.channels:
-                    plain = (name[:i] + name[i + 1 :]).rstrip("._ ") or "xyz"
+                    plain = (name[:i] + name[i + 1 :]).rstrip("._/ ") or "xyz"
                     found.setdefault(plain, (one, two, three))
                     break
         return found

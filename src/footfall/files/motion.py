@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from footfall.errors import FootfallError, did_you_mean
+from footfall.errors import FootfallError
 from footfall.files.c3d import C3D, read_c3d
 from footfall.files.delimited import read_delimited
 from footfall.files.force_plates import force_plates
@@ -32,7 +32,7 @@ from footfall.files.trc import read_trc
 from footfall.files.units import scale_of
 
 #: Names of vectors that are forces where no unit says so: F1, FP2.F, GRF_left, left_force, Force.
-FORCE = re.compile(r"(^|[._ -])(f|grf|force|ground_force_v)($|[._ 0-9-])|(^|[._ -])f\d+$|force$", re.IGNORECASE)
+FORCE = re.compile(r"(^|[._/ -])(f|grf|force|ground_force_v)($|[._/ 0-9(-])|(^|[._/ -])f\d+$|force$", re.IGNORECASE)
 #: A component is taken for the vertical one if its mean is this many times that of the other candidate.
 DOMINANT = 1.5
 
@@ -121,7 +121,10 @@ def _centres(force: str) -> list[str]:
 def _read(source: Path, readers: Mapping[str, Callable[[Path], Measured]], up: str | None) -> Measured:
     ending = source.suffix.lower()
     if ending not in readers:
-        raise FootfallError(f"cannot read a motion from '{source}': {did_you_mean(ending, readers)}")
+        raise FootfallError(
+            f"cannot read measurements from '{source}': known are {', '.join(sorted(readers))}; "
+            "most programs can write a .csv"
+        )
     if not source.is_file():
         raise FootfallError(f"cannot read '{source}': there is no such file")
     if up not in (None, "y", "z"):
@@ -171,6 +174,12 @@ def _forces(found: Measured, feet: Mapping[str, str] | None) -> tuple[dict[str, 
     for name in chosen.values():
         if found.vector_unit(name) not in ("N", ""):
             raise FootfallError(f"'{name}' of {found.source} is in {found.vector_unit(name)}, and not in N")
+    for name in bare:
+        stated = re.search(r"[\[(]([^\])]+)[\])]$", name)
+        if stated:
+            raise FootfallError(
+                f"'{name}' of {found.source} may be in '{stated[1]}', which is not known: rename its columns, as Fx [N]"
+            )
     if bare:
         found = replace(
             _in_units(found, dict.fromkeys(bare, "N")),

@@ -27,6 +27,8 @@ SCALES = {
     "deg/s": (np.pi / 180.0, "rad/s"),
     "n": (1.0, "N"),
     "kn": (1e3, "N"),
+    "mn": (1e-3, "N"),
+    "kgf": (9.80665, "N"),
     "lbf": (4.4482216152605, "N"),
     "nmm": (1e-3, "N m"),
     "ncm": (1e-2, "N m"),
@@ -38,6 +40,7 @@ SCALES = {
 KEPT = ("V", "mV", "uV", "W", "J", "kg", "g", "Hz", "%", "N/kg", "Nm/kg", "BW", "1", "-")
 _NAMES = {
     "newton": "n",
+    "kp": "kgf",
     "newtons": "n",
     "meter": "m",
     "meters": "m",

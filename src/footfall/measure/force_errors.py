@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, warn
 from footfall.files.measured import Measured
 from footfall.record import Record
 
 AXES = ("x", "y", "z")
+#: Peak of vertical forces in weights above which a unit is doubted, as below one part in so many: people who land from
+#: a jump make five to ten.
+FAR_ABOVE = 30.0
 
 
 class ForceError(NamedTuple):
@@ -67,7 +70,19 @@ def forces_against(rec: Record, measured: Measured) -> tuple[ForceError, ...]:
                     timing=float(t[first] - t[second]),
                 )
             )
+    _warn_of_other_units(found, rec, measured.source)
     return tuple(found)
+
+
+def _warn_of_other_units(found: Sequence[ForceError], rec: Record, source: str) -> None:
+    """Warn where the peak of measured vertical forces is far from what a body of this weight makes."""
+    peak = max((abs(one.measured_peak) for one in found if one.axis == "z"), default=0.0)
+    weights = peak / rec.robot.weight if rec.robot.weight > 0.0 else 0.0
+    if weights > FAR_ABOVE or 0.0 < weights < 1.0 / FAR_ABOVE:
+        warn(
+            f"{source} has vertical forces of up to {peak:.3g} N, {weights:.2g} times the weight of {rec.robot.name} "
+            f"({rec.robot.weight:.3g} N): are they in another unit, or of another body?"
+        )
 
 
 def measured_feet(rec: Record, measured: Measured) -> Sequence[tuple[str, np.ndarray]]:

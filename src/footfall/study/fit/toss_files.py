@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from footfall.errors import StudyError
-from footfall.files.delimited import read_columns, time_column
+from footfall.files.delimited import read_columns
+from footfall.files.times import time_column
 from footfall.files.units import known_unit
 from footfall.study.fit.flight import product
 from footfall.study.fit.flight_checks import UP
@@ -106,8 +107,8 @@ def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> li
 def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
     """Tosses of a table: x, y, z, qw, qx, qy, qz by name, time or a rate, and a number of the toss if more."""
     try:
-        values, units, stated, _, texts = read_columns(source)
-        time = time_column(values, units)
+        values, units, stated, done, texts = read_columns(source)
+        time = time_column(values, units, texts, done)
     except (OSError, ValueError) as error:
         raise StudyError(f"cannot read tosses from '{source}': {error}") from error
     unturned = [name for name in values if not QUATERNION.match(name)]
