@@ -48,6 +48,23 @@ def named(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
     return write_text(path / "named.csv", names, np.column_stack([np.arange(len(qpos)) / FPS, qpos]))
 
 
+def logged(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
+    """Milliseconds since 1970, mm and degrees."""
+    names = ["timestamp_ms", *(f"root_{axis} [mm]" for axis in "xyz"), *(f"root_q{part}" for part in "wxyz")]
+    names += [f"{name} [deg]" for name in robot.joint_names[1:]]
+    time = 1_700_000_000_000 + 1e3 / FPS * np.arange(len(qpos))
+    columns = [time, 1e3 * qpos[:, :3], qpos[:, 3:7], np.degrees(qpos[:, 7:])]
+    return write_text(path / "logged.csv", names, np.column_stack(columns))
+
+
+def ros(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
+    """As PlotJuggler writes ROS' messages: velocities are no joints."""
+    names = ["__time", *(f"root_{part}" for part in ("x", "y", "z", "qw", "qx", "qy", "qz"))]
+    names += [f"/joint_states/{name}/{what}" for what in ("position", "velocity") for name in robot.joint_names[1:]]
+    time = 1_700_000_000 + np.arange(len(qpos)) / FPS
+    return write_text(path / "ros.csv", names, np.column_stack([time, qpos, qpos[:, 7:]]))
+
+
 def seed(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
     """Lengths in cm, angles in degrees; the robot of the fixture turns about the vertical alone."""
     yaw = np.degrees(2.0 * np.arctan2(qpos[:, 6], qpos[:, 3]))
@@ -91,10 +108,11 @@ def mujoco_npz(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
     return path / "mujoco.npz"
 
 
-@pytest.mark.parametrize("write", [lafan, named, seed, gmr, isaac, pyroki, mujoco_npz])
+@pytest.mark.parametrize("write", [lafan, named, logged, ros, seed, gmr, isaac, pyroki, mujoco_npz])
 def test_what_a_format_holds_are_the_coordinates_of_the_robot(write, robot, qpos, tmp_path):
-    motion = ff.load_joint_motion(write(tmp_path, robot, qpos), fps=FPS)
-    assert motion.duration == pytest.approx((len(qpos) - 1) / FPS)
+    # Where a file has times they count: those since 1970 would be good to 2.4e-7 s.
+    motion = ff.load_joint_motion(write(tmp_path, robot, qpos), fps=None if write in (named, logged) else FPS)
+    assert len(repr(motion)) < 120 and motion.duration == pytest.approx((len(qpos) - 1) / FPS)
     reference = MotionReference(robot, motion, cutoff=100.0)  # beyond the rate of the samples: none is smoothed
     for k in (0, 7, len(qpos) - 1):
         wanted = qpos[k].copy()

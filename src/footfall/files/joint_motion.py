@@ -28,8 +28,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.errors import FootfallError, did_you_mean
+from footfall.errors import FootfallError
+from footfall.files.delimited import without_unit
 from footfall.files.motion import load_motion
+from footfall.files.times import TIMES, plain, time_column
+from footfall.files.units import known_unit, scale_of
 
 #: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets; BONES-SEED.
 FPS, SEED_FPS = 30.0, 120.0
@@ -38,7 +41,7 @@ ORDERS = ("xyzw", "wxyz")
 FROM_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointMotion:
     """Samples of a motion. World frame with z up; m and rad.
 
@@ -63,6 +66,10 @@ class JointMotion:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __repr__(self) -> str:
+        what = f"{'' if self.position is None else 'root and '}{self.joints.shape[1]} joints"
+        return f"JointMotion('{self.source}', {what}, {len(self)} samples, {self.duration:g} s)"
 
     @property
     def duration(self) -> float:
@@ -91,7 +98,9 @@ def load_joint_motion(
     }
     ending = source.suffix.lower()
     if ending not in readers:
-        raise FootfallError(f"cannot read the motion of a robot from '{source}': {did_you_mean(ending, readers)}")
+        raise FootfallError(
+            f"cannot read the motion of a robot from '{source}': known are {', '.join(sorted(readers))}"
+        )
     if not source.is_file():
         raise FootfallError(f"cannot read '{source}': there is no such file")
     if quaternion not in (None, *ORDERS):
@@ -202,33 +211,37 @@ def _seed(table: Mapping[str, np.ndarray], source: str, given: _Given) -> JointM
 _PARTS = {part: part for part in ("x", "y", "z", "qw", "qx", "qy", "qz")}
 _LONG_PARTS = {part: f"quat_{part[1:]}" if part.startswith("q") else f"pos_{part}" for part in _PARTS}
 #: A column that is no joint: ``foot.force``, ``cop.x``; and others that a table of a motion may have.
+_ROS_JOINT = re.compile(r"^.*/([^/]+)/position$")  # as PlotJuggler writes ROS' joint states
 _NO_JOINT = re.compile(r"\.(?!position$)|^(frame|index|status|)$", re.IGNORECASE)
 
 
 def _named(table: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:
     """A head names what is in each column; a unit may follow in brackets."""
+    time = None
     columns, units = {}, {}
     for title, values in table.items():
         name = re.sub(r"\s*[\[(].*[\])]$", "", title)
-        columns[name], units[name] = values, title[len(name) :].strip(" []()").lower()
-    times = [name for name in columns if name.lower() in ("time", "t", "time_s", "timestamp")]
+        factor, unit = known_unit(title[len(name) :].strip(" []()")) or (1.0, "unknown")
+        columns[name], units[name] = factor * values, unit
+        without, stated = without_unit(title)
+        if time is None and plain(without) in TIMES:
+            scale, seconds = scale_of(stated, name)
+            time = time_column({without: scale * values}, {without: seconds}, {}, [])
+            del columns[name]
     root = _root_columns(columns)
-    names = [
-        name
-        for name in columns
-        if name not in (*times, *root.values())
-        and units[name] in ("", "rad", "deg", "m")
-        and not _NO_JOINT.search(name)
-    ]
+    wanted = {name: name for name in columns if units[name] in ("", "rad", "m") and not _NO_JOINT.search(name)}
+    of_ros = {name: found[1] for name in columns if (found := _ROS_JOINT.match(name))}
+    names = {name: joint for name, joint in (of_ros or wanted).items() if name not in root.values()}
     if not names:
         raise ValueError(f"none of its columns is a joint: {', '.join(list(columns)[:6])} ...")
-    joints = np.column_stack([np.radians(columns[n]) if units[n] == "deg" else columns[n] for n in names])
-    time = columns[times[0]] - columns[times[0]][0] if times and given.fps is None else given.times(len(joints))
+    joints = np.column_stack([columns[name] for name in names])
+    time = given.times(len(joints)) if time is None or given.fps is not None else time - time[0]
     place = rotation = None
     if root:
         place = np.column_stack([columns[root[part]] for part in "xyz"])
         rotation = np.column_stack([columns[root[f"q{part}"]] for part in "wxyz"])
-    return JointMotion(time, joints, tuple(name.removesuffix(".position") for name in names), place, rotation, source)
+    called = tuple(joint.removesuffix(".position") for joint in names.values())
+    return JointMotion(time, joints, called, place, rotation, source)
 
 
 def _root_columns(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
