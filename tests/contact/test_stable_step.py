@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import mujoco
@@ -209,3 +210,18 @@ def test_a_foot_on_the_axis_of_its_hinge_is_as_heavy_as_the_robot(law):
     sim = ff.Simulation(robot, law=law)
     assert sim.setting.mobility == pytest.approx(1.0 / 3.0)
     assert np.isfinite(sim.run(0.05).force).all()
+
+
+def test_springs_for_a_robot_that_throw_a_light_box_beside_it_are_warned_of():
+    """A box of 50 g beside a biped of 45 kg: in 1 ms it flies, in the step that the warning names it rests."""
+    spec = mujoco.MjSpec.from_string(ff.load_robot("spatial-biped").mjcf)
+    box = spec.worldbody.add_body(name="box", pos=[1.0, 0.0, 0.021])
+    box.add_freejoint()
+    box.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.02, 0.02, 0.02], mass=0.05)
+    robot = ff.load_robot(spec)
+    ff.Simulation(robot, law="time-stepping").run(0.0)  # which has no springs, and no warning
+    with pytest.warns(FootfallWarning, match="may throw 'box' off the ground: dt <= .* s would do") as told:
+        thrown = ff.Simulation(robot, law="spring-damper").run(0.3)
+    assert thrown.qpos[-1, -5] > 0.04  # more than its size off the ground
+    dt = float(re.search(r"dt <= (\S+) s", str(told[0].message))[1])
+    assert ff.Simulation(robot, law="spring-damper", dt=dt).run(0.1).qpos[-1, -5] == pytest.approx(0.02, abs=1e-4)

@@ -20,6 +20,7 @@ import numpy as np
 
 from footfall.contact.base import CoupledLaw, Law
 from footfall.contact.event_law import EventLaw
+from footfall.contact.springs.light_bodies import warn_of_light_bodies
 from footfall.contact.springs.stable_step import longest_stable_step
 from footfall.engine import step
 from footfall.engine.constraints.shared_rows import most_shared_rows
@@ -77,6 +78,7 @@ def _prepare(sim: Setup) -> Prepared:
     laws = compiled_laws(sim)
     if not (law.native or law.event_driven) and sim.integrator == "euler":
         longest = longest_stable_step(law, sim.setting)
+        warn_of_light_bodies(law, sim.setting)
     return prepared_with(sim, laws, longest)
 
 

@@ -47,12 +47,13 @@ def _is_fine(law: Any, setting: Setting) -> bool:
     return setting.dt * rate * STEPS_A_SWING <= 2.0 * math.pi and law.creep(1.0, setting) <= CREEP * speed
 
 
-def longest_stable_step(law: Law, setting: Setting) -> float | None:
+def longest_stable_step(law: Law, setting: Setting, mobility: float | None = None) -> float | None:
     """The longest stable step (s) of a law's points, at most the given one; None if the law has no springs.
 
     With k and c of a point at its depth of rest and m the largest mobility of all points, a step of semi-implicit Euler
     multiplies a small motion by the roots of z^2 - (2 - a - b) z + 1 - b, a = m k dt^2, b = m c dt: none is beyond one
-    while a + 2 b < 4. The mobility is what servos at the joints leave of the inertia for it.
+    while a + 2 b < 4. The mobility is what servos at the joints leave of the inertia for it, or that of a body which is
+    not part of the robot, 1/kg.
     """
     dt = setting.dt
     for _ in range(TRIES):
@@ -60,7 +61,7 @@ def longest_stable_step(law: Law, setting: Setting) -> float | None:
         gains = gains_at_rest(law, shorter)
         if gains is None:
             return None
-        a, b = shorter.mobility * gains[0], shorter.mobility * gains[1]
+        a, b = (gain * (shorter.mobility if mobility is None else mobility) for gain in gains)
         if a * dt**2 + 2.0 * b * dt < 4.0:
             return dt
         dt = min(0.9 * dt, (math.sqrt(b * b + 4.0 * a) - b) / a)
