@@ -372,10 +372,10 @@ def test_a_dask_cluster_gives_the_same_table_though_a_worker_is_killed(tmp_path)
         try:
             with distributed.Client(address) as client:
                 client.wait_for_workers(2)
-            cases = {"samples": Samples(2000, {"x": (0.0, 1.0)})}
+            cases = {"samples": Samples(500, {"x": (0.0, 1.0)})}
             far = ff.sweep(sweep_work.squared, out=tmp_path / "far", scheduler=address, progress=killing, **cases)
             near = ff.sweep(sweep_work.squared, workers=1, **cases)
-            assert killed and same(far, near) and len(far) == 2000 and far.failed == 0
+            assert killed and same(far, near) and len(far) == 500 and far.failed == 0
         finally:
             worker.kill()
             worker.wait()

@@ -1,4 +1,4 @@
-"""Small dense algebra by the lanes of a warp: Cholesky with pivots, inverses, and elimination by Gauss and Jordan."""
+"""Small dense algebra by the lanes of a warp: pivoted Cholesky, inverses, and Gauss-Jordan elimination."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from footfall.solve.together.desk import ACROSS, DOWN, LANES, largest_row, wait
 
 @inlined
 def pivoted_feet(lane, feet, tolerance, desk):
-    """Columns C with ``gram = C C^T`` of each foot (6, 6), and how many: ``felt`` and ``rank``; destroys ``gram``.
+    """Columns C with ``gram = C C^T`` of each foot (6, 6), to ``felt``, and their number, to ``rank``; destroys
+    ``gram``.
 
     As ``pivoted_cholesky`` of :mod:`footfall.solve.dense`. Columns beyond the rank are zero.
     """
@@ -49,7 +50,7 @@ def pivoted_feet(lane, feet, tolerance, desk):
 
 @inlined
 def inverse_of_feet(lane, feet, desk):
-    """Replace ``gram`` of each foot, which is positive definite, by its inverse, in six turns of Gauss and Jordan."""
+    """Replace the positive definite ``gram`` of each foot by its inverse, by six Gauss-Jordan steps."""
     pair = desk.gram
     for turn in range(6):
         old = turn & 1
@@ -65,8 +66,8 @@ def inverse_of_feet(lane, feet, desk):
 
 @inlined
 def eliminate_together(lane, n, tolerance, desk):
-    """Solve the n equations of ``system[0]``, the right side last, by elimination with row pivots: x to ``moved``; n is
-    even. False where a pivot is below ``tolerance`` times the largest element.
+    """Solve the n equations of ``system[0]``, right side last, n even, by elimination with row pivots; x goes to
+    ``moved``. False if a pivot is below ``tolerance`` times the largest element.
     """
     pair, floor = desk.system, 0.0
     if tolerance > 0.0:

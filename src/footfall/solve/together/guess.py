@@ -1,7 +1,7 @@
-"""Guessing what each point does, and mending the guess, by the lanes of a warp.
+"""Guesses of the active set and their correction, by the lanes of a warp.
 
-The method of :mod:`footfall.solve.contact_guess` with the least forces of :mod:`footfall.solve.minimum_norm`: there are
-the equations and why they are so.
+The method is that of :mod:`footfall.solve.contact_guess`, with the forces of least norm of
+:mod:`footfall.solve.minimum_norm`, where the equations are derived.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from footfall.solve.steady_feet import TOLERANCE as SINGULAR
 from footfall.solve.together.algebra import eliminate_together, inverse_of_feet, pivoted_feet
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 
-# Where a desk keeps what is known of sliding points.
+# Columns of a desk's data of sliding points.
 SIZE, TURNED, MISSED = 2, 3, 4
-#: m/s over the least normal velocity at which a point without load still touches: far more than Newton misses it by.
+#: m/s above the least normal velocity up to which a point without load still touches: far above Newton's error.
 TOUCHES = 1e-6
 
 
 @inlined
 def matrices_of_feet(lane, feet, desk):
-    """``W^T W`` of each foot, to ``gram``; with what friction at its limit does, to ``acting``; and ``W^T a`` of the
+    """``W^T W`` of each foot, to ``gram``; the same with friction at its limit, to ``acting``; and ``W^T a`` of the
     missing accelerations, times the step, to ``moved``.
     """
     rows, kind = desk.rows, desk.kind
@@ -126,7 +126,7 @@ def solve_reduced(lane, feet, desk):
 
 @inlined
 def least_forces(lane, count, feet, desk):
-    """The least forces for what each point is guessed to do, friction included. False if there are none."""
+    """The forces of least norm for the guessed active set, friction included. False if there are none."""
     n = 6 * feet
     matrices_of_feet(lane, feet, desk)
     pivoted_feet(lane, feet, SINGULAR, desk)
@@ -154,7 +154,7 @@ def least_forces(lane, count, feet, desk):
         elif kind == SLIDE:
             size = desk.dynamic[i] * max(0.0, normal)
             desk.slip[i, SIZE] = size
-            size *= 1.0 + 1e-12  # a trace beyond the cone: clipped to it, it counts as sliding
+            size *= 1.0 + 1e-12  # slightly outside the cone: clipped to it, it counts as sliding
             x, y = size * desk.slip[i, 0], size * desk.slip[i, 1]
         desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2] = x, y, normal
     wait()
@@ -163,7 +163,7 @@ def least_forces(lane, count, feet, desk):
 
 @inlined
 def largest_force(lane, count, desk):
-    """The largest of all components, to every lane."""
+    """The largest component of all forces, to every lane."""
     for i in range(lane, count, LANES):
         f = desk.force
         desk.share[i] = max(abs(f[3 * i]), abs(f[3 * i + 1]), abs(f[3 * i + 2]))
@@ -177,7 +177,7 @@ def largest_force(lane, count, desk):
 
 @inlined
 def mend_point(i, largest, still, desk):
-    """Change what is wrong with the guess of one point: whether anything was, and by how much it is pulled."""
+    """Correct the guess of one point. Gives whether it changed, and by how much the point is pulled."""
     x, y, z = desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2]
     u, v, w = desk.end[3 * i], desk.end[3 * i + 1], desk.end[3 * i + 2]
     kind = desk.kind[i]
@@ -213,8 +213,8 @@ def mend_point(i, largest, still, desk):
 
 @inlined
 def unlike_first(i, desk):
-    """By how much the speed a point is to arrive at differs from that of the first of its foot, if that has more than
-    three; see :func:`footfall.solve.contact_guess.may_stay_above`.
+    """Difference of a point's wanted normal speed from that of its foot's first point, if the foot has more than three;
+    see :func:`footfall.solve.contact_guess.may_stay_above`.
     """
     b = desk.foot[3 * i]
     first = desk.begin[b]
@@ -223,7 +223,7 @@ def unlike_first(i, desk):
 
 @inlined
 def highest_held(count, above, desk):
-    """The point that stays farthest above where it is held, by more than ``above``; -1 if none does."""
+    """The point that stays farthest above its target, by more than ``above``; -1 if none does."""
     highest = -1
     for i in range(count):
         height = desk.end[3 * i + 2] - desk.target[i]
@@ -234,7 +234,7 @@ def highest_held(count, above, desk):
 
 @inlined
 def mend_together(lane, count, still, desk):
-    """Change what is wrong with the guess, as ``mend`` does: whether anything was."""
+    """Correct the guess, as ``mend`` does. Gives whether it changed."""
     largest = largest_force(lane, count, desk)
     for i in range(lane, count, LANES):
         desk.wrong[i], desk.share[i] = mend_point(i, largest, still, desk)
@@ -257,7 +257,7 @@ def mend_together(lane, count, still, desk):
 
 @inlined
 def read_kinds_together(lane, count, still, desk):
-    """What each point seems to do, from forces and motions that are nearly right."""
+    """The active set suggested by nearly correct forces and motions."""
     largest = largest_force(lane, count, desk)
     for i in range(lane, count, LANES):
         x, y, normal = desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2]
@@ -277,7 +277,7 @@ def read_kinds_together(lane, count, still, desk):
 
 @inlined
 def hold_touching(lane, count, still, desk):
-    """Let points that are open and touch the ground be held, or slide: a face may carry its load at a few of them."""
+    """Let open points that touch the ground stick or slide: a face may carry its load at a few of its points."""
     for i in range(lane, count, LANES):
         if desk.kind[i] == OPEN and desk.end[3 * i + 2] - desk.target[i] <= TOUCHES:
             u, v = desk.end[3 * i], desk.end[3 * i + 1]

@@ -1,7 +1,7 @@
-"""Contact problems of many bodies by the lanes of a warp, in the GPU's own memory: robots that lie.
+"""Contact problems of robots that lie on many bodies, by the lanes of a warp, in the GPU's global memory.
 
-Of several bodies that hang together, more motions may be held than the robot has: then ``C^T L C`` of
-:mod:`footfall.solve.minimum_norm` is singular, and the forces are sought among its columns, as there.
+The contacts of several connected bodies may constrain more motions than the robot has. Then ``C^T L C`` of
+:mod:`footfall.solve.minimum_norm` is singular, and the forces are combinations of its columns, as there.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from footfall.solve.steady_feet import TOLERANCE as SINGULAR
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, WHOLE, Desk, desk_shapes, largest_unused, wait
 from footfall.solve.together.guess import reduced_system
 
-#: A :class:`Desk` for N = 6K motions, with columns F (N, N) of ``C^T L C = F F^T``, a matrix (N, N) and which rows have
-#: been pivots (N,).
+#: A :class:`Desk` for N = 6K motions, with columns F (N, N) of ``C^T L C = F F^T``, a matrix (N, N), and marks of rows
+#: that were pivots (N,).
 make_kind: Any = namedtuple
 LargeDesk = make_kind("LargeDesk", (*Desk._fields, "factor", "product", "used"))
 #: Which of its arrays have whole numbers.
@@ -31,7 +31,7 @@ def large_shapes(points: int, bodies: int) -> dict[str, tuple[int, ...]]:
 
 @inlined
 def eliminate_many(lane, n, tolerance, desk):
-    """Stands for :func:`footfall.solve.together.algebra.eliminate_together` with any number of unknowns."""
+    """Replaces :func:`footfall.solve.together.algebra.eliminate_together` with any number of unknowns."""
     a, floor = desk.system[0], 0.0
     for t in range(lane, n, LANES):
         largest = 0.0
@@ -65,7 +65,9 @@ def eliminate_many(lane, n, tolerance, desk):
 
 @inlined
 def columns_of(lane, n, desk):
-    """Columns F with ``product = F F^T``, to ``factor``: how many. As ``low_rank`` of :mod:`footfall.solve.dense`."""
+    """Columns F with ``product = F F^T``, to ``factor``, as ``low_rank`` of :mod:`footfall.solve.dense`. Gives their
+    number.
+    """
     a, factor, left = desk.product, desk.factor, desk.wrench
     for i in range(lane, n, LANES):
         left[i], desk.used[i] = a[i, i], 0
@@ -114,7 +116,7 @@ def felt_mobility(lane, feet, desk):
 
 @inlined
 def solve_among_columns(lane, feet, desk):
-    """Replace ``moved`` by the y among the columns F of ``C^T L C`` with ``F^T C^T L A y = F^T x``, if any."""
+    """Replace ``moved`` by the y in the span of F with ``F^T C^T L A y = F^T x``. False if there is none."""
     n, a, factor, product = 6 * feet, desk.system[0], desk.factor, desk.product
     felt_mobility(lane, feet, desk)
     rank = columns_of(lane, n, desk)
@@ -156,5 +158,5 @@ def solve_among_columns(lane, feet, desk):
 
 @inlined
 def solve_reduced_of_many(lane, feet, desk):
-    """Stands for :func:`footfall.solve.together.guess.solve_reduced`, where motions are held that no force produces."""
+    """Replaces :func:`footfall.solve.together.guess.solve_reduced`, where motions are held that no force produces."""
     return eliminate_many(lane, 6 * feet, SINGULAR, desk) or solve_among_columns(lane, feet, desk)

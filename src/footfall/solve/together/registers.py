@@ -1,11 +1,11 @@
-"""Elimination by the lanes of a warp that keep the equations in registers, a row in each, and tell each other theirs.
+"""Elimination by the lanes of a warp with the equations in registers: a row in each lane, exchanged by shuffles.
 
-In the memory that lanes share, most instructions of an elimination compute where a number lies. Here no number has a
-place: what is eliminated is always in the first register, and all others move up by one. So the code is written out for
-as many unknowns as there may be. Where half the lanes are enough for all rows, two lanes share a row: one *side* has
-the numbers of even unknowns, the other those of odd ones, and an unknown of each is eliminated before they move up.
-Lanes beyond the rows do what lanes before them do, so that all go the same way. Numba's simulator does not know how
-lanes tell each other numbers: there, the elimination of :mod:`.algebra` and of :mod:`.rows` stay.
+In shared memory, most instructions of an elimination compute addresses. Here there are none: the unknown to be
+eliminated is always in the first register, and all others move up by one. So the code is generated for the largest
+number of unknowns. If half the lanes are enough for all rows, two lanes share a row: one *side* has the even unknowns,
+the other the odd ones, and one of each is eliminated before they move up. Lanes without a row repeat the work of
+others, so that none diverges. Numba's simulator has no shuffles; it uses the elimination of :mod:`.algebra` and of
+:mod:`.rows`.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from footfall.solve.together.desk import LANES
 
 
 def fits(size: int) -> bool:
-    """Whether there is a lane for each of so many rows."""
+    """Whether there is a lane for each of this many rows."""
     return size <= LANES
 
 
 def spread_over(size: int) -> int:
-    """Lanes that have different rows: the least power of two that is enough."""
+    """The number of lanes with different rows: the least power of two that suffices."""
     return 1 << (size - 1).bit_length()
 
 
 def sides_of(size: int) -> int:
-    """Lanes that share a row."""
+    """The number of lanes that share a row."""
     return 2 if 2 * spread_over(size) <= LANES else 1
 
 
 def eliminator(cuda: Any, size: int) -> Any:
-    """Stands for :func:`footfall.solve.together.algebra.eliminate_together` with up to so many unknowns, an
+    """Replaces :func:`footfall.solve.together.algebra.eliminate_together` with up to so many unknowns, an
     even number. Of pivots whose first twenty binary digits are the same, the first is taken.
     """
     width, sides = spread_over(size), sides_of(size)
@@ -91,7 +91,7 @@ def eliminate_in_registers(lane, n, tolerance, desk):
 
 
 def rows_eliminator(cuda: Any, size: int) -> Any:
-    """Stands for :func:`footfall.solve.together.rows.eliminate_rows` with up to so many rows."""
+    """Replaces :func:`footfall.solve.together.rows.eliminate_rows` with up to so many rows."""
     width, sides = spread_over(size), sides_of(size)
     kept = -(-(size + 2) // sides)
     change = "scale * {own} - share * {told}"
@@ -136,7 +136,7 @@ def eliminate_rows_in_registers(lane, desk, first, last, n, tolerance, more):
 
 
 def _read(j: int, sides: int) -> str:
-    """Lines that read a number of a row: those from the first unknown on, then the other right sides."""
+    """Source lines that read a number of a row: unknowns from the first on, then the other right sides."""
     return f"""
     at = {sides * j} + side
     if at < left:
@@ -145,7 +145,7 @@ def _read(j: int, sides: int) -> str:
 
 
 def _written(j: int, sides: int) -> str:
-    """The same to where it belongs; what was eliminated since numbers moved up last has no place."""
+    """Source lines that write a number back; what was eliminated since the last move has no place."""
     return f"""
         at = {sides * j} + side
         if 0 <= at < left:
@@ -154,7 +154,7 @@ def _written(j: int, sides: int) -> str:
 
 
 def _without_share(change: str, kept: int, *, moves_up: bool) -> str:
-    """Lines in which the numbers of all rows get rid of their share of the row that is eliminated, and move up."""
+    """Source lines that subtract the pivot row's share from all rows, and move the numbers up."""
     up, lines = int(moves_up), ""
     for j in range(up, kept):
         lines += f"        a{j - up} = {change.format(own=f'a{j}', told=f'cuda.shfl_sync(-1, a{j}, teller)')}\n"

@@ -1,6 +1,6 @@
-"""Multipliers of the rows of constraints of one state of all feet, by the lanes of a warp.
+"""The multipliers of one state of all feet, by the lanes of a warp.
 
-Rows without sliding friction are eliminated once for all rounds in which that is found.
+Rows without sliding friction are eliminated once, before the rounds that find it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 
 @inlined
 def reduce_rows(lane, desk, rows):
-    """Eliminate the rows without sliding friction, which do not change from round to round, to ``reduced``; they come
-    first in ``order``. Gives how many these are, -1 if they are singular.
+    """Eliminate the rows without sliding friction, which are the same in every round and first in ``order``, to
+    ``reduced``. Gives their number, -1 if they are singular.
     """
     fixed = 0
     for r in range(rows):
@@ -54,8 +54,8 @@ def reduce_rows(lane, desk, rows):
 
 @inlined
 def solve_rows_together(lane, desk, rows, fixed, loads):
-    """Multipliers of the rows with the friction in ``system`` and ``rest``, the least where they are not unique; with
-    what ``loads`` multipliers that load feet which slide change of friction, unless that jams.
+    """The multipliers with the friction in ``system`` and ``rest``, of least norm if not unique. Friction follows the
+    ``loads`` multipliers that load sliding feet, unless it would jam.
     """
     solved, with_loads = False, False
     if fixed >= 0:
@@ -98,8 +98,8 @@ def solve_rows_together(lane, desk, rows, fixed, loads):
 
 @inlined
 def put_braked(lane, desk, rows, fixed, loads):
-    """What loads change of friction, to ``pair[0]``: in the columns of unknowns that are eliminated for each multiplier
-    that loads a foot, and in one more right side for loads as they are.
+    """Put the effect of loads on friction into ``pair[0]``: per multiplier that loads a foot, in the columns of
+    eliminated unknowns, and for the present loads, in one more right side.
     """
     for i in range(lane // ACROSS, rows, DOWN):
         r = desk.order[i]
@@ -119,8 +119,8 @@ def put_braked(lane, desk, rows, fixed, loads):
 
 @inlined
 def find_loads(lane, desk, found, rows, loads):
-    """The multipliers that load feet which slide, from what was ``found`` without and per unit of each: last in the
-    rows of ``system`` from ``loads`` times its parity on. False if friction would jam a foot.
+    """The multipliers that load sliding feet, from those ``found`` under constant friction and per unit of each: last
+    in the rows of ``system`` from ``loads`` times its parity on. False if friction would jam a foot.
     """
     for i in range(lane // ACROSS, loads, DOWN):
         row = found[desk.carrying[i]]
@@ -150,7 +150,7 @@ def find_loads(lane, desk, found, rows, loads):
 
 @inlined
 def scale_rows_together(lane, desk, rows):
-    """The system with ones on its diagonal, its right side last, to ``pair[0]``."""
+    """Put the system, scaled to ones on its diagonal, right side last, into ``pair[0]``."""
     for i in range(lane // ACROSS, rows, DOWN):
         own = desk.scale[i]
         for j in range(lane % ACROSS, rows + 1, ACROSS):
@@ -166,11 +166,11 @@ def scale_rows_together(lane, desk, rows):
 
 @inlined
 def eliminate_rows(lane, desk, first, last, n, tolerance, more):
-    """Eliminate the unknowns from ``first`` to before ``last`` from the n equations of ``pair[0]``, symmetric, the
-    right side last, by the method of Gauss and Jordan without pivots: to ``pair[(last - first) & 1]``. False where a
-    pivot, which is that of Cholesky, is not above ``tolerance`` times what is in ``diagonal``.
+    """Eliminate the unknowns ``first`` to ``last`` (exclusive) from the n symmetric equations of ``pair[0]``, right
+    side last, by Gauss-Jordan steps without pivoting; the result is in ``pair[(last - first) & 1]``. False if a pivot,
+    that of Cholesky, is not above ``tolerance`` times its number in ``diagonal``.
 
-    With ``more`` right sides, these are in the first columns and one after the last.
+    ``more`` right sides are in the first columns and one after the last.
     """
     pair, right = desk.pair, n + 2 if more > 0 else n + 1
     for k in range(first, last):
@@ -218,7 +218,7 @@ def pivoted_rows(lane, desk, n, tolerance):
 
 @inlined
 def least_multipliers_together(lane, desk, rows):
-    """The least multipliers for a singular system C C^T: C (C^T C)^-2 C^T times the right side."""
+    """The multipliers of least norm for a singular system C C^T: C (C^T C)^-2 C^T times the right side."""
     for i in range(lane // ACROSS, rows, DOWN):
         for j in range(lane % ACROSS, i + 1, ACROSS):
             both = desk.soft[i] + desk.soft[j] == 2 and desk.owner[i] == desk.owner[j]

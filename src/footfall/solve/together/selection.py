@@ -1,7 +1,7 @@
 """The search for states of the feet by the lanes of a warp, as :mod:`footfall.solve.selection.search` does it.
 
-There is one place where states are evaluated, which is the greatest part of the code. A search that takes long goes on
-in the next turn, while other worlds take their next step.
+States are evaluated in one place, which is most of the code. A long search continues in the next turn, while other
+worlds take their next step.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, VERTEX
 from footfall.solve.together.desk import LANES, wait
 from footfall.solve.together.states import Rounds, evaluate_together, judge_together
 
-#: Linear problems that are solved in a search, where its points are clamped or free one by one if it finds nothing, and
-#: where it has to find a state: other worlds wait at the end of a call for one that takes long. Of the restless steps
-#: of bipeds on a CPU 1 in 5,000 would take more of the first, with states that Newton suggests.
+#: Most linear problems of a search: if points are clamped or free one by one when it fails, and if it has to find a
+#: state. At the end of a call other worlds wait for a long search. With states that Newton suggests, one in 5,000
+#: restless steps of bipeds on a CPU would exceed the first.
 IN_A_SEARCH, ALL_ALONE = 32, 128
-#: Rounds in which sliding friction of the last states is looked for where Newton suggests others: if they are right,
-#: its slip and loads are near.
+#: Rounds for the sliding friction of the last states, if Newton suggests others: if the last states are right, slip and
+#: loads of Newton are close.
 DOUBTED = 6
-# What a state is evaluated for: it is the first; it comes from the queue; none is left in it, and it was the best; feet
-# come to rest in it; they cannot, so that it is the one before; and it is predicted, and tried alone.
+# Why a state is evaluated: it is the first; it comes from the queue; the queue is empty, and it was the best; feet come
+# to rest in it; they cannot, so the one before is restored; it is the predicted one, of one-step mode.
 FIRST, QUEUED, BEST, RESTING, BEFORE, PREDICTED = range(6)
 
 
 class Found(NamedTuple):
-    """How a search stands."""
+    """The progress of a search."""
 
     ended: bool
     rank: int
@@ -40,9 +40,9 @@ class Found(NamedTuple):
 
 
 class Portion(NamedTuple):
-    """How much of a search is done in a turn."""
+    """The portion of a search that is done in a turn."""
 
-    going_on: bool  # whether it began in an earlier one
+    going_on: bool  # whether it began in an earlier turn
     suggested: bool  # whether Newton has suggested states, next in the queue, and loads and slip to begin with
     sure: bool  # whether its forces are those of points that are clamped or free one by one
     most: int  # linear problems
@@ -50,8 +50,8 @@ class Portion(NamedTuple):
 
 @inlined
 def search_together(lane, contacts, dt, memory, desk, own, rules, portion):
-    """Find states that break no rule, beginning with those in ``desk.code``; ``own`` has the queue, and where the
-    search stands if it is going on. It stops for this turn when it has done its portion.
+    """Find states that break no rule, beginning with those in ``desk.code``; ``own`` has the queue and the progress of
+    a continued search. It stops after its portion for this turn.
     """
     feet, count, tried, best, widened, place, what = contacts.near.size - 1, 0, 1, 0, 0, 0, FIRST
     spent, begin, known, has_points = 0, 0, portion.suggested, rules.cop_rule == 1.0
@@ -144,7 +144,7 @@ def recall_together(lane, desk, own, place, feet):
 
 @inlined
 def lowest_of_lanes(lane, desk, count, place, rank):
-    """The place of the lowest rank that a lane has, the first of equals; places below zero are none."""
+    """The place with the lowest rank of all lanes, the first of equals; negative places do not count."""
     desk.first[lane], desk.second[lane] = place, rank
     wait()
     best, lowest = -1, 0
@@ -158,7 +158,7 @@ def lowest_of_lanes(lane, desk, count, place, rank):
 
 @inlined
 def any_lane(lane, desk, count, known):
-    """Whether it is 1 for any lane."""
+    """Whether the value is 1 in any lane."""
     desk.first[lane] = known
     wait()
     found = 0
@@ -170,7 +170,7 @@ def any_lane(lane, desk, count, known):
 
 @inlined
 def next_untried_together(lane, desk, own, count):
-    """The untried state whose parent ranks best, the oldest of equals; -1 if there is none."""
+    """The state not yet evaluated whose parent ranks best, the oldest of equals; -1 if there is none."""
     best, lowest = -1, 0
     for q in range(lane, count, LANES):
         if own.tried[q] == 0 and (best < 0 or own.rank[q] < lowest):
@@ -180,7 +180,7 @@ def next_untried_together(lane, desk, own, count):
 
 @inlined
 def add_together(lane, desk, own, feet, rank, count):
-    """Put what one lane wrote to the place ``count`` of the queue in it, unless it is there already."""
+    """Keep the state that one lane wrote at the end of the queue, ``count``, unless the queue has it already."""
     if count >= PLACES - 1:
         return count
     wait()

@@ -1,8 +1,8 @@
 """Forces and motions of the states of all feet, and the rules they break, by the lanes of a warp.
 
-The method of :mod:`footfall.solve.selection`: there are the equations and why they are so. A lane has a foot or a
-vertex where these are looked at one by one; rows of constraints are shared by all lanes. Rounds in which sliding
-friction is found change three rows of a foot at most: all others are eliminated once.
+The method is that of :mod:`footfall.solve.selection`, where the equations are derived. Feet and vertices are handled
+one per lane; all lanes share the rows of constraints. Rounds that find sliding friction change at most three rows of a
+foot; all others are eliminated once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from footfall.solve.together.rows import reduce_rows, solve_rows_together
 
 
 class Rounds(NamedTuple):
-    """The rounds in which sliding friction of a state is looked for."""
+    """The rounds that find the sliding friction of a state."""
 
     begin: int  # more than zero if it goes on from an earlier turn
     end: int
@@ -51,7 +51,7 @@ class Rounds(NamedTuple):
 
 @inlined
 def rows_of(code, vertices):
-    """How many constraints a state of a foot has, see ``put_joint``."""
+    """The number of constraints of a foot's state, see ``put_joint``."""
     count = clamped(code, vertices)
     if count < 2:
         return 3 * count
@@ -127,7 +127,7 @@ def move_feet_together(lane, contacts, desk, rows):
 
 @inlined
 def put_dampers(lane, contacts, desk):
-    """The dampers of all vertices that slide, to ``dampers``, from where :func:`kept_damper` takes them."""
+    """Put the dampers of all sliding vertices into ``dampers``, where :func:`kept_damper` reads them."""
     for b in range(lane // ACROSS, contacts.near.size - 1, DOWN):
         if desk.code[b] & SLIDING:
             for j in range(lane % ACROSS, clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b]), ACROSS):
@@ -141,13 +141,13 @@ def put_dampers(lane, contacts, desk):
 
 @inlined
 def kept_damper(contacts, desk, p):
-    """Stands for :func:`footfall.solve.selection.sliding.damper`, whose divisions are the slowest part of a round."""
+    """Replaces :func:`footfall.solve.selection.sliding.damper`, whose divisions are the slowest part of a round."""
     return desk.dampers[p, 0], desk.end[p, 5], desk.dampers[p, 1], desk.dampers[p, 2]
 
 
 @inlined
 def soften_together(lane, contacts, desk):
-    """Sliding friction alone to ``system`` and ``rest``."""
+    """Put sliding friction alone into ``system`` and ``rest``."""
     put_dampers(lane, contacts, desk)
     for b in range(lane, contacts.near.size - 1, LANES):
         if desk.code[b] & SLIDING:
@@ -161,7 +161,7 @@ def soften_together(lane, contacts, desk):
 
 @inlined
 def adapt_together(lane, contacts, desk, newton):
-    """Move loads and slip velocities of feet that slide to what they turned out to be: the friction missed and the
+    """Update loads and slip velocities of sliding feet to those of the solution. Gives the friction missed and the
     friction there should be, N.
     """
     feet, missed, whole = contacts.near.size - 1, 0.0, 0.0
@@ -195,8 +195,8 @@ def adapt_together(lane, contacts, desk, newton):
 
 @inlined
 def begin_with(problem, force, desk, b):
-    """Loads and slip velocities of a foot that slides as a solution on the exact cone has them, whose velocities are in
-    ``problem.end``; stands for ``begin_sliding``.
+    """Loads and slip velocities of a sliding foot from a solution on the exact cone, whose velocities are in
+    ``problem.end``; replaces ``begin_sliding``.
     """
     code = desk.code[b]
     for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b]) if code & SLIDING else 0):
@@ -209,8 +209,9 @@ def begin_with(problem, force, desk, b):
 
 @inlined
 def evaluate_together(lane, contacts, dt, memory, desk, own, rounds):
-    """Forces and motions of the states in ``desk.code``: whether sliding friction was found in these rounds, how many
-    it took, and whether it goes on later, from loads and slip in ``own``, because it would take more than the most.
+    """Forces and motions of the states in ``desk.code``. Gives whether sliding friction was found in these rounds, how
+    many it took, and whether it continues in the next turn, from loads and slip in ``own``, because the limit of this
+    one is reached.
     """
     begin, end, most = rounds.begin, rounds.end, rounds.most
     rows = assemble_together(lane, contacts, dt, desk)
