@@ -27,7 +27,7 @@ from footfall.study.random_states import (
 
 LAWS = coulomb_laws()
 #: Runs of each robot on each ground, and their steps; few of the law that integrates from event to event.
-RUNS, STEPS = 6, 30
+RUNS, STEPS = 4, 30
 SLOW_RUNS, SLOW_STEPS = 1, 8
 #: Share of steps that may be unsolved: the work of a step is bounded, and then the status says so.
 UNSOLVED = 1e-3
