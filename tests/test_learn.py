@@ -151,8 +151,8 @@ def test_any_robot_stands_on_servos_of_its_own_or_in_the_place_of_motors(name):
 class Stage:
     """Takes the place of MuJoCo's renderer, which tests of videos ask: a picture in the grey of a joint's angle."""
 
-    def __init__(self, robot, ground, size, pixels):
-        assert robot.name == "quadruped" and ground.kind == "plane" and 0.3 < size < 1.5
+    def __init__(self, robot, ground, box, pixels):
+        assert robot.name == "quadruped" and ground.kind == "plane" and 0.3 < box.size < 1.5
         self.shape = (pixels[1], pixels[0], 3)
 
     def picture(self, qpos):

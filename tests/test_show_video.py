@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 from show_recordings import standing
 
+import footfall as ff
 from footfall.errors import FootfallError
 from footfall.show import stage, video, write_video
 from footfall.show.frames import make_scene
@@ -72,3 +74,16 @@ def test_without_any_opengl_the_reasons_are_told(rec, tmp_path, monkeypatch):
     monkeypatch.setattr(stage, "import_module", broken)
     with pytest.raises(FootfallError, match=r"OpenGL does not work here .*egl: mujoco\.egl is not here"):
         write_video(rec, tmp_path / "run.gif")
+
+
+@pytest.mark.parametrize("side", [0.2, 20.0])
+def test_a_cube_of_any_size_is_in_its_picture_whole_and_on_the_ground(side, images):
+    half = side / 2
+    cube = f'<body name="cube"><freejoint/><geom type="box" size="{half} {half} {half}" rgba="1 0 0 1"/></body>'
+    robot = ff.load_robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{cube}</worldbody></mujoco>"), name="cube")
+    rec = ff.Simulation(robot, law="time-stepping").run(0.01)
+    picture = next(video.pictures(make_scene(rec, rate=1e3), (120, 120), forces=False)).astype(int)
+    red = picture[..., 0] > 1.5 * picture[..., 2]
+    assert red.mean() > 0.2 and not (red[[0, -1]].any() or red[:, [0, -1]].any())
+    sky, ground = picture[0].mean(axis=0), picture[-1].mean(axis=0)
+    assert np.abs(sky - ground).max() > 20  # of 255

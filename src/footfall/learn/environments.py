@@ -18,6 +18,7 @@ Pictures
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,7 +44,7 @@ from footfall.robot.built_in import parameters_of
 from footfall.robot.files import is_path
 from footfall.show.frames import robot_sizes
 from footfall.show.geometry import body_meshes
-from footfall.show.stage import Stage
+from footfall.show.stage import Box, Stage
 from footfall.simulation import Simulation
 from footfall.simulation.checks import multiple
 from footfall.simulation.worlds import Worlds
@@ -201,8 +202,9 @@ class WorldsEnv(VectorEnv):
         if not self.worlds:
             raise SimulationError("there are no worlds yet: call reset() before render()")
         if self._stage is None:
-            size = robot_sizes(self.robot, body_meshes(self.robot.model))[0]
-            self._stage = Stage(self.robot, self.groups[0][1].ground, size, self.pixels)
+            size, _, height, reach = robot_sizes(self.robot, body_meshes(self.robot.model))
+            box = Box(size, 2.0 * reach, math.hypot(height, 2.0 * reach))
+            self._stage = Stage(self.robot, self.groups[0][1].ground, box, self.pixels)
         return tuple(self._stage.picture(qpos) for qpos in self._state()[0])
 
     def close(self, **options: Any) -> None:

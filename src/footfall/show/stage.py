@@ -6,30 +6,43 @@ import copy
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.errors import FootfallError
 from footfall.ground import Ground
+from footfall.ground.geometry import EXTENT
 from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass
 
+AROUND = 12.0  # sizes of a robot: side of the square of ground that its picture shows at least
 SHOWN = 3  # groups of geoms below this are drawn
+FULL = 0.75  # of the diagonal of the box around a robot: what its picture shows is at least this, m
 VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
 
 
+class Box(NamedTuple):
+    """The box around a robot in its home pose, m."""
+
+    size: float  # its longest side
+    across: float  # the diagonal of its base
+    diagonal: float
+
+
 class Stage:
-    """Draws pictures of ``pixels`` (width, height) of a robot of that ``size`` (m) on a ground; to be closed.
+    """Draws pictures of ``pixels`` (width, height) of a robot on a ground; to be closed.
+
+    The ``box`` around the robot says how far away a picture is taken: a cube needs more room than a humanoid as tall.
 
     Limitations: needs an OpenGL that works without a screen (EGL or OSMesa on Linux).
     """
 
-    def __init__(self, robot: Robot, ground: Ground, size: float, pixels: tuple[int, int]) -> None:
-        self.size = size
-        self.model = model = _lit(robot, ground, size)
-        model.stat.extent, model.stat.center[:] = 4 * size, 0.0  # the reach of shadows, too
+    def __init__(self, robot: Robot, ground: Ground, box: Box, pixels: tuple[int, int]) -> None:
+        self.size = box.size
+        self.model = model = _lit(robot, ground, box.size)
+        model.stat.extent, model.stat.center[:] = 4 * box.size, 0.0  # the reach of shadows, too
         width, height = pixels
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         self.data, self.drawn = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000 + model.ngeom)
@@ -38,7 +51,7 @@ class Stage:
         if not ((model.geom_group < SHOWN) & (model.geom_bodyid > 0)).any():
             self._options.geomgroup[:] = 1  # no shape but those that collide
         self._camera.azimuth, self._camera.elevation = VIEW["azimuth"], VIEW["elevation"]
-        self._camera.distance = 1.75 * size
+        self._camera.distance = 1.75 * max(box.size, FULL * box.diagonal, box.across * height / width)
         self._window = mujoco.MjrRect(0, 0, width, height)
         self._image = np.empty((height, width, 3), dtype=np.uint8)
 
@@ -77,7 +90,7 @@ def _lit(robot: Robot, ground: Ground, size: float) -> mujoco.MjModel:
     spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
     for light in list(spec.lights):  # of its own scene: two suns are too bright
         spec.delete(light)
-    ground.add_to(spec)
+    ground.add_to(spec, max(EXTENT, AROUND * size) if ground.kind != "function" else EXTENT)
     spec.add_texture(
         name="footfall_sky",
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from footfall.errors import FootfallError, optional_package
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
-from footfall.show.stage import Stage
+from footfall.show.stage import Box, Stage
 from footfall.solve.contacts import OPEN
 
 FORMATS = (".gif", ".mp4")
@@ -58,7 +59,8 @@ def write_video(
 def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterator[np.ndarray]:
     """The frames of a scene as (height, width, 3) pictures."""
     rec = scene.recording
-    stage, scale = Stage(rec.robot, rec.ground, scene.size, size), force_scale([scene])
+    box = Box(scene.size, 2.0 * scene.reach, math.hypot(scene.height, 2.0 * scene.reach))
+    stage, scale = Stage(rec.robot, rec.ground, box, size), force_scale([scene])
     try:
         for k, sample in enumerate(scene.samples):
             arrows = partial(_add_arrows, scene=scene, k=k, scale=scale) if forces else None
