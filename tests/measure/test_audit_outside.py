@@ -127,3 +127,17 @@ def test_forces_along_a_motion_that_all_roots_share_must_add_up():
     assert ff.audit(rec)["force balance"].verdict == "pass"
     false = replace(rec, force=1.1 * rec.force)
     assert "force balance" in ff.audit(false).failed
+
+
+def test_adhesion_presses_a_robot_on_the_ground_and_forces_add_up_with_it():
+    """40 N on each of two feet, under the one law whose contacts they adhere to; no robot with joints was pressed."""
+    adhesion = "".join(f'<adhesion body="{side}_leg" ctrlrange="0 1" gain="40"/>' for side in ("left", "right"))
+    text = WALKER.format(option="", trunk="", root=FREE, more=f"<actuator>{adhesion}</actuator>")
+    robot = ff.load_robot(mujoco.MjSpec.from_string(text.replace('damping="0.2"', 'damping="0.2" stiffness="500"')))
+    control = lambda time, state: np.full(2, 0.5 + 0.5 * np.sin(20.0 * time))  # noqa: E731
+    rec = ff.Simulation(robot, law="mujoco").run(0.3, controller=control)
+    assert (rec.mode[1:] != 0).all()
+    balance = ff.audit(rec)["force balance"]
+    assert balance.verdict == "pass" and balance.worst < 1e-8 * robot.weight
+    pressed = rec.total_force[:, 2] - robot.weight
+    assert np.abs(pressed - 40.0 * rec.ctrl.sum(axis=1))[150:].max() < 0.1 * 80.0  # springs of legs and ground swing

@@ -1,7 +1,7 @@
 """What acts on a robot from outside, besides ground, gravity and pushes: everything that ties it to the world.
 
 Motors, damping, springs, friction, limits and rotors of the root's own joints; a fluid; compensated gravity; tendons,
-their rotors, and equalities that end in the world. Forces between two bodies of the robot do not count.
+their rotors, and equalities that end in the world; adhesion. Forces between two bodies of the robot do not count.
 """
 
 from __future__ import annotations
@@ -63,6 +63,25 @@ def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray
             push = torque[:, first, None] * axis
         force += push
         moment += cross(at - com, push) + turn
+    pull, turn = _adhesion(rec, com)
+    return force + pull, moment + turn
+
+
+def _adhesion(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Force (N) and moment (N m) of actuators of adhesion, (T, 3) each: all points of a body that touch pull alike.
+
+    They act on MuJoCo's own contacts alone.
+    """
+    model = rec.robot.model
+    force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
+    adhesive = np.flatnonzero(model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)) if rec.law.native else ()
+    body = np.concatenate([rec.robot.point_body, rec.robot.others.of_body[rec.other_points]])
+    for i in adhesive:
+        touching = (rec.mode != 0) & (body == model.actuator_trnid[i, 0])
+        share = -actuation(rec).force[:, i] / np.maximum(touching.sum(axis=1), 1)
+        pulls = (share[:, None] * touching)[..., None] * rec.normal
+        force += pulls.sum(axis=1)
+        moment += cross(rec.position - com[:, None], pulls).sum(axis=1)
     return force, moment
 
 

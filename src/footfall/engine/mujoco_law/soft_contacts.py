@@ -255,7 +255,8 @@ def contact_slope(contacts, soft, t):
 def folds(model: mujoco.MjModel) -> bool:
     """Whether contacts of a model can be solved as inertia, with the result of MuJoCo's own solver.
 
-    Not where the model asks for another solver than Newton's, nor where a lone body has nothing but a diagonal of M.
+    Not where the model asks for another solver than Newton's, where a lone body has nothing but a diagonal of M, nor
+    where actuators of adhesion need MuJoCo's own contacts.
     """
     option, depth = model.opt, np.zeros(model.nv, dtype=np.int64)
     for j in range(model.nv):
@@ -263,7 +264,9 @@ def folds(model: mujoco.MjModel) -> bool:
         depth[j] = 1 if above < 0 else depth[above] + 1
     newton = option.solver == mujoco.mjtSolver.mjSOL_NEWTON and option.noslip_iterations == 0
     override = option.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE
-    return bool(newton and not override and constant_weights(model) and (model.M_rownnz == depth).all())
+    adhesive = (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()
+    plain = newton and not override and not adhesive
+    return bool(plain and constant_weights(model) and (model.M_rownnz == depth).all())
 
 
 def make_soft_contacts(

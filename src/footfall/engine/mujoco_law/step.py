@@ -18,11 +18,13 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.engine.bridge import (
     mj_factor_m,
+    mj_fwd_actuation,
     mj_fwd_constraint,
     mj_island,
     mj_make_constraint,
     mj_project_constraint,
     mj_reference_constraint,
+    mj_transmission,
 )
 from footfall.engine.constraints.active_set import HALVINGS
 from footfall.engine.constraints.joint_rows import (
@@ -220,6 +222,16 @@ def solve_folded(world, points, contacts, constraints, soft, needed):
     return False
 
 
+@inlined
+def act_on_contacts(world, before):
+    """Forces of actuators again, now that MuJoCo knows the contacts, for adhesion; ``before`` (nv,) is scratch."""
+    copy(before, world.qfrc_actuator)
+    mj_transmission(world.model, world.data)
+    mj_fwd_actuation(world.model, world.data)
+    for j in range(before.size):
+        world.qfrc_smooth[j] += world.qfrc_actuator[j] - before[j]
+
+
 @cold(types.none)
 def solve_by_mujoco(world, points, contacts, scratch, native):
     """The same by MuJoCo's own solver, which makes its own rows of all constraints."""
@@ -229,6 +241,7 @@ def solve_by_mujoco(world, points, contacts, scratch, native):
     mj_island(world.model, world.data)
     mj_project_constraint(world.model, world.data)
     mj_reference_constraint(world.model, world.data)
+    act_on_contacts(world, scratch.generalised)
     solve(world, world.qacc_smooth, world.qfrc_smooth)
     mj_fwd_constraint(world.model, world.data)
     ask_mujoco(world, points, contacts, native, scratch.wrench)
