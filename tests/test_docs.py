@@ -111,6 +111,19 @@ def test_the_two_commands_to_begin_with_stand_in_lines_of_their_own(page):
     assert [line.partition("#")[0].split() for line in block.splitlines()] == [["make", "demo"], ["make", "test"]]
 
 
+#: Commands that read what others wrote, with the file or folder that they read.
+READS = re.compile(r"^footfall (?:report|plot|video|view|audit|export|follow [\w-]+) ([\w./-]+)", re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(DOCS).as_posix())
+def test_what_commands_of_a_page_read_was_written_above(page):
+    """So that it works for those who copy one block after the other."""
+    text = page.read_text(encoding="utf-8")
+    for found in READS.finditer(text):
+        above = text[: found.start()]
+        assert f'"{found[1]}"' in above or f"--out {found[1]}" in above, f"{page.name}: {found[0]}"
+
+
 @pytest.mark.parametrize("name", ["push", "terrain", "sweep", "walk"])
 def test_the_notebook_of_a_guide_has_its_text_and_was_run(name):
     """As tools/make_notebooks.py wrote it, to be called again when a guide changes: the same cells, run in order."""
