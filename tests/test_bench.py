@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from dataclasses import replace
 
 import mujoco
 import pytest
@@ -143,30 +142,35 @@ def test_steps_are_counted_best_of_all_rounds():
 
 
 @pytest.mark.slow
-def test_the_command_prints_one_json_line_per_figure(monkeypatch, capsys):
+def test_the_command_prints_one_json_line_per_figure_and_for_people_a_table(monkeypatch, capsys):
+    measure, figures = bench.bench, []
+
+    def remembering(effort, say):
+        for figure in measure(effort, say):
+            figures.append(figure)
+            yield figure
+
     monkeypatch.setattr(bench, "QUICK", TINY)
+    monkeypatch.setattr(bench, "bench", remembering)
     assert main(["bench", "--quick", "--json"]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    out, err = capsys.readouterr()
+    assert "bench: two threads" in err
+    lines = [json.loads(line) for line in out.splitlines()]
     kinds = {frozenset(line) for line in lines}
     assert kinds == {
         frozenset({"law", "us_per_step", "ratio_to_mujoco", "robot"}),
         frozenset({"figure", "value", "unit"}),
     }
     assert {line["law"] for line in lines if "law" in line} == set(laws())
-    figures = {line["figure"]: line for line in lines if "figure" in line}
+    told = {line["figure"]: line for line in lines if "figure" in line}
     # A difference of two starts: its sign is chance where few are tried.
-    assert figures["import footfall"]["unit"] == "ms" and math.isfinite(figures["import footfall"]["value"])
-    assert figures["first step, warm"]["value"] > 0
-    assert 10 < figures["peak memory of a 5 s run"]["value"] < 10_000
-    monkeypatch.setattr(bench, "QUICK", replace(TINY, rounds=1, steps=5, settle=5))
-    # For people the same figures are written; those of other processes are measured above.
-    monkeypatch.setattr(bench, "import_time", lambda effort: Figure("import", 1.0, "ms"))
-    monkeypatch.setattr(bench, "first_step_times", lambda effort: iter(()))
-    monkeypatch.setattr(bench, "peak_memory", lambda: Figure("memory", 1.0, "MB"))
+    assert told["import footfall"]["unit"] == "ms" and math.isfinite(told["import footfall"]["value"])
+    assert told["first step, warm"]["value"] > 0
+    assert 10 < told["peak memory of a 5 s run"]["value"] < 10_000
+    monkeypatch.setattr(bench, "bench", lambda effort, say: iter(figures))
     assert main(["bench", "--quick"]) == 0
-    out, err = capsys.readouterr()
-    assert "linearizing-penalty" in out
-    assert "bench: two threads" in err
+    table = capsys.readouterr().out
+    assert all(law in table for law in laws()) and all(figure in table for figure in told)
 
 
 def test_the_humanoid_of_the_bench_has_the_size_of_mujocos_and_stands():
