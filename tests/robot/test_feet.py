@@ -157,6 +157,9 @@ def test_a_scene_is_no_robot():
     floor = "<mujoco><worldbody><geom type='plane' size='1 1 .1'/><body><geom size='.1'/></body></worldbody></mujoco>"
     with pytest.raises(RobotError, match="nothing in the model moves"):
         load_robot(mujoco.MjSpec.from_string(floor))
+    drone = "<mujoco><worldbody><body name='drone'><geom size='0.1'/></body></worldbody></mujoco>"
+    with pytest.raises(RobotError, match="no robot; a <freejoint/> in body 'drone' lets it move"):
+        load_robot(mujoco.MjSpec.from_string(drone))
 
 
 def test_a_robot_that_is_held_in_the_world_is_warned_of():

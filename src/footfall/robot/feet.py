@@ -103,7 +103,9 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
     """Geoms among which feet are searched: those that collide, and visual ones of legs that reach far below these."""
     robot = _bodies_of_robot(model)
     if not robot:
-        raise RobotError("nothing in the model moves: it is a scene, or a part of a model, and no robot")
+        tops = [model.body(b).name for b in range(1, model.nbody) if model.body_parentid[b] == 0]
+        hint = f"; a <freejoint/> in body '{tops[0]}' lets it move" if len(tops) == 1 else ""
+        raise RobotError(f"nothing in the model moves: it is a scene, or a part of a model, and no robot{hint}")
     solid = [g for g in range(model.ngeom) if model.geom_type[g] in SOLID and model.geom_bodyid[g] in robot]
     geoms = [g for g in solid if is_solid(model, g)]
     welds = {int(model.body_weldid[model.geom_bodyid[g]]) for g in geoms}
