@@ -62,7 +62,7 @@ def show(points, contacts, shown):
 
 @inlined
 def show_near(points, contacts, margin):
-    """Leave only points nearer to the ground than ``margin`` in it."""
+    """Leave only points nearer to the ground than ``margin`` in the list of near ones."""
     for p in range(live(points)):
         points.listed[p] = 1 if contacts.gap[p] <= margin else 0
     show(points, contacts, points.listed)
@@ -72,7 +72,7 @@ def show_near(points, contacts, margin):
 
 @inlined
 def measure_turning(world, points, contacts, ground, flat):
-    """What the bending of the ground adds to the rate of a point's velocity against it, for the law between events."""
+    """Write what the curvature of the ground adds to the rate of a point's velocity, for the law between events."""
     first = engine_columns(points.memory)
     for k in range(points.body.size):
         spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
@@ -164,7 +164,7 @@ def prepare(world, points, contacts, scratch, constraints):
 
 @inlined
 def answer(world, points, contacts, scratch, constraints, change):
-    """What impulses in ``points.force`` (contact frames) change of the velocities, into ``change`` (nv,)."""
+    """Change of velocities by the impulses in ``points.force`` (contact frames), into ``change`` (nv,)."""
     for j in range(change.size):
         change[j] = 0.0
     add_half_solved_forces(points, contacts, scratch.half, change)
@@ -291,6 +291,6 @@ def put_back(world, points, contacts, scratch, constraints, flow):
             add_impulses(points, contacts, flow.correction)
             for j in range(change.size):
                 world.qvel[j] += change[j]
-                flow.speed[j] += change[j]  # no part of what the motion gains
+                flow.speed[j] += change[j]  # not part of the motion's change
         else:
             integrate_positions(world, change, 1.0)

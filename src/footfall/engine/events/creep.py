@@ -42,7 +42,7 @@ AMPLE = 0.1
 
 @inlined
 def shift(differences, value, count):
-    """Take a new ``value`` into its first ``count`` backward differences; it is spent."""
+    """Update the first ``count`` backward differences with a new ``value``, which is overwritten."""
     for k in range(count):
         row = differences[k]
         for j in range(value.size):
@@ -59,7 +59,7 @@ def note_beginning(world, points, contacts, flow):
     known = flow.tally[KNOWN]
     for i in range(world.ctrl.size):
         if world.ctrl[i] != flow.ctrl[i]:
-            known = min(known, 1)  # accelerations changed with controls: no more than by how much is known of them
+            known = min(known, 1)  # accelerations changed with the controls: only their difference is known
     copy(flow.ctrl, world.ctrl)
     changes = flow.slope[0, : world.qvel.size]
     copy(changes, world.qacc)
@@ -95,7 +95,7 @@ def note_end(contacts, flow):
 
 @inlined
 def note_period(contacts, flow):
-    """The same for a period taken in steps, as if it had been one stride."""
+    """The same for a period taken in steps, as one stride."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):
@@ -105,9 +105,9 @@ def note_period(contacts, flow):
 
 @inlined
 def may_arrive(world, points, contacts, flow, slot, p, dt):
-    """Whether an open point of a foot may reach the ground within a period, as its body moves and is accelerated now.
+    """Whether an open point of a foot may reach the ground within a period, by the present motion of its body.
 
-    Points of a sole that stands on others hover over the ground by less than anything else could tell.
+    This is needed for points of a sole that stands on others: they hover just above the ground.
     """
     at, n, com = points.position[p], contacts.frame[p, 2], world.subtree_com[points.root[slot]]
     rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
@@ -124,7 +124,7 @@ def may_arrive(world, points, contacts, flow, slot, p, dt):
 
 @inlined
 def may_change(world, joints, flow, i, dt):
-    """Whether the friction of a joint may begin or cease to slip within a period, going on as it does now."""
+    """Whether the friction of a joint may begin or cease to slip within a period, if it changes as it does now."""
     j = joints.dof[i]
     speed, acceleration = world.qvel[j], world.qacc[j]
     now = beyond_friction(joints, i, speed, acceleration)
@@ -134,7 +134,7 @@ def may_change(world, joints, flow, i, dt):
 
 @inlined
 def are_slow(world, flow, dt):
-    """Whether no joint moves fast, so that what bodies come upon is noticed soon enough when a period is over."""
+    """Whether no joint moves fast, so that it is enough to check for contacts between bodies after a period."""
     for j in range(world.qvel.size):
         if flow.roams[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > CREEPS:
             return False
@@ -143,8 +143,8 @@ def are_slow(world, flow, dt):
 
 @inlined
 def may_let_go(points, contacts, flow):
-    """Whether a point that rests may lift off or slip within a period, if forces go on as they changed: by more than
-    impulses may, of the largest force.
+    """Whether a point at rest may lift off or slip within a period, if forces keep changing as they did: by more than
+    the tolerance of impulses, relative to the largest force.
     """
     slack = 0.0
     for i in range(contacts.number[0]):
@@ -162,7 +162,7 @@ def may_let_go(points, contacts, flow):
 
 @inlined
 def friction_may_change(world, joints, flow, dt):
-    """Whether the friction of any joint may."""
+    """Whether the friction of any joint may begin or cease to slip within a period."""
     for i in range(joints.kind.size):
         if joints.kind[i] == FRICTION and may_change(world, joints, flow, i, dt):
             return True
@@ -182,7 +182,9 @@ def near_limit(world, joints, dt):
 
 @inlined
 def is_smooth(world, points, contacts, conditions, flow, dt):
-    """Whether no limit of a joint or a motor begins or ends, no other body is met, and points are where they belong."""
+    """Whether no limit of a joint or motor is reached or left, no bodies come into contact, and points are where they
+    belong.
+    """
     allowed = flow.tolerance
     if not (
         are_slow(world, flow, dt)
@@ -191,7 +193,7 @@ def is_smooth(world, points, contacts, conditions, flow, dt):
         return False
     if motors_may_bend(world, flow.motors, dt):
         return False
-    for i in range(flow.turn.shape[0]):  # what is left out of turns that follow one another, see add_turns
+    for i in range(flow.turn.shape[0]):  # the error of composing rotations, see add_turns
         spin, change, b = 0.0, 0.0, flow.turn[i, 1]
         for k in range(3):
             spin += abs(world.qvel[b + k])
@@ -208,9 +210,7 @@ def is_smooth(world, points, contacts, conditions, flow, dt):
 
 @inlined
 def contacts_go_on(world, points, contacts, flow, dt):
-    """Whether points in contact rest and go on resting, and no other arrives: QUIET; UNSURE where that is to be seen,
-    and BUSY where it would not be.
-    """
+    """QUIET if points in contact stay at rest and no other arrives, UNSURE if that has to be checked, BUSY if not."""
     first, slot, found = engine_columns(points.memory), 0, QUIET
     for p in range(live(points)):
         while slot < points.others.feet and p >= points.begin[slot + 1]:
@@ -227,11 +227,11 @@ def contacts_go_on(world, points, contacts, flow, dt):
 
 @inlined
 def best_orders(world, flow, dt):
-    """Orders of the method with one evaluation: the lowest that errs by a tenth of the tolerance at most, else the most
-    accurate, or 0 if none is accurate enough; and the most accurate of all.
+    """Orders of the method with one evaluation: the lowest whose error is at most a tenth of the tolerance, else the
+    most accurate, or 0 if none is accurate enough; and the most accurate of all.
 
-    By the first difference that it leaves out and the one after that: a single one may pass through zero. Where a
-    motion is damped so fast that an order does not bear it, it grows in these, and a lower order is taken.
+    The error is estimated by the first two differences that are left out, since a single one may pass through zero.
+    Where an order is unstable for fast damping, these grow, and a lower order is taken.
     """
     order, best, known, before = 0, 0, flow.tally[KNOWN], UNKNOWN
     flow.clock[MISSED] = UNKNOWN
@@ -247,7 +247,7 @@ def best_orders(world, flow, dt):
             if flow.clock[MISSED] <= AMPLE * flow.tolerance:
                 break
         before = error
-    if known == 2 and before <= flow.tolerance:  # as with controls that always change
+    if known == 2 and before <= flow.tolerance:  # for instance because controls always change
         order = 1
     return order, best
 
@@ -260,9 +260,9 @@ def add(total, weight, part):
 
 @inlined
 def add_turns(flow, mean, change, dt):
-    """Let mean angular velocities of ``dt`` seconds in which they change be those of one turn about one axis.
+    """Correct mean angular velocities over ``dt`` seconds to those of the composed rotation.
 
-    Turns that follow one another do not add up like numbers: the second term of Magnus's series.
+    Rotations do not commute: this is the second term of Magnus's series.
     """
     for i in range(flow.turn.shape[0]):
         a = flow.turn[i, 1]
@@ -291,7 +291,9 @@ def move(world, flow, change, order, dt):
 
 @inlined
 def creep(world, points, contacts, flow, dt, order):
-    """Forces and motion of a period by a method of this order; False, and nothing moved, if the forces cannot be."""
+    """Forces and motion of a period by a method of this order; False, with nothing moved, if the forces are not
+    admissible.
+    """
     ahead, changes = flow.ahead[order, 0], flow.ahead[order, 1]
     for p in range(live(points)):
         for c in range(3):

@@ -15,9 +15,9 @@ BEND = 10.0
 LONGEST, SHORTEST = 0.01, 1e-9
 #: Factor on the growth of steps that is hoped for before a period is given up.
 HOPEFUL = 2.0
-#: Of how far steps are foreseen to come, the share that is counted on, and how many of them are not, for events.
+#: Share of the predicted progress of steps that is relied on, and steps reserved for events.
 SURE, SPARED = 0.6, 1.0
-#: Loosest tolerance, whatever a period costs: a time step has a larger error.
+#: Largest tolerance, whatever a period costs: beyond it a time step is as good.
 LOOSEST = 1e-5
 
 
@@ -120,25 +120,28 @@ def step_error(world, flow, h):
 
 @inlined
 def falls_slowly(flow, error, h):
-    """Whether the error of a step did not fall with the order from that of a longer one: accelerations jump or bend."""
+    """Whether the error of a step fell less than the order of the method promises: accelerations have a
+    jump or kink.
+    """
     return h < flow.clock[FAILED] and error > flow.clock[FAILED + 1] * (h / flow.clock[FAILED]) ** 2
 
 
 @inlined
 def is_accurate(flow, error, h):
-    """Whether a step is accurate enough: where accelerations bend, as a limit of a joint lets go, it may err more, or
-    many steps would be taken to find out when.
+    """Whether a step is accurate enough. At a kink of accelerations, for instance where a joint leaves its limit, more
+    error is allowed, or many steps would be spent on locating it.
     """
     return error <= (BEND if falls_slowly(flow, error, h) else 1.0)
 
 
 @inlined
 def next_scale(flow, error, h, changes):
-    """How many times as long as ``h`` (s) the next step may be, after one whose error is so many times what is allowed.
+    """Ratio of the next step's length to ``h`` (s), after a step with this error relative to the tolerance.
 
-    By the order of the method. Where errors grow from step to step, as at the end of a slip, they are taken to go on
-    growing (Gustafsson 1994); where they did not fall with the order, accelerations jump, and errors fall with the
-    length alone. If contacts are about to change in a step that is to be taken again, that may be why: half of it.
+    It follows from the order of the method. Errors that grow from step to step, as at the end of a slip, are
+    extrapolated (Gustafsson 1994). If they fell less than the order promises, accelerations jump, and errors are
+    proportional to the length. If contacts are about to change in a rejected step, that may be the cause, and the step
+    is halved.
     """
     kept, now = flow.clock, max(error, 1e-10)
     scale = SAFETY * now**-0.2
@@ -156,8 +159,8 @@ def next_scale(flow, error, h, changes):
 
 @inlined
 def loosen(flow, error, h, left, most):
-    """The error of a step of ``h`` seconds over what is allowed, which is more from now on if ``most`` further steps do
-    not come to the end of the period, ``left`` seconds away, otherwise.
+    """The error of a step of ``h`` seconds relative to the tolerance, which is loosened if ``most`` further steps would
+    not reach the end of the period, ``left`` seconds away.
     """
     scale = min(LONGER, SAFETY * max(error, 1e-10) ** -0.2)
     far = SURE * reach(scale, h, max(1.0, most - SPARED), 1.0)
@@ -170,8 +173,8 @@ def loosen(flow, error, h, left, most):
 
 @inlined
 def reach(scale, h, most, hopeful):
-    """How far the next ``most`` steps may come, s, if each is longer than the last, ``h``, as the next one will be by
-    its ``scale``, times ``hopeful``.
+    """How far the next ``most`` steps may come, s, if each is ``scale`` times ``hopeful`` as long as the one before,
+    from ``h`` on.
     """
     growth, length, far = max(1.0, scale) * hopeful, min(1.0, scale) * h, 0.0
     for _ in range(int(most)):

@@ -12,12 +12,12 @@ from footfall.engine.tape import SAMPLES, STEPS
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import copy
 
-#: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
-#: ground.
+#: Share of the largest impulse by which another may pull or leave the cone: on a plane, and on curved ground.
 UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
-#: Events beside impacts in one period, or impulses without a collision, after which it is done over as a time step.
+#: Most events other than impacts, or impulses without a collision, in a period; beyond it the period becomes a time
+#: step.
 TIRED = 12
-#: Periods in a row that became time steps, after which one in so many is tried otherwise.
+#: After this many periods in a row that became time steps, only one in as many is tried from event to event.
 IN_VAIN = 10
 
 
@@ -30,14 +30,16 @@ def note_inconsistent(flow, time):
 
 @inlined
 def is_tired(flow, left):
-    """Whether a period has no solution, too many events, or nothing ``left`` to spend, to go on from event to event."""
+    """Whether a period cannot continue from event to event: without a solution, with too many events, or with nothing
+    ``left`` to spend.
+    """
     return flow.tally[UNSOLVED] != 0 or flow.tally[EVENTS] - 2 * flow.tally[IMPACTS] > TIRED or left <= 0.0
 
 
 @inlined
 def begins_soft(flow, step, plan):
-    """Whether a period is a time step from its beginning, untried."""
-    # The instant after a time step has the forces that another one would have: which points rest is not known yet.
+    """Whether a period is a time step from the outset."""
+    # The instant after a time step gets the forces of another one, since it is not known yet which points rest.
     last = step == plan.total and step > 0 and flow.tally[SORTED] == 0
     return last or (flow.tally[VAIN] >= IN_VAIN and flow.tally[VAIN] % IN_VAIN != 0)
 
@@ -61,12 +63,12 @@ def reuse_stage(points, flow, stage):
 
 @inlined
 def take_time_step(world, points, contacts, flow, dt):
-    """A whole period as one step of semi-implicit Euler, whose forces are those of the law of time steps."""
+    """Take a whole period as one step of semi-implicit Euler, with the forces of time stepping."""
     keep_forces(points, contacts, flow.force[0])
     for p in range(live(points)):
         flow.worked[p] = points.mode[p]
         flow.touching[p] = 0
-        flow.arriving[p] = points.mode[p]  # whether it is in contact is looked at when the next period begins
+        flow.arriving[p] = points.mode[p]  # the next period begins by finding out whether it is in contact
         for k in range(3):
             flow.impulse[p, k] = dt * flow.force[0, p, k]
     flow.tally[SORTED] = 0
@@ -116,7 +118,7 @@ def is_sound(points, contacts, flow, impulse):
 
 @inlined
 def start_period(points, flow):
-    """Nothing has happened yet."""
+    """Reset what is counted over a period."""
     for p in range(live(points)):
         flow.worked[p] = OPEN
         for k in range(3):
@@ -130,13 +132,13 @@ def start_period(points, flow):
 
 @inlined
 def record_period(world, points, contacts, flow, held, tape, dt, outcome):
-    """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
+    """Add a period to the current sample; ``held`` has the modes it began with."""
     for p in range(live(points)):
         mode, bears = flow.worked[p], False
         for k in range(3):
             held.force[p, k] = flow.impulse[p, k] / dt
             bears = bears or flow.impulse[p, k] != 0.0
-        # There and not loaded, or in the midst of a step alone: where the ground could hold a robot in many ways.
+        # In contact without load, or loaded only within a step: where contact forces are not unique.
         if mode == OPEN and (bears or (flow.touching[p] == 1 and held.mode[p] != OPEN)):
             mode = STICK
         held.mode[p] = mode

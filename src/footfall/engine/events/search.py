@@ -10,20 +10,19 @@ from footfall.engine.events.contact_set import NEARBY, RESTLESS, SLOW, TOUCH, le
 from footfall.engine.other_bodies.near import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
-#: Touch-downs are found to this time, s, or gap, m.
+#: Tolerance of touch-downs: time, s, or gap, m.
 INSTANT, NO_GAP = 1e-12, 1e-14
-#: Ends of slips, and of the rise of a point that is inside the ground, are found to this speed, m/s: what is left of it
-#: is taken off.
+#: Tolerance of the end of a slip, and of the rise of a point inside the ground, m/s; the rest of the speed is removed.
 NO_SLIP = 1e-9
-#: Lift-offs and beginnings of slips are found to this time, s, or to that speed where forces go on smoothly.
+#: Tolerance of lift-offs and beginnings of slips, s; where forces are smooth, the speed above suffices.
 MOMENT = 1e-9
-#: Slip, m/s, beyond which its beginning no longer matters.
+#: Slip speed, m/s, beyond which the beginning of a slip no longer matters.
 GROWN = 0.01
-#: Replacements of the same end of a bracket in a row after which it is bisected.
+#: A bracket is bisected after the same end was replaced this many times in a row.
 IN_A_ROW = 8
-#: Newton's steps on the cubic by which a touch-down is sought.
+#: Newton steps on the cubic that approximates the gap before a touch-down.
 REFINEMENTS = 4
-#: Steps in which an event is sought.
+#: Most steps in the search for an event.
 TURNS = 100
 
 
@@ -51,7 +50,7 @@ def follow_slips(points, contacts):
 
 @inlined
 def hold(points, contacts, p):
-    """What is left of the force that holds a point in contact (N) before it lifts off or, if it rests, slips."""
+    """Force (N) that a point in contact can lose before it lifts off or, if it rests, slips."""
     f = points.force[p]
     if points.memory[p, engine_columns(points.memory) + DOES] == SLIDE:
         return f[2]
@@ -76,7 +75,7 @@ def keep_values(points, contacts, flow):
 
 @inlined
 def is_inside(then):
-    """Whether a point that is not in contact had not left the ground by ``then``, a row of what was kept."""
+    """Whether a point that is not in contact was still inside the ground by ``then``, a row of kept values."""
     return then[0] <= NO_GAP and (then[1] <= 0.0 or then[0] <= -TOUCH)
 
 
@@ -88,7 +87,7 @@ def changes(points, p, first):
 
 @inlined
 def about_to_change(points, contacts):
-    """Whether any point in contact is."""
+    """Whether any point in contact is about to leave or to slide."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
         if changes(points, contacts.points[i], first):
@@ -108,9 +107,10 @@ def is_early(points, contacts, p):
 
 @inlined
 def find_event(points, contacts, flow, status, length):
-    """Whether something has happened in a step, and whether its instant is found, in the last ``length`` seconds of it.
+    """Whether an event has happened in a step, and whether its instant is located, in the last ``length`` seconds of
+    it.
 
-    Keeps by how much: values below zero of what was above, and -1 where nothing but that it happened is known.
+    Keeps the values that have become negative, or -1 where only the event itself is known.
     """
     first = engine_columns(points.memory)
     happened, found = False, True
@@ -121,8 +121,8 @@ def find_event(points, contacts, flow, status, length):
             if not is_inside(then):
                 value, near = contacts.gap[p] - min(0.0, then[0]), NO_GAP
                 if 0.0 <= value <= NO_GAP and v[2] < 0.0:
-                    value = -NO_GAP  # as good as there
-            else:  # it is there, and has not left
+                    value = -NO_GAP  # practically there
+            else:  # it has arrived, and has not left
                 value = v[2]
         elif changes(points, p, first):
             value, near = -1.0, 1.0 if length <= MOMENT or is_early(points, contacts, p) else 0.0
@@ -139,25 +139,25 @@ def find_event(points, contacts, flow, status, length):
 
 
 class Bracket(NamedTuple):
-    """Lengths of a step between which an event is sought."""
+    """Lengths of a step that bracket an event."""
 
     low: float  # s, without an event
-    high: float  # s, with one; 0 while none is sought
+    high: float  # s, with an event; 0 while there is no search
     sides: int  # how many times in a row the upper end was moved, or the lower one if negative
     turns: int  # steps taken in the search
     earlier: float  # s, the lower end before, or less than zero
 
 
-#: While no event is sought.
+#: The bracket while there is no search.
 NO_BRACKET = Bracket(0.0, 0.0, 0, 0, -1.0)
 
 
 @inlined
 def touch_down(before, gap, then, low, high, h):
-    """When a point is on the ground by the cubic through gap and rate before a step ``h`` and ``gap`` (m) and rate
-    ``then`` (m/s) after it: its error falls with the square of the one before.
+    """Time of a touch-down by the cubic through gap and rate before a step ``h`` and ``gap`` (m) and rate ``then``
+    (m/s) after it; the search converges quadratically.
 
-    If the step is where the bracket now begins, it is by the tangent there.
+    If the bracket begins at this step, by the tangent there.
     """
     start, rate, ahead = max(0.0, before[0]), before[1], h - low
     if h < high or ahead <= 0.0:
@@ -173,7 +173,7 @@ def touch_down(before, gap, then, low, high, h):
         t = 0.5 * (rate + square**0.5) / -bend
     else:
         return high
-    # start + rate t + bend t^2 + twist t^2 (t - ahead), by Newton's method, which a parabola begins next to
+    # start + rate t + bend t^2 + twist t^2 (t - ahead), solved by Newton's method from the root of the parabola
     twist = (then - rate - 2.0 * bend * ahead) / (ahead * ahead)
     for _ in range(REFINEMENTS):
         value = start + t * (rate + t * (bend + twist * (t - ahead)))
@@ -186,11 +186,11 @@ def touch_down(before, gap, then, low, high, h):
 
 @inlined
 def first_event(points, contacts, flow, bracket, h):
-    """Where to look for the first event in a bracket, after a step of length ``h``.
+    """The length of step to try next in the search for the first event in a bracket, after a step of length ``h``.
 
-    A touch-down is sought by a cubic, a lift-off or the beginning of a slip by a line through values at the lower
-    end and the one before it, and the end of a slip by a line through values at both ends, of which one is trusted less
-    where the other was replaced several times in a row (the Illinois method). Where none of this helps, it is halfway.
+    A touch-down is approximated by a cubic; a lift-off or the beginning of a slip by a line through values at the lower
+    end and the one before it; the end of a slip by a line through values at both ends, one of which is weighted less if
+    the other was replaced several times in a row (the Illinois method). Otherwise the bracket is bisected.
     """
     low, high, sides, _, earlier = bracket
     first = engine_columns(points.memory)
@@ -227,7 +227,9 @@ def first_event(points, contacts, flow, bracket, h):
 
 @inlined
 def lowest_instant(points, contacts, flow, h):
-    """When a point that is above the ground at both ends of a step was lowest, if that may be below; else h."""
+    """When a point that is above the ground at both ends of a step was lowest, if it may have been below the ground;
+    else h.
+    """
     where = h
     for p in range(live(points)):
         if flow.touching[p] == 0:
@@ -271,14 +273,14 @@ def seek_event(points, contacts, flow, bracket, h, status):
 
 @inlined
 def adopt_modes(points, contacts, flow):
-    """From now on points in contact do what the law says they are about to: leave, slide, or what they did."""
+    """Let points in contact change to the modes that the law foresees: leave, slide, or stay as they are."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if points.mode[p] == OPEN:
             flow.touching[p] = 0
         elif points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK:
-            points.memory[p, first + DOES] = SLIDE  # its direction is there already
+            points.memory[p, first + DOES] = SLIDE  # its direction is known already
             points.memory[p, first + YOUNG] = 1.0
 
 
@@ -318,7 +320,9 @@ def find_grounded(points, contacts, flow):
 
 @inlined
 def stay_grounded(points, contacts, flow):
-    """After a time step: points that it left in contact rest or slide, as near as they are. Gives whether any does."""
+    """After a time step: points that it left in contact rest or slide, at their present gap. Gives whether there are
+    any.
+    """
     found = False
     for p in range(live(points)):
         v, did = contacts.velocity[p], flow.arriving[p]

@@ -16,8 +16,8 @@ from footfall.engine.events.flow import KNOWN, ORDER, SHARE, STRIDE, UNKNOWN
 
 #: Most strides of a period.
 MOST_STRIDES = 24
-#: Times the tolerance that the foretold end of a stride may be off; and that a whole period may seem to err by and be
-#: tried all the same: what is known of accelerations right after an event is taken to be worse than it is.
+#: Largest error of the predicted end of a stride, relative to the tolerance; and largest estimated error with which a
+#: whole period is still tried, since right after an event the estimate is too large.
 FAR_OFF, HOPEFUL = 1000.0, 3.0
 #: Most evaluations of the end of a stride.
 MOST_TURNS = 3
@@ -33,7 +33,7 @@ def differ(values, count):
 
 @inlined
 def largest_differences(world, flow):
-    """Largest of the differences of accelerations that are known, m/s2, in ``flow.values``: how many there are."""
+    """Put the largest of each known difference of accelerations, m/s2, into ``flow.values``. Gives their number."""
     known = flow.tally[KNOWN]
     for k in range(known):
         worst = 0.0
@@ -45,7 +45,7 @@ def largest_differences(world, flow):
 
 @inlined
 def errors_of(flow, known, stride):
-    """Least errors of a stride of so many seconds, m/s: by Adams and Moulton's method, and of what is foretold."""
+    """Least errors of a stride of this many seconds, m/s: of Adams and Moulton's method, and of the prediction."""
     ratio = stride / flow.clock[STRIDE]
     corrected, foretold, power, before = UNKNOWN, UNKNOWN, stride, UNKNOWN
     for k in range(1, known):
@@ -55,14 +55,14 @@ def errors_of(flow, known, stride):
         before = flow.differences[k, 1] * worst
         if k > 1:
             after = ratio * power * flow.values[k + 1] if k + 1 < known else 0.0
-            # The first difference that is left out may pass through zero.
+            # The first difference left out may pass through zero.
             corrected = min(corrected, flow.differences[k - 1, 0] * (worst + after))
     return corrected, foretold
 
 
 @inlined
 def turns_to(flow, stride, off):
-    """How often the end of a stride that is so far off, m/s, is likely to be evaluated until it is accurate."""
+    """How many evaluations the end of a stride with this error, m/s, is likely to need."""
     turns, share = 1, stride * flow.clock[SHARE]
     while turns < MOST_TURNS and off * share > flow.tolerance:
         off *= share
@@ -72,7 +72,7 @@ def turns_to(flow, stride, off):
 
 @inlined
 def divide(world, flow, left):
-    """The stride in which the ``left`` seconds of a period are foretold with the fewest evaluations, s; 0 if none is
+    """The stride (s) in which the ``left`` seconds of a period are predicted with the fewest evaluations; 0 if none is
     accurate enough.
     """
     known, allowed = largest_differences(world, flow), flow.tolerance
@@ -94,7 +94,7 @@ def divide(world, flow, left):
 
 @inlined
 def respace(rows, scaling, count):
-    """Differences of what is farther apart, in place: ``rows`` have all numbers of one difference each."""
+    """Replace differences by those at a larger spacing; each of ``rows`` has all numbers of one difference."""
     for m in range(count):
         for j in range(rows.shape[1]):
             value = 0.0
@@ -105,7 +105,7 @@ def respace(rows, scaling, count):
 
 @inlined
 def integrate(rates, count, part, stride, out):
-    """Differences of the integrals of a rate over a stride each, from those of the rate."""
+    """Differences of the integrals of a rate over strides, from those of the rate."""
     for m in range(out.shape[0]):
         for j in range(out.shape[1]):
             value = 0.0
@@ -116,8 +116,8 @@ def integrate(rates, count, part, stride, out):
 
 @inlined
 def trusted(flow, ratio):
-    """How many differences are known of what is ``ratio`` times as far apart: those up to the first that is larger than
-    the one before.
+    """How many differences are reliable at ``ratio`` times the spacing: those up to the first that is larger than the
+    one before.
     """
     before, power = math.inf, 1.0
     for k in range(flow.tally[KNOWN]):
@@ -132,14 +132,14 @@ def trusted(flow, ratio):
 
 @cold(types.none, soon=True)
 def change_stride(flow, stride):
-    """Let all that is known be known at instants ``stride`` seconds apart, of which the last is now."""
+    """Convert the history to instants ``stride`` seconds apart, the last of which is now."""
     ratio, scaling = stride / flow.clock[STRIDE], flow.scaling
     known, size = trusted(flow, ratio), scaling.shape[0]
     flow.tally[KNOWN] = known
     for i in range(size):
         value = 1.0
         for k in range(size):
-            scaling[i, k] = value  # Newton's interpolation, where it was i strides ago
+            scaling[i, k] = value  # Newton's interpolation, i strides ago
             value *= (k - i * ratio) / (k + 1.0)
     for k in range(size):
         differ(scaling[:, k], size)
