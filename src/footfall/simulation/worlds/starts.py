@@ -14,6 +14,7 @@ from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import MUJOCO, State, check_fit, check_start, state_of
 from footfall.simulation.worlds.given import replaced, rows
+from footfall.standing import scratch_data
 
 #: Of each array of a world's state its values at the start, one row for all worlds or one for each.
 Starts = dict[str, np.ndarray]
@@ -63,16 +64,24 @@ def from_states(
         raise SimulationError(f"{len(states)} states for {len(which)} worlds: give one, or one for each")
     known = {id(state): _row(setup, first, state) for state in states}
     made = [known[id(state)] for state in states]
-    return {name: replaced(starts[name], np.stack([row[name] for row in made]), which) for name in starts}
+    given_rows = {name: np.stack([row[name] for row in made]) for name in starts}
+    if which.all():
+        return given_rows
+    return {name: replaced(starts[name], value, which) for name, value in given_rows.items()}
 
 
 def _row(setup: Setup, first: Starts, state: State) -> dict[str, np.ndarray]:
     """A state as one world keeps it: on a CPU points not on feet have places, on a GPU each its own."""
     model, arrays, feet = setup.scene.model, state.arrays(), setup.robot.point_count
-    data = mujoco.MjData(model)
+    data = scratch_data(model)
     mujoco.mj_setState(model, data, state.mujoco, MUJOCO)
     row = {name: value[0].copy() for name, value in first.items()}
-    row |= {"qpos": data.qpos, "qvel": data.qvel, "ctrl": data.ctrl, "step": np.array([state.step])}
+    row |= {
+        "qpos": data.qpos.copy(),
+        "qvel": data.qvel.copy(),
+        "ctrl": data.ctrl.copy(),
+        "step": np.array([state.step]),
+    }
     row |= {name: arrays[own] for name, own in OF_JOINTS.items()}
     who = arrays["others.who"]
     on_cpu = "who" in row
