@@ -71,6 +71,27 @@ unsolved = int(gpu.unsolved.sum())
 print(json.dumps({"worst": worst, "slid": slid, "force": forces, "unsolved": unsolved, "missed": missed}))
 """
 
+ON_EDGE = """
+import json
+import numpy as np
+import footfall as ff
+
+sim = ff.Simulation("brick", law="constraint-selection", body_contacts=False)
+(length, _, height), turn = sim.robot.model.geom_size[0], 0.3
+qpos, qvel = sim.place()[None].copy(), np.array([[0.1, 0.5, 0.0, 0.2, 0.5, 1.0]])
+qpos[0, 2] = length * np.sin(turn) + height * np.cos(turn)
+qpos[0, 3:7] = np.cos(turn / 2), 0.0, np.sin(turn / 2), 0.0
+cpu, gpu = (ff.Worlds(sim, 1, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
+speed, force, sliding = 0.0, 0.0, []
+for _ in range(3):
+    for one in (cpu, gpu):
+        one.step(n=1)
+    speed = max(speed, float(np.abs(gpu.read("qvel") - cpu.qvel).max()))
+    force = max(force, float(np.abs(gpu.read("force") - cpu.force).max() / np.abs(cpu.force).max()))
+    sliding.append(int((cpu.mode == 2).sum()))
+print(json.dumps({"speed": speed, "force": force, "sliding": sliding}))
+"""
+
 ROLLING = """
 import json, sys
 import numpy as np

@@ -150,13 +150,15 @@ def is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
 def launcher(dispatcher: Any, shape: tuple[Any, ...], arguments: Any) -> Callable[..., None]:
     """A function of a kernel's last arguments that launches it with the ``arguments`` before those, on a grid of this
     ``shape``, the stream last if it is not the default: arguments are taken apart once, which for some hundred arrays
-    takes longer than a short kernel, and what differs from call to call is kept.
+    takes longer than a short kernel, and what differs from call to call is kept. A kernel that was compiled for several
+    kinds of arguments is given all of them.
     """
     if not hasattr(dispatcher, "targetoptions"):
         return lambda *last: dispatcher[shape](*arguments, *last)
     from cuda.bindings import driver  # type: ignore[import-untyped]
 
-    (kernel,) = dispatcher.overloads.values()
+    kernels = dispatcher.overloads
+    kernel = next(iter(kernels.values())) if len(kernels) == 1 else kernels[kinds_of(dispatcher, arguments)]
     stream = dispatcher[shape].stream
     function = driver.CUfunction(int(kernel._codelibrary.get_cufunc().handle))
     queue = driver.CUstream(int(stream.handle))

@@ -80,21 +80,30 @@ def write(contacts, desk, memory, force, mode):
     for b in range(contacts.near.size - 1):
         code = desk.code[b]
         for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
-            p = vertex(desk, b, code, j)
-            f, v = desk.push[p], desk.end[p]
-            slides = code & SLIDING != 0 and v[0] * v[0] + v[1] * v[1] > STILL * STILL
-            limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
-            force[p, 2] = f[2]
-            force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
-            mode[p] = SLIDE if slides else STICK
-            if not slides and memory[p, MODE] != STICK:
-                for k in range(3):
-                    contacts.anchor[p, k] = contacts.position[p, k]
+            write_clamped(contacts, desk, code, vertex(desk, b, code, j), memory, force, mode)
     for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        memory[p, MODE] = mode[p]
-        memory[p, SPEED] = desk.push[p, 3] if mode[p] == SLIDE else 0.0
-        memory[p, LOAD] = force[p, 2]
+        remember_point(desk, contacts.points[i], memory, force, mode)
+
+
+@inlined
+def write_clamped(contacts, desk, code, p, memory, force, mode):
+    """Write force and mode of a clamped vertex; if it becomes static, it is anchored in place."""
+    f, v = desk.push[p], desk.end[p]
+    slides = code & SLIDING != 0 and v[0] * v[0] + v[1] * v[1] > STILL * STILL
+    limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
+    force[p, 2] = f[2]
+    force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
+    mode[p] = SLIDE if slides else STICK
+    if not slides and memory[p, MODE] != STICK:
+        for k in range(3):
+            contacts.anchor[p, k] = contacts.position[p, k]
+
+
+@inlined
+def remember_point(desk, p, memory, force, mode):
+    memory[p, MODE] = mode[p]
+    memory[p, SPEED] = desk.push[p, 3] if mode[p] == SLIDE else 0.0
+    memory[p, LOAD] = force[p, 2]
 
 
 @inlined

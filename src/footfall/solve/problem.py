@@ -17,6 +17,8 @@ NO_MORE = -1
 # Of the friction of a point that slides, beside its direction: its size, N, how far it was turned last, and what it
 # missed its direction by before that (sines).
 FORCE, TURNED, MISSED = 3, 4, 5
+#: Field of ``friction`` on a GPU: by how much Newton takes a point higher along the normal, m.
+RAISED = 5
 
 
 class ProblemScratch(NamedTuple):

@@ -31,12 +31,12 @@ from footfall.engine.worlds.card_kernels import (
     idle_control,
 )
 from footfall.engine.worlds.compile_aside import Wanted, compiled_aside
-from footfall.engine.worlds.groups import NO_TURN, Kernels, LyingKernels, empty_queues, make_groups, take_turns
-from footfall.engine.worlds.lying_kernels import Rooms, build_lying, build_lying_solver, make_rooms
+from footfall.engine.worlds.groups import NO_TURN, Company, Kernels, LyingKernels, empty_queues
+from footfall.engine.worlds.lying_kernels import Rooms, build_lying, build_lying_solver, make_rooms, part_of
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
-from footfall.engine.worlds.together import find_near_forces, guess_forces, search_states
+from footfall.engine.worlds.together import find_near_forces, guess_forces, search_states, suggest_states
 from footfall.errors import SimulationError
 from footfall.solve.together.desk import desk_bytes
 from footfall.solve.together.selection_desk import selection_bytes
@@ -106,14 +106,17 @@ class Card:
         self.plot = lay_out(shapes[1], own)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
-        self.rooms: dict[int, Rooms] = {}  # for worlds that lie, by the first lane of their group
+        self.rooms: dict[tuple[int, int], Rooms] = {}  # for worlds that lie, by first lane and lanes of their group
         self.given: Any = None
         self.handed: Given | None = None  # the arrays of the host that it came from
-        self.starts: dict[str, tuple[Any, Any]] = {}  # of each array of the state, as given and on the device
+        # The start of each array of the state, as given and on the device, and the function that sets worlds to it.
+        self.starts: dict[str, tuple[Any, Any, Any]] = {}
         self.uploaded: Any = None  # controls that came from the host last
+        self.take_up: Any = None  # what sets all controls to these
         self.prepared: list[Any] = []  # kernels
         self.last: Any = None  # what the last call was launched for, and what launched it
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
+        self.mask = self.cuda.to_device(np.zeros(count, dtype=bool))  # worlds that are set to their start
         self.setter = build_setter()
 
     def _bytes_of(self, scratch: Any) -> int:
@@ -180,17 +183,20 @@ class Card:
             return np.moveaxis(array._ary, -1, 0)
         return self._view(array, (array.shape[-1], *array.shape[:-1]), (array.strides[-1], *array.strides[:-1]))
 
-    def _uploaded(self, controls: np.ndarray) -> Any:
-        """Controls (1 or W, nu) on the device, world last; transposed there, since on a CPU that takes as long as a
-        step.
+    def _upload(self, controls: np.ndarray) -> None:
+        """Set the controls to (1 or W, nu) from the host; transposed on the device, since on a CPU that takes as long
+        as a step.
         """
         if is_simulated():
-            return self.cuda.to_device(np.ascontiguousarray(controls.T))
+            self._setter(self.state.ctrl, self.cuda.to_device(np.ascontiguousarray(controls.T)), self.everybody)()
+            return
         if self.uploaded is None or self.uploaded.shape != controls.shape:
             self.uploaded = self.cuda.to_device(controls)
+            source = self._view(self.uploaded, self.uploaded.shape[::-1], self.uploaded.strides[::-1])
+            self.take_up = self._setter(self.state.ctrl, source, self.everybody)
         else:  # allocation is slow
             self.uploaded.copy_to_device(controls)
-        return self._view(self.uploaded, self.uploaded.shape[::-1], self.uploaded.strides[::-1])
+        self.take_up()
 
     @staticmethod
     def _view(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
@@ -202,6 +208,10 @@ class Card:
         """A copy of an array of the state, the world first."""
         return np.moveaxis(getattr(self.state, name).copy_to_host(), -1, 0)
 
+    def first(self, name: str) -> np.ndarray:
+        """A copy of the first number of each world (W,) in an array of the state."""
+        return np.asarray(getattr(self.state, name)[0].copy_to_host())
+
     def unloaded(self) -> dict[str, np.ndarray]:
         """What a world remembers before any contact, (1, ...) each."""
         arrays = {name: getattr(self.state, name) for name in REMEMBERED}
@@ -209,7 +219,7 @@ class Card:
 
     def reset(self, which: np.ndarray, start: dict[str, np.ndarray]) -> None:
         """Set the worlds of ``which`` (W,) to their start."""
-        mask = self.cuda.to_device(which)
+        self.mask.copy_to_device(which)
         for name, array in self.state._asdict().items():
             given = start.get(name)
             kept = self.starts.get(name)
@@ -218,24 +228,29 @@ class Card:
                     source = np.zeros((array.size // self.count, 1), dtype=array.dtype)
                 else:
                     source = np.ascontiguousarray(given.reshape(len(given), -1).T, dtype=array.dtype)
-                kept = self.starts[name] = given, self.cuda.to_device(source)
-            self._set(array, kept[1], mask)
+                there = self.cuda.to_device(source)
+                kept = self.starts[name] = given, there, self._setter(array, there, self.mask)
+            kept[2]()
 
-    def _set(self, array: Any, source: Any, mask: Any) -> None:
-        flat = array.reshape(array.size // self.count, self.count)
-        self.setter[-(-self.count // BLOCK), BLOCK](flat, source, mask)
+    def _setter(self, array: Any, source: Any, mask: Any) -> Callable[[], None]:
+        """A function that sets the worlds of a mask in an array of the state, without Numba's dispatcher."""
+        arguments = array.reshape(array.size // self.count, self.count), source, mask
+        prepare(self.setter, arguments)
+        return launcher(self.setter, (-(-self.count // BLOCK), BLOCK), arguments)
 
     def set_controls(self, ctrl: Any, count: int, width: int) -> None:
         """Set the controls, (nu,) or (W, nu), from NumPy or from the device."""
         if hasattr(ctrl, "__cuda_array_interface__"):
             given = self.cuda.as_cuda_array(ctrl)
-            source = self._view(given, given.shape[::-1], given.strides[::-1])
         else:
             given = np.asarray(ctrl, dtype=self.real)
-            source = self._uploaded(np.ascontiguousarray(given.reshape(-1, width)))
         if given.shape not in ((width,), (count, width)):
             raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({width},) or ({count}, {width})")
-        self._set(self.state.ctrl, source, self.everybody)
+        if isinstance(given, np.ndarray):
+            self._upload(np.ascontiguousarray(given.reshape(-1, width)))
+        else:
+            source = self._view(given, given.shape[::-1], given.strides[::-1])
+            self._setter(self.state.ctrl, source, self.everybody)()
 
     def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
         """Room for the recordings of these worlds."""
@@ -307,7 +322,7 @@ class Card:
         bodies = "none" if self.lying is None else "curved" if self.robot.rest.curved == 1 else "others"
         usual = self.law.is_usual()
         step = build_together(law, self.surface, control, self.plot, bodies, usual)
-        parts = (guess_forces, find_near_forces, *((search_states,) if self.searches else ()))
+        parts = (guess_forces, suggest_states, search_states) if self.searches else (guess_forces, find_near_forces)
         stepped, solved = (arrays, plan), (arrays.robot, arrays.state, arrays.space)
         queues, span = empty_queues(self.cuda, 1), Span(1, 0, 0)
         aside = [(build_solver, (part, self.plot, points, feet, usual), (*solved, queues, NO_TURN)) for part in parts]
@@ -326,11 +341,11 @@ class Card:
         solvers, lie_down = kernels[: len(parts)], kernels[len(parts) :]
         lying = self._lying_kernels(lie_down, arrays, plan) if lie_down else None
         own = Kernels(build_clearing(), step, solvers, stepped, solved, lying)
-        groups = make_groups(self.cuda, own, self.lanes, BLOCK)
+        company = Company(self.cuda, own, self.lanes, BLOCK)
 
         def launch(span: Span) -> None:
             for first in range(0, self.count, self.lanes):
-                take_turns(groups, span, first)
+                company.take_turns(span, first)
 
         return launch
 
@@ -355,9 +370,12 @@ class Card:
         free = NO_CARD if is_simulated() else self.cuda.current_context().get_memory_info()[0]
 
         def make_room(first: int, lanes: int) -> Rooms:
-            if first not in self.rooms:
-                self.rooms[first] = make_rooms(plot, points, bodies, lanes, ROOM_SHARE * free * lanes / self.lanes)
-            return self.rooms[first]
+            if lanes < self.lanes and (0, self.lanes) in self.rooms:
+                return part_of(self.rooms[0, self.lanes], first, lanes, self.lanes)
+            if (first, lanes) not in self.rooms:
+                most = ROOM_SHARE * free * lanes / self.lanes
+                self.rooms[first, lanes] = make_rooms(plot, points, bodies, lanes, most)
+            return self.rooms[first, lanes]
 
         stepped = arrays._replace(robot=robot), plan
         return LyingKernels(kernels[0], kernels[1], stepped, (robot, arrays.state, arrays.space), make_room)

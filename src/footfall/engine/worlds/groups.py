@@ -19,12 +19,17 @@ from footfall.engine.worlds.together import Turn
 from footfall.solve.together.desk import LANES as LANES_OF_WARP
 
 #: The most groups, and the least lanes of one: of 4,096 worlds that stand, four groups were slower than one by up to a
-#: twentieth, of 65,536 they were as fast. Where states are searched there is one group: four gave restless worlds 3 %,
-#: and took 4 % from those that stand in one-step mode.
+#: twentieth, of 65,536 they were as fast.
 GROUPS, LEAST = 4, 16384
+#: Groups if states are searched: one, and this many after a call at whose end at least so many turns were added. With
+#: four, standing worlds are 4 to 8 % slower.
+RESTLESS_GROUPS, RESTLESS = 4, 2
+#: Least rooms, for worlds that lie, that several groups may share.
+ENOUGH_ROOMS = 1024
 #: Most linear problems per turn: if states are searched and all worlds take steps, and otherwise. Under time-stepping
-#: the second made restless humanoids 2 % faster and bipeds no slower; with a search of states it cost 2 %.
-SOLUTIONS, MORE_SOLUTIONS = 48, 128
+#: the second made restless humanoids 2 % faster and bipeds no slower; with a search of states 24 are faster than 48 by
+#: 2 to 4 %.
+SOLUTIONS, MORE_SOLUTIONS = 24, 128
 #: Turns at the end of a call without a check who is done: this many fewer than the last call took, or than the second
 #: number.
 UNSURE, MOST_SURE = 3, 10
@@ -69,6 +74,7 @@ class Group:
         rooms = lying.make_room(lane, lanes) if lying else None
         queues = empty_queues(cuda, lanes, rooms.number if rooms else 0)
         self.lane, self.stream, self.state = lane, stream, queues.going
+        self.rooms = rooms.number if rooms else lanes
         self.portion = SOLUTIONS if len(kernels.solvers) > 2 else MORE_SOLUTIONS
         self.added = 0  # turns at the end of the last call
         self.may_lie, self.lain = lying is not None, False  # whether any world does, as far as is known
@@ -76,8 +82,9 @@ class Group:
         self.step_on = launcher(kernels.step, (-(-lanes // block), block, stream), (*kernels.stepped, queues))
         shape = min(lanes, WARPS) if len(kernels.solvers) > 2 else lanes, LANES_OF_WARP, stream
         guess, newton, *search = (launcher(solver, shape, (*kernels.solved, queues)) for solver in kernels.solvers)
-        searched = ((search[0], SEARCH),) if search else ()
-        self.parts_of_a_turn = (guess, GUESS), (newton, NEWTON), *searched, (guess, AFTER)
+        # If states are searched, 6 to 30 of 65,536 worlds need guesses after Newton; they wait for the next turn.
+        last = (search[0], SEARCH) if search else (guess, AFTER)
+        self.parts_of_a_turn = (guess, GUESS), (newton, NEWTON), last
         if lying and rooms:
             self.lie_on, self.solve_lying = _launch_lying(lying, rooms, queues, block, stream)
 
@@ -120,12 +127,36 @@ def empty_queues(cuda: Any, lanes: int, rooms: int = 0) -> Queues:
     return Queues(*map(cuda.to_device, (*lists, np.arange(max(rooms, 1)), np.array([rooms]))))
 
 
-def make_groups(cuda: Any, kernels: Kernels, lanes: int, block: int) -> list[Group]:
-    """Groups of this many lanes in all, which take steps in blocks of ``block`` lanes."""
-    search = len(kernels.solvers) > 2
-    number = 1 if search else max(1, min(GROUPS, lanes // LEAST))
+def make_groups(cuda: Any, kernels: Kernels, lanes: int, block: int, most: int) -> list[Group]:
+    """Groups of this many lanes in all, at most ``most``, which take steps in blocks of ``block`` lanes."""
+    number = max(1, min(most, lanes // LEAST))
     size = block * -(-lanes // (block * number))
     return [Group(cuda, kernels, first, min(size, lanes - first), block) for first in range(0, lanes, size)]
+
+
+class Company:
+    """All worlds of a GPU in groups: few while worlds stand, and more while some are behind at the end of a call."""
+
+    def __init__(self, cuda: Any, kernels: Kernels, lanes: int, block: int) -> None:
+        self.made: dict[int, list[Group]] = {}
+        self.make = lambda most: make_groups(cuda, kernels, lanes, block, most)
+        self.calm, self.restless = (1, RESTLESS_GROUPS) if len(kernels.solvers) > 2 else (GROUPS, GROUPS)
+        self.groups = self.in_groups(self.calm)
+        if any(group.rooms < ENOUGH_ROOMS for group in self.groups):
+            self.restless = self.calm
+
+    def in_groups(self, most: int) -> list[Group]:
+        if most not in self.made:
+            self.made[most] = self.make(most)
+        return self.made[most]
+
+    def take_turns(self, span: Span, first: int) -> None:
+        """Take the steps of a span with the worlds from ``first`` on, one for each lane."""
+        take_turns(self.groups, span, first)
+        added, lain = max(group.added for group in self.groups), any(group.lain for group in self.groups)
+        self.groups = self.in_groups(self.calm if added < RESTLESS else self.restless)
+        for group in self.groups:
+            group.lain = lain
 
 
 def _launch_lying(lying: LyingKernels, rooms: Rooms, queues: Queues, block: int, stream: Any) -> tuple[Any, Any]:

@@ -207,3 +207,16 @@ def make_rooms(plot: Plot, points: int, bodies: int, lanes: int, most: float) ->
     kinds = Desks(np.float64, np.int64)
     desks = (np.zeros((warps, n), kind) for n, kind in zip(desk_numbers(points, bodies), kinds, strict=True))
     return Rooms(Tiles(*map(device.to_device, space)), Desks(*map(device.to_device, desks)), number, warps)
+
+
+def part_of(rooms: Rooms, first: int, lanes: int, whole: int) -> Rooms:
+    """The share of a group in these rooms: of its ``lanes`` from the ``first`` on, of ``whole`` lanes."""
+    tiles, _, tile = rooms.space.reals.shape
+
+    def share(of: int) -> slice:
+        return slice(of * first // whole, of * (first + lanes) // whole)
+
+    own, warps = share(tiles), share(rooms.warps)
+    space, desks = (array[own] for array in rooms.space), (array[warps] for array in rooms.desks)
+    number = min(rooms.number, own.stop * tile) - own.start * tile
+    return Rooms(Tiles(*space), Desks(*desks), number, warps.stop - warps.start)

@@ -12,18 +12,27 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.compiled.meeting import meet
-from footfall.contact.constraint_selection import leave_states, report, write, write_found, write_prediction
+from footfall.contact.constraint_selection import (
+    leave_states,
+    remember_point,
+    report,
+    write,
+    write_clamped,
+    write_found,
+    write_prediction,
+)
 from footfall.contact.time_stepping import free_velocities
 from footfall.engine.worlds.one_world import contacts_of, points_of
 from footfall.solve.contact_lean import NEAR, SEARCHING, STEP, STILL, SUGGESTING, defer
+from footfall.solve.contacts import OPEN
 from footfall.solve.problem import begin_problem
-from footfall.solve.selection.rules import CLAMPED_BITS, judge, slides, stand
-from footfall.solve.selection.states import assemble, state_of
+from footfall.solve.selection.rules import CLAMPED_BITS, GOOD, judge, slides, stand
+from footfall.solve.selection.states import assemble, clamped, state_of, vertex
 from footfall.solve.together.desk import LANES, wait
-from footfall.solve.together.selection import Found, search_together
+from footfall.solve.together.selection import search_together
 from footfall.solve.together.selection_desk import contacts_at, fetch_feet, fetch_outlines
 from footfall.solve.together.states import begin_with
-from footfall.solve.together.vertices import on_vertices, stands_on_vertex
+from footfall.solve.together.vertices import number_before, settle_on_vertices, soles_at, tell_newton
 
 
 class Rules(NamedTuple):
@@ -39,25 +48,6 @@ class Rules(NamedTuple):
 
 
 @inlined
-def velocities_of_states(problem, desk):
-    """Give Newton the velocities that states want of vertices: along the normal, the velocity of a clamped vertex is
-    the least; tangential ones are relative to that of a static vertex, if the foot stood on one. So for feet that stand
-    on vertices, Newton finds the forces of their states. Edges are excluded: their two wanted velocities may differ,
-    which no forces can give a rigid sole.
-    """
-    contacts = problem.contacts
-    free_velocities(problem, 0.0)
-    for b in range(contacts.near.size - 1):
-        across = 1.0 if stands_on_vertex(desk.code[b]) else 0.0
-        for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.points[i]
-            place = desk.place[p]
-            problem.target[p] = place[3]
-            problem.free[p, 0] -= across * place[4]
-            problem.free[p, 1] -= across * place[5]
-
-
-@inlined
 def put_off(problem, desk, signals, rules):
     """Replaces :func:`footfall.contact.constraint_selection.find_at_once`: a warp will do it.
 
@@ -65,7 +55,8 @@ def put_off(problem, desk, signals, rules):
     right and comes with the friction of its feet.
     """
     if rules.one_step == 0.0:
-        velocities_of_states(problem, desk)
+        free_velocities(problem, 0.0)
+        tell_newton(problem, desk)
     defer(problem)
     numbers = problem.local
     numbers[1, 0], numbers[1, 1], numbers[1, 2] = rules.d, rules.a_t, rules.v_t
@@ -77,6 +68,8 @@ def put_off(problem, desk, signals, rules):
 def try_standing(problem, desk, signals, rules):
     """Replaces :func:`footfall.contact.constraint_selection.find_states`."""
     contacts, dt, memory = problem.contacts, problem.step, problem.memory
+    for b in range(contacts.near.size - 1):
+        desk.fault[b] = GOOD
     if not meet(slides(contacts, desk)):
         stand(contacts, desk, assemble(contacts, dt, desk))
         rank = judge(contacts, dt, memory, desk, rules)
@@ -88,6 +81,60 @@ def try_standing(problem, desk, signals, rules):
 
 
 @inlined
+def write_together(lane, contacts, desk, points):
+    """Replaces :func:`footfall.contact.constraint_selection.write`, with a lane for each point."""
+    memory, force, mode = points.memory, points.force, points.mode
+    for i in range(lane, contacts.number[0], LANES):
+        p, b = contacts.points[i], 0
+        for o in range(1, contacts.near.size - 1):
+            if i >= contacts.near[o]:
+                b = o
+        code, clamps = desk.code[b], False
+        for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
+            clamps = clamps or vertex(desk, b, code, j) == p
+        if clamps:
+            write_clamped(contacts, desk, code, p, memory, force, mode)
+        else:
+            force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
+            mode[p] = OPEN
+        remember_point(desk, p, memory, force, mode)
+
+
+@inlined
+def settle_states(lane, robot, state, space, law, desk):
+    """Write forces and states of a world if Newton's forces settle them. Gives whether they do."""
+    points = points_of(robot.soles, state, space)
+    contacts = contacts_of(robot.soles.foot, points, space)
+    soles = soles_at(desk)
+    tried = settle_on_vertices(lane, contacts, points, law.problem, law.desk, soles)
+    if tried > 0:
+        write_together(lane, contacts, soles, points)
+        if lane == 0:
+            report(soles, contacts.near.size - 1, tried, 0, space.signals)
+    wait()
+    return tried > 0
+
+
+@inlined
+def begin_with_suggested(lane, contacts, points, problem, own, desk):
+    """Put the states that Newton suggests in the second place of the queue. The search begins with them, or with the
+    last ones, and with loads and slip of Newton's solution.
+    """
+    feet = contacts.near.size - 1
+    for b in range(lane, feet, LANES):
+        desk.code[b] = state_of(problem.kind, desk, b)
+    wait()
+    before = number_before(contacts, own, desk)
+    wait()
+    for b in range(lane, feet, LANES):
+        own.queue[feet + b] = desk.code[b]
+        if before < 0:
+            desk.code[b] = own.code[b]
+        begin_with(problem, points.force, desk, b)
+    wait()
+
+
+@inlined
 def find_states_together(lane, robot, state, space, law, portion, desk):
     """Search the states of a world, or do a portion of that search, by the lanes of a warp. Gives the law's answer."""
     points = points_of(robot.soles, state, space)
@@ -96,27 +143,18 @@ def find_states_together(lane, robot, state, space, law, portion, desk):
     dt, feet = numbers[0, STEP], contacts.near.size - 1
     rules = Rules(numbers[1, 0], numbers[1, 1], numbers[1, 2], numbers[2, 0], numbers[2, 1], numbers[2, 2], feet)
     fetch_outlines(lane, contacts, own, desk)
+    fetch_feet(lane, contacts, own, desk)
+    near = contacts_at(contacts, desk)
     if portion.suggested:
-        for b in range(lane, feet, LANES):
-            own.queue[feet + b] = state_of(law.problem.kind, desk, b)
-        wait()
-    known = on_vertices(lane, contacts, points, law.problem, own, desk) if portion.sure else 0
-    if known > 0:
-        found = Found(True, 0, known, True)
-    else:
-        fetch_feet(lane, contacts, own, desk)
-        near = contacts_at(contacts, desk)
-        if portion.suggested:
-            tried = not slides(near, desk)  # by a lane
-            wait()
-            for b in range(lane, feet, LANES):
-                if tried:
-                    desk.code[b] = own.queue[feet + b]
-                begin_with(law.problem, points.force, desk, b)
-            wait()
-        found = search_together(lane, near, dt, points.memory, desk, own, rules, portion)
+        begin_with_suggested(lane, near, points, law.problem, own, desk)
+    found = search_together(lane, near, dt, points.memory, desk, own, rules, portion)
     answer = SEARCHING
-    if found.ended and lane == 0:
+    if found.right and rules.one_step == 0.0:
+        write_together(lane, contacts, desk, points)
+        if lane == 0:
+            report(desk, feet, found.tried, found.rank, space.signals)
+        answer = 0
+    elif found.ended and lane == 0:
         problem = begin_problem(contacts, dt, numbers[0, STILL], points.memory, points.force, points.mode, law)
         if rules.one_step == 1.0:
             write_prediction(problem, desk, space.signals, rules, found.rank)

@@ -196,6 +196,10 @@ class Cores:
 
     host = array  # a copy for reading, elsewhere
 
+    def first(self, name: str) -> np.ndarray:
+        """The first number of each world (W,) in an array of the state."""
+        return self.array(name)[:, 0]
+
     def unloaded(self) -> dict[str, np.ndarray]:
         """What a world remembers before any contact, (1, ...) each."""
         state = self.state._asdict()

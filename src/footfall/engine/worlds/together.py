@@ -20,7 +20,7 @@ from footfall.engine.tape import END, STATUS, STEP
 from footfall.engine.worlds.joints import factor_with_rows
 from footfall.engine.worlds.one_world import contacts_of, points_of
 from footfall.engine.worlds.queues import LIE, join, take_slot
-from footfall.engine.worlds.selection import find_states_together
+from footfall.engine.worlds.selection import find_states_together, settle_states
 from footfall.engine.worlds.step import (
     ask_operator,
     begin_operator,
@@ -30,6 +30,7 @@ from footfall.engine.worlds.step import (
     sense_place,
 )
 from footfall.solve.contact_lean import DEFERRED, HARD, LYING, NEAR, NOT_NEAR, SEARCHING, SUGGESTING, deferred_problem
+from footfall.solve.together.desk import wait
 from footfall.solve.together.newton import STAGES
 from footfall.solve.together.selection import Portion
 from footfall.solve.together.solution import near_by_newton, solve_by_guesses, tell_unsolved
@@ -37,9 +38,8 @@ from footfall.solve.together.solution import near_by_newton, solve_by_guesses, t
 # Fields of a world's progress: steps taken; times the law was asked in this step; its answer; the stage of that; the
 # number of its room plus one (0 if none); and whether it is known to stand in this step.
 TAKEN, ASKED, ANSWER, STAGE, ROOM, STANDS = range(6)
-# Stages of a search: from the last states, continued, from states that Newton suggests, from states that Newton's
-# forces confirm.
-NEW, GOING_ON, SUGGESTED, SURE = 0, 1, 2, 3
+# Stages of a search: from the last states, continued, from states that Newton suggests.
+NEW, GOING_ON, SUGGESTED = 0, 1, 2
 #: The answer of a world that waits for no kernel.
 IDLE = -1
 #: Most times that a law is asked in one step until joint constraints agree, and if it finds no forces; at the end of a
@@ -152,29 +152,39 @@ def guess_forces(lane, robot, state, space, law, turn, desk):
 
 @inlined
 def find_near_forces(lane, robot, state, space, law, turn, desk):
-    """Solve it by Newton after guesses have failed; a long solution continues in the next turn.
+    """Solve it by Newton after guesses have failed; a long solution continues in the next turn."""
+    problem = deferred_in(robot, state, space, law)
+    stage, solved, done = near_by_newton(lane, problem, space.progress[STAGE], False, 2 * turn.most, desk)
+    if lane == 0:
+        space.progress[STAGE] = 0 if done else stage
+    return 0 if done else HARD if stage < STAGES else NEAR if solved else NOT_NEAR
 
-    If a search waits for the states that these forces suggest, softened problems are skipped, for it can do without.
+
+@inlined
+def suggest_states(lane, robot, state, space, law, turn, desk):
+    """Solve it by Newton for states of the feet, which its forces suggest. If the forces are those of the states, they
+    are the answer. Softened problems are skipped, for a search can do without.
     """
     suggests = space.progress[ANSWER] == SUGGESTING
     problem = deferred_in(robot, state, space, law)
     stage, solved, done = near_by_newton(lane, problem, space.progress[STAGE], suggests, 2 * turn.most, desk)
     if suggests:
-        stage = SURE if done else SUGGESTED if solved else NEW
-    elif done:
-        stage = 0
+        stage = SUGGESTED if solved else NEW
+        if done:
+            wait()
+            done = settle_states(lane, robot, state, space, law, desk)
     if lane == 0:
-        space.progress[STAGE] = stage
-    if suggests:
-        return SEARCHING
-    return 0 if done else HARD if stage < STAGES else NEAR if solved else NOT_NEAR
+        space.progress[STAGE] = 0 if done else stage
+    if done:
+        return 0
+    return SEARCHING if suggests else HARD if stage < STAGES else NEAR if solved else NOT_NEAR
 
 
 @inlined
 def search_states(lane, robot, state, space, law, turn, desk):
     """Search the states of the feet; a long search continues in the next turn. Lane 0 gets the law's answer."""
     stage = space.progress[STAGE]
-    portion = Portion(stage == GOING_ON, stage >= SUGGESTED, stage == SURE, turn.most)
+    portion = Portion(stage == GOING_ON, stage == SUGGESTED, turn.most)
     answer = find_states_together(lane, robot, state, space, law, portion, desk)
     if lane == 0:
         space.progress[STAGE] = GOING_ON if answer == SEARCHING else NEW

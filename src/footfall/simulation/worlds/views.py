@@ -64,12 +64,12 @@ class Views:
     @property
     def time(self) -> np.ndarray:
         """(W,) s since the start or the last reset."""
-        return self._engine.host("step")[:, 0] * self.simulation.dt
+        return self._engine.first("step") * self.simulation.dt
 
     @property
     def status(self) -> np.ndarray:
         """(W,) 0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 5 fallen."""
-        return self._engine.host("outcome")[:, 0]
+        return self._engine.first("outcome")
 
     @property
     def fallen(self) -> np.ndarray:
@@ -79,7 +79,7 @@ class Views:
     @property
     def unsolved(self) -> np.ndarray:
         """(W,) steps in which the law found no solution."""
-        return self._engine.host("unsolved")[:, 0]
+        return self._engine.first("unsolved")
 
     @property
     def peak_force(self) -> np.ndarray:

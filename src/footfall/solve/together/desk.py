@@ -14,6 +14,7 @@ from footfall.compiled import inlined
 from footfall.solve.contact_guess import DIRECTION, MISSES, MODE, SIZE
 from footfall.solve.contact_lean import WITHOUT_GUESSES
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
+from footfall.solve.problem import RAISED
 
 #: Lanes that work together: a warp; and how they share a matrix.
 LANES, DOWN, ACROSS = 32, 4, 8
@@ -219,6 +220,17 @@ def fetch(lane, problem, step, desk):
         desk.kind[i], desk.last[i], desk.slip[i, 3] = kind, last, 0.0
     wait()
     return count, feet
+
+
+@inlined
+def raise_points(lane, count, problem, desk):
+    """Move points along the normal to the height of their state's friction, see :mod:`.vertices`."""
+    for i in range(lane, count, LANES):
+        rise = problem.friction[problem.contacts.points[i], RAISED]
+        for k in range(3):
+            desk.rows[3 * i, 3 + k] += rise * desk.rows[3 * i + 1, k]
+            desk.rows[3 * i + 1, 3 + k] -= rise * desk.rows[3 * i, k]
+    wait()
 
 
 @inlined

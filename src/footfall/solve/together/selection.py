@@ -44,7 +44,6 @@ class Portion(NamedTuple):
 
     going_on: bool  # whether it began in an earlier turn
     suggested: bool  # whether Newton has suggested states, next in the queue, and loads and slip to begin with
-    sure: bool  # whether its forces are those of points that are clamped or free one by one
     most: int  # linear problems
 
 

@@ -101,7 +101,7 @@ def selection_bytes(points: int, feet: int) -> int:
 def fetch_outlines(lane, contacts, own, desk):
     """Bring the outlines of the feet as a lane has described them, in ``own``, to the desk."""
     for b in range(lane, contacts.near.size, LANES):
-        desk.near[b], desk.begin[b] = contacts.near[b], own.begin[b]
+        desk.begin[b] = own.begin[b]
     for q in range(lane, contacts.gap.size, LANES):
         desk.ring[q] = own.ring[q]
     wait()
@@ -111,6 +111,8 @@ def fetch_outlines(lane, contacts, own, desk):
 def fetch_feet(lane, contacts, own, desk):
     """Bring all else that a lane has described of the feet to the desk."""
     feet = contacts.near.size - 1
+    for b in range(lane, feet + 1, LANES):
+        desk.near[b] = contacts.near[b]
     for b in range(lane, feet, LANES):
         desk.code[b] = own.code[b]
     for i in range(lane, contacts.number[0], LANES):

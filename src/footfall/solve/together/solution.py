@@ -21,11 +21,12 @@ from footfall.solve.together.desk import (
     end_motions,
     fetch,
     put_aside,
+    raise_points,
     take_up,
     wait,
 )
 from footfall.solve.together.guess import hold_touching, least_forces, mend_together, read_kinds_together
-from footfall.solve.together.newton import FROM_NOTHING, STAGES, newton_together
+from footfall.solve.together.newton import AGREED, FROM_NOTHING, STAGES, newton_together
 
 #: Guesses before Newton, and after it.
 GUESSES, NEAR_GUESSES = 2, 3
@@ -100,6 +101,8 @@ def near_by_newton(lane, problem, stage, at_once, most, desk):
     """
     step, still = step_and_still(problem)
     count, feet = fetch(lane, problem, step, desk)
+    if at_once:
+        raise_points(lane, count, problem, desk)
     lowest = math.inf
     if stage == 0:
         copy_together(lane, count, desk.force, desk.kept)
@@ -117,9 +120,10 @@ def near_by_newton(lane, problem, stage, at_once, most, desk):
             problem.local[0, LOWEST] = lowest
         return stage, False, False
     copy_together(lane, count, desk.force, desk.best)
-    end_motions(lane, count, feet, desk)
+    done = lowest <= (AGREED if at_once else ACCEPTED)
+    if not at_once:
+        end_motions(lane, count, feet, desk)
     read_kinds_together(lane, count, still, desk)
-    done = lowest <= ACCEPTED
     if at_once:
         hold_touching(lane, count, still, desk)
     else:

@@ -1,53 +1,138 @@
-"""Feet that stand on one vertex each, or on none: what Newton finds for points one by one is what their states give.
+"""Feet whose states Newton's forces settle: each stands on one vertex, slides on an edge, or is in the air.
 
-Restless robots mostly stand so: a search that would evaluate such states first, and find no rule broken, is spared.
+Restless robots mostly stand so, and need no search of states.
+
+A state of a vertex has three equations: its velocity along the normal is the one wanted, and its friction is that of a
+static or of a sliding point. Newton solves the same equations for each point if it is given the wanted velocities.
+
+A sliding edge has one equation along the normal for each of its two vertices, and friction opposes the slip of each.
+The state takes friction at the height of the virtual joint, the mean of both vertices. So Newton is given both points
+at this height, and solves the same equations again. The two loads follow from the centre of pressure, so there is only
+one way to share them.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import SLIDE
-from footfall.solve.selection.states import INDEX, SLIDING, SLOW, STILL, VERTEX
+from footfall.solve.problem import RAISED
+from footfall.solve.selection.rules import FRICTION
+from footfall.solve.selection.states import EDGE, FACE, INDEX, SLIDING, SLOW, STILL, VERTEX, clamped, state_of, vertex
 from footfall.solve.together.desk import LANES, wait
-from footfall.solve.together.selection import any_lane
+from footfall.solve.together.selection_desk import fetch_outlines
+
+#: m, largest error of the height of friction: for a foot of 0.1 m, the share of friction that a search may miss.
+LEVEL = 1e-10
 
 
-@inlined
-def stands_on_vertex(code):
-    """Whether a foot in this state stands on a vertex and does not slide."""
-    return code & (3 | SLIDING) == VERTEX
-
-
-@inlined
-def number_tried(contacts, own, desk):
-    """How many states a search would have tried after the suggested ones, in which each foot stands on a vertex, or on
-    none; 0 if it might find others.
-
-    It begins with these if they are the last ones, or if those do not slide and were tried. Else it begins with the
-    last ones: where these are of vertices too, and static friction holds none that is suggested to slide, they would
-    be another answer to the problem that Newton solved, which has but one.
+class Soles(NamedTuple):
+    """States of the feet and forces on their vertices, after Newton; with the names of
+    :class:`footfall.solve.together.selection_desk.SelectionDesk`.
     """
-    feet, slid, same, others = contacts.near.size - 1, False, True, False
-    for b in range(feet):
-        code, last = own.queue[feet + b], own.code[b]
-        slid, same = slid or last & SLIDING != 0, same and last == code
-        others = others or last & 3 > VERTEX or last + SLIDING == code
-        inside = contacts.near[b + 1] - contacts.near[b] > desk.begin[b + 1] - desk.begin[b]
-        if code & 3 > VERTEX or inside:  # points inside an outline carry nothing in any state
-            return 0
-    if slid and not same:
-        return 0 if others else 2
-    return 1 if slid == same else 0
+
+    begin: Any
+    ring: Any
+    code: Any
+    push: Any
+    end: Any
+    wrong: Any  # (P,) integers: 1 for a vertex that breaks a rule
 
 
 @inlined
-def breaks_a_rule(contacts, points, problem, own, code, stood, p, desk):
-    """Whether a vertex, of a foot in this state or a free one (-1), breaks a rule under Newton's forces, or is near to
-    that, or Newton was not told what is wanted of it, which it is if the foot ``stood`` on one. Forces and slip of a
-    clamped one are brought to the desk.
+def soles_at(desk):
+    """Soles in arrays of Newton's desk that are no longer needed."""
+    return Soles(desk.owner, desk.foot, desk.order, desk.turned, desk.rows, desk.last)
+
+
+@inlined
+def held_at_anchor(code, fault):
+    """Whether Newton leads the vertex of this last state back to its anchor: the foot stood on it, and friction was not
+    the fault of this state, so it will not slide.
+    """
+    return code & (3 | SLIDING) == VERTEX and fault != FRICTION
+
+
+@inlined
+def tell_newton(problem, desk):
+    """Give Newton the velocities that states want of vertices: along the normal, the velocity of a clamped vertex is
+    the least; tangential ones are relative to that of a static vertex, if the foot stood on one. Edges have no such
+    tangential velocities: those wanted of two vertices may differ, which no forces can give a rigid sole. Their points
+    are moved to the height of the middle.
+    """
+    contacts = problem.contacts
+    for b in range(contacts.near.size - 1):
+        code = desk.code[b]
+        across = 1.0 if held_at_anchor(code, desk.fault[b]) else 0.0
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            place = desk.place[p]
+            problem.target[p] = place[3]
+            problem.free[p, 0] -= across * place[4]
+            problem.free[p, 1] -= across * place[5]
+            problem.friction[p, RAISED] = 0.0
+        if code & 3 == EDGE:
+            p, q, turn = vertex(desk, b, code, 0), vertex(desk, b, code, 1), desk.motion[b]
+            rise = 0.5 * (desk.place[q, 2] - desk.place[p, 2])
+            problem.friction[p, RAISED], problem.friction[q, RAISED] = rise, -rise
+            problem.free[p, 0] += rise * turn[4]
+            problem.free[p, 1] -= rise * turn[3]
+            problem.free[q, 0] -= rise * turn[4]
+            problem.free[q, 1] += rise * turn[3]
+
+
+@inlined
+def is_within(code, last, vertices):
+    """Whether all vertices that a state clamps are clamped in the ``last`` state too."""
+    kind, first = code & 3, (code >> INDEX) - (last >> INDEX)
+    if first < 0:
+        first += vertices
+    return kind == 0 or last & 3 == FACE or (kind != FACE and first + kind <= last & 3)
+
+
+@inlined
+def is_ruled_out(contacts, code, last, vertices, p):
+    """Whether the last states cannot be right, as far as this foot is concerned, since Newton suggests ``code``.
+
+    If they broke no rule, they would be a second answer to the problem that Newton solved, which has one, unless rules
+    of states allow more than rules of points. This is so in three cases. A free vertex that leaves may go into the
+    ground; a foot that slid on a vertex where Newton suggests an edge was right in 2 of 10 cases, so it is not ruled
+    out. Static friction may exceed dynamic friction; ``p`` is the first point of the foot. And a static edge or face
+    has friction as a whole.
+    """
+    if last == code:
+        return True
+    if last + SLIDING == code:
+        return contacts.static_friction[p] == contacts.dynamic_friction[p]
+    if last & 3 > VERTEX:
+        return last & SLIDING != 0 and is_within(code, last, vertices)
+    return code & 3 <= VERTEX
+
+
+@inlined
+def number_before(contacts, own, desk):
+    """The number of states ruled out before the suggested ones, 0 or 1; -1 if the last states must be tried first. They
+    need not if they are the suggested ones, if a lane has tried them, as none slides, or if they are ruled out.
+    """
+    feet, slid, same, out = contacts.near.size - 1, False, True, True
+    for b in range(feet):
+        code, last, n = desk.code[b], own.code[b], desk.begin[b + 1] - desk.begin[b]
+        slid, same = slid or last & SLIDING != 0, same and last == code
+        if n > 0:
+            out = out and is_ruled_out(contacts, code, last, n, desk.ring[desk.begin[b]])
+    if not slid:
+        return 0
+    return 0 if same else 1 if out else -1
+
+
+@inlined
+def breaks_a_rule(contacts, points, problem, own, code, told, high, p, desk):
+    """Whether a vertex of a foot in this state, -1 if it is free, breaks a rule under Newton's forces, or Newton did
+    not have the equations of the state: it must have been ``told`` of the anchor of a static vertex only, and have
+    friction at the height ``high``. Force and slip of a clamped vertex are brought to the desk.
     """
     x, y, load = points.force[p, 0], points.force[p, 1], points.force[p, 2]
     u, v, w = problem.end[p, 0], problem.end[p, 1], problem.end[p, 2]
@@ -57,37 +142,63 @@ def breaks_a_rule(contacts, points, problem, own, code, stood, p, desk):
     speed = math.sqrt(u * u + v * v)
     f, end = desk.push[p], desk.end[p]
     f[0], f[1], f[2], f[3], end[0], end[1] = x, y, load, speed, u, v
-    told = stood or (forth == 0.0 and aside == 0.0)
-    if load <= 0.0 or abs(w - up) > STILL:
+    level = abs(own.place[p, 2] + problem.friction[p, RAISED] - high) <= LEVEL
+    if load <= 0.0 or abs(w - up) > STILL or not level:
         return True
+    still = forth == 0.0 and aside == 0.0
     if code & SLIDING:
-        return speed <= SLOW or forth != 0.0 or aside != 0.0
+        return told and not still
     limit = contacts.dynamic_friction[p] if points.memory[p, MODE] == SLIDE else contacts.static_friction[p]
-    return not told or speed > STILL or math.sqrt(x * x + y * y) > limit * load
+    return not (told or still) or speed > STILL or math.sqrt(x * x + y * y) > limit * load
 
 
 @inlined
 def on_vertices(lane, contacts, points, problem, own, desk):
-    """Whether the states that Newton suggests, next in the queue, are those that the search would find, and Newton's
-    forces theirs: after how many states, 0 if it is not known. They are at the desk then, whose outlines are there
-    already.
+    """Whether Newton's forces are those of the states that it suggests, which are at the desk, and no rule is broken.
+    Brings the forces to the desk.
     """
-    feet, wrong, tried = contacts.near.size - 1, 0, number_tried(contacts, own, desk)
-    if tried == 0:
-        return 0
+    feet, right = contacts.near.size - 1, True
+    for b in range(feet):
+        code = desk.code[b]
+        inside = contacts.near[b + 1] - contacts.near[b] > desk.begin[b + 1] - desk.begin[b]
+        if inside or code & 3 == FACE or code & (3 | SLIDING) == EDGE:  # points inside carry nothing in any state
+            return False
     for q in range(lane, desk.begin[feet], LANES):
         b = 0
         for o in range(1, feet):
             if q >= desk.begin[o]:
                 b = o
-        code = own.queue[feet + b]
-        clamps = code & 3 == VERTEX and q - desk.begin[b] == code >> INDEX
-        stood = stands_on_vertex(own.code[b])
-        if breaks_a_rule(contacts, points, problem, own, code if clamps else -1, stood, desk.ring[q], desk):
-            wrong = 1
-    for b in range(lane, feet, LANES):
-        desk.code[b] = own.queue[feet + b]
-    if any_lane(lane, desk, LANES, wrong):
-        tried = 0
+        code, n = desk.code[b], desk.begin[b + 1] - desk.begin[b]
+        after = q - desk.begin[b] - (code >> INDEX)
+        if after < 0:
+            after += n
+        high = 0.0
+        for j in range(clamped(code, n)):
+            high += own.place[vertex(desk, b, code, j), 2]
+        high /= max(1, code & 3)
+        fastest = 0.0
+        for j in range(clamped(code, n)):
+            p = vertex(desk, b, code, j)
+            fastest = max(fastest, problem.end[p, 0] ** 2 + problem.end[p, 1] ** 2)
+        clamps, told = after < code & 3, held_at_anchor(own.code[b], own.fault[b])
+        wrong = breaks_a_rule(contacts, points, problem, own, code if clamps else -1, told, high, desk.ring[q], desk)
+        rests = code & SLIDING and fastest <= SLOW * SLOW  # it may come to rest
+        desk.wrong[q] = 1 if wrong or rests else 0
     wait()
-    return tried
+    for q in range(desk.begin[feet]):
+        right = right and desk.wrong[q] == 0
+    wait()
+    return right
+
+
+@inlined
+def settle_on_vertices(lane, contacts, points, problem, own, desk):
+    """Settle the states by Newton's forces, if they can be. Gives the number of states that a search would have tried,
+    0 if it has to be searched. The states and their forces are at the desk.
+    """
+    fetch_outlines(lane, contacts, own, desk)
+    for b in range(lane, contacts.near.size - 1, LANES):
+        desk.code[b] = state_of(problem.kind, desk, b)
+    wait()
+    before = number_before(contacts, own, desk)
+    return before + 1 if before >= 0 and on_vertices(lane, contacts, points, problem, own, desk) else 0
