@@ -51,3 +51,23 @@ def test_a_flat_collision_mesh_of_a_urdf_is_a_thin_slab(tmp_path):
     for foot in load_robot(path).feet:  # the corners of the plate, 1/1000 of its length thick: at most its diagonal's
         np.testing.assert_allclose(sorted(foot.points[:, :2].tolist()), sorted(plate[:, :2].tolist()), atol=1e-6)
         assert (np.abs(foot.points[:, 2]) <= 0.5e-3 * np.hypot(0.2, 0.1)).all()
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "limits", "told"),
+    [
+        (0, 0, None, r"no limits for 2 joints \(left_hip, right_hip\) whose lower and upper ones are equal"),
+        (1, -1, (-1, 1), r"limits of 2 joints \(left_hip, right_hip\) interchanged"),
+    ],
+)
+def test_limits_that_are_none_or_interchanged_are_mended_with_a_warning(lower, upper, limits, told, tmp_path, capfd):
+    """MuJoCo ignores both: the first with a word on the terminal, the second without."""
+    path = Path(write_urdf(tmp_path))
+    path.write_text(path.read_text().replace('lower="-1" upper="1"', f'lower="{lower}" upper="{upper}"'))
+    with pytest.warns(FootfallWarning, match=told):
+        model = load_robot(path).model
+    assert capfd.readouterr().err == ""
+    found = [
+        tuple(model.joint(f"{side}_hip").range) for side in ("left", "right") if model.joint(f"{side}_hip").limited
+    ]
+    assert found == ([] if limits is None else [limits, limits])

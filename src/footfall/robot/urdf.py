@@ -45,7 +45,7 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     if twice:
         notes.append(f"of several <inertial> in {_listed(twice, 'link')} the first is taken")
     _mend_colours(robot)
-    notes += _mend_shapes(robot, path)
+    notes += [*_mend_limits(robot), *_mend_shapes(robot, path)]
     assets, left_out = _take_meshes(robot, path, compiler)
     _drop_repeated_name(robot)
     # Links stay separate (a sole is often a link of its own), and meshes are found here.
@@ -88,6 +88,32 @@ def _check_links(robot: ElementTree.Element, path: Path) -> None:
             if (named := _link(joint, end)) not in links:
                 lacks = f"link '{named}', which the file does not have" if named else "no link at all"
                 raise RobotError(f"joint '{joint.get('name', '')}' of '{path}' has as its {end} {lacks}")
+
+
+def _mend_limits(robot: ElementTree.Element) -> list[str]:
+    """Leave out limits that are equal, as exporters write none, and put those in order that are not; gives both.
+
+    MuJoCo would ignore both, the second without a word.
+    """
+    equal, swapped = [], []
+    for joint in robot.findall("joint"):
+        limit = joint.find("limit")
+        if limit is None or joint.get("type") not in ("revolute", "prismatic"):
+            continue
+        lower, upper = limit.get("lower", "0"), limit.get("upper", "0")
+        try:
+            width = float(upper) - float(lower)
+        except ValueError:
+            continue  # MuJoCo says so
+        if width == 0.0:
+            equal += [joint.get("name", "")] if limit.attrib.keys() & {"lower", "upper"} else []
+            limit.attrib.pop("lower", None)
+            limit.attrib.pop("upper", None)
+        elif width < 0.0:
+            swapped.append(joint.get("name", ""))
+            limit.attrib.update(lower=upper, upper=lower)
+    notes = [f"no limits for {_listed(equal, 'joint')} whose lower and upper ones are equal"] if equal else []
+    return notes + ([f"limits of {_listed(swapped, 'joint')} interchanged, upper with lower"] if swapped else [])
 
 
 def _mend_colours(robot: ElementTree.Element) -> None:
