@@ -18,7 +18,19 @@ from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.events.course import add_pushes, first_change, sum_up
 from footfall.engine.events.creep import move
-from footfall.engine.events.flow import AFTER, CHANGED, DEGREE, EVALUATED, KINKS, KNOWN, ORDER, PART, SHARE, UNKNOWN
+from footfall.engine.events.flow import (
+    AFTER,
+    CHANGED,
+    DEGREE,
+    EVALUATED,
+    KINKS,
+    KNOWN,
+    ORDER,
+    PART,
+    SECANT,
+    SHARE,
+    UNKNOWN,
+)
 from footfall.engine.events.kinks import (
     AGAIN,
     FEWEST_EVALUATIONS,
@@ -32,6 +44,7 @@ from footfall.engine.events.kinks import (
 )
 from footfall.engine.events.period import is_sound, keep_forces
 from footfall.engine.events.search import find_event
+from footfall.engine.events.secant import IDLE, begin_pair, end_pair, foretell_end
 from footfall.engine.events.strides import MOST_TURNS
 from footfall.solve.dense import copy
 
@@ -62,15 +75,18 @@ def best_order(world, flow, dt):
 
 
 @inlined
-def improve(world, flow, order, dt, turn):
+def improve(world, points, contacts, flow, order, dt, turn):
     """Lead the end of a period that was evaluated so many times to Adams and Moulton's method: how far off it may be,
     m/s.
     """
     change, off = flow.slope[0, : world.qvel.size], 0.0
+    end_pair(world, points, contacts, flow)
     for j in range(change.size):
         gained = dt * sum_up(flow.part, world.qacc[j], flow.pace[:, j], order)
-        off = max(off, abs(gained - change[j]))
+        flow.moved[0, j] = gained - change[j]
+        off = max(off, abs(flow.moved[0, j]))
         change[j] = gained
+    begin_pair(world, points, contacts, flow)
     kept = flow.clock
     if turn > 1:
         kept[SHARE] = max(off / max(kept[CHANGED], 1e-300) / dt, SLOWLY * kept[SHARE])
@@ -87,7 +103,7 @@ def lead_to_end(world, points, contacts, flow, dt, turn):
     order, error = best_order(world, flow, dt)
     if error > flow.tolerance:
         return SHORTER
-    error += improve(world, flow, order, dt, turn)
+    error += improve(world, points, contacts, flow, order, dt, turn)
     if error > flow.tolerance:
         slow = turn > 1 and dt * flow.clock[SHARE] > SLOWLY
         return SHORTER if slow or turn == MOST_TURNS else AGAIN
@@ -125,6 +141,7 @@ def correct(world, points, contacts, joints, flow, dt, turn):
         return how
     part, row = first_change(world, joints, flow, flow.tally[DEGREE], since, dt)
     if part < 1.0:
+        flow.tally[SECANT] = IDLE
         return begin_kink(world, points, contacts, joints, flow, row, part, dt)
     if flow.tally[KINKS] > 0 and flow.tally[EVALUATED] < FEWEST_EVALUATIONS:
         return AGAIN
@@ -133,4 +150,5 @@ def correct(world, points, contacts, joints, flow, dt, turn):
         return OTHERWISE
     if flow.tally[KINKS] > 0:
         leave_kinks(contacts, flow, dt)
+    foretell_end(points, contacts, flow, dt)
     return OVER

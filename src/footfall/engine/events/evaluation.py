@@ -7,15 +7,17 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.engine.constraints.joint_rows import fold_joint_rows
 from footfall.engine.events.contact_set import measure_turning, show, show_near, strike
-from footfall.engine.events.flow import INSTEAD, KEPT, SOFT, UNSOLVED
+from footfall.engine.events.flow import INSTEAD, KEPT, SECANT, SOFT, UNSOLVED
 from footfall.engine.events.in_step import keep_friction, leave_limits_open, release_friction
+from footfall.engine.events.secant import IDLE, READY, begin_as_foretold, end_pair
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step, cost_of_state
+from footfall.engine.other_bodies.points import LOOKS
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DONE, runaway, sense_and_act
 from footfall.engine.tape import STATUS
-from footfall.solve.effort import EFFORT, bodies_near, impact_cost, kept_for_time_step, solving_cost
+from footfall.solve.effort import EFFORT, bodies_near, impact_cost, kept_for_time_step, look_cost, solving_cost
 
 #: What an impact, or to lead points back to the ground, costs of what it costs to find how bodies answer to forces.
 JUMP = 2.5
@@ -68,6 +70,34 @@ def forces_now(loop, flow, step, stage, act, left):
 
 
 @inlined
+def pay(loop, flow, left):
+    """What is ``left`` after an evaluation, and what it cost without solving: a time step instead costs it again."""
+    cost = cost_of_state(loop.world, loop.points, loop.contacts, loop.conditions)
+    flow.clock[KEPT] += cost if flow.tally[SOFT] == 0 else 0.0
+    return left - (SHARE * left - loop.contacts.effort[0]) - cost, cost
+
+
+@inlined
+def accelerations_now(loop, flow, step, stage, act, left):
+    """Forces and accelerations of a stage, for what is ``left``: how that ended, what is left then, and what an
+    evaluation costs without solving.
+    """
+    world, points, contacts, plan = loop.world, loop.points, loop.contacts, loop.conditions.plan
+    if stage == 0 and flow.tally[SECANT] == READY:
+        end, cost = begin_as_foretold(loop, flow), cost_of_state(world, points, contacts, loop.conditions)
+        left -= look_cost(world.qvel.size, points.others.counters[LOOKS], plan.price)
+        loop.outcome[STATUS] = 0
+    else:
+        end = forces_now(loop, flow, step, stage, act, left)
+        left, cost = pay(loop, flow, left)
+        if stage == 0 and end == DONE:
+            end_pair(world, points, contacts, flow)
+    if stage == 0 and end == DONE:
+        flow.tally[SECANT] = IDLE
+    return end, left, cost
+
+
+@inlined
 def jump_cost(loop):
     """What an impact costs a period beside solving it; as much as leading points back to the ground."""
     contacts, nv, rows = loop.contacts, loop.world.qvel.size, loop.conditions.constraints.shared.number[0]
@@ -82,11 +112,3 @@ def collide(loop, flow, flash, left):
     constraints = loop.conditions.constraints
     flow.tally[UNSOLVED] |= strike(loop.world, loop.points, contacts, loop.scratch, constraints, flow, loop.laws, flash)
     return left - (SHARE_OF_IMPACT * left - contacts.effort[0]) - jump_cost(loop)
-
-
-@inlined
-def pay(loop, flow, left):
-    """What is ``left`` after an evaluation, and what it cost without solving: a time step instead costs it again."""
-    cost = cost_of_state(loop.world, loop.points, loop.contacts, loop.conditions)
-    flow.clock[KEPT] += cost if flow.tally[SOFT] == 0 else 0.0
-    return left - (SHARE * left - loop.contacts.effort[0]) - cost, cost

@@ -38,7 +38,9 @@ DEGREE = 8  # of the polynomial of accelerations within a stride
 # Kinks of a stride, evaluations since the last one, its row of joint friction, and the state of that before.
 KINKS, EVALUATED, ROW, DID = 9, 10, 11, 12
 AFTER = 13  # 1 in the stride after one with kinks
-COUNTS = 14  # how many there are
+SECANT, PAIRS = 14, 15  # what is known of the corrected end of the last stride, and of corrections, see ``secant``
+PUSHED = 16  # 1 if a body was pushed in the last period
+COUNTS = 17  # how many there are
 #: Error of a method that is not known, m/s.
 UNKNOWN = 1e300
 #: Highest order of a period with one evaluation, see ``creep``; and differences of velocities that it takes at most.
@@ -69,6 +71,7 @@ class Flow(NamedTuple):
     turn: np.ndarray  # (Q, 2) addresses in qpos and qvel of quaternions
     opening: np.ndarray  # (n,) state at the beginning of the period
     start: np.ndarray  # (n,) state at the beginning of the step
+    ended: np.ndarray  # (n,) state at the end of the last stride whose end was evaluated
     slope: np.ndarray  # (STAGES + 1, n) rates of the state, the last at an instant within the step
     force: np.ndarray  # (STAGES + 1, P, 3) N, world frame
     impulse: np.ndarray  # (P, 3) N s, world frame, since the last record
@@ -94,6 +97,10 @@ class Flow(NamedTuple):
     scaling: np.ndarray  # (ORDER + 2, ORDER + 2) scratch of ``strides`` and ``course``
     values: np.ndarray  # (ORDER + 2,) scratch
     kink: np.ndarray  # (3, ORDER + 2) differences of what changes since a kink, of its integral and of twice that
+    moved: np.ndarray  # (3, nv) the last correction of velocities, and those of two pairs, see ``secant``
+    answer: np.ndarray  # (3, nv) accelerations at the evaluation before it, and by how much those of both pairs changed
+    answer_force: np.ndarray  # (3, P, 3) N, contact frames, the same of forces
+    acting: np.ndarray  # (nbody, 6) N and N m, by which bodies were pushed in the last period
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     motors: MotorLimits
@@ -132,6 +139,7 @@ def make_flow(
         turn=np.array(turns, dtype=np.int64).reshape(-1, 2),
         opening=np.zeros(size),
         start=np.zeros(size),
+        ended=np.zeros(size),
         slope=np.zeros((STAGES + 1, size)),
         force=np.zeros((STAGES + 1, points, 3)),
         impulse=np.zeros((points, 3)),
@@ -156,6 +164,10 @@ def make_flow(
         scaling=np.zeros((ORDER + 2, ORDER + 2)),
         values=np.zeros(ORDER + 2),
         kink=np.zeros((3, ORDER + 2)),
+        moved=np.zeros((3, model.nv)),
+        answer=np.zeros((3, model.nv)),
+        answer_force=np.zeros((3, points, 3)),
+        acting=np.zeros((model.nbody, 6)),
         roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
         motors=motor_limits(model),
@@ -256,7 +268,7 @@ def carry_over(known: Flow, flow: Flow) -> None:
             continue
         if old.shape == new.shape:
             new[...] = old
-        elif name in ("force", "began", "given"):
+        elif name in ("force", "began", "given", "answer_force"):
             new[:, :both], new[:, both:] = old[:, :both], 0
         else:
             new[:both], new[both:] = old[:both], FAR if name == "before" else 0

@@ -1,8 +1,9 @@
-"""Strides predicted from those before: one evaluation at the beginning of each, and of its predicted end if need be.
+"""Strides predicted from those before: one evaluation at the beginning of each, or of its predicted end, or of both.
 
 In smooth motion the end predicted from the strides before is accurate (``creep``), or an evaluation or two there make
 it so (``correction``). Where something may change, because points slide or joint friction is about to slip, that
-evaluation shows whether it did. Most periods are one stride (``strides``).
+evaluation shows whether it did. What it tells of the end may be enough to begin the next stride with (``secant``). Most
+periods are one stride (``strides``).
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from footfall.engine.events.creep import (
     note_end,
 )
 from footfall.engine.events.dormand_prince import read_state, write_state
-from footfall.engine.events.flow import AFTER, KINKS, MISSED, STRIDE
+from footfall.engine.events.flow import AFTER, KINKS, MISSED, SECANT, STRIDE
 from footfall.engine.events.kinks import AGAIN, OTHERWISE, OVER, SHORTER
 from footfall.engine.events.restart import forget
 from footfall.engine.events.search import follow_slips, keep_values
+from footfall.engine.events.secant import IDLE
 from footfall.engine.events.strides import FAR_OFF, MOST_STRIDES, change_stride, divide
 from footfall.engine.events.tableau import STAGES
 
@@ -38,7 +40,7 @@ FARTHER = 4.0
 @inlined
 def set_out(world, points, contacts, flow, order):
     """Go to the end of a stride by a method of this order: AGAIN, or OTHERWISE if that is too far off."""
-    flow.tally[KINKS] = 0
+    flow.tally[KINKS], flow.tally[SECANT] = 0, IDLE
     far = order == 0 or flow.clock[MISSED] > FAR_OFF * flow.tolerance
     return OTHERWISE if far or not creep(world, points, contacts, flow, flow.clock[STRIDE], order) else AGAIN
 
@@ -119,7 +121,9 @@ def take_up(loop, flow, left, status, turn):
         how = correct(world, points, contacts, joints, flow, stride, turn)
     if how == OVER:
         end_stride(contacts, flow)
+        read_state(world, flow.ended)
     elif how != AGAIN:
+        flow.tally[SECANT] = IDLE
         write_state(world, flow.start)
     if how == OTHERWISE and flow.tally[KINKS] > 0:
         forget(flow)

@@ -43,7 +43,7 @@ def goes_on(points, contacts, status):
     return status != INCONSISTENT and not about_to_change(points, contacts)
 
 
-@inlined
+@cold(types.none, soon=True)
 def look(world, points, contacts, conditions):
     """Where the points are, and their velocities."""
     ground, margin = conditions.ground, conditions.plan.margin

@@ -45,7 +45,7 @@ from footfall.engine.events.dormand_prince import (
     set_stage,
     write_state,
 )
-from footfall.engine.events.evaluation import collide, find_forces, forces_now, jump_cost, pay
+from footfall.engine.events.evaluation import accelerations_now, collide, find_forces, jump_cost
 from footfall.engine.events.flow import (
     EVENTS,
     INSTEAD,
@@ -54,6 +54,7 @@ from footfall.engine.events.flow import (
     LENGTH,
     LOOSENED,
     MISSED,
+    SECANT,
     SOFT,
     SORTED,
     STRIDE,
@@ -62,7 +63,7 @@ from footfall.engine.events.flow import (
     VAIN,
 )
 from footfall.engine.events.foretold import FORETOLD, foresee, take_up
-from footfall.engine.events.in_step import end_within
+from footfall.engine.events.in_step import end_within, look
 from footfall.engine.events.kinks import AGAIN, OVER
 from footfall.engine.events.one_step import begin_step, end_step, judge
 from footfall.engine.events.period import (
@@ -80,6 +81,7 @@ from footfall.engine.events.period import (
 )
 from footfall.engine.events.restart import begin_anew, forget
 from footfall.engine.events.search import NO_BRACKET, Bracket, adopt_modes, find_event, find_grounded, stay_grounded
+from footfall.engine.events.secant import IDLE, is_as_it_ended
 from footfall.engine.events.strides import change_stride
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.law_step import cost_standing
@@ -123,6 +125,7 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
         find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
         put_back: place,
         strike: (*place, laws, types.float64),
+        look: (world, points, contacts, conditions),
         end_within: (world, points, contacts, conditions, flow, types.float64, types.float64, types.float64),
         correct: (world, points, contacts, joints, flow, types.float64, types.int64),
         begin_anew: (world, contacts, flow, types.float64),
@@ -133,7 +136,7 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 @inlined
 def begin_again(loop, flow):
     """Go back to the beginning of a period, which is one time step now."""
-    flow.tally[SOFT] = 1
+    flow.tally[SOFT], flow.tally[SECANT] = 1, IDLE
     start_period(loop.points, flow)
     write_state(loop.world, flow.opening)
 
@@ -153,8 +156,8 @@ def end_period(loop, flow, dt, known, whole):
 
 
 @inlined
-def begin_period(loop, flow, step):
-    """Set out on a period: what it may cost."""
+def begin_period(loop, flow, step, act):
+    """Set out on a period, at whose beginning a controller may ``act``: what it may cost."""
     plan, world = loop.conditions.plan, loop.world
     dt, standing = plan.dt, cost_standing(world, loop.points, plan.loops)
     left = period_cost(standing, world.qvel.size, dt, flow.clock[INSTEAD])
@@ -162,6 +165,8 @@ def begin_period(loop, flow, step):
     flow.clock[STRIDE] = dt if flow.tally[KNOWN] == 0 else flow.clock[STRIDE]
     flow.tally[SOFT] = 1 if begins_soft(flow, step, plan) else 0
     start_period(loop.points, flow)
+    if not is_as_it_ended(world, flow, loop.conditions.pushes, step) or act:
+        flow.tally[SECANT] = IDLE
     read_state(world, flow.opening)
     return left
 
@@ -188,8 +193,8 @@ def evaluate(loop, flow, step, stage, h, fresh, act, left):
     """
     plan, outcome = loop.conditions.plan, loop.outcome
     loop.points.others.counters[MAY_GROW] = 1 if fresh else 0
-    end, soft = forces_now(loop, flow, step, stage, act, left), flow.tally[SOFT] == 1
-    left, cost = pay(loop, flow, left)
+    soft = flow.tally[SOFT] == 1
+    end, left, cost = accelerations_now(loop, flow, step, stage, act, left)
     unsolved = end == DONE and outcome[STATUS] == 1
     if not soft and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
         return LOST, left, cost
@@ -249,7 +254,7 @@ def take_period(loop, flow, step):
     stayed = False  # points were left in contact by a time step
     turn = 0  # evaluations of the foretold end of a stride
     known, whole = True, True  # whether differences are known at this instant; no stride was taken
-    stage, flashes, left = 0, 0, begin_period(loop, flow, step)
+    stage, flashes, left = 0, 0, begin_period(loop, flow, step, act)
     while True:
         left, over_edge = jump(loop, flow, hit, flash, straighten, stayed, left)
         hit, flash, straighten, stayed = False, 0.0, False, False

@@ -19,6 +19,7 @@ from footfall.engine.constraints.joint_rows import beyond_friction
 from footfall.engine.events.course import add_pushes, course, weigh
 from footfall.engine.events.flow import CHANGED, DEGREE, DID, EVALUATED, KINKS, ORDER, PART, ROW
 from footfall.engine.events.period import keep_forces
+from footfall.engine.events.secant import begin_pair, end_pair
 from footfall.engine.other_bodies.near import live
 from footfall.engine.stages import integrate_positions
 from footfall.solve.dense import copy
@@ -157,10 +158,13 @@ def follow_kink(world, points, contacts, joints, flow, dt):
     shape, integral, part = flow.kink[0], flow.kink[1], flow.clock[PART]
     change, off, fastest = flow.slope[0, : world.qvel.size], 0.0, 0.0
     integrate_since(flow, part, shape, integral)
+    end_pair(world, points, contacts, flow)
     for j in range(change.size):
         change[j] = world.qacc[j] - flow.slope[2, j]
-        off = max(off, abs(dt * integral[0] * change[j]))
+        flow.moved[0, j] = dt * integral[0] * change[j]
+        off = max(off, abs(flow.moved[0, j]))
         fastest = max(fastest, abs(world.qvel[j]))
+    begin_pair(world, points, contacts, flow)
     flow.tally[EVALUATED] += 1
     count, share = flow.tally[EVALUATED], 0.0
     if count > 1:

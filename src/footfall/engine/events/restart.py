@@ -11,7 +11,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.events.flow import KNOWN, MISSED, ORDER, STRIDE, UNKNOWN
+from footfall.engine.events.flow import KNOWN, MISSED, ORDER, PAIRS, STRIDE, UNKNOWN
 from footfall.engine.events.strides import differ
 from footfall.engine.events.tableau import STAGES
 
@@ -39,7 +39,7 @@ def left_out(world, flow, j):
 @inlined
 def forget(flow):
     """What was before says nothing of what comes."""
-    flow.tally[KNOWN], flow.clock[MISSED] = 0, UNKNOWN
+    flow.tally[KNOWN], flow.tally[PAIRS], flow.clock[MISSED] = 0, 0, UNKNOWN
 
 
 @inlined
