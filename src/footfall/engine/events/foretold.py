@@ -63,6 +63,27 @@ def leave_to_steps(flow, left):
 
 
 @inlined
+def choose_stride(world, flow, left):
+    """Divide the ``left`` seconds of a period into strides: their length, s, and the orders of methods for the first.
+
+    Differences farther apart may turn out larger than those that are known let expect: then it is divided anew.
+    """
+    stride, order, best = 0.0, 0, 0
+    for _ in range(2):
+        stride = divide(world, flow, left)
+        if stride == 0.0:
+            if flow.clock[STRIDE] != left:
+                return stride, 0, 0
+            stride = left
+        elif flow.clock[STRIDE] != stride:
+            change_stride(flow, stride)
+        order, best = best_orders(world, flow, stride)
+        if flow.clock[MISSED] <= FAR_OFF * flow.tolerance:
+            break
+    return stride, order, best
+
+
+@inlined
 def take_stride(loop, flow, left):
     """Go to the end of a stride of the ``left`` seconds of a period, after the evaluation at its beginning: see
     ``foresee``.
@@ -72,14 +93,7 @@ def take_stride(loop, flow, left):
     if flow.clock[STRIDE] == left:
         order, best = best_orders(world, flow, left)
     if order == 0:
-        stride = divide(world, flow, left)
-        if stride == 0.0:
-            if flow.clock[STRIDE] != left:
-                return OTHERWISE
-            stride = left
-        elif flow.clock[STRIDE] != stride:
-            change_stride(flow, stride)
-        order, best = best_orders(world, flow, stride)
+        stride, order, best = choose_stride(world, flow, left)
     if max(order, best) == 0 or not is_smooth(world, points, contacts, loop.conditions, flow, stride):
         return OTHERWISE
     found = contacts_go_on(world, points, contacts, flow, stride)
