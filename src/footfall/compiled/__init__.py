@@ -1,11 +1,10 @@
 """How Footfall turns Python functions into machine code.
 
-Decided here, once: the compiler options of a *kernel* (a plain function over arrays that also runs, slowly, as ordinary
-Python); which kernels get machine code of their own, which only become part of their callers (``inline_only``), and
-which are put ``apart``; how tuples of arrays are handed over (``by_reference``); that compiled code is kept on disk
-(``cache``) until the kernel or anything it uses changes (``stamp``); what of Numba's work is left out
-(``lean_compiler``, ``lean_lowering``; nothing of a version that is not known, ``usual_compiler``); and what is reported
-while it is compiled (``progress``).
+A *kernel* is a plain function over arrays, which also runs, slowly, as ordinary Python. This package decides which
+kernels get machine code of their own, which only become part of their callers (``inline_only``), and which are compiled
+``apart`` from them; how tuples of arrays are passed (``by_reference``); how compiled code is kept on disk (``cache``)
+until the kernel or anything it uses changes (``stamp``); which of Numba's work is skipped (``lean_compiler``,
+``lean_lowering``; none in an unknown version, ``usual_compiler``); and how progress is shown (``progress``).
 """
 
 from __future__ import annotations
@@ -46,7 +45,9 @@ __all__ = [
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function of arrays and numbers on first use: no interpreter, no GIL, no allocation, kept on disk."""
+    """Compile a function of arrays and numbers on first use, without interpreter, GIL or allocation, and keep it on
+    disk.
+    """
     return _compile(function)
 
 
@@ -56,12 +57,12 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def checked(function: Callable[..., Any]) -> Any:
-    """A kernel of a user: the same, but an index outside an array is an exception, not a write into foreign memory."""
+    """A kernel that checks array indices and raises an exception for a bad one: for users' functions."""
     return _compile(getattr(function, "py_func", function), boundscheck=True)
 
 
 def raises(function: Any) -> bool:
-    """Whether a function has a ``raise`` or an ``assert`` in it, which compiled code cannot pass on."""
+    """Whether a function contains a ``raise`` or an ``assert``, which compiled code cannot propagate."""
     plain = getattr(function, "py_func", function)
     return any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(plain))
 
@@ -84,7 +85,7 @@ def _compile(function: Any, **flags: bool) -> Any:
 
 
 def generated(source: str, name: str, namespace: dict[str, Any], home: FunctionType) -> FunctionType:
-    """Make a function from source text that the disk cache files beside ``home``, the function it serves."""
+    """Make a function from source text; the disk cache files it with ``home``, the function that uses it."""
     code = compile(source, home.__code__.co_filename, "exec")
     exec(code, namespace)
     function = namespace[name]

@@ -1,8 +1,8 @@
-"""Kernels that are compiled apart from their callers, which reach them through a pointer.
+"""Kernels that are compiled apart from their callers, which call them through a pointer.
 
-A kernel that calls another one is compiled together with it, and so is its own caller: what is deep down is compiled
-again at every level. What is big and seldom called is better put apart: one of fixed types (:func:`separate`), or one
-of whatever types it is called with (:func:`cold`), which nobody compiles who does not come there.
+A kernel is compiled together with all kernels that it calls, and its caller again with both, so the innermost are
+compiled once per level. Large kernels that are seldom called are better compiled apart: with fixed types
+(:func:`separate`), or for the types of each caller when it first calls them (:func:`cold`).
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _waited = _Waited()
 
 
 def waited_for_code() -> float:
-    """Seconds that this thread has waited, in the midst of compiled code, for kernels to be compiled or fetched."""
+    """Seconds for which compiled code in this thread has waited for kernels to be compiled or read from disk."""
     return _waited.seconds
 
 
 class Apart(_Intrinsic):  # type: ignore[misc]
-    """A kernel that its callers reach through a pointer, which they ask for when they first call it."""
+    """A kernel that its callers call through a pointer, which they look up at the first call."""
 
     rare = True
 
@@ -68,23 +68,23 @@ class Apart(_Intrinsic):  # type: ignore[misc]
         super().__init__(function.__name__, definition)
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """The types that it takes and gives in a call with such arguments, or ``None`` if it takes no such."""
+        """Its signature in a call with arguments of these types, or ``None`` if it does not take them."""
         raise NotImplementedError
 
     def linkage(self) -> str:
-        """What its callers are compiled against."""
+        """A text that changes when its callers must be compiled again."""
         raise NotImplementedError
 
     def written(self, signature: Any) -> bytes:
-        """What a caller says of the types when it asks for the address."""
+        """The types as bytes, with which a caller looks up the address."""
         raise NotImplementedError
 
     def linked(self, written: bytes) -> Any:
-        """The compiled function for what a caller says of the types."""
+        """The compiled function for types as bytes."""
         raise NotImplementedError
 
     def _address(self, start: int, size: int) -> int:
-        """Where compiled code finds it, asked for when it is first called; Ctrl-C waits until that is known."""
+        """Its address, looked up by compiled code at the first call; Ctrl-C waits until it is known."""
         interrupted, begin = False, time.perf_counter()
         while True:
             try:
@@ -101,7 +101,7 @@ class Apart(_Intrinsic):  # type: ignore[misc]
         return self.py_func(*arguments)
 
     def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        """Emit a call through an address that each caller keeps once it has asked for it."""
+        """Emit a call through an address that each caller keeps after its first look-up."""
         word = context.get_value_type(types.uintp)
         written = self.written(signature)
         kept = cgutils.add_global_variable(builder.module, word, f"{self.symbol}.address")
@@ -119,7 +119,7 @@ class Apart(_Intrinsic):  # type: ignore[misc]
 
 
 class Separate(Apart):  # type: ignore[misc]
-    """A kernel apart of one fixed signature, which is compiled once for all."""
+    """A kernel of one fixed signature, compiled once for all callers."""
 
     def __init__(self, function: FunctionType, signature: Callable[[], Any], rare: bool) -> None:
         super().__init__(function)
@@ -127,33 +127,33 @@ class Separate(Apart):  # type: ignore[misc]
         self._linked: Any = None
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """Its own, if the arguments are of these types; tuples may come by value or by reference."""
+        """Its own signature, if the arguments fit; tuples may come by value or by reference."""
         own = self.signature()
         wanted, given = ([getattr(kind, "tuple_type", kind) for kind in kinds] for kinds in (own.args, arguments))
         return own if given == wanted else None
 
     def linkage(self) -> str:
-        """Where it is and what it takes."""
+        """Its name and signature."""
         return f"{self.symbol} {self.signature()}"
 
     def link(self) -> Any:
-        """Compile it, or fetch it from the disk."""
+        """Compile it, or read it from disk."""
         with self._lock:
             if self._linked is None:
                 self._linked = function_pointer(self.signature(), self.py_func)
         return self._linked
 
     def written(self, signature: Any) -> bytes:
-        """Nothing, as there is one signature."""
+        """No types, for there is one signature."""
         return b"\0"
 
     def linked(self, written: bytes) -> Any:
-        """The one there is."""
+        """The only one."""
         return self.link()
 
 
 class Cold(Apart):  # type: ignore[misc]
-    """A kernel apart that is compiled for the types of each caller, when that first calls it."""
+    """A kernel that is compiled for the types of each caller, at its first call."""
 
     def __init__(self, function: FunctionType, returns: Any, soon: bool) -> None:
         super().__init__(function)
@@ -161,20 +161,20 @@ class Cold(Apart):  # type: ignore[misc]
         self._linked: dict[bytes, Any] = {}
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """Whatever types it is called with; tuples go by reference."""
+        """The types that it is called with; tuples by reference."""
         kinds = [Reference(kind) if isinstance(kind, BaseNamedTuple) else unliteral(kind) for kind in arguments]
         return typed(self.returns, *kinds)
 
     def linkage(self) -> str:
-        """Where it is and what it gives."""
+        """Its name and return type."""
         return f"{self.symbol} cold {self.returns}"
 
     def written(self, signature: Any) -> bytes:
-        """The types, to be read by another process perhaps."""
+        """The signature, pickled, since another process may read it."""
         return bytes(dumps(signature))
 
     def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        """The same, and whoever loads the caller from the disk knows of it again."""
+        """The same; a process that loads the caller from disk is told of this kernel again."""
         written = self.written(signature)
         note_cold(self.symbol, written)
         context.active_code_library._reload_init.add(partial(note_cold_again, self.symbol, written))
@@ -185,7 +185,7 @@ class Cold(Apart):  # type: ignore[misc]
         note_cold(self.symbol, self.written(self.signature_for(kinds)))
 
     def linked(self, written: bytes) -> Any:
-        """Compile it for some types, or fetch it from the disk."""
+        """Compile it for these types, or read it from disk."""
         with self._lock:
             if written not in self._linked:
                 self._linked[written] = function_pointer(pickle.loads(written), self.py_func)
@@ -202,7 +202,9 @@ def note_cold(symbol: str, written: bytes) -> None:
 
 @cache
 def note_cold_again(symbol: str, written: bytes) -> None:
-    """The same of code from the disk; fails where the kernel or its types are gone, so that it is compiled anew."""
+    """The same for code from disk; fails if the kernel or its types no longer exist, so that the caller is compiled
+    again.
+    """
     find_cold(symbol)
     pickle.loads(written)
     note_cold(symbol, written)
@@ -218,8 +220,8 @@ def find_cold(symbol: str) -> Cold:
 def compile_cold(
     claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False, beside: Collection[Cold] = ()
 ) -> None:
-    """Compile all cold kernels that loaded code may call, with those that they call, or those alone that it calls soon,
-    and some ``beside`` them. ``claim`` is asked, by a name, whether this process is the one to do it.
+    """Compile all cold kernels that loaded code may call, and those that they call; if ``soon``, only those that are
+    marked so, and those in ``beside``. ``claim(name)`` says whether this process is to compile a kernel.
     """
     done: set[Any] = set()
     while waiting := [one for one in _asked if one not in done]:
@@ -232,9 +234,9 @@ def compile_cold(
 
 
 def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[Callable[..., Any]], Separate]:
-    """Compile a kernel apart from its callers; ``signature`` is asked for when it is needed.
+    """Compile a kernel apart from its callers; ``signature`` is a function, called when it is needed.
 
-    One that is ``rare`` is not compiled before it is called; the others as soon as it is known that they will be.
+    A ``rare`` kernel is compiled at its first call, others ahead of it.
     """
 
     def put(function: Any) -> Separate:
@@ -246,9 +248,9 @@ def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[C
 
 
 def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], Cold]:
-    """Put a seldom reached part of a loop apart, to be compiled when it is first called; ``returns`` is a type.
+    """Compile a seldom reached part of a loop at its first call; ``returns`` is its return type.
 
-    One that is called ``soon``, at the beginning of every run, is compiled as soon as it is known that it will be.
+    A part that every run calls at its beginning is marked ``soon`` and compiled ahead of its first call.
     """
 
     def put(function: Any) -> Cold:
@@ -260,7 +262,7 @@ def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], 
 
 
 def separate_kernels(function: Any) -> list[Separate]:
-    """The kernels of fixed types put apart that a function calls, and then those that they call."""
+    """The separate kernels that a function calls, and those that they call in turn."""
     found: list[Separate] = []
     waiting = [getattr(function, "py_func", function)]
     for caller in waiting:

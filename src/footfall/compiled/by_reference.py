@@ -1,11 +1,11 @@
-"""Tuples of arrays handed to compiled code as one pointer.
+"""Tuples of arrays passed to compiled code as one pointer.
 
 By value, a named tuple becomes one argument for each size and stride of each of its arrays, in every function that it
-passes through: hundreds, and most of the intermediate code only packs and unpacks them. By reference it is laid out in
-memory once and travels as its address. Kernels do not know the difference, as both kinds have the same attributes;
-where tuples must travel by value, on a GPU for one, the same source is compiled for them as they are. A tuple may hold
-tuples as they are, which are laid out within it, or by reference, which it only points at. A loop that is compiled once
-for tuples of any kind takes the address as a number, and who knows the kind reads it by name (:func:`named_at`).
+passes through: hundreds of arguments, and most of the intermediate code only packs and unpacks them. By reference, it
+is laid out in memory once and passed as an address. Kernels are the same for both, since both have the same attributes;
+where tuples must be passed by value, as on a GPU, the same source is compiled for that. A tuple may contain tuples by
+value, which are laid out within it, or by reference, as pointers. A loop that is compiled once for all kinds of tuples
+takes the address as a number, and a function that knows the kind reads it (:func:`named_at`).
 
 The layout is that of Numba's data model on 64-bit machines: words of eight bytes throughout.
 """
@@ -34,27 +34,27 @@ from numba.extending import NativeValue, infer_getattr, models, register_model, 
 
 
 class Reference(types.Type):
-    """The address of a named tuple of type ``tuple_type`` that does not change while compiled code reads it."""
+    """The type of an address of a named tuple, which must not change while compiled code reads it."""
 
     def __init__(self, tuple_type: Any) -> None:
         self.tuple_type = tuple_type
-        # Symbols carry the names of types: a digest keeps them short.
+        # Symbols contain the names of types; a digest keeps them short.
         made_of = hashlib.sha256(f"{tuple_type.instance_class.__module__} {tuple_type}".encode()).hexdigest()[:12]
         super().__init__(name=f"{tuple_type.instance_class.__name__}_at_{made_of}")
 
     def field(self, name: str) -> Any:
-        """The type that a kernel reads a field as: of a tuple within the tuple a reference again."""
+        """The type of a field in a kernel; for a tuple within the tuple, a reference again."""
         kind = self.tuple_type.types[self.tuple_type.fields.index(name)]
         return Reference(kind) if isinstance(kind, BaseNamedTuple) else kind
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """A tuple by value becomes a reference where a function of fixed types takes one."""
+        """A tuple by value is converted where a function of fixed types takes a reference."""
         return Conversion.safe if other == self.tuple_type else None
 
 
 @register_model(Reference)
 class _Pointer(models.PrimitiveModel):
-    """An address, to Numba's back end."""
+    """The data model of a reference: a pointer."""
 
     def __init__(self, manager: Any, reference: Reference) -> None:
         super().__init__(manager, reference, manager[reference.tuple_type].get_data_type().as_pointer())
@@ -78,7 +78,7 @@ def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, 
     return found
 
 
-#: What was read in a block of intermediate code is not read once more in it.
+#: Fields read in a block of intermediate code, which are read once per block.
 _fields_read: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 
@@ -89,7 +89,7 @@ def _field(context: Any, builder: Any, reference: Reference, pointer: Any, attri
         return cgutils.gep_inbounds(builder, pointer, 0, number)
     model = context.data_model_manager[kind]
     known = {}
-    if isinstance(kind, types.Array):  # nobody counts references to it, and elements are of one size
+    if isinstance(kind, types.Array):  # references are not counted, and the element size is known
         item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
         known = {"meminfo": None, "parent": None, "itemsize": item}
     value = _load(builder, pointer, model, number, known)
@@ -97,9 +97,9 @@ def _field(context: Any, builder: Any, reference: Reference, pointer: Any, attri
 
 
 def _load(builder: Any, pointer: Any, model: Any, number: int, known: dict[str, int | None]) -> Any:
-    """Read a value word by word, each marked as never changing, so that it is read once and not in every turn.
+    """Read a value word by word, marked as invariant, so that loops do not read it again.
 
-    Parts of which the value is ``known`` are not read.
+    Parts with a ``known`` value are not read.
     """
     kind = model.get_data_type()
     if not isinstance(kind, ir.LiteralStructType | ir.ArrayType):
@@ -115,7 +115,7 @@ def _load(builder: Any, pointer: Any, model: Any, number: int, known: dict[str, 
 
 
 def _words(kind: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """The parts that a type is made of in the end, each with the way to it."""
+    """The words that a type consists of, each with the path to it."""
     if not isinstance(kind, ir.LiteralStructType | ir.ArrayType):
         yield (), kind
         return
@@ -133,7 +133,7 @@ def _word(builder: Any, pointer: Any, *path: int) -> Any:
 
 @lower_cast(BaseNamedTuple, Reference)
 def _put_down(context: Any, builder: Any, by_value: Any, reference: Reference, value: Any) -> Any:
-    """Lay a tuple out on the stack. Its reader is never inlined here, so that nothing is read before it is written."""
+    """Lay a tuple out on the stack. Its reader is not inlined, so nothing is read before it is written."""
     model = context.data_model_manager[by_value]
     place = cgutils.alloca_once(builder, model.get_data_type())
     builder.store(model.as_data(builder, value), place)
@@ -141,12 +141,12 @@ def _put_down(context: Any, builder: Any, by_value: Any, reference: Reference, v
 
 
 def _as_it_is(named: Any) -> Any:
-    """Stands for :class:`NamedAt` where tuples travel by value."""
+    """Replaces :class:`NamedAt` where tuples are passed by value."""
     return named
 
 
 class NamedAt(_Intrinsic):  # type: ignore[misc]
-    """Compiled code's ``named_at(address)``: the tuple of one type that is laid out there."""
+    """The function ``named_at(address)`` of compiled code: the tuple of a given type at that address."""
 
     def __init__(self, reference: Reference) -> None:
         self.reference, self.py_func = reference, _as_it_is
@@ -168,7 +168,7 @@ def _point_at(context: Any, builder: Any, signature: Any, values: Any) -> Any:
 
 
 def named_at(reference: Reference) -> NamedAt:
-    """A function for compiled code that reads an address as a tuple; one that it gets as it is stays what it is."""
+    """A function for compiled code that reads an address as a tuple; a tuple is returned unchanged."""
     made = NamedAt(reference)
     made._register()
     return made
@@ -180,9 +180,9 @@ def reference_to(named: Any) -> Reference:
 
 
 class ByReference:
-    """A named tuple laid out in memory, to be handed to compiled code; plain Python reads its fields as they are.
+    """A named tuple laid out in memory for compiled code; Python reads its fields as usual.
 
-    What it holds is fixed when it is made: arrays may change, not which arrays they are.
+    Its fields are fixed when it is made: arrays may be written to, but not replaced.
     """
 
     __slots__ = ("_kinds", "_numba_type_", "_starts", "_words", "address", "named")
@@ -198,11 +198,11 @@ class ByReference:
         self._set(named, np.array(words, dtype=np.int64))
 
     def _set(self, named: Any, words: np.ndarray) -> None:
-        self.named, self._words = named, words  # the tuple keeps the arrays
+        self.named, self._words = named, words  # the tuple keeps the arrays alive
         self.address: int = _start(words)
 
     def replace(self, **fields: Any) -> ByReference:
-        """The same with other values in some fields, of as many words as before; the others are not laid out again."""
+        """A copy with other values, of equal size in memory, in some fields; the others are not laid out again."""
         made = ByReference.__new__(ByReference)
         made._starts, made._kinds, made._numba_type_ = self._starts, self._kinds, self._numba_type_
         named, words = self.named, self._words.copy()
@@ -228,7 +228,9 @@ _references: dict[Any, Reference] = {}
 
 
 def _reference(key: Any, named: Any) -> Reference:
-    """The type of a tuple whose fields are of kinds ``key``: finding out takes Numba longer than a run of ten steps."""
+    """The type of a tuple, remembered by the kinds of its fields: Numba takes longer to find it than a run of ten
+    steps.
+    """
     found = _references.get(key)
     if found is None:
         found = _references[key] = Reference(typeof(named))
@@ -236,12 +238,12 @@ def _reference(key: Any, named: Any) -> Reference:
 
 
 def _start(array: Any) -> int:
-    """Where a plain array begins; NumPy's own ways to ask take five times as long."""
+    """The address of a contiguous array; NumPy's own functions take five times as long."""
     return ctypes.addressof(ctypes.c_char.from_buffer(array))
 
 
 class _Kind:
-    """What the type of a value follows from; there is one for each, so that kinds are compared by what they are."""
+    """A key for the type of a value; there is one object for each, so that kinds are compared by identity."""
 
     __slots__ = ()
 
@@ -255,7 +257,7 @@ def _kind(key: Any) -> _Kind:
 
 
 def _lay_out(value: Any, words: list[int]) -> _Kind:
-    """Append a value's words; gives what its type follows from."""
+    """Append a value's words, and return its kind."""
     if isinstance(value, np.ndarray):
         size, shape, flags = value.size, value.shape, value.flags.num
         if size and flags & _PLAIN == _PLAIN:
@@ -280,7 +282,7 @@ def _lay_out(value: Any, words: list[int]) -> _Kind:
     return _kind(getattr(value, "_numba_type_", None) or typeof(value))
 
 
-#: NumPy's flags of an array that lies in one piece and may be written.
+#: NumPy's flags of a contiguous, writable array.
 _PLAIN = 0x0001 | 0x0400
 _DOUBLE, _WORD = struct.Struct("d"), struct.Struct("q")
 _INTEGER, _FLOAT = _kind(int), _kind(float)

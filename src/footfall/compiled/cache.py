@@ -1,7 +1,8 @@
-"""Compiled code on disk: one file per kernel and types, named after its content, shared by all checkouts and installs.
+"""Compiled code on disk: one file per kernel and signature, named after its content, shared by all checkouts and
+installs.
 
-A file is a pickle behind a line that says what it is and a checksum. Reading a pickle can run any code, so a file
-that another user owns or may write is refused; one that is damaged is compiled again and replaced.
+A file is a header line with a checksum, and a pickle. Reading a pickle can run any code, so a file that another user
+owns or may write is refused; a damaged one is compiled again and replaced.
 """
 
 from __future__ import annotations
@@ -34,25 +35,25 @@ from footfall.version import __version__
 HEADER = b"footfall compiled code 1\n"
 _SUFFIX = ".kernel"
 _DAY = 86400.0  # s
-#: Files that nobody has read for so long are removed, s.
+#: Files that were not read for this long are removed, s.
 KEPT_FOR = 60 * _DAY
-#: And the longest unused ones beyond so many bytes.
+#: Most bytes kept; beyond it the longest unused files are removed.
 KEPT_BYTES = 2_000_000_000
 
-# What was read or written by this process, by its key: two kernels of one content share their machine code.
+# Code read or written by this process, by its key: kernels of equal content share their machine code.
 _in_use: dict[str, Any] = {}
 _said: set[str] = set()
 
 
 def say_once(sentence: str) -> None:
-    """Write a line to stderr, the first time it is due."""
+    """Write a line to stderr, once per process."""
     if sentence not in _said:
         _said.add(sentence)
         print(f"footfall: {sentence}", file=sys.stderr, flush=True)
 
 
 class KernelCache(NullCache):
-    """What Numba asks for compiled code before it compiles, and hands it to afterwards."""
+    """The cache of a kernel, with the methods that Numba calls before and after compiling."""
 
     def __init__(self, function: FunctionType, flags: str) -> None:
         self._function, self._flags = function, flags
@@ -65,20 +66,20 @@ class KernelCache(NullCache):
         return cache_folder("compiled")
 
     def stamp(self) -> str | None:
-        """The fingerprint of the kernel; not before first use, as it may call others that are defined after it."""
+        """The fingerprint of the kernel, taken at first use, since it may call kernels that are defined after it."""
         if not self._stamped:
             self._stamped = True
             self._stamp = kernel_stamp(self._function, modules=True)
-            # The linker takes symbols by name: two versions of one function in one process must not share theirs.
+            # The linker finds symbols by name, so two versions of a function in one process need different ones.
             mark = self._stamp or hashlib.sha256(os.urandom(16)).hexdigest()
             self._function.__qualname__ += f"_{mark[:16]}"
         return self._stamp
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled code of these types from the disk, or ``None``.
+        """The compiled code for these types from disk, or ``None``.
 
-        Numba's own cache first loads all that Numba can compile (``context.refresh``), a third of a second. Machine
-        code needs no more than Numba's runtime, which its wrappers call, and a compilation loads the rest by itself.
+        Numba's own cache first loads everything that Numba can compile (``context.refresh``), which takes a third of a
+        second. Machine code needs only Numba's runtime, which its wrappers call.
         """
         rtsys.initialize(context)
         key = self._key(signature, context.codegen())
@@ -91,12 +92,12 @@ class KernelCache(NullCache):
                 return None
             try:
                 _in_use[key] = self.rebuild(context, pickle.loads(payload))
-            except Exception:  # a pickle of another make: what fails here is compiled again, whatever the reason
+            except Exception:  # a pickle of another version: compile again, whatever the reason
                 return None
         return _in_use[key]
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Keep what was compiled; where that is impossible, say so once."""
+        """Keep what was compiled; if that is impossible, say so once."""
         key = self._key(signature, data.codegen)
         if key is None or data.library.has_dynamic_globals or any(not one.can_cache for one in data.lifted):
             return
@@ -107,7 +108,7 @@ class KernelCache(NullCache):
                 "set FOOTFALL_CACHE to one of your own"
             )
             return
-        # What loading it sets up, and loading those that it calls: Numba asks for that before all of it is known.
+        # What loading this code and its callees sets up; Numba asks for it before all of it is known.
         payload = dumps(data._replace(reload_init=list(data.library._reload_init))._reduce())
         try:
             write_file(self._path(folder, key), key, payload)
@@ -142,7 +143,7 @@ class KernelCache(NullCache):
 
 @cache
 def own_version(*, gpu: bool = False) -> str:
-    """A hash of this package's files, which decide as well what code is made of a kernel; those for GPUs only there."""
+    """A hash of this package's files, on which compiled code depends too; files for GPUs count only there."""
     digest = hashlib.sha256(__version__.encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         if gpu or not file.name.startswith("gpu"):
@@ -151,7 +152,9 @@ def own_version(*, gpu: bool = False) -> str:
 
 
 def classes_of(kinds: Any) -> list[str]:
-    """The modules of the named tuples among argument types: a pickle finds them by module, types by name alone."""
+    """The modules of the named tuples among argument types: a pickle looks them up by module, but types contain only
+    names.
+    """
     found = []
     for kind in kinds:
         kind = getattr(kind, "tuple_type", kind)
@@ -163,7 +166,7 @@ def classes_of(kinds: Any) -> list[str]:
 
 
 def read_file(path: Path, key: str) -> bytes | None:
-    """The content of a cache file if it is whole and ours."""
+    """The content of a cache file, if it is undamaged and belongs to this user."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -177,14 +180,14 @@ def read_file(path: Path, key: str) -> bytes | None:
     payload = content[len(head) + 32 :]
     if content[: len(head)] != head or content[len(head) : len(head) + 32] != hashlib.sha256(payload).digest():
         return None
-    if time.time() - status.st_mtime > _DAY:  # read lately: not to be removed
+    if time.time() - status.st_mtime > _DAY:  # recently read: keep it
         with contextlib.suppress(OSError):
             os.utime(path)
     return payload
 
 
 def write_file(path: Path, key: str, payload: bytes) -> None:
-    """Write aside and rename: no reader sees half a file."""
+    """Write a temporary file and rename it, so that no reader sees half a file."""
     handle, aside = tempfile.mkstemp(prefix=path.name, suffix=".new", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -197,7 +200,9 @@ def write_file(path: Path, key: str, payload: bytes) -> None:
 
 
 def prune(folder: Path) -> None:
-    """Remove, once a day, what nobody has read for long, and the longest unused beyond the size that is kept."""
+    """Once a day, remove files that were not read for long, and the longest unused ones beyond the size
+    that is kept.
+    """
     mark = folder / "last-pruned"
     now = time.time()
     if mark.exists() and now - mark.stat().st_mtime < _DAY:

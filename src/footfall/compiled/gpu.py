@@ -1,8 +1,8 @@
 """Kernels for a GPU from those of the CPU: the same Python functions, translated once more.
 
-A GPU knows no pointers to functions, no symbols and not all options of the CPU's compiler. So a kernel and all that it
-calls are copied as plain functions, each compiled as a function of the device; some may be replaced on the way. For
-single precision their constants become single as well, or every sum with one would be computed in double.
+A GPU has no function pointers or symbols, and its compiler lacks some options of the CPU's. So a kernel and everything
+that it calls are copied as plain functions, each compiled as a device function; some may be replaced by others. For
+single precision their constants become single too, or every sum with one would be computed in double.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from footfall.errors import SimulationError
 
 
 class Device:
-    """Translates kernels; ``replaced`` names functions that others stand in for."""
+    """Translates kernels; ``replaced`` maps functions to their replacements."""
 
     def __init__(self, *, single: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
         self.single = single
@@ -27,18 +27,18 @@ class Device:
         self.made: dict[FunctionType, Any] = {}
 
     def function(self, kernel: Any) -> Any:
-        """A kernel, or any function that kernels may call, as a function of the device."""
+        """A kernel, or any function that kernels may call, as a device function."""
         own = plain(kernel)
         if own is plain(meet) and not is_simulated():
             return meeting()
         own = plain(self.replaced.get(own, own))
         if own not in self.made:
-            self.made[own] = None  # a kernel that calls itself would go on forever
+            self.made[own] = None  # a recursive kernel would never end
             self.made[own] = cuda().jit(device=True)(self.copy(own))
         return self.made[own]
 
     def copy(self, own: FunctionType) -> FunctionType:
-        """The same function over copies of what it uses."""
+        """The same function, with copies of what it uses."""
         names = {name for code in codes(own.__code__) for name in code.co_names}
         known = {name: self.value(value) for name, value in own.__globals__.items() if name in names}
         cells = tuple(CellType(self.value(cell.cell_contents)) for cell in own.__closure__ or ())
@@ -52,7 +52,7 @@ class Device:
         return made
 
     def value(self, value: Any) -> Any:
-        """What stands for a global on the device."""
+        """The value of a global on the device."""
         if hasattr(value, "py_func") or value in self.replaced.values():
             return self.function(value)
         if self.single and isinstance(value, float):
@@ -75,13 +75,13 @@ def plain(kernel: Any) -> FunctionType:
 
 
 def codes(code: CodeType) -> list[CodeType]:
-    """A code object and those nested in it."""
+    """A code object and all nested ones."""
     inner = [one for constant in code.co_consts if isinstance(constant, CodeType) for one in codes(constant)]
     return [code, *inner]
 
 
 def cuda() -> Any:
-    """Numba's CUDA, or an error that says what is missing."""
+    """Numba's CUDA module; an error says what is missing."""
     # numba-cuda asks NumPy for names that NumPy 2.5 has dropped.
     for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
         if not hasattr(np, old):
@@ -99,7 +99,7 @@ def is_simulated() -> bool:
 
 
 def checked_cuda() -> Any:
-    """Numba's CUDA with a GPU to use."""
+    """Numba's CUDA module, after a check that there is a GPU."""
     found = cuda()
     if not found.is_available():
         raise SimulationError(

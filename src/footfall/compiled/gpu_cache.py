@@ -1,7 +1,7 @@
-"""Machine code of GPUs on disk, in the same folder and under the same rules as that of CPUs (:mod:`.cache`).
+"""Machine code of GPUs on disk, in the same folder and by the same rules as that of CPUs (:mod:`.cache`).
 
-Numba's own cache for CUDA looks at the file of the outermost function alone, and keeps what NVVM read and wrote, a
-hundred times the size of the machine code.
+Numba's own cache for CUDA checks only the file of the outermost function, and keeps NVVM's input and output, a hundred
+times the size of the machine code.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from footfall.interrupts import to_the_end
 
 #: How the package appears in the names of its compiled functions.
 OWN = "8footfall"
-#: What is kept of a kernel beside its machine code.
+#: Attributes of a kernel that are kept with its machine code.
 _STATES = ("cooperative", "name", "debug", "lineinfo", "shared_memory_carveout", "launch_config_sensitive")
 
 
 class CubinCache:
-    """What Numba's CUDA asks for machine code before it compiles, and hands it to afterwards."""
+    """The cache of a GPU kernel, with the methods that Numba's CUDA calls before and after compiling."""
 
     def __init__(self, dispatcher: Any) -> None:
         self.function = dispatcher.py_func
@@ -47,7 +47,7 @@ class CubinCache:
         return cache_folder("compiled")
 
     def load_overload(self, kinds: Any, context: Any) -> Any:
-        """The kernel for arguments of these kinds on this GPU, from the disk, or ``None``."""
+        """The kernel for arguments of these types on this GPU from disk, or ``None``."""
         from cuda.core import ObjectCode  # type: ignore[import-untyped]
         from numba.cuda import types
         from numba.cuda.codegen import CUDACodeLibrary
@@ -68,11 +68,11 @@ class CubinCache:
             made = _Kernel._rebuild(signature=own, codelibrary=library, call_helper=None, extensions=[], **states)
             made.bind()
             return made
-        except Exception:  # of another make of Numba or of the driver: compiled again, whatever the reason
+        except Exception:  # another version of Numba or of the driver: compile again, whatever the reason
             return None
 
     def save_overload(self, kinds: Any, kernel: Any) -> None:
-        """Keep the machine code of a kernel; where that is impossible, say so once."""
+        """Keep the machine code of a kernel; if that is impossible, say so once."""
         capability = capability_of_gpu()
         path = self._path(kinds, capability)
         if path is None:
@@ -101,21 +101,21 @@ class CubinCache:
 
 
 def capability_of_gpu() -> Any:
-    """What machine code is compiled for, as Numba's libraries name it."""
+    """The compute capability that machine code is compiled for, in Numba's form."""
     from numba.cuda.codegen import CUDACodeLibrary
 
     return CUDACodeLibrary._ensure_cc(None, None)
 
 
 def kept_on_disk(dispatcher: Any) -> Any:
-    """The same kernel, whose machine code is looked for on disk and kept there; in Numba's simulator there is none."""
+    """The same kernel with its machine code kept on disk; in Numba's simulator there is none."""
     if hasattr(dispatcher, "targetoptions"):
         dispatcher._cache = CubinCache(dispatcher)
     return dispatcher
 
 
 def prepare(dispatcher: Any, arguments: Any) -> None:
-    """Compile a kernel for such arguments, or fetch it from the disk."""
+    """Compile a kernel for such arguments, or read it from disk."""
     if hasattr(dispatcher, "targetoptions"):
         compile_for(dispatcher, kinds_of(dispatcher, arguments))
 
@@ -126,8 +126,8 @@ def kinds_of(dispatcher: Any, arguments: Any) -> tuple[Any, ...]:
 
 
 def compile_for(dispatcher: Any, kinds: tuple[Any, ...]) -> None:
-    """Compile a kernel for arguments of these types, or fetch it from the disk. What the compiler makes on the way is
-    no garbage before it is done: to look for some took an eighth of the time.
+    """Compile a kernel for arguments of these types, or read it from disk. The garbage collector is off meanwhile: it
+    took an eighth of the time and found nothing.
     """
     if kinds not in dispatcher.overloads:
         with (
@@ -142,16 +142,16 @@ def compile_for(dispatcher: Any, kinds: tuple[Any, ...]) -> None:
 
 
 def is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
-    """Whether a kernel for arguments of these types is not on the disk, where it could be kept."""
+    """Whether a kernel for arguments of these types could be on disk and is not."""
     path = dispatcher._cache._path(kinds, capability_of_gpu())
     return path is not None and not path[0].exists()
 
 
 def launcher(dispatcher: Any, shape: tuple[Any, ...], arguments: Any) -> Callable[..., None]:
-    """A function of a kernel's last arguments that launches it with the ``arguments`` before those, on a grid of this
-    ``shape``, the stream last if it is not the default: arguments are taken apart once, which for some hundred arrays
-    takes longer than a short kernel, and what differs from call to call is kept. A kernel that was compiled for several
-    kinds of arguments is given all of them.
+    """A function that launches a kernel with these first ``arguments`` and its own, on a grid of this ``shape`` (with
+    the stream last, if it is not the default). The first arguments are unpacked once: for some hundred arrays this
+    takes longer than a short kernel. A kernel that was compiled for several kinds of arguments must be given all of
+    them.
     """
     if not hasattr(dispatcher, "targetoptions"):
         return lambda *last: dispatcher[shape](*arguments, *last)
@@ -169,7 +169,7 @@ def launcher(dispatcher: Any, shape: tuple[Any, ...], arguments: Any) -> Callabl
 
     @lru_cache(maxsize=64)
     def parameters(last: tuple[Any, ...]) -> tuple[Any, list[Any]]:
-        """Where the values of all arguments are, and what keeps the last of them alive."""
+        """The addresses of all arguments, and the objects that keep the last ones alive."""
         more: list[Any] = []
         for kind, value in zip(kernel.argument_types[len(arguments) :], last, strict=True):
             kernel._prepare_args(kind, value, stream, [], more)
@@ -187,15 +187,14 @@ def launcher(dispatcher: Any, shape: tuple[Any, ...], arguments: Any) -> Callabl
 
 
 def _cell(value: Any) -> Any:
-    """A number of an argument as C has it; whole ones of any size are the first bytes of one of eight."""
+    """An argument's number as a C object; integers of any size are the first bytes of a 64-bit one."""
     return value if isinstance(value, ctypes._SimpleCData) else ctypes.c_int64(value)
 
 
 @contextmanager
 def _one_translation() -> Iterator[None]:
-    """Let NVVM translate a kernel once: Numba does it a first time only to search the result for names of functions,
-    which its own code has as well, and has it verified before, which is a twelfth of the time. No loop is unrolled
-    after that.
+    """Let NVVM translate a kernel once. Numba does it a first time only to search the result for names of functions,
+    which the LLVM code contains too, and verifies the code, a twelfth of the time. Later stages unroll no loop.
     """
     from numba.cuda.codegen import CUDACodeLibrary
     from numba.cuda.cudadrv.nvvm import CompilationUnit
@@ -214,11 +213,11 @@ def _one_translation() -> Iterator[None]:
 
 @contextmanager
 def _short_addresses() -> Iterator[None]:
-    """Compile our own kernels with short computations of addresses.
+    """Compile our own kernels with short address computations.
 
-    There is no look at the sign of each index: none counts from the back, and a third of all instructions would be
-    spent on it; what others wrote, and numbers that stand in the code, are looked at as ever. And addresses stay
-    pointers on the way, from which the compiler knows which memory they are in; Numba makes them whole numbers.
+    Indices are not checked for a negative sign: none counts from the end, and the check would be a third of all
+    instructions. Other people's code and constant indices are compiled as usual. Addresses stay pointers, from which
+    the compiler knows the kind of memory; Numba turns them into integers.
     """
     from llvmlite import ir
     from numba.cuda import cgutils, types

@@ -1,10 +1,9 @@
-"""Loops over ranges as a GPU's compiler likes them.
+"""Loops over ranges in a form that suits a GPU's compiler.
 
-Numba's iterator of a range carries two counters and a look at their sign, which its CPU compiler takes out and the
-GPU's does not: five instructions in every turn. So functions for a GPU are compiled from a source in which ``for i in
-range(...)`` counts in a ``while``, up to what fits 32 bits: a GPU compares numbers of 64 bits in two instructions. And
-loops are not unrolled, unless their ends are numbers: code that is long does not fit the cache for instructions, takes
-more registers and longer to compile.
+Numba's range iterator has two counters and checks their sign. The CPU's compiler removes that, the GPU's does not: five
+instructions per iteration. So functions for a GPU are compiled from a source in which ``for i in range(...)`` is a
+``while`` loop with a 32-bit counter, since a GPU compares 64-bit numbers in two instructions. Loops are unrolled only
+if their ends are literals: long code overflows the instruction cache, needs more registers and compiles more slowly.
 """
 
 from __future__ import annotations
@@ -17,13 +16,14 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
-#: What a function calls with each new value of a counter, and to compare it with its end.
+#: Names of two device functions in the new source: one that takes each new value of a counter, and one that compares it
+#: with its end.
 HIDDEN, BELOW = "hidden_from_the_compiler", "is_below"
 
 
 @cache
 def hidden() -> Any:
-    """A function of the device that gives back a whole number of 32 bits, of which the compiler then knows nothing."""
+    """A device function that returns its 32-bit integer in a way that the compiler cannot see through."""
     from llvmlite import ir
     from numba.cuda import types
     from numba.cuda.extending import intrinsic
@@ -43,7 +43,7 @@ def hidden() -> Any:
 
 @cache
 def below() -> Any:
-    """A function of the device that compares two whole numbers of 32 bits."""
+    """A device function that compares two 32-bit integers."""
     from llvmlite import ir
     from numba.cuda import types
     from numba.cuda.extending import intrinsic
@@ -61,10 +61,10 @@ def below() -> Any:
 
 
 def counted(function: FunctionType, *, simulated: bool) -> CodeType:
-    """The code of a function whose loops over ranges count; its own where its source is not at hand.
+    """The code of a function with its loops over ranges replaced; its own code if there is no source.
 
-    The compiler does not see what loops whose ends are no numbers count, so that it does not unroll them; the function
-    must know ``HIDDEN`` and ``BELOW``. The simulator has no compiler to hide it from.
+    The counters of loops whose ends are not literals are hidden from the compiler, so that it does not unroll them; the
+    function's globals must contain ``HIDDEN`` and ``BELOW``. The simulator needs neither.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -76,14 +76,14 @@ def counted(function: FunctionType, *, simulated: bool) -> CodeType:
     definition.decorator_list = []
     own = _compiled(definition, function)
     if own is None or not _same(own, function.__code__):
-        return function.__code__  # made from text: what stands in the file is another
+        return function.__code__  # made from text: the file contains another function
     changed = _Counting(function, simulated=simulated).visit(definition)
     made = _compiled(ast.fix_missing_locations(changed), function)
     return function.__code__ if made is None else made
 
 
 def _compiled(definition: ast.FunctionDef, function: FunctionType) -> CodeType | None:
-    """The code of a definition with the variables that the function takes from around it."""
+    """The code of a definition, with the function's closure variables."""
     free = function.__code__.co_freevars
     outer = ast.parse(f"def outer({', '.join(free)}):\n    pass").body[0]
     assert isinstance(outer, ast.FunctionDef)
@@ -97,7 +97,7 @@ def _compiled(definition: ast.FunctionDef, function: FunctionType) -> CodeType |
 
 
 def _same(one: CodeType, other: CodeType) -> bool:
-    """Whether two codes are of the same source, docstrings aside, which are indented otherwise."""
+    """Whether two code objects have the same source, except for docstrings, whose indentation differs."""
     names = one.co_names == other.co_names and one.co_varnames == other.co_varnames
     return names and one.co_consts[1:] == other.co_consts[1:]
 
@@ -147,7 +147,7 @@ class _Counting(ast.NodeTransformer):
 
 
 def rolled(ptx: str) -> str:
-    """The same PTX with every loop marked as one that is not unrolled."""
+    """The same PTX with every loop marked as not to be unrolled."""
     seen: set[str] = set()
     heads: set[str] = set()
     for line in ptx.splitlines():

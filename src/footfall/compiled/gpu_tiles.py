@@ -1,8 +1,8 @@
-"""Arrays of many worlds in one array, laid out so that a GPU's compiler knows where each number lies.
+"""The arrays of many worlds in one array, at addresses that a GPU's compiler knows.
 
 The worlds of a warp make a tile: number k of world w is ``pool[w // 32, k, w % 32]``. So neighbouring lanes read
-neighbouring numbers, those of a tile lie close to each other, and every number of a world is at a constant distance
-from its first. With an array for each quantity, half of all instructions would compute addresses.
+neighbouring numbers, a tile is compact, and every number of a world is at a constant distance from its first. With an
+array per quantity, half of all instructions would compute addresses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TILE = 32
 
 @cache
 def numbers_of(count: int, *, simulated: bool) -> Any:
-    """A function of the device ``(pool, w) -> (count,)``: all numbers of one world."""
+    """A device function ``(pool, w) -> (count,)``: all numbers of one world."""
     if simulated:  # tiles have one world there
         return lambda pool, w: pool[w, :, 0]
 
@@ -31,7 +31,7 @@ def numbers_of(count: int, *, simulated: bool) -> Any:
 
 @cache
 def array_at(first: int, shape: tuple[int, ...], *, simulated: bool, tile: int = TILE) -> Any:
-    """A function of the device ``numbers -> array`` of this shape: those from ``first`` on, of one world of a tile."""
+    """A device function ``numbers -> array`` of this shape: the numbers of a world from ``first`` on."""
     if simulated:
         return lambda numbers: numbers[first : first + math.prod(shape)].reshape(shape)
 
@@ -44,7 +44,7 @@ def array_at(first: int, shape: tuple[int, ...], *, simulated: bool, tile: int =
 def _view(
     shape: tuple[int, ...], start: Callable[..., Any], name: str, *, tile: int = TILE, takes_world: bool = False
 ) -> Any:
-    """An intrinsic of Numba's CUDA that gives a view with constant shape and strides on what lies from ``start`` on."""
+    """An intrinsic of Numba's CUDA that returns a view of constant shape and strides, from ``start`` on."""
     from llvmlite import ir
     from numba.cuda import types
     from numba.cuda.extending import intrinsic
@@ -71,6 +71,6 @@ def _view(
         made = intrinsic(lambda _, pool, w: typed(pool, w))
     else:
         made = intrinsic(lambda _, numbers: typed(numbers))
-    # What decides what it does, for :mod:`.stamp`.
+    # All that its code depends on, for :mod:`.stamp`.
     made.linkage = lambda: f"{name} {shape} in tiles of {tile}"
     return made

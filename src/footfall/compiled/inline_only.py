@@ -1,4 +1,4 @@
-"""Kernels that only become part of their callers: typed and lowered, but not turned into machine code of their own."""
+"""Kernels that only become part of their callers: typed and lowered, but without machine code of their own."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
 from footfall.interrupts import to_the_end
 
-#: The version of Numba whose work on kernels is known so well that parts of it can be left out.
+#: The version of Numba whose internals are known, so that needless work can be skipped.
 KNOWN_NUMBA = (0, 68)
 if numba.version_info.short == KNOWN_NUMBA:
     from footfall.compiled.lean_compiler import lean, lean_passes
 else:
     from footfall.compiled.usual_compiler import lean, lean_passes
 
-#: An ``inlined`` kernel of more instructions than these, with all that is inlined in it, stays a function that is
-#: called. LLVM's time for a function grows faster than its size: what is called once in a step need not be part of it.
+#: An ``inlined`` kernel with more instructions, including what is inlined in it, stays a function. LLVM's time for a
+#: function grows faster than its size, and a call per step costs nothing.
 LARGEST_PART = 2800
 
 
@@ -38,10 +38,10 @@ class _Library(JITCodeLibrary):
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
-        self.inlined: dict[str, int] = {}  # functions that become part of their caller, and their instructions
+        self.inlined: dict[str, int] = {}  # sizes of functions that become part of their callers, in instructions
 
     def add_ir_module(self, ir_module: Any) -> None:
-        """Take a function in; decided here is whether it is small enough to be inlined."""
+        """Add functions; those that are too large are no longer marked for inlining."""
         known = {name: size for one in self._linking_libraries for name, size in getattr(one, "inlined", {}).items()}
         for function in ir_module.functions:
             if function.blocks and "alwaysinline" in function.attributes:
@@ -53,7 +53,7 @@ class _Library(JITCodeLibrary):
         super().add_ir_module(ir_module)
 
     def finalize(self) -> None:
-        """Link in what is called."""
+        """Link the called functions."""
         self._raise_if_finalized()
         seen = set()
         for library in self._linking_libraries:
@@ -69,7 +69,7 @@ class _Library(JITCodeLibrary):
         return 0
 
     def serialize_using_object_code(self) -> tuple[str, bytes, dict[str, int]]:
-        """What is kept on disk: the intermediate code, and what of it is inlined."""
+        """What is kept on disk: the intermediate code, and the sizes of inlined functions."""
         return self.name, self._get_module_for_linking().as_bitcode(), self.inlined
 
     @classmethod
@@ -84,17 +84,17 @@ class _Library(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """The code generator, for which this function has no environment either."""
+        """The code generator, without environments."""
         return _Quiet(self._codegen)
 
 
 def _size(instruction: Any, inlined: dict[str, int]) -> int:
-    """How many instructions one is, that of a call to what is inlined as many as those."""
+    """The size of an instruction: for a call of an inlined function, with that function's."""
     return 1 + (inlined.get(instruction.callee.name, 0) if isinstance(instruction, CallInstr) else 0)
 
 
 class _Quiet:
-    """A code generator that has nothing to set up."""
+    """A code generator that sets up no environment."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -103,11 +103,11 @@ class _Quiet:
         return getattr(self._inner, name)
 
     def set_env(self, name: str, environment: Any) -> None:
-        """No machine code, no environment."""
+        """Do nothing: without machine code there is no environment."""
 
 
 class KernelCompiler(Compiler):
-    """Numba's way of compiling, without what kernels do not need, which remembers what it has found out before."""
+    """Numba's compiler, without the work that kernels do not need."""
 
     def __init__(self, *parts: Any) -> None:
         with to_the_end():
@@ -124,7 +124,7 @@ class KernelCompiler(Compiler):
 
 
 class _InlineOnlyCompiler(KernelCompiler):
-    """The same, into a library that stays intermediate code."""
+    """The same compiler, whose result stays intermediate code."""
 
     def define_pipelines(self) -> list[Any]:
         """The same."""
@@ -134,7 +134,7 @@ class _InlineOnlyCompiler(KernelCompiler):
 
 
 class InlineOnlyCache(KernelCache):
-    """The files of such kernels."""
+    """The disk cache of kernels without machine code."""
 
     def rebuild(self, context: Any, parts: Any) -> Any:
         """As ``CompileResult._rebuild``, without machine code."""
@@ -144,7 +144,7 @@ class InlineOnlyCache(KernelCache):
         for start in known["reload_init"]:
             start()
         library = _Library.read(context.codegen(), *code)
-        library._reload_init.update(known["reload_init"])  # for its callers, who inherit it
+        library._reload_init.update(known["reload_init"])  # callers inherit it
         return CompileResult(
             target_context=context,
             typing_context=context.typing_context,
@@ -159,12 +159,12 @@ class InlineOnlyCache(KernelCache):
 
 
 def _plain(kind: Any) -> Any:
-    """The type of a number whose value is known, without the value."""
+    """The type of a literal, without its value."""
     return unliteral(kind) if isinstance(kind, IntegerLiteral | BooleanLiteral) else kind
 
 
 class InlineOnly(CPUDispatcher):
-    """A kernel for compiled code to call; called from Python, it is compiled as an ordinary one."""
+    """A kernel that compiled code calls; called from Python, it gets machine code of its own."""
 
     def __init__(self, function: Any, options: dict[str, Any], ordinary: Any) -> None:
         super().__init__(py_func=function, targetoptions=options, pipeline_class=_InlineOnlyCompiler)
@@ -172,13 +172,14 @@ class InlineOnly(CPUDispatcher):
 
     @cached_property
     def ordinary(self) -> Any:
-        """The same with machine code of its own."""
+        """The same kernel with machine code of its own."""
         return self._make_ordinary()
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """Compile it for the types of a call: one that is not always inlined, once for all values of its arguments.
+        """Compile it for the types of a call.
 
-        Where it needs the values, as in the number of an element of a tuple of many types, for each.
+        A kernel that is not always inlined is compiled once for all values of literal arguments, unless typing needs
+        these, as for the index of an element of a mixed tuple.
         """
         plain = tuple(map(_plain, arguments)), {name: _plain(kind) for name, kind in keywords.items()}
         if not self.targetoptions.get("forceinline") and plain != (tuple(arguments), keywords):

@@ -1,7 +1,7 @@
-"""Numba's answers to "which function is meant by this call with these types", remembered while kernels are compiled.
+"""Numba's overload resolution, remembered while kernels are compiled.
 
-For each ``a + b`` of each kernel Numba tries a dozen candidates anew, from dates to strings; a quarter of the time that
-our kernels take to compile. The answer depends on the function, the types and the compiler options alone.
+For each ``a + b`` of each kernel Numba tries a dozen candidates again, from dates to strings: a quarter of the compile
+time of our kernels. The result depends only on the function, the types and the compiler options.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _options: dict[int, tuple[Any, str]] = {}
 
 
 def _options_in_force() -> str:
-    """The compiler options of the function that is being compiled; the same text for the same options."""
+    """The compiler options of the function that is being compiled, as a text."""
     flags = ConfigStack.top_or_none()
     known = _options.get(id(flags))
     if known is None or known[0] is not flags:
@@ -37,7 +37,7 @@ def _remembered(self: Any, context: Any, arguments: Any, keywords: Any) -> Any:
 
 @contextmanager
 def known_types() -> Iterator[None]:
-    """Remember answers while a kernel is compiled, under Numba's global lock; other people's code is left alone."""
+    """Remember results while a kernel is compiled, under Numba's global lock; other people's code is not affected."""
     if BaseFunction.get_call_type is _remembered:
         yield
         return

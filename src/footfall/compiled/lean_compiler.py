@@ -1,4 +1,4 @@
-"""What Numba does for every function and kernels have no use for, left out: their machine code is the same."""
+"""Numba's compiler without the work that kernels do not need; their machine code is the same."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from numba.core.untyped_passes import InlineClosureLikes
 from footfall.compiled.lean_lowering import KernelLowering, lean_arrays
 from footfall.compiled.replaced import put
 
-#: Expressions of whole arrays need memory, which kernels do not have; nobody reads the annotated source or how loops
-#: were made parallel; and what kernels call of Numba is inlined by LLVM, not before types are known.
+#: Passes that are skipped: rewrites of whole-array expressions, which kernels do not have; annotated source and
+#: diagnostics, which nobody reads; and early inlining, which LLVM does later.
 _OF_NO_USE = (NopythonRewrites, AnnotateTypes, DumpParforDiagnostics, InlineOverloads)
 
 
 class _Passes(PassManager):
-    """Passes that are run one after the other, not timed, announced and checked each."""
+    """Passes that run without timing, events and checks."""
 
     def run(self, state: Any) -> None:
         """Run them all."""
         code = state.func_id.code
         closed = not any(isinstance(one, CodeType) for one in code.co_consts)
         for one, description in self.passes:
-            if one is InlineClosureLikes and closed:  # no function within the function
+            if one is InlineClosureLikes and closed:  # no nested function
                 continue
             made = _pass_registry.get(one).pass_inst
             made.analysis = self._analysis
@@ -65,15 +65,15 @@ def _passes(no_rewrites: bool, enable_ssa: bool) -> _Passes:
 
 
 def lean_passes(state: Any) -> PassManager:
-    """Numba's passes from Python to intermediate code, without those of no use."""
+    """Numba's passes from Python to intermediate code, without the needless ones."""
     return _passes(state.flags.no_rewrites, state.flags.enable_ssa)
 
 
 @contextmanager
 def lean() -> Iterator[None]:
-    """While a kernel is compiled, under Numba's global lock: no search for garbage, no colours in the messages of each
-    type that was tried and did not fit, no look at the environment and at what Numba can compile for each function, no
-    news for listeners and logs, and no account of when variables die, as none of them is freed.
+    """While a kernel is compiled, under Numba's global lock, switch off: garbage collection, coloured messages of
+    failed overloads, reloading of environment variables and registries for each function, events and logging, and the
+    analysis of when variables die, since none is freed.
     """
     if config.reload_config is _keep_config:
         yield
@@ -98,7 +98,7 @@ def lean() -> Iterator[None]:
 
 
 def _keep_config() -> None:
-    """The environment was read when the outermost function began."""
+    """Do nothing: the environment was read when the outermost function began."""
 
 
 def _plain_text(message: str, *style: Any) -> str:
@@ -106,14 +106,14 @@ def _plain_text(message: str, *style: Any) -> str:
 
 
 def _no_news(*_: Any, **__: Any) -> None:
-    """Nobody is told that a lock was taken, a pass begins or a variable was found."""
+    """Do nothing with an event or a log message."""
 
 
 _full_post_process = postproc.PostProcessor.run
 
 
 def _post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Numba's clean-up after a pass; when variables live is found out if a later pass asks."""
+    """Numba's clean-up after a pass; lifetimes of variables are computed only if a later pass asks."""
     flags = ConfigStack.top_or_none()
     function = self.func_ir
     if function.is_generator or (emit_dels and (flags is None or flags.nrt)):
@@ -129,7 +129,7 @@ _find_size = ir.Type.get_abi_size
 
 
 def _known_size(self: Any, target_data: Any, context: Any = None) -> int:
-    """The size of a type, for which LLVM reads a program: once for each."""
+    """The size of a type, remembered: LLVM parses a module to find it."""
     key = str(self)
     if key not in _sizes:
         _sizes[key] = _find_size(self, target_data, context)
@@ -141,7 +141,7 @@ _known: dict[type, int] = {}
 
 
 def _refresh_if_new(self: Any) -> None:
-    """Tell a context what Numba has learned to compile, if it has learned any since the last time."""
+    """Refresh a context if Numba's registries have grown since the last time."""
     kind = next(one for one in _refreshes if isinstance(self, one))
     if _known.get(kind) != _learned(self):
         _refreshes[kind](self)
@@ -149,6 +149,6 @@ def _refresh_if_new(self: Any) -> None:
 
 
 def _learned(context: Any) -> int:
-    """How many implementations the registries hold that a context reads."""
+    """The number of implementations in a context's registries."""
     registries = context._registries.items()
     return sum(len(getattr(registry, name)) for registry, loader in registries for name in loader.registry_items)

@@ -1,8 +1,8 @@
-"""From Numba's view of a kernel to intermediate code, with less of it: what LLVM would take out again is not written.
+"""Numba's lowering of kernels to intermediate code, without code that LLVM would remove again.
 
-Numba writes each array to memory before it reads an element of it, each variable once more at the end of its life, and
-a sentence on each instruction in case somebody debugs. Kernels count no references and are not debugged in machine
-code. The optimised code is the same.
+Numba stores each array before it reads an element, stores each variable again at the end of its life, and prepares an
+error message for each instruction. Kernels count no references and are not debugged as machine code. The optimised code
+is the same.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ from footfall.compiled.replaced import put
 
 
 class _KernelLower(Lower):
-    """Numba's way to lower a function, for one without references to count."""
+    """Numba's lowering of a function, without reference counting."""
 
     def init(self) -> None:
-        """Whether this function is plain: kernels are, what they call of Numba's own may not be."""
+        """Note whether this function is a kernel; Numba's own functions may count references."""
         counted = self.context.enable_nrt or self.func_ir.is_generator
         self._plain = not (counted or self._disable_sroa_like_opt or self._loc_notify_registry)
         super().init()
 
     def _find_singly_assigned_variable(self) -> None:
-        """Variables that need no memory: given a value once, on every way to where it is used, and lowered before."""
+        """Find variables that need no memory: assigned once, in a block that dominates all uses and is lowered before
+        them.
+        """
         if not self._plain:
             super()._find_singly_assigned_variable()
             return
@@ -51,7 +53,7 @@ class _KernelLower(Lower):
         self._blk_local_varmap: dict[str, Any] = {}
 
     def lower_block(self, block: Any) -> None:
-        """Lower a block; the sentence about an instruction is made where that fails."""
+        """Lower a block; an error message is made only if that fails."""
         self.pre_block(block)
         for instruction in block.body:
             self.loc = instruction.loc
@@ -63,7 +65,7 @@ class _KernelLower(Lower):
         self.post_block(block)
 
     def lower_inst(self, inst: Any) -> Any:
-        """Lower an instruction, most often an assignment."""
+        """Lower an instruction."""
         if self._plain and type(inst) is ir.Assign:
             return self.storevar(self.lower_assign(self.typeof(inst.target.name), inst), inst.target.name)
         return super().lower_inst(inst)
@@ -76,7 +78,7 @@ class _KernelLower(Lower):
         return self.builder.load(self.getvar(name)) if known is None else known
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Give a variable a value; the one it had needs no counting down."""
+        """Store a variable, without reference counting."""
         if not self._plain:
             super().storevar(value, name, argidx)
         elif name in self._singly_assigned_vars:
@@ -85,7 +87,7 @@ class _KernelLower(Lower):
             self.builder.store(value, self.getvar(name))
 
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
-        """Room for a variable, about which a debugger learns nothing."""
+        """Memory for a variable, without debug information."""
         if not self._plain:
             return super().alloca_lltype(name, lltype, datamodel)
         return cgutils.alloca_once(self.builder, lltype, name=name)
@@ -99,14 +101,14 @@ class KernelLowering(NativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        """What does it."""
+        """The class that lowers."""
         return _KernelLower
 
 
 class _ArrayRead:
-    """An array that compiled code has as a value; what is asked for is taken out of it.
+    """An array as a value in compiled code, from which fields are extracted.
 
-    What Numba reads through a pointer it finds in memory, as if the array had been written there at the beginning.
+    A pointer to it, if Numba asks for one, points to a copy that is stored at the beginning of the function.
     """
 
     __slots__ = ("_builder", "_context", "_datamodel", "_in_memory", "_last", "_usual", "_value")
@@ -152,7 +154,7 @@ _makers: dict[Any, Any] = {}
 
 
 def _array_maker(kind: Any) -> Any:
-    """What gives Numba access to arrays of a type, see ``arrayobj.make_array``."""
+    """Replaces ``arrayobj.make_array``."""
     found = _makers.get(kind)
     if found is None:
         usual = _make_array(kind)
@@ -169,7 +171,7 @@ def _array_maker(kind: Any) -> Any:
 def _place(
     context: Any, builder: Any, kind: Any, array: Any, index_types: Any, indices: Any, boundscheck: Any = None
 ) -> Any:
-    """Where an element is, see ``arrayobj.basic_indexing``; views and checked arrays go the usual way."""
+    """Replaces ``arrayobj.basic_indexing`` for elements; views and checked arrays are left to Numba."""
     whole = len(indices) == kind.ndim and all(isinstance(one, types.Integer) for one in index_types)
     if boundscheck or not whole or not isinstance(array, _ArrayRead):
         return _basic_indexing(context, builder, kind, array, index_types, indices, boundscheck=boundscheck)
@@ -183,7 +185,7 @@ def _place(
     if kind.layout not in "CF":
         offsets = [builder.mul(array.stride(axis), index) for axis, index in enumerate(places)]
         return cgutils.pointer_add(builder, array.data, _sum(builder, offsets)), [], []
-    order = list(enumerate(places))  # from the axis along which neighbours are farthest apart
+    order = list(enumerate(places))  # from the axis with the largest stride
     if kind.layout == "F":
         order.reverse()
     _, place = order[0]
@@ -200,6 +202,6 @@ def _sum(builder: Any, terms: list[Any]) -> Any:
 
 
 def lean_arrays(undo: ExitStack) -> None:
-    """Read elements of arrays straight from their address, until ``undo``."""
+    """Read elements of arrays directly from their address, until ``undo``."""
     put(undo, arrayobj, "make_array", _array_maker)
     put(undo, arrayobj, "basic_indexing", _place)

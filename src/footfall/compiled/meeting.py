@@ -1,8 +1,8 @@
-"""Where lanes of a GPU that went different ways go on together.
+"""Points where diverged lanes of a GPU's warp reconverge.
 
-Lanes of a warp do the same at the same time as long as they go the same way. Those that part meet again where all ways
-lead to, if the compiler sees such a place. After a loop with a ``return`` in it, or where a flag says what happened, it
-sees none: each way goes on to what its own flag leads to, and all that follows is done once for each way.
+Lanes of a warp that take different branches reconverge at the first place that all branches lead to, if the compiler
+finds one. After a loop with a ``return``, or a branch on a flag, it finds none: each branch continues separately, and
+all following code runs once for each.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from footfall.compiled import inlined
 
-#: Gives a flag back in a way that no compiler sees through: turned round if no lane is active, which is never so.
+#: Returns its flag in a way that no compiler sees through: inverted if no lane is active, which never happens.
 _ASSEMBLER = """{
     .reg .b32 lanes;
     .reg .pred none;
@@ -25,13 +25,13 @@ _ASSEMBLER = """{
 
 @inlined
 def meet(flag):
-    """Give a flag back, and on a GPU let lanes meet here, whatever their flags are."""
+    """Return a flag; on a GPU, let lanes reconverge here, whatever their flags."""
     return flag
 
 
 @cache
 def meeting() -> Any:
-    """What stands for :func:`meet` on a GPU."""
+    """Replaces :func:`meet` on a GPU."""
     from llvmlite import ir
     from numba.cuda import types
     from numba.cuda.extending import intrinsic

@@ -1,4 +1,4 @@
-"""Functions of fixed types that compiled loops take as an argument, and the compiler options of all kernels."""
+"""Functions of fixed types that compiled loops take as arguments, and the compiler options of all kernels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from footfall.compiled.cache import KernelCache
 from footfall.compiled.inline_only import KernelCompiler
 from footfall.compiled.stamp import flags_of
 
-# Sums may be reordered and products fused, so that loops run on vectors. NaN and infinity are not assumed absent:
-# divergence is detected by looking for them.
+# Sums may be reordered and products fused, so that loops are vectorised. NaN and infinity stay: they reveal divergence.
 FAST = {"contract", "arcp", "nsz", "reassoc"}
 
 
 def own_copy(function: Any) -> FunctionType:
-    """The same function, which may be renamed without the user's noticing."""
+    """A copy of a function, which may be renamed without changing the user's."""
     copy = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
@@ -29,7 +28,7 @@ def own_copy(function: Any) -> FunctionType:
 
 
 def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
-    """Compile a function of one fixed signature to something compiled loops take as an argument."""
+    """Compile a function of one fixed signature to a pointer that compiled loops take as an argument."""
     from numba.core.ccallback import CFunc
     from numba.core.sigutils import normalize_signature
 

@@ -1,4 +1,4 @@
-"""What is being compiled and how far it has come, on stderr: a line that changes on a terminal, few lines elsewhere."""
+"""Progress of compiling on stderr: one line that changes on a terminal, a few lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Progress:
     last = 0.0  # s, when a line was written
 
     def show(self) -> None:
-        """Write a line if one is due."""
+        """Write a line, if it is time for one."""
         now = time.monotonic()
         terminal = sys.stderr is not None and sys.stderr.isatty()
         if sys.stderr is None or now - self.last < (_OFTEN if terminal else _SELDOM):
@@ -39,7 +39,7 @@ class _Progress:
         self.said = True
 
     def clear(self) -> None:
-        """Take the changing line away."""
+        """Erase the changing line."""
         if self.said and sys.stderr is not None and sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
             self.last = 0.0

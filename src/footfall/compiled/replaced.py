@@ -1,4 +1,4 @@
-"""Functions of Numba that are others for a while."""
+"""Functions of Numba that are replaced for a while."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def put(undo: ExitStack, where: Any, name: str, function: Callable[..., Any]) -> None:
-    """Replace what is found under a name, until ``undo``."""
+    """Replace an attribute until ``undo``."""
     if name in vars(where):
         undo.callback(setattr, where, name, vars(where)[name])
     else:

@@ -1,7 +1,7 @@
-"""What decides what a kernel does, as a hash: the code of every function it reaches, and the constants they use.
+"""The fingerprint of a kernel: a hash of the code of every function that it reaches, and of the constants they use.
 
-Numba's own key for compiled code looks at the file of the outermost function alone: a change in a function that it
-calls would go unnoticed, and a change beside it would throw the compiled code away.
+Numba's own key for compiled code covers only the file of the outermost function: a change in a called function would go
+unnoticed, and any other change in that file would discard the compiled code.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ KNOWN_MODULES = ("math", "numpy", "numba", "footfall")
 
 
 class _Unknowable(Exception):
-    """A value that the compiler may read and that no hash can describe."""
+    """Raised for a value that compiled code may depend on and that cannot be hashed."""
 
 
 def kernel_stamp(function: FunctionType, *, modules: bool = False) -> str | None:
-    """A hash of all that decides what the compiled function does, or ``None`` if that cannot be known.
+    """A hash of all that the compiled function depends on, or ``None`` if that cannot be known.
 
-    Names and places do not count, except, on request, the modules: compiled code on disk imports them when it is read.
+    Names and source lines do not count; module names count on request, since compiled code on disk imports them.
     """
     digest = hashlib.sha256()
     try:
@@ -43,7 +43,7 @@ def kernel_stamp(function: FunctionType, *, modules: bool = False) -> str | None
 
 
 def values_reached(function: FunctionType) -> list[Any]:
-    """What a function and all that it calls refer to, as far as that can be known."""
+    """The values that a function and all its callees refer to, as far as they can be known."""
     found: list[Any] = []
     with contextlib.suppress(_Unknowable):
         for one, _ in _parts(function):
@@ -52,7 +52,9 @@ def values_reached(function: FunctionType) -> list[Any]:
 
 
 def count_reached(function: FunctionType) -> int:
-    """How many functions a function calls, directly or not, and itself; separate kernels are not counted."""
+    """The number of functions that a function calls, directly or not, itself included; separate kernels do
+    not count.
+    """
     count = 0
     with contextlib.suppress(_Unknowable):
         for _ in _parts(function):
@@ -73,7 +75,7 @@ def _parts(function: FunctionType) -> Iterator[tuple[FunctionType, bytes]]:
 
 
 def _own_part(function: FunctionType) -> tuple[bytes, list[FunctionType]]:
-    """The hash of a function without those it calls, and those."""
+    """The hash of a function without its callees, and its callees."""
     digest = hashlib.sha256()
     inner: list[FunctionType] = []
     digest.update(_text(function.__code__))
@@ -84,14 +86,14 @@ def _own_part(function: FunctionType) -> tuple[bytes, list[FunctionType]]:
 
 
 def flags_of(compiled: Any) -> str:
-    """How a kernel is compiled; empty for a plain function."""
+    """The compiler options of a kernel; empty for a plain function."""
     options = getattr(compiled, "targetoptions", {})
     fast = sorted(options["fastmath"]) if isinstance(options.get("fastmath"), set) else []
     return " ".join([*sorted(name for name, chosen in options.items() if chosen is True), *fast])
 
 
 def _used_values(function: FunctionType) -> dict[str, Any]:
-    """The globals and the variables of enclosing functions that a function may read, by name."""
+    """The globals and closure variables that a function may read, by name."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     known = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))
     names = {name: None for code in _codes(function.__code__) for name in (*code.co_names, *code.co_freevars)}
@@ -110,7 +112,7 @@ def _root(module: str | None) -> str:
 
 @cache
 def _text(code: CodeType) -> bytes:
-    """The instructions of a function, its constants and the names it uses; not what it says of itself."""
+    """The instructions of a function, its constants and the names it uses, without docstrings."""
     digest = hashlib.sha256()
     for part in _codes(code):
         constants = [constant for constant in part.co_consts if not isinstance(constant, CodeType)]
@@ -122,13 +124,13 @@ def _text(code: CodeType) -> bytes:
 
 
 def _reads_first_constant(code: CodeType) -> bool:
-    """Whether an instruction may read the first constant, which is the docstring of a function that has one."""
+    """Whether an instruction may read the first constant, which may be the docstring."""
     return any(bytes((instruction, 0)) in code.co_code for instruction in hasconst if instruction < 256)
 
 
 def _described(value: Any, inner: list[FunctionType]) -> str:
-    """What of a value compiled code depends on; functions are added to ``inner``."""
-    if hasattr(value, "linkage"):  # a separate kernel: its callers hold a symbol and its types, not its code
+    """A description of what compiled code depends on in a value; functions are added to ``inner``."""
+    if hasattr(value, "linkage"):  # a separate kernel: its callers contain a symbol and types, not its code
         return str(value.linkage())
     plain = getattr(value, "py_func", value)
     if isinstance(plain, FunctionType):

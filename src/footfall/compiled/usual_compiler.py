@@ -1,5 +1,5 @@
-"""Numba's way to compile, as it is: for versions whose inner workings :mod:`footfall.compiled.lean_compiler` does not
-know. Kernels compile more slowly and do the same.
+"""Numba's compiler unchanged, for versions whose internals :mod:`footfall.compiled.lean_compiler` does not know.
+Kernels compile more slowly and do the same.
 """
 
 from __future__ import annotations
@@ -21,5 +21,5 @@ def lean_passes(state: Any) -> PassManager:
 
 @contextmanager
 def lean() -> Iterator[None]:
-    """Nothing is left out while a kernel is compiled."""
+    """Skip nothing while a kernel is compiled."""
     yield
