@@ -25,7 +25,7 @@ def centre_in_motion(spin, com, radius, at, n):
     vx = spin[3] + spin[1] * rz - spin[2] * ry
     vy = spin[4] + spin[2] * rx - spin[0] * rz
     vz = spin[5] + spin[0] * ry - spin[1] * rx
-    return x, y, z, vx, vy, vz
+    return (x, y, z), (vx, vy, vz)
 
 
 @inlined
@@ -45,18 +45,18 @@ def bending(spin, n, radius, velocity, rate, rolled):
 
 
 @inlined
-def rate_ahead(spin, com, radius, at, n, surface, shape, table, dt):
-    """The rate (1/s) at which the normal will turn in a step of ``dt`` (s), and the velocity of the centre.
+def rate_ahead(centre, velocity, n, surface, shape, table, dt):
+    """The rate (1/s) at which the normal will turn in a step of ``dt`` (s).
 
     A crease that the point crosses in the step turns the normal within that step.
     """
-    x, y, z, vx, vy, vz = centre_in_motion(spin, com, radius, at, n)
+    vx, vy, vz = velocity
     if (vx * vx + vy * vy + vz * vz) * dt * dt < STILL * STILL:
-        return 0.0, 0.0, 0.0, vx, vy, vz
-    gap, ax, ay, az = surface(x + dt * vx, y + dt * vy, z + dt * vz, shape, table)
+        return 0.0, 0.0, 0.0
+    gap, ax, ay, az = surface(centre[0] + dt * vx, centre[1] + dt * vy, centre[2] + dt * vz, shape, table)
     if gap != gap:  # the ground ends there
-        return 0.0, 0.0, 0.0, vx, vy, vz
-    return (ax - n[0]) / dt, (ay - n[1]) / dt, (az - n[2]) / dt, vx, vy, vz
+        return 0.0, 0.0, 0.0
+    return (ax - n[0]) / dt, (ay - n[1]) / dt, (az - n[2]) / dt
 
 
 @inlined
@@ -99,6 +99,7 @@ def bend_points(world, points, contacts, surface, shape, table, dt, lag):
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
             radius, n = points.radius[p], contacts.frame[p, 2]
-            bx, by, bz, vx, vy, vz = rate_ahead(spin, com, radius, points.position[p], n, surface, shape, table, dt)
-            x, y, z = bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled_by(points, p, bx, by, bz))
+            centre, velocity = centre_in_motion(spin, com, radius, points.position[p], n)
+            rate = rate_ahead(centre, velocity, n, surface, shape, table, dt)
+            x, y, z = bending(spin, n, radius, velocity, rate, rolled_by(points, p, *rate))
             add_bending(contacts, p, x, y, z, lag)

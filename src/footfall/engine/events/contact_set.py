@@ -85,7 +85,7 @@ def measure_turning(world, points, contacts, ground, flat):
                     memory[first + TURNING + c] = 0.0
                 continue
             n = frame[2]
-            x, y, z, vx, vy, vz = centre_in_motion(spin, com, radius, points.position[p], n)
+            (x, y, z), (vx, vy, vz) = centre_in_motion(spin, com, radius, points.position[p], n)
             bx, by, bz = 0.0, 0.0, 0.0
             speed = (vx * vx + vy * vy + vz * vz) ** 0.5
             if speed > SLOW:
