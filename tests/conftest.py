@@ -17,7 +17,7 @@ import bounds
 import pytest
 from browser import Browser, find_chromium
 
-from footfall.garbage import search_garbage_seldom
+from footfall.process.garbage import search_garbage_seldom
 
 
 @pytest.hookimpl(wrapper=True)

@@ -34,10 +34,7 @@ FLOORS = (
     ("robot", "ground", "solve"),
     ("compiled", "files"),
     ("given_numbers",),
-    (
-        *("cache_folder", "errors", "frozen_values", "garbage", "glfw_library", "interrupts", "machine"),
-        *("mujoco_library", "roots", "version"),
-    ),
+    ("errors", "frozen_values", "process", "roots", "version"),
 )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from footfall.garbage import no_garbage_search
-from footfall.glfw_library import name_glfw
+from footfall.process.garbage import no_garbage_search
+from footfall.process.glfw_library import name_glfw
 from footfall.version import __version__
 
 if TYPE_CHECKING:

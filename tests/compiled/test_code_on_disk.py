@@ -12,12 +12,12 @@ import pytest
 from fresh_python import Answer, fresh_python
 
 import footfall
-from footfall.cache_folder import cache_folder, only_ours
 from footfall.compiled import (
     kernel,
     progress,
 )
 from footfall.compiled.cache import HEADER, KEPT_FOR
+from footfall.process.cache_folder import cache_folder, only_ours
 from footfall.simulation import warm
 from footfall.simulation.first_start import claim
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.cache_folder import cache_folder
 from footfall.errors import FootfallError, GaitError
 from footfall.gait.constraints import GaitConstraints, judge
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.library import find_gait, guess_of, problem_key
 from footfall.gait.step_check import examine, velocity_jump
+from footfall.process.cache_folder import cache_folder
 
 ROBOT = ff.load_robot("planar-biped")
 

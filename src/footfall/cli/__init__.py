@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import FootfallError, FootfallWarning, did_you_mean
-from footfall.garbage import search_garbage_seldom
+from footfall.process.garbage import search_garbage_seldom
 
 __all__ = ["COMMANDS", "main"]
 

@@ -35,9 +35,9 @@ class Command:
     """print one JSON object: the folder and the time it took, s"""
 
     def run(self) -> int:
-        from footfall.cache_folder import cache_folder
         from footfall.cli.shared.usage import UsageError
         from footfall.errors import FootfallError
+        from footfall.process.cache_folder import cache_folder
 
         if self.processes is not None and self.processes < 1:
             raise UsageError(f"--processes {self.processes}: there must be at least one")

@@ -28,8 +28,8 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.types.containers import BaseNamedTuple, BaseTuple
 
-from footfall.cache_folder import cache_folder, only_ours
 from footfall.compiled.stamp import kernel_stamp
+from footfall.process.cache_folder import cache_folder, only_ours
 from footfall.version import __version__
 
 HEADER = b"footfall compiled code 1\n"

@@ -17,15 +17,15 @@ from typing import Any
 
 import numba
 
-from footfall.cache_folder import cache_folder
 from footfall.compiled.cache import classes_of, own_version, prune, read_file, say_once, write_file
 from footfall.compiled.gpu_loops import rolled
 from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
 from footfall.compiled.stamp import kernel_stamp
 from footfall.errors import SimulationError
-from footfall.garbage import no_garbage_search
-from footfall.interrupts import to_the_end
+from footfall.process.cache_folder import cache_folder
+from footfall.process.garbage import no_garbage_search
+from footfall.process.interrupts import to_the_end
 
 #: How the package appears in the names of its compiled functions.
 OWN = "8footfall"

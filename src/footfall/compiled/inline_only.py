@@ -19,7 +19,7 @@ from numba.core.types.misc import unliteral
 from footfall.compiled.cache import KernelCache
 from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
-from footfall.interrupts import to_the_end
+from footfall.process.interrupts import to_the_end
 
 #: The version of Numba whose internals are known, so that needless work can be skipped.
 KNOWN_NUMBA = (0, 68)

@@ -19,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from footfall.mujoco_library import library_path
+from footfall.process.mujoco_library import library_path
 
 llvm.load_library_permanently(str(library_path()))
 

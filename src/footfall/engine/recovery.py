@@ -20,7 +20,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from footfall.mujoco_library import library
+from footfall.process.mujoco_library import library
 
 #: Parts of a return point, bytes: ``jmp_buf`` (at most 312 on the systems we know), error, warning.
 ERROR, WARNING, SIZE = 1024, 2048, 3072

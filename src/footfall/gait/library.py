@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from footfall.cache_folder import cache_folder
 from footfall.errors import GaitError
 from footfall.gait.constraints import GaitConstraints
 from footfall.gait.initial_guess import first_guess
@@ -22,6 +21,7 @@ from footfall.gait.legs import find_legs
 from footfall.gait.optimal import METHOD, Progress, optimise
 from footfall.gait.polynomial import PolynomialGait, load_gait
 from footfall.gait.step_check import examine
+from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot
 from footfall.robot.motors import torque_limits
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import RecordingError
-from footfall.machine import machine_memory
+from footfall.process.machine import machine_memory
 from footfall.record import COLUMNS, DERIVED, Record, array_shapes
 from footfall.robot import Robot
 

@@ -4,7 +4,7 @@
 ``robots`` names the built-in ones, ``summary`` and ``documentation`` describe one of them.
 """
 
-from footfall.mujoco_library import write_no_log_file
+from footfall.process.mujoco_library import write_no_log_file
 from footfall.robot.built_in import documentation, robots, summary
 from footfall.robot.foot import Foot
 from footfall.robot.load import load_robot

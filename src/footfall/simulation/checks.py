@@ -8,7 +8,7 @@ import numpy as np
 
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_number
-from footfall.machine import machine_memory
+from footfall.process.machine import machine_memory
 from footfall.record import Push
 
 #: Steps are counted in 64 bits.

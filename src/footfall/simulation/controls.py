@@ -20,7 +20,7 @@ from footfall.engine import step
 from footfall.engine.other_bodies.points import Points
 from footfall.errors import ControllerError, FootfallError
 from footfall.ground import Ground
-from footfall.interrupts import Interrupts
+from footfall.process.interrupts import Interrupts
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass, moving_bodies

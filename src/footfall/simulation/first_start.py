@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import finalize
 
-from footfall.cache_folder import cache_folder
 from footfall.compiled import compile_cold, separate_kernels
-from footfall.machine import cores
+from footfall.process.cache_folder import cache_folder
+from footfall.process.machine import cores
 
 #: Set, to the folder of claims, in processes that compile for another one: these start no further processes.
 HELPER = "FOOTFALL_COMPILING_HELPER"

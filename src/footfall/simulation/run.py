@@ -22,7 +22,7 @@ from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LIVE, LOST
 from footfall.engine.tape import END, NEXT, SAMPLES, Tape
 from footfall.errors import SimulationError
-from footfall.interrupts import Interrupts
+from footfall.process.interrupts import Interrupts
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector

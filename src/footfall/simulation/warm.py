@@ -15,14 +15,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from footfall.cache_folder import cache_folder
 from footfall.compiled import compile_cold, separate_kernels
 from footfall.contact import law_class, laws
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.event_law import EventLaw
 from footfall.contact.setting import Setting
 from footfall.control import controllers
-from footfall.machine import cores
+from footfall.process.cache_folder import cache_folder
+from footfall.process.machine import cores
 from footfall.simulation.first_start import HELPER, claim, spawn
 from footfall.simulation.simulation import Simulation
 from footfall.simulation.worlds import Worlds

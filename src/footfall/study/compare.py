@@ -27,9 +27,9 @@ from footfall.errors import FootfallError, LawError, SimulationError
 from footfall.files.json_values import json_value
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
-from footfall.machine import cores
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
+from footfall.process.machine import cores
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.study.compare_task import Answer, Elsewhere, Task, simulate
 

@@ -6,7 +6,7 @@ import sys
 
 #: Before anything else is loaded: imports create most of the objects that garbage collection goes through.
 PROGRAM = """
-from footfall.garbage import search_garbage_seldom
+from footfall.process.garbage import search_garbage_seldom
 search_garbage_seldom()
 from {module} import main
 main()

@@ -17,7 +17,7 @@ import numpy as np
 
 from footfall.control.servos import with_servos
 from footfall.errors import FootfallError
-from footfall.machine import cores
+from footfall.process.machine import cores
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from footfall.compiled.gpu import plain
 from footfall.compiled.gpu_cache import compile_for
 from footfall.engine.worlds.card_kernels import find_cuda
-from footfall.machine import cores
+from footfall.process.machine import cores
 
 
 class Named(NamedTuple):

@@ -36,7 +36,7 @@ from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
-from footfall.machine import cores, machine_memory
+from footfall.process.machine import cores, machine_memory
 
 #: Least steps of worlds in a thread's portion of work: some milliseconds.
 PORTION = 2000

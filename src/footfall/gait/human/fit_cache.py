@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from footfall.cache_folder import cache_folder
 from footfall.files.atomic_write import atomic_write
 from footfall.gait.human.fit import WalkSeries
+from footfall.process.cache_folder import cache_folder
 
 #: The modules that decide what comes of a fit; one that changes makes earlier fits others.
 METHOD = ("body", "fit", "series", "soft_ground")

@@ -19,7 +19,7 @@ from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.errors import StudyError, without_warnings
 from footfall.given_numbers import check_seed
-from footfall.machine import cores
+from footfall.process.machine import cores
 from footfall.robot import Robot
 from footfall.study.fit import curvature
 from footfall.study.fit.estimates import PROBES, Estimate, Probes, Seen, correlations, estimates, probed

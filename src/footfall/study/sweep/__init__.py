@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from footfall.errors import StudyError
-from footfall.machine import cores
+from footfall.process.machine import cores
 from footfall.study.sweep import executors
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
