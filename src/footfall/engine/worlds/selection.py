@@ -32,7 +32,7 @@ from footfall.solve.together.desk import LANES, wait
 from footfall.solve.together.selection import search_together
 from footfall.solve.together.selection_desk import contacts_at, fetch_feet, fetch_outlines
 from footfall.solve.together.states import begin_with
-from footfall.solve.together.vertices import number_before, settle_on_vertices, soles_at, tell_newton
+from footfall.solve.together.vertices import number_before, settle_on_vertices, soles_at, tell_again, tell_newton
 
 
 class Rules(NamedTuple):
@@ -102,17 +102,19 @@ def write_together(lane, contacts, desk, points):
 
 @inlined
 def settle_states(lane, robot, state, space, law, desk):
-    """Write forces and states of a world if Newton's forces settle them. Gives whether they do."""
+    """Write forces and states of a world if Newton's forces settle them. Gives whether they do, and whether Newton is
+    now told of other states, with which it may settle them.
+    """
     points = points_of(robot.soles, state, space)
     contacts = contacts_of(robot.soles.foot, points, space)
-    soles = soles_at(desk)
+    soles = soles_at(desk, law.desk)
     tried = settle_on_vertices(lane, contacts, points, law.problem, law.desk, soles)
     if tried > 0:
         write_together(lane, contacts, soles, points)
         if lane == 0:
             report(soles, contacts.near.size - 1, tried, 0, space.signals)
     wait()
-    return tried > 0
+    return tried > 0, tried == 0 and tell_again(lane, contacts, law.problem, law.desk, soles)
 
 
 @inlined

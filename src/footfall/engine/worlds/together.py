@@ -165,14 +165,19 @@ def suggest_states(lane, robot, state, space, law, turn, desk):
     """Solve it by Newton for states of the feet, which its forces suggest. If the forces are those of the states, they
     are the answer. Softened problems are skipped, for a search can do without.
     """
-    suggests = space.progress[ANSWER] == SUGGESTING
+    suggests, begin = space.progress[ANSWER] == SUGGESTING, space.progress[STAGE]
     problem = deferred_in(robot, state, space, law)
-    stage, solved, done = near_by_newton(lane, problem, space.progress[STAGE], suggests, 2 * turn.most, desk)
-    if suggests:
-        stage = SUGGESTED if solved else NEW
-        if done:
-            wait()
-            done = settle_states(lane, robot, state, space, law, desk)
+    stage, solved, done = begin, False, False
+    for _ in range(2):  # the second time with what the suggested states want
+        stage, solved, done = near_by_newton(lane, problem, begin, suggests, 2 * turn.most, desk)
+        again = False
+        if suggests:
+            stage = SUGGESTED if solved else NEW
+            if done:
+                wait()
+                done, again = settle_states(lane, robot, state, space, law, desk)
+        if not again:
+            break
     if lane == 0:
         space.progress[STAGE] = 0 if done else stage
     if done:
