@@ -134,15 +134,20 @@ def pushes_go_on(flow, pushes, step):
 
 @inlined
 def is_as_it_ended(world, flow, pushes, step):
-    """Whether a period begins as the last one ended, with the same controls and pushes."""
-    nq, same = world.qpos.size, pushes_go_on(flow, pushes, step) and world.act.size == 0
+    """Whether a period begins as the last one ended, of which something is known, with the same controls and pushes."""
+    nq = world.qpos.size
+    if not pushes_go_on(flow, pushes, step) or flow.tally[SECANT] == IDLE or world.act.size > 0:
+        return False
     for i in range(nq):
-        same = same and world.qpos[i] == flow.ended[i]
+        if world.qpos[i] != flow.ended[i]:
+            return False
     for j in range(world.qvel.size):
-        same = same and world.qvel[j] == flow.ended[nq + j]
+        if world.qvel[j] != flow.ended[nq + j]:
+            return False
     for i in range(world.ctrl.size):
-        same = same and world.ctrl[i] == flow.ctrl[i]
-    return same
+        if world.ctrl[i] != flow.ctrl[i]:
+            return False
+    return True
 
 
 @inlined
