@@ -62,7 +62,7 @@ def test_a_run_that_ends_after_a_time_step_ends_with_forces():
 def test_impulses_without_a_collision_that_follow_one_another_end_in_a_time_step():
     """Thin legs jam on a stair of rubber: forces that exist follow from none of the impulses."""
     robot, ground = ff.load_robot("point-biped"), rough_grounds()["stairs"]
-    start = random_start(robot, ground, np.random.default_rng((2, 5, 4)))
+    start = random_start(robot, ground, np.random.default_rng((296, 5, 4)))
     sim = ff.Simulation(robot, ground=replace(ground, static_friction=2.0, dynamic_friction=2.0), law=LAW)
     rec = sim.run(0.03, qpos=start.qpos, qvel=start.qvel)
     steps, jams = rec.signals["time_steps"].ravel(), [warning["time"] for warning in rec.info["warnings"]]

@@ -225,7 +225,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
         if rows == 0 or rows_agree(world, constraints, turn, not asked):
             return status if shared.number[2] == 0 else 1
         contacts.effort[0] -= round_cost(world.qvel.size, contacts.number[0], bodies)
-        contacts.effort[0] -= rows_cost(world.qvel.size, shared.number[0], bodies)
+        contacts.effort[0] -= rows_cost(world.qvel.size, shared.number[0], shared.number[1], bodies)
         if asked and status == 0:
             found = True
             keep_solved(points, contacts, scratch)

@@ -9,6 +9,8 @@ from footfall.solve.problem import MOST, NO_MORE
 #: Points chosen of one foot at the beginning, and the most bodies for which that holds; with more bodies it is one
 #: point each, since few points carry a heap, and missing ones join.
 OF_A_FOOT, FEW_BODIES = 4, 3
+#: Points of a foot that are chosen because they carried it in the last step.
+CARRY = 3
 
 
 @inlined
@@ -39,12 +41,25 @@ def farthest(problem, b, first, count):
     return best
 
 
+@inlined
+def most_loaded(problem, b, first, count):
+    """The point of a foot with the largest load that is not among those already chosen; -1 if none has any."""
+    contacts, chosen = problem.contacts, problem.chosen
+    best, load = -1, 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        chosen_already = is_chosen(chosen[first:], count - first, p)
+        if problem.force[p, 2] > load and problem.target[p] != ANY and not chosen_already:
+            best, load = p, problem.force[p, 2]
+    return best
+
+
 @kernel
-def choose_few(problem, hard):
+def choose_few(problem, again):
     """Choose points of every foot: the one that enters the ground fastest, and others far from it. Gives their number.
 
-    Where the law is solved again in the same step, take those that carried the feet in its last solution; if the last
-    step was ``hard``, those that carried them then.
+    Where the law is solved again in the same step, take those that carried the feet in its last solution; if this is
+    expected ``again`` because it was so in the last step, those of every foot that carried most of it then.
     """
     contacts, free, target = problem.contacts, problem.free, problem.target
     count, bodies = 0, 0
@@ -52,12 +67,12 @@ def choose_few(problem, hard):
         count += 1
     if count > 0:
         return count
-    if hard:
-        for i in range(contacts.number[0]):
-            p = contacts.points[i]
-            if count < MOST and problem.force[p, 2] > 0.0 and target[p] != ANY:
-                problem.chosen[count] = p
-                count += 1
+    for b in range(contacts.near.size - 1 if again else 0):
+        first, best = count, most_loaded(problem, b, count, count)
+        while best >= 0 and count < MOST and count - first < CARRY:
+            problem.chosen[count] = best
+            count += 1
+            best = most_loaded(problem, b, first, count)
     if count > 0:
         return count
     for b in range(contacts.near.size - 1):

@@ -88,7 +88,7 @@ def solve_from_guess(problem):
     keep_forces(problem)  # the last ones, for Newton to begin with
     missing_accelerations(problem)
     iterations, found = 0, False
-    if guesses_missed(problem) == 0.0:
+    if not guesses_missed(problem):
         iterations = 1
         found = all_held(problem) and hold_all(problem)
         if not found:

@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
-from footfall.solve.chosen_points import choose_few, join, mark_end
+from footfall.solve.chosen_points import FEW_BODIES, choose_few, join, mark_end
 from footfall.solve.contact_guess import (
     MISSES,
     TOLERANCE,
@@ -29,6 +29,7 @@ from footfall.solve.effort import affordable, bodies_near, dense_cost, guess_cos
 from footfall.solve.exact_cone import cone_floats, cone_integers, solve_cone
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
+from footfall.solve.newton_on_cone import NEAR
 from footfall.solve.problem import FORCE, MOST, TURNED, problem_type
 from footfall.solve.pyramid import pyramid_floats, pyramid_integers
 
@@ -40,10 +41,11 @@ LEFT, POINT_SOLUTIONS = 0.05, 800
 SWEEPS = 40
 #: Sweeps over all points where nothing else has solved the problem, whatever they cost.
 LAST_SWEEPS = 3
-# What a point remembers of guesses: that they missed, and that the problem was hard, too.
-MISS, HARD = 1.0, -1.0
-#: Most guesses from nearly right forces, and fewer where guesses failed in the last step.
-NEAR_GUESSES, FEW_GUESSES = 6, 2
+# What a point remembers of guesses that missed.
+MISS = 1.0
+#: Most guesses from nearly right forces, where guesses failed in the last step, and in a heap of many bodies, where one
+#: costs as much as some steps of Newton.
+NEAR_GUESSES, FEW_GUESSES, HEAP_GUESSES = 6, 2, 1
 #: A point whose load is no more than this share of the largest is open or about to be; one with less than this share of
 #: its friction limit sticks.
 IDLE, HOLDS = 1e-6, 0.9999
@@ -179,6 +181,8 @@ def guess_from_forces(problem, most):
     read_kinds(problem)
     keep_forces(problem)  # in case the guess misses
     missing_accelerations(problem)
+    if bodies_near(contacts) > FEW_BODIES:
+        most = min(most, HEAP_GUESSES)
     most = affordable(contacts.effort[0], guess_cost(problem), most)
     found, guesses = solve_by_guessing(problem, most)
     if found:
@@ -190,10 +194,9 @@ def guess_from_forces(problem, most):
 
 
 @kernel
-def solve_few(problem, count, warm, hard, budget):
-    """Solve for the forces of the first ``count`` chosen points, with no forces on the others. Gives whether they are
-    solved, the steps and pivots, the rest of the budget, and whether the problem is hard; ``hard`` says that earlier
-    ones were. Starts from the present forces, which if ``warm`` are nearly right.
+def solve_few(problem, count, near, budget):
+    """Solve for the forces of the first ``count`` chosen points, with no forces on the others, from the present ones,
+    which may be ``near`` a solution. Gives whether they are solved, the steps and pivots, and the rest of the budget.
     """
     dense = dense_problem(problem, count)
     for i in range(count):
@@ -202,34 +205,32 @@ def solve_few(problem, count, warm, hard, budget):
         for k in range(3):
             dense.impulse[i, k] = problem.force[p, k]
     budget -= dense_cost(float(count), bodies_near(problem.contacts))
-    found, iterations, left, hard = solve_cone(dense, warm, hard, ENOUGH, budget)
+    found, iterations, left = solve_cone(dense, near, ENOUGH, budget)
     hand_back(problem, dense.impulse)
-    return found, iterations, left, hard
+    return found, iterations, left
 
 
 @inlined
 def guesses_missed(problem):
-    """How guesses failed in the last step, ``MISS`` or ``HARD``, or 0.0 if they did not: the same is expected of this
-    step.
+    """Whether guesses failed in the last step: the same is expected of this step.
 
     It happens where a robot lies at rest and the ground can hold it in many ways. Then some points are on the cone
     without slipping, which the memory of a point does not say, or the forces are not the least ones.
     """
     contacts = problem.contacts
     for i in range(contacts.number[0]):
-        remembered = problem.memory[contacts.points[i], MISSES]
-        if remembered in (MISS, HARD):
-            return remembered
-    return 0.0
+        if problem.memory[contacts.points[i], MISSES] == MISS:
+            return True
+    return False
 
 
 @kernel
-def remember(problem, hit, hard):
+def remember(problem, hit):
     """Remember for all points whether guesses will fail: not if one was right and all points that it lets slide do
-    slide; if none was right, whether the problem was ``hard``.
+    slide.
     """
     contacts, still, end = problem.contacts, problem.still, problem.end
-    misses = 0.0 if hit else HARD if hard else MISS
+    misses = 0.0 if hit else MISS
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if problem.kind[p] == SLIDE and end[p, 0] * end[p, 0] + end[p, 1] * end[p, 1] <= still * still:
@@ -251,22 +252,21 @@ def solve_by_few(problem):
     steps, pivots, sweeps and guesses.
     """
     contacts = problem.contacts
-    missed = guesses_missed(problem)
-    near, hard = missed != 0.0 or contacts.number[1] > 0, missed == HARD
-    most, iterations = NEAR_GUESSES, 0
+    missed, most, iterations = guesses_missed(problem), NEAR_GUESSES, 0
     fetch_forces(problem)
-    if missed != 0.0:  # the last forces are more informative than the last modes
+    if missed:  # the last forces are more informative than the last modes
         most = FEW_GUESSES
         hit, iterations = guess_from_forces(problem, most)
         if hit:
-            remember(problem, True, False)
+            remember(problem, True)
             return True, iterations
-    count, slack = choose_few(problem, hard), problem.still + slowest_motion(problem)
+    count, slack = choose_few(problem, missed), problem.still + slowest_motion(problem)
     kept = LEFT * contacts.effort[0]
-    left, found, complete = contacts.effort[0] - kept, True, False
-    for turn in range(JOININGS):
-        found, steps, left, hard = solve_few(problem, count, near or turn > 0, hard, left)
+    left, complete, near = contacts.effort[0] - kept, False, not missed
+    for _ in range(JOININGS):
+        found, steps, left = solve_few(problem, count, near, left)
         iterations += steps
+        near = steps <= NEAR
         move(problem)
         if not found:
             break
@@ -278,9 +278,9 @@ def solve_by_few(problem):
     mark_end(problem, count if complete else 0)
     if complete:
         hit, guesses = guess_from_forces(problem, most)
-        remember(problem, hit, hard)
+        remember(problem, hit)
         return True, iterations + guesses
-    remember(problem, False, True)
+    remember(problem, False)
     # Gauss-Seidel comes near a solution from any start, and guesses from there are right.
     keep_in_cone(problem)
     cost = sweep_cost(count, bodies_near(contacts))

@@ -98,12 +98,6 @@ def trial_cost(n):
 
 
 @inlined
-def short_trial_cost(n):
-    """Cost of one more evaluation with a shorter step."""
-    return 150.0 + 2.3 * n
-
-
-@inlined
 def pivot_cost(n):
     """Cost of a pivot of Lemke's method with n unknowns."""
     return 0.7 * n * n
@@ -141,11 +135,12 @@ def look_cost(dofs, looks, price):
 
 
 @inlined
-def rows_cost(dofs, rows, bodies):
-    """Cost of eliminating constraint rows, half of them active, from the motion of the bodies in contact."""
-    if rows > 2.0 * dofs:
-        return rows * (80.0 + 14.0 * dofs) + dofs * dofs * (0.2 * rows + 4.0 * bodies)
-    return rows * (80.0 + 14.0 * dofs + rows * (16.0 + 0.3 * dofs + bodies))
+def rows_cost(dofs, rows, holding, bodies):
+    """Cost of eliminating constraint rows, some of them active, from the motion of the bodies in contact."""
+    cost = rows * (80.0 + 14.0 * dofs)
+    if holding > dofs:
+        return cost + dofs * dofs * (0.4 * holding + 4.0 * bodies)
+    return cost + holding * holding * (64.0 + 1.2 * dofs + 4.0 * bodies)
 
 
 @inlined
@@ -156,8 +151,8 @@ def made_cost(dofs, rows, touching, sought):
 
 @inlined
 def impact_cost(dofs, rows, bodies):
-    """Cost of the inverse inertia of the bodies in contact, constraint rows eliminated."""
-    return rows_cost(dofs, rows, bodies) + answer_cost(dofs, bodies)
+    """Cost of the inverse inertia of the bodies in contact, constraint rows eliminated, half of them active."""
+    return rows_cost(dofs, rows, 0.5 * rows, bodies) + answer_cost(dofs, bodies)
 
 
 @inlined

@@ -21,15 +21,13 @@ from footfall.solve.dense import eliminate
 from footfall.solve.effort import affordable, interior_cost
 from footfall.solve.newton_on_cone import cone_scratch
 
-#: Most steps, and the least share of a step that must stay inside the cone: otherwise it is given up.
-STEPS, SHORTEST = 30, 1e-3
+#: Most steps, and how many of them may be shorter than that share: it stalls, and is given up.
+STEPS, SHORT, SHORTS = 30, 0.1, 2
 #: Share of the way to the cone's surface that a step may take, and the least factor by which products of x and y
 #: shrink.
 SHARE, SHRINKS = 0.99, 0.1
 #: Largest miss of the motions, in units of the largest impulse that would stop a point alone.
 MISS = 1e-8
-#: How far inside the cone it begins near a solution, of the largest impulse that would stop a point alone.
-INSIDE = 1e-3
 #: Slip below which it has no direction.
 NO_SLIP = 1e-12
 
@@ -90,25 +88,6 @@ def begin_inside(dense):
     scratch = cone_scratch(dense)
     for i in range(3 * dense.friction.size):
         scratch.x[i] = scratch.y[i] = 1.0 if i % 3 == 2 else 0.0
-
-
-@kernel
-def begin_near(dense):
-    """Let impulses be those there are, which are nearly right, and motions theirs, both a little inside the cone."""
-    scratch, points = cone_scratch(dense), dense.friction.size
-    own = inside(scratch)
-    size = write_units(dense, own)
-    for p in range(points):
-        first = 3 * p
-        for k in range(3):
-            unit = own.unit[first + k]
-            own.x[first + k] = dense.impulse[p, k] / (size * unit) if unit > 0.0 else 0.0
-        own.x[first + 2] = max(own.x[first + 2], math.sqrt(own.x[first] ** 2 + own.x[first + 1] ** 2)) + INSIDE
-    look(dense, size, own)
-    for p in range(points):
-        first = 3 * p
-        own.y[first], own.y[first + 1] = own.u[first], own.u[first + 1]
-        own.y[first + 2] = max(0.0, own.u[first + 2]) + own.slip[first] + INSIDE
 
 
 @kernel
@@ -249,7 +228,7 @@ def interior_point(dense, rank, product, budget):
     """
     scratch = cone_scratch(dense)
     own, n = inside(scratch), 3 * dense.friction.size
-    size, aim, steps = write_units(dense, own), SHRINKS, 0
+    size, aim, steps, shorts = write_units(dense, own), SHRINKS, 0, 0
     cost = interior_cost(n, rank)
     for _ in range(affordable(budget, cost, STEPS)):
         mean, most, miss = look(dense, size, own)
@@ -259,7 +238,8 @@ def interior_point(dense, rank, product, budget):
             break
         steps += 1
         length = min(1.0, SHARE * min(to_the_cone(own.x, own.step), to_the_cone(own.y, own.change)))
-        if not length > SHORTEST:
+        shorts += 0 if length > SHORT else 1
+        if shorts == SHORTS:
             break
         for i in range(n):
             own.x[i] += length * own.step[i]

@@ -5,13 +5,15 @@ With ``a = z - r (u - target n)`` and a positive r for each point, impulses z so
     z_n = max(0, a_n)        z_t = a_t, shrunk to the length mu max(0, a_n) if it is longer
 
 (Alart and Curnier 1991). The points of a few bodies have a Delassus matrix of low rank, and Newton's steps are taken in
-as many unknowns, slightly softened, so that a singular derivative does no harm. From the impulses of a similar problem
-it takes few steps; from elsewhere it may stall, above all under a rigid foot, whose points constrain each other.
+as many unknowns, slightly softened, so that a singular derivative does no harm. Steps are taken whole: a solution often
+lies beyond a kink at which the residual is larger, and a search for a lower one along the step ends there. From the
+impulses of a similar problem Newton takes few steps; from elsewhere it may cycle, above all under a rigid foot, whose
+points constrain each other.
 
-A stalled problem is then softened: a term ``soft (z - c) / ease`` is added to ``u``, with the last impulses for c,
-which fades as they settle (Rockafellar's proximal point method 1976), and r is large. Softened problems lead to a
-solution, to rounding or to within a millionth, from nearly every state of a robot; :mod:`footfall.solve.exact_cone`
-handles the rest.
+Such a problem is softened: a term ``soft (z - c) / r`` is added to ``u``, with the last impulses for c
+(Rockafellar's proximal point method 1976). The next problem, about the solution of the last one, is harder; one that
+Newton does not solve is followed by a softer one. They lead to a solution, to rounding or to within a millionth, from
+nearly every state of a robot, in ten steps or so; :mod:`footfall.solve.exact_cone` handles the rest.
 """
 
 from __future__ import annotations
@@ -23,24 +25,22 @@ import numpy as np
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
-from footfall.solve.dense import copy, eliminate, low_rank
-from footfall.solve.effort import affordable, low_rank_cost, short_trial_cost, trial_cost
-from footfall.solve.newton_on_lcp import SHARE, largest
+from footfall.solve.dense import eliminate, low_rank
+from footfall.solve.effort import affordable, low_rank_cost, trial_cost
+from footfall.solve.newton_on_lcp import largest
 
-#: Softness of successive problems, the factor of r for each, and the most steps of each.
-SOFT, EAGER, SOFT_STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), 30.0, 25
-#: Index of the softness with which nearly right impulses begin.
-WARM = 3
+#: Softness of the first problem about given impulses, and about nearly right ones; the largest, the least.
+SOFT, NEARLY, SOFTEST, LEAST = 1e-2, 1e-4, 1.0, 1e-10
+#: Factors of the softness after a problem that was solved, and after one that was not; the first from then on.
+HARDER, SOFTER, SLOWLY = 0.1, 10.0, 0.2
+#: Most steps of one softened problem, and of all, which are no more.
+SOFT_STEPS, STEPS = 10, 32
 #: Residual at which a softened problem is solved well enough, relative to its softness.
-ROUGH = 1e-4
-#: Softened problems in a row that may have larger residuals than those before, and the factor by which one must lower
-#: the residual to count as progress: the next softness often helps where one has stalled, and otherwise the best one so
-#: far, repeatedly.
-STALLS, LOWER, LOWER_AGAIN = 3, 0.5, 0.95
-#: Most halvings of a step: a step that must be shorter leads nowhere.
-HALVINGS = 12
-#: Steps within which initial impulses must lead to a solution; otherwise they are discarded.
-NEAR = 10
+ROUGH = 1e-2
+#: The longest step, of the largest impulse that would stop a point alone.
+LONGEST = 2.0
+#: Steps within which initial impulses must lead to a solution; otherwise it is softened.
+NEAR = 4
 #: Largest residuals that are aimed at and accepted, relative to the largest impulse that would stop a point alone.
 TOLERANCE, ACCEPTED = 1e-13, 1e-10
 #: Pivots of W below this, of the largest, are rounding; softness, over r, that steps in few unknowns have at least.
@@ -72,7 +72,6 @@ class Newton(NamedTuple):
     """The state of Newton's method on n points; vectors are divided by ``size``."""
 
     size: float  # N s, the largest impulse that would stop a point alone
-    eager: float  # factor of r
     soft: float
     ease: np.ndarray  # (n,) r of each point
     centre: np.ndarray  # (3n,) about which the problem is softened
@@ -134,29 +133,19 @@ class LowRank(NamedTuple):
 
 
 @kernel
-def values(dense, newton, z):
-    """Write the motions and the residual at z (3n,); gives half its square."""
-    size, soft, ease, u = newton.size, newton.soft, newton.ease, newton.u
+def miss(dense, newton, z):
+    """Write the motions and what z (3n,) misses the equations by; gives the largest part of that."""
+    size, soft, ease, u, phi = newton.size, newton.soft, newton.ease, newton.u, newton.phi
     n = z.size
     for i in range(n):
         value = dense.free[i // 3, i % 3] / size + soft / ease[i // 3] * (z[i] - newton.centre[i])
         for j in range(n):
             value += dense.matrix[i, j] * z[j]
         u[i] = value
-    return misses(dense, newton, z)
-
-
-@kernel
-def misses(dense, newton, z):
-    """The same where the motions are known."""
-    size, ease, u, phi = newton.size, newton.ease, newton.u, newton.phi
-    merit = 0.0
     for p in range(dense.friction.size):
-        x, y, normal = projected(p, newton.eager * ease[p], dense.friction[p], size, dense.target[p], z, u)
+        x, y, normal = projected(p, ease[p], dense.friction[p], size, dense.target[p], z, u)
         phi[3 * p], phi[3 * p + 1], phi[3 * p + 2] = z[3 * p] - x, z[3 * p + 1] - y, z[3 * p + 2] - normal
-        for k in range(3):
-            merit += 0.5 * phi[3 * p + k] ** 2
-    return merit
+    return largest(phi)
 
 
 @kernel
@@ -167,14 +156,14 @@ def low_rank_step(dense, newton, z, rank, space, step):
     E'`` the step is ``-B^-1 phi - E C y`` where ``(1 + C^T E C) y = -C^T B^-1 phi``. False if there is none.
     """
     factor, gram, about, where = space.factor, space.gram, space.about, space.where
-    phi, eager, size = newton.phi, newton.eager, newton.size
-    own, row = 1.0 - eager * newton.soft - FLOOR, space.right
+    phi, size, row = newton.phi, newton.size, space.right
+    own = 1.0 - newton.soft - FLOOR
     for i in range(rank):
         row[i] = 0.0
         for j in range(rank):
             gram[i, j] = 1.0 if i == j else 0.0
     for p in range(dense.friction.size):
-        r, mu, first = eager * newton.ease[p], dense.friction[p], 3 * p
+        r, mu, first = newton.ease[p], dense.friction[p], 3 * p
         x, y, normal = shifted(p, r, size, dense.target[p], z, newton.u)
         length, pressed = math.sqrt(x * x + y * y), normal > 0.0
         limit = mu * normal if pressed else 0.0
@@ -228,100 +217,102 @@ def factor_matrix(dense):
     return low_rank(dense.matrix, n, NO_RANK, n, scratch.factor, scratch.about)
 
 
-@kernel
-def cone_newton(dense, rank, eager, soft, limit, budget):
-    """Improve the impulses in place, in ``limit`` steps and within ``budget``, softened about their initial values.
-    Gives the residual of the problem itself, relative to the largest impulse that would stop a point alone, the steps
-    taken, and their cost. W is factored already.
-    """
-    w, free, target, impulse = dense.matrix, dense.free, dense.target, dense.impulse
-    points, scratch = dense.friction.size, cone_scratch(dense)
-    n, z, u, phi, step, trial = 3 * points, scratch.z, scratch.u, scratch.phi, scratch.step, scratch.trial
-    ease, centre = scratch.ease, scratch.centre
-    size = 1e-300
-    for p in range(points):
+@inlined
+def begin(dense, soft, scratch):
+    """The state of Newton's method at the given impulses, about which the problem is softened."""
+    w, ease, size = dense.matrix, scratch.ease, 1e-300
+    for p in range(dense.friction.size):
         diagonal = w[3 * p, 3 * p] + w[3 * p + 1, 3 * p + 1] + w[3 * p + 2, 3 * p + 2]
         ease[p] = 3.0 / diagonal if diagonal > 0.0 else 1.0
         for k in range(3):
-            size = max(size, ease[p] * abs(free[p, k]), ease[p] * abs(target[p]))
-    for p in range(points):
-        for k in range(3):
-            z[3 * p + k] = impulse[p, k] / size
-            centre[3 * p + k] = z[3 * p + k]
-    newton = Newton(size, eager, soft, ease, centre, u, phi)
-    merit = values(dense, newton, z)
-    error, steps = largest(phi), 0
-    space = LowRank(scratch.factor, scratch.gram, scratch.about, trial, scratch.right)
-    cost, trials = low_rank_cost(n, rank) + trial_cost(n), 0
-    limit = affordable(budget, cost, limit)
-    began, after, tolerance = scratch.about, scratch.right, max(TOLERANCE, ROUGH * soft)
-    while error > tolerance and steps < limit and cost * steps + short_trial_cost(n) * trials < budget:
-        if not low_rank_step(dense, newton, z, rank, space, step):
-            break
-        copy(began, u)
-        length = 1.0
-        for i in range(n):
-            trial[i] = z[i] + step[i]
-        new = values(dense, newton, trial)
-        copy(after, u)
-        for _ in range(HALVINGS):
-            if new <= (1.0 - 2.0 * SHARE * length) * merit:
-                break
-            length *= 0.5
-            for i in range(n):  # motions are linear in the impulses
-                trial[i] = z[i] + length * step[i]
-                u[i] = began[i] + length * (after[i] - began[i])
-            new = misses(dense, newton, trial)
-            trials += 1
-        if not new < (1.0 - SHARE * length) * merit:
-            break
-        copy(z, trial)
-        merit, error = new, largest(phi)
-        steps += 1
-    # The right-hand sides, which lie in the cone, on it or at its tip exactly.
-    values(dense, newton, z)
-    for p in range(points):
-        x, y, normal = projected(p, eager * ease[p], dense.friction[p], size, target[p], z, u)
-        trial[3 * p], trial[3 * p + 1], trial[3 * p + 2] = x, y, normal
-        impulse[p, 0], impulse[p, 1], impulse[p, 2] = size * x, size * y, size * normal
-    if soft > 0.0 or eager != 1.0:
-        values(dense, Newton(size, 1.0, 0.0, ease, centre, u, phi), trial)
-        error = largest(phi)
-    return error, steps, cost * steps + 3.0 * trial_cost(n) + short_trial_cost(n) * trials
+            size = max(size, ease[p] * abs(dense.free[p, k]), ease[p] * abs(dense.target[p]))
+    for i in range(scratch.z.size):
+        scratch.z[i] = scratch.centre[i] = dense.impulse[i // 3, i % 3] / size
+    return Newton(size, soft, ease, scratch.centre, scratch.u, scratch.phi)
+
+
+@inlined
+def write_impulses(dense, newton, z):
+    """Write the right-hand sides at z, which lie in the cone, on it or at its tip exactly, as impulses; gives the
+    residual of the problem itself. ``z`` and the centre are destroyed.
+    """
+    for i in range(z.size):
+        z[i] -= newton.phi[i]
+        dense.impulse[i // 3, i % 3] = newton.size * z[i]
+    return miss(dense, Newton(newton.size, 0.0, newton.ease, newton.centre, newton.u, newton.phi), z)
 
 
 @kernel
-def soften(dense, rank, enough, budget, first, missed):
-    """Newton's method on successive softened problems, from number ``first`` on, in place. Gives the least residual of
-    the problem itself, the steps taken, and their cost. Impulses with a residual below ``enough`` are improved while
-    that is easy. If the initial impulses have a known residual ``missed``, the first problem must lower it and none may
-    stall; otherwise they are discarded.
+def settle(dense):
+    """Put the impulses into the cone, as the equations ask; gives their residual as :func:`cone_newton` does."""
+    scratch = cone_scratch(dense)
+    newton = begin(dense, 0.0, scratch)
+    miss(dense, newton, scratch.z)
+    return write_impulses(dense, newton, scratch.z)
+
+
+@kernel
+def cone_newton(dense, rank, soft, limit, budget):
+    """Solve the problem, softened about the impulses, in ``limit`` steps and within ``budget``, and write its impulses.
+    Gives the residual of the problem itself, relative to the largest impulse that would stop a point alone, the steps
+    taken, and their cost; where it is not solved, the residual is infinite and impulses are as they were. W is factored
+    already.
     """
-    impulse, n, best = dense.impulse, 3 * dense.friction.size, cone_scratch(dense).best
-    lowest, steps, spent = math.inf, 0, 0.0
-    k, nearest, hardest, stalls, again = first, first, len(SOFT) - 1, 0, False
-    while spent < budget:
-        error, more, cost = cone_newton(dense, rank, EAGER, SOFT[k], SOFT_STEPS, budget - spent)
+    scratch = cone_scratch(dense)
+    z, step, n = scratch.z, scratch.step, scratch.z.size
+    newton = begin(dense, soft, scratch)
+    space = LowRank(scratch.factor, scratch.gram, scratch.about, scratch.trial, scratch.right)
+    cost, trial = low_rank_cost(n, rank), trial_cost(n)
+    error, steps, tolerance = miss(dense, newton, z), 0, max(TOLERANCE, ROUGH * soft)
+    for _ in range(affordable(budget, cost + trial, limit)):
+        if error <= tolerance or not low_rank_step(dense, newton, z, rank, space, step):
+            break
+        length = min(1.0, LONGEST / max(LONGEST, largest(step)))
+        for i in range(n):
+            z[i] += length * step[i]
+        error = miss(dense, newton, z)
+        steps += 1
+    spent = cost * steps + trial * (steps + 2)
+    if not error <= max(ACCEPTED, tolerance):
+        return math.inf, steps, spent
+    return write_impulses(dense, newton, z), steps, spent
+
+
+@kernel
+def soften(dense, rank, enough, budget, soft, missed):
+    """Newton's method on successive softened problems, the first of them ``soft``, in place. Gives the least residual
+    of the problem itself, the steps taken, and their cost; that of the initial impulses is ``missed``, if known.
+    Impulses with a residual below ``enough`` are improved as far as the steps go; if no problem is solved, they stay.
+    """
+    best, lowest, steps, spent, factor = cone_scratch(dense).best, missed, 0, 0.0, HARDER
+    keep(dense, best)
+    for _ in range(STEPS):
+        if spent >= budget or steps >= STEPS:
+            break
+        error, more, cost = cone_newton(dense, rank, soft, min(SOFT_STEPS, STEPS - steps), budget - spent)
         steps += more
         spent += cost
-        easy, lower = error < 0.1 * lowest, error < (LOWER_AGAIN if again else LOWER) * lowest
+        solved = error < math.inf
         if error < lowest:
-            lowest, nearest = error, k
-            for i in range(n):
-                best[i] = impulse[i // 3, i % 3]
-        if lowest <= ACCEPTED or (lowest <= enough and not easy) or lowest >= missed:
+            lowest = error
+            keep(dense, best)
+        if lowest <= ACCEPTED or (soft <= LEAST and (solved or lowest <= enough)):
             break
-        stalls = 0 if lower else stalls + (1 if missed == math.inf else STALLS)
-        if stalls < STALLS and k < hardest:
-            k += 1
-        elif not again and nearest < hardest and missed == math.inf:
-            put_back(dense, best)
-            k, hardest, stalls, again = nearest, nearest, 0, True
-        elif not again or stalls == STALLS:
+        if solved:
+            soft = max(LEAST, factor * soft)
+        elif soft < SOFTEST:
+            soft, factor = min(SOFTEST, SOFTER * soft), SLOWLY
+        else:
             break
-    if lowest < math.inf:
-        put_back(dense, best)
+    put_back(dense, best)
     return lowest, steps, spent
+
+
+@inlined
+def keep(dense, best):
+    """Save the impulses as the best (3n,)."""
+    for i in range(best.size):
+        best[i] = dense.impulse[i // 3, i % 3]
 
 
 @inlined

@@ -230,7 +230,7 @@ def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
         return impulse, 0 if found else 2, iterations
     floats, integers = np.zeros(cone_floats(points)), np.zeros(cone_integers(points), dtype=np.int64)
     own = Dense(given.W, given.free, given.target, given.friction, impulse, floats, integers)
-    found, iterations, _, _ = solve_cone(own, False, False, 0.0, math.inf)
+    found, iterations, _ = solve_cone(own, True, 0.0, math.inf)
     return impulse, 0 if found else 2, iterations
 
 

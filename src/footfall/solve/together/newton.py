@@ -1,4 +1,5 @@
-"""Newton on the exact Coulomb cone by the lanes of a warp: the method of :mod:`footfall.solve.newton_on_cone`.
+"""Newton on the exact Coulomb cone by the lanes of a warp: the equations of :mod:`footfall.solve.newton_on_cone`, with
+a search along each step.
 
 All points of a foot move together, so the Delassus matrix ``W = G L G^T`` is never written out, and a step is taken in
 the motions of the feet: with blocks B and E' of single points the derivative is ``B + E' W``, and with ``E = B^-1 E'``
@@ -14,13 +15,17 @@ from footfall.compiled import inlined
 from footfall.solve.contact_search import ENOUGH
 from footfall.solve.contacts import coulomb
 from footfall.solve.delassus import ANY
-from footfall.solve.newton_on_cone import ACCEPTED, EAGER, FLOOR, NEAR, SOFT, SOFT_STEPS, WARM
+from footfall.solve.newton_on_cone import ACCEPTED, FLOOR
 from footfall.solve.newton_on_lcp import SHARE
 from footfall.solve.together.algebra import eliminate_together
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, copy_together, motion_of, move_feet, wait
 
-#: Times that a step is halved.
-HALVINGS = 12
+#: Times that a step is halved, and steps from given forces.
+HALVINGS, NEAR = 12, 10
+#: Softness of successive problems, the factor of r for each, and the most steps of each.
+SOFT, EAGER, SOFT_STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), 30.0, 25
+#: Index of the softness with which nearly right forces begin.
+WARM = 3
 #: Accepted residual if it goes straight: that of friction in a search.
 AGREED = 1e-9
 #: Stages: Newton itself, on softened problems about its result, and about nothing, from this one on.
