@@ -33,7 +33,7 @@ SLOW_RUNS, SLOW_STEPS = 1, 8
 UNSOLVED = 1e-3
 #: The same of real robots that lie deep in the ground. Jammed by friction, some have next to no solution: of 120 heaps
 #: two cost more in every step than one may.
-HEAPS = 0.04
+HEAPS = 0.027
 #: Work of the contact forces on a robot that started clear of the ground, of what it had to lose: in steps of 1 ms,
 #: springs that are hit at several m/s give back a little more than they took.
 ENERGY = 0.02
