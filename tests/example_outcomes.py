@@ -152,7 +152,7 @@ def a_motion(command, capsys):
     """A squat under the names of the examples."""
     motion = swaying(ff.load_robot("spatial-biped"), bend=0.1, lean=0.0, duration=0.6)
     turned = motion.rotation[:, [1, 2, 3, 0]]
-    for name in ("squat.npz", "MOTION.npz"):
+    for name in ("squat.npz", "walk.npz", "MOTION.npz"):
         np.savez(name, fps=50, root_pos=motion.position, root_rot=turned, dof_pos=motion.joints)
     named = dict(zip(motion.names, motion.joints.T, strict=True))
     root = dict(zip(("x", "y", "z", "qx", "qy", "qz", "qw"), np.column_stack([motion.position, turned]).T, strict=True))
@@ -237,7 +237,7 @@ def a_paper(command):
 
 
 def a_plot(command):
-    ff.Simulation("ball").run(0.1).save("runs/walk")
+    ff.Simulation("ball").run(0.1).save(command[1])
     assert main(command) == 0
     assert Path(command[command.index("--out") + 1]).stat().st_size > 1000
 
