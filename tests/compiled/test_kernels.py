@@ -25,6 +25,7 @@ from footfall.compiled import (
     separate,
     separate_kernels,
 )
+from footfall.compiled.cache import classes_of
 
 PACKAGE = Path(footfall.__file__).parent
 
@@ -317,3 +318,10 @@ def test_a_tuple_points_at_one_that_it_holds_by_reference():
     around = ByReference(Around(within, 2.0))
     assert weighed(around) == 2.0 == weighed.py_func(around) and values[0] == 2.0
     assert weighed(around.replace(within=ByReference(Within(values + 3.0)))) == 8.0
+
+
+def test_fields_in_another_order_have_code_of_their_own():
+    """Kernels find fields by their number: code that was kept for one order would read other fields in another."""
+    pairs = [NamedTuple("Pair", [(name, float) for name in order]) for order in ("xy", "yx")]
+    first, second = ([numba.typeof(pair(1.0, 2.0))] for pair in pairs)
+    assert str(first) == str(second) and classes_of(first) != classes_of(second)

@@ -152,14 +152,14 @@ def own_version(*, gpu: bool = False) -> str:
 
 
 def classes_of(kinds: Any) -> list[str]:
-    """The modules of the named tuples among argument types: a pickle looks them up by module, but types contain only
-    names.
+    """Modules and fields of the named tuples among argument types, whose own names tell neither: a pickle looks classes
+    up by module, and code compiled for fields in another order reads the wrong ones.
     """
     found = []
     for kind in kinds:
         kind = getattr(kind, "tuple_type", kind)
         if isinstance(kind, BaseNamedTuple):
-            found.append(kind.instance_class.__module__)
+            found.append(f"{kind.instance_class.__module__} {' '.join(kind.fields)}")
         if isinstance(kind, BaseTuple):
             found += classes_of(kind.types)
     return found
