@@ -9,7 +9,7 @@ from footfall.solve.problem import MOST, NO_MORE
 #: Points chosen of one foot at the beginning, and the most bodies for which that holds; with more bodies it is one
 #: point each, since few points carry a heap, and missing ones join.
 OF_A_FOOT, FEW_BODIES = 4, 3
-#: Points of a foot that are chosen because they carried it in the last step.
+#: Points of each body of a heap that are chosen because they carried it in the last step.
 CARRY = 3
 
 
@@ -58,8 +58,9 @@ def most_loaded(problem, b, first, count):
 def choose_few(problem, again):
     """Choose points of every foot: the one that enters the ground fastest, and others far from it. Gives their number.
 
-    Where the law is solved again in the same step, take those that carried the feet in its last solution; if this is
-    expected ``again`` because it was so in the last step, those of every foot that carried most of it then.
+    Where the law is solved again in the same step, take those that carried the feet in its last solution. In a heap of
+    many bodies that is searched ``again``, as in the last step, take the points that carried each body most then: few
+    feet would be held by three points each, and so by other ones from step to step.
     """
     contacts, free, target = problem.contacts, problem.free, problem.target
     count, bodies = 0, 0
@@ -67,7 +68,9 @@ def choose_few(problem, again):
         count += 1
     if count > 0:
         return count
-    for b in range(contacts.near.size - 1 if again else 0):
+    for b in range(contacts.near.size - 1):
+        bodies += 1 if contacts.near[b + 1] > contacts.near[b] else 0
+    for b in range(contacts.near.size - 1 if again and bodies > FEW_BODIES else 0):
         first, best = count, most_loaded(problem, b, count, count)
         while best >= 0 and count < MOST and count - first < CARRY:
             problem.chosen[count] = best
@@ -75,8 +78,6 @@ def choose_few(problem, again):
             best = most_loaded(problem, b, first, count)
     if count > 0:
         return count
-    for b in range(contacts.near.size - 1):
-        bodies += 1 if contacts.near[b + 1] > contacts.near[b] else 0
     most = OF_A_FOOT if bodies <= FEW_BODIES else 1
     for b in range(contacts.near.size - 1):
         first, worst, fastest = count, -1, 0.0
