@@ -18,7 +18,7 @@ from typing import Any
 
 from footfall.compiled import inlined, kernel, reference_to, separate
 from footfall.solve.contacts import coupled_signature
-from footfall.solve.dense import ROUNDING, cholesky, cholesky_solve
+from footfall.solve.dense import ROUNDING, cholesky, cholesky_solve, dot
 from footfall.solve.steady_feet import (
     TOLERANCE,
     gather_wanted,
@@ -143,14 +143,6 @@ def lighten(wrench, count, turns, out):
     elif wrench.size == 6:
         for k in range(3):
             out[3 + k] = turns[k, 0] * wrench[3] + turns[k, 1] * wrench[4] + turns[k, 2] * wrench[5]
-
-
-@inlined
-def dot(x, y, n):
-    value = 0.0
-    for i in range(n):
-        value += x[i] * y[i]
-    return value
 
 
 @inlined

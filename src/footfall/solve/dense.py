@@ -19,6 +19,15 @@ def copy(target, source):
 
 
 @inlined
+def dot(x, y, n):
+    """The scalar product of the first ``n`` numbers."""
+    value = 0.0
+    for i in range(n):
+        value += x[i] * y[i]
+    return value
+
+
+@inlined
 def cholesky(a, n, tolerance, factor):
     """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots.
 

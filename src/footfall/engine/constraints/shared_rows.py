@@ -24,6 +24,7 @@ from footfall.engine.constraints.active_set import (
     strongest_pull,
     violates,
 )
+from footfall.solve.dense import dot
 
 #: Rows that contacts between bodies may have at once: 128 of them with pyramids.
 CONTACT_ROWS = 512
@@ -102,15 +103,6 @@ def read_shared_rows(made, rows):
 
 
 @inlined
-def along(row, x):
-    """Scalar product."""
-    value = 0.0
-    for j in range(x.size):
-        value += row[j] * x[j]
-    return value
-
-
-@inlined
 def mobile(world, row):
     """Sum of |J_j| sqrt(1/D_j) of a row: what :func:`strongest_pull` is multiplied by for its acceleration."""
     value = 0.0
@@ -126,7 +118,7 @@ def check_shared_rows(rows, world, tolerance):
     for i in range(rows.number[0]):
         if rows.kind[i] != EQUALITY:
             kind, state, loss, inertia = rows.kind[i], rows.state[i], rows.loss[i], rows.inertia[i]
-            acceleration = along(rows.jacobian[i], world.qacc)
+            acceleration = dot(rows.jacobian[i], world.qacc, world.qacc.size)
             value = inertia * (rows.reference[i] - acceleration)
             scale = inertia * (abs(rows.reference[i]) + abs(acceleration))
             if violates(kind, state, value, loss, tolerance * scale):
@@ -140,7 +132,7 @@ def check_shared_rows(rows, world, tolerance):
 def set_shared_forces(rows, qacc):
     """Forces of all rows at an acceleration."""
     for i in range(rows.number[0]):
-        value = rows.inertia[i] * (rows.reference[i] - along(rows.jacobian[i], qacc))
+        value = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
         rows.force[i] = bounded(rows.kind[i], value, rows.loss[i])
 
 
@@ -149,7 +141,7 @@ def set_shared_states(rows, qacc):
     """States of all rows at an acceleration. Gives whether any changed."""
     changed = False
     for i in range(rows.number[0]):
-        value = rows.inertia[i] * (rows.reference[i] - along(rows.jacobian[i], qacc))
+        value = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
         state = state_for(rows.kind[i], value, rows.loss[i])
         changed = changed or state != rows.state[i]
         rows.state[i] = state
@@ -160,8 +152,8 @@ def set_shared_states(rows, qacc):
 def begin_shared_line(rows, qacc, direction):
     """Values of all rows at an acceleration, and what they do along ``direction`` (nv,), for :func:`shared_slope`."""
     for i in range(rows.number[0]):
-        rows.value[i] = rows.inertia[i] * (rows.reference[i] - along(rows.jacobian[i], qacc))
-        rows.residual[i] = along(rows.jacobian[i], direction)
+        rows.value[i] = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
+        rows.residual[i] = dot(rows.jacobian[i], direction, direction.size)
 
 
 @inlined

@@ -15,7 +15,7 @@ from footfall.engine.events.flow import PAIRS, PUSHED, SECANT
 from footfall.engine.events.in_step import look
 from footfall.engine.other_bodies.near import too_small
 from footfall.engine.step import DONE, TOO_SMALL
-from footfall.solve.dense import copy
+from footfall.solve.dense import copy, dot
 
 #: What is known of the corrected end of a stride: nothing, what the next evaluation is to be compared with, or all that
 #: it would tell.
@@ -55,14 +55,6 @@ def end_pair(world, points, contacts, flow):
 
 
 @kernel
-def product(a, b):
-    total = 0.0
-    for j in range(a.size):
-        total += a[j] * b[j]
-    return total
-
-
-@kernel
 def rate(flow, k):
     """Largest change of an acceleration in a pair, relative to the largest correction, 1/s."""
     moved, answer = 0.0, 0.0
@@ -74,10 +66,10 @@ def rate(flow, k):
 @inlined
 def combine(flow):
     """Factors on the two pairs whose sum is nearest to the last correction, by least squares."""
-    last, newer, older = flow.moved[0], flow.moved[1], flow.moved[2]
-    own, along = product(newer, newer), product(last, newer)
+    last, newer, older, n = flow.moved[0], flow.moved[1], flow.moved[2], flow.moved.shape[1]
+    own, along = dot(newer, newer, n), dot(last, newer, n)
     if flow.tally[PAIRS] == 2:
-        other, mixed, beside = product(older, older), product(newer, older), product(last, older)
+        other, mixed, beside = dot(older, older, n), dot(newer, older, n), dot(last, older, n)
         area = own * other - mixed * mixed
         if area > ALIKE * own * other:
             return (along * other - beside * mixed) / area, (beside * own - along * mixed) / area

@@ -85,9 +85,9 @@ def _row(setup: Setup, first: Starts, state: State) -> dict[str, np.ndarray]:
     row |= {name: arrays[own] for name, own in OF_JOINTS.items()}
     who = arrays["others.who"]
     on_cpu = "who" in row
-    place = np.concatenate([np.arange(feet), feet + (np.arange(len(who)) if on_cpu else who)])
-    taken = (place >= (0 if on_cpu else feet)) | (np.arange(len(place)) < feet)
-    taken &= place < len(row["mode"])
+    others = np.arange(len(who)) if on_cpu else who  # -1 where nobody has that place
+    place = np.concatenate([np.arange(feet), feet + others])
+    taken = np.concatenate([np.full(feet, True), others >= 0]) & (place < len(row["mode"]))
     for name, own in OF_POINTS.items():
         if arrays[own].size:
             row[name][place[taken]] = arrays[own][taken]
