@@ -51,7 +51,7 @@ def test_parts_fixed_to_each_other_make_one_foot():
 )
 def test_feet_are_named_after_their_side(bodies, names):
     legs = "".join(
-        f'<body name="{b}" pos="{i} 0 -0.5"><joint axis="0 1 0"/><geom type="sphere" size="0.05"/></body>'
+        f'<body name="{b}" pos="0 {i} -0.5"><joint axis="0 1 0"/><geom type="sphere" size="0.05"/></body>'
         for i, b in enumerate(bodies)
     )
     xml = f'<mujoco><worldbody><body><freejoint/><geom size="0.1"/>{legs}</body></worldbody></mujoco>'

@@ -74,7 +74,12 @@ def _show_one(robot: Robot, *, json: bool) -> None:
     about = documentation(robot.name) if built_in else ""
     if json:
         feet = [{"name": f.name, "body": f.body, "points": f.points.tolist()} for f in robot.feet]
-        details = {"feet": feet, "joints": robot.joint_names, "actuated": robot.actuated}
+        details = {
+            "feet": feet,
+            "forward": robot.forward.tolist(),
+            "joints": robot.joint_names,
+            "actuated": robot.actuated,
+        }
         print_json(_brief(robot) | details | {"parameters": dict(robot.parameters), "documentation": about})
         return
     facts = {
@@ -82,6 +87,7 @@ def _show_one(robot: Robot, *, json: bool) -> None:
         "degrees of freedom": str(robot.model.nv),
         "actuators": str(robot.model.nu),
         "feet": ", ".join(f"{f.name} (body {f.body}, {_points(len(f.points))})" for f in robot.feet),
+        "faces": _faces(robot),
         "joints": ", ".join(robot.joint_names),
     }
     print_facts(facts, title=robot.name)
@@ -95,6 +101,16 @@ def _show_one(robot: Robot, *, json: bool) -> None:
         print_table(columns, [[name, f"{v:.4g}" if isinstance(v, float) else str(v)] for name, v in values])
         print_text(import_module(BUILT_IN[robot.name].module).Parameters.__doc__)
         print(f"Set them with footfall run {robot.name} --robot.PARAMETER VALUE.")
+
+
+def _faces(robot: Robot) -> str:
+    """Which way a robot faces, and by what."""
+    from footfall.robot.facing import described
+
+    found, reason, doubt = robot.facing
+    if robot.forward @ found < 1.0 - 1e-9:
+        return f"{described(robot.forward)}, as given"
+    return f"{described(found)} of the world in its home pose, by {reason}{f', but {doubt}' if doubt else ''}"
 
 
 def _points(count: int) -> str:

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError, did_you_mean, warn
-from footfall.robot.foot import Foot
+from footfall.robot.foot import LEG_WORDS, Foot
 from footfall.robot.model import AT_JOINT, moving_bodies
 from footfall.robot.points import as_points
 from footfall.robot.sole import (
@@ -39,7 +39,6 @@ BARE = 0.1  # of its height: how far below all that collides bodies must reach t
 CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
 TIP = np.tan(np.radians(5.0))  # how far a robot may tip over the feet found until the next ones come down
 SIDES = {"left": "left", "right": "right", "l": "left", "r": "right"}
-LEGS = {"fl", "fr", "rl", "rr", "hl", "hr", "bl", "br", "lf", "rf", "lh", "rh", "lb", "rb"}
 
 
 def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
@@ -307,7 +306,7 @@ def _foot_names(bodies: list[str]) -> list[str]:
     def short(body: str) -> str:
         words = [w for w in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", body) if w]
         for word in words:
-            if word.lower() in LEGS:
+            if all(LEG_WORDS.get(word.lower(), (0, 0))):
                 return word
         for word in words:
             if word.lower() in SIDES:

@@ -11,6 +11,18 @@ import numpy as np
 
 from footfall.errors import RobotError
 
+#: Words in names of legs and feet: +1 for front and -1 for rear, +1 for left and -1 for right.
+LEG_WORDS = {
+    **dict.fromkeys(("front", "fore"), (1, 0)),
+    **dict.fromkeys(("rear", "hind", "back"), (-1, 0)),
+    **dict.fromkeys(("left", "l"), (0, 1)),
+    **dict.fromkeys(("right", "r"), (0, -1)),
+    **dict.fromkeys(("fl", "lf"), (1, 1)),
+    **dict.fromkeys(("fr", "rf"), (1, -1)),
+    **dict.fromkeys(("rl", "hl", "bl", "lh", "lb"), (-1, 1)),
+    **dict.fromkeys(("rr", "hr", "br", "rh", "rb"), (-1, -1)),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Foot:

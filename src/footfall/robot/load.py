@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 import mujoco
 import numpy as np
 
-from footfall.errors import RobotError
+from footfall.errors import RobotError, warn
 from footfall.robot.actuators import check_choice, servos_of_model_to_motors, servos_to_motors
 from footfall.robot.built_in import build, parameters_of
+from footfall.robot.facing import described
 from footfall.robot.feet import find_feet, named_feet
 from footfall.robot.files import gather_assets, is_path, is_urdf, name_of, read_model
 from footfall.robot.model import compiled, model_name, prepare, silence_scene, warn_of_flexes, warn_of_scenery, written
@@ -37,6 +38,7 @@ def load_robot(
     points: Any = "vertices",
     pose: Any = None,
     actuators: str = "as-is",
+    forward: Any = None,
     name: str | None = None,
     **parameters: Any,
 ) -> Robot:
@@ -55,6 +57,8 @@ def load_robot(
         pose: the pose to stand in: a keyframe's name, (nq,) numbers (m and rad), or {joint: value} on top of the
             default.
         actuators: "as-is", or "motor": position and velocity servos become torque motors of their force range.
+        forward: which way it faces in that pose: "x", "-x", "y" or "-y" of the world, or a level vector; None finds it
+            by the names of its legs, by its hips and toes, and else takes the x axis of its root.
         name: what to call it.
         parameters: options of a built-in robot, SI units (see its file in ``footfall/robot/built_in``).
 
@@ -75,12 +79,19 @@ def load_robot(
     """
     if not isinstance(source, str) or is_path(source):
         if parameters:
-            known = "feet, points, pose, actuators, name"
+            known = "feet, points, pose, actuators, forward, name"
             raise RobotError(
                 f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own (known: {known})"
             )
-        return _robot(_of_user(source, name), feet, points, pose, actuators)
-    asked = {"feet": feet, "points": points, "pose": pose, "actuators": actuators, "name": name}
+        return _robot(_of_user(source, name), feet, points, pose, actuators, forward)
+    asked = {
+        "feet": feet,
+        "points": points,
+        "pose": pose,
+        "actuators": actuators,
+        "forward": forward,
+        "name": name,
+    }
     key = _key(source, asked, parameters)
     if key is not None and key in _made:
         return _with_own_model(_made[key])
@@ -88,7 +99,7 @@ def load_robot(
         parameters["actuators"], actuators = actuators, "as-is"
     spec, sole, resolved = build(source, parameters)
     given = _Given(name or source, spec, feet=sole, parameters=resolved)
-    robot = _robot(given, feet, points, pose, actuators)
+    robot = _robot(given, feet, points, pose, actuators, forward)
     if key is None:
         return robot
     if len(_made) >= MOST_MADE:
@@ -133,7 +144,7 @@ def _of_user(source: Any, name: str | None) -> _Given:
     raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path, an MjSpec or an MjModel")
 
 
-def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> Robot:
+def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str, forward: Any) -> Robot:
     """The robot of a model: its actuators, its pose, its feet and their points; see :func:`load_robot`."""
     check_choice(actuators)
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
@@ -152,7 +163,7 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
     warn_of_scenery(touched, name)
     warn_of_dragged_root(model, found, name)
     numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in given.parameters.items()}
-    return Robot(
+    robot = Robot(
         name=name,
         model=model,
         feet=found,
@@ -161,7 +172,12 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
         mjcf=mjcf,
         assets=assets,
         parameters=numbers,
+        forward=forward,
     )
+    if forward is None and robot.facing.doubt:
+        way, (_, reason, doubt) = described(robot.forward), robot.facing
+        warn(f"robot '{name}' faces {way} as {reason} show, but {doubt}: forward= or --forward sets it")
+    return robot
 
 
 def _compiled(given: _Given, *, motors: bool) -> _Compiled:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -109,6 +109,13 @@ def chain_of(model: mujoco.MjModel, body: int) -> list[int]:
     while model.body_parentid[chain[-1]]:
         chain.append(int(model.body_parentid[chain[-1]]))
     return chain
+
+
+def base_of(model: mujoco.MjModel, feet: Iterable[int]) -> int:
+    """The last body that carries all these bodies; the root where there is one of them, or several robots."""
+    chains = [chain_of(model, body) for body in dict.fromkeys(feet)]
+    shared = [body for body in chains[0] if all(body in chain for chain in chains)]
+    return shared[0] if shared and len(chains) > 1 else chains[0][-1]
 
 
 def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:

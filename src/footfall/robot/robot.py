@@ -15,10 +15,11 @@ import numpy as np
 from footfall.errors import RobotError
 from footfall.frozen_values import made_again
 from footfall.robot.body_points import BodyPoints, body_points
+from footfall.robot.facing import Facing, as_forward, find_facing
 from footfall.robot.foot import Foot, check_feet
-from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, chain_of, compiled, model_bytes, moving_bodies
+from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, base_of, chain_of, compiled, model_bytes, moving_bodies
 from footfall.robot.points import points_on_feet
-from footfall.robot.pose import set_down
+from footfall.robot.pose import posed, set_down
 from footfall.robot.stored import check_stored
 
 
@@ -37,6 +38,8 @@ class Robot:
         assets: mesh and texture files the XML needs, by name:
             ``MjSpec.from_string(mjcf, assets=dict(assets))``.
         parameters: the options a built-in robot was made with, SI units.
+        forward: (3,) horizontal unit vector, world frame in the home pose: which way it faces; found by its legs where
+            it is not given.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Robot:
     mjcf: str | None = None
     assets: Mapping[str, bytes] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    forward: np.ndarray = None  # type: ignore[assignment]  # which is found then
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -60,6 +64,23 @@ class Robot:
             if values.shape != (count,) or not np.isfinite(values).all():
                 raise RobotError(f"{name} of {self.name} must be {count} finite numbers, got shape {values.shape}")
         check_feet(self.model, self.feet)
+        set_(self, "forward", _frozen(self.facing.forward if self.forward is None else as_forward(self.forward)))
+
+    @cached_property
+    def facing(self) -> Facing:
+        """Which way its legs show that it faces, what shows it, and what speaks against it."""
+        return find_facing(self.model, self.home, self.feet)
+
+    @cached_property
+    def heading(self) -> float:
+        """Angle of ``forward`` in the home pose, rad from the world's x axis to the left."""
+        return float(np.arctan2(self.forward[1], self.forward[0]))
+
+    @cached_property
+    def forward_in_root(self) -> np.ndarray:
+        """(3,) ``forward`` in the frame of the root body, with which it turns."""
+        data = posed(self.model, self.home)
+        return _frozen(data.body(self.root).xmat.reshape(3, 3).T @ self.forward)
 
     @cached_property
     def mass(self) -> float:
@@ -125,9 +146,7 @@ class Robot:
     @cached_property
     def base(self) -> int:
         """Id of the last body that carries all feet; the root where there is one foot, or several robots."""
-        chains = [chain_of(self.model, body) for body in dict.fromkeys(self.point_body.tolist())]
-        shared = [body for body in chains[0] if all(body in chain for chain in chains)]
-        return shared[0] if shared and len(chains) > 1 else chains[0][-1]
+        return base_of(self.model, self.point_body.tolist())
 
     @property
     def root(self) -> str:
@@ -196,7 +215,7 @@ class Robot:
     @cached_property
     def _content(self) -> tuple[Any, ...]:
         """What two robots must share to be equal, besides their files."""
-        return self.mjcf, tuple(foot.content() for foot in self.feet), self.home.tobytes()
+        return self.mjcf, tuple(foot.content() for foot in self.feet), self.home.tobytes(), self.forward.tobytes()
 
     def __reduce__(self) -> Any:
         return made_again(self)
@@ -235,6 +254,7 @@ class Robot:
             "home": self.home.tolist(),
             "home_ctrl": self.home_ctrl.tolist(),
             "parameters": dict(self.parameters),
+            "forward": self.forward.tolist(),
         }
 
     @classmethod

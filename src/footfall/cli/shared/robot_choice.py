@@ -30,6 +30,8 @@ class RobotOptions:
     """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
     actuators: Literal["as-is", "motor"] = "as-is"
     """motor: servos become torque motors of their force range"""
+    forward: Annotated[str | None, tyro.conf.arg(metavar="x|-x|y|-y|X,Y", help_behavior_hint="")] = None
+    """which way the robot faces in its pose, as in --forward=-x (left out: found by its legs, see footfall robots)"""
 
     robot_options: tyro.conf.Suppress[Any] = None
 
@@ -41,7 +43,9 @@ class RobotOptions:
         if self.actuators != "as-is":
             parameters["actuators"] = self.actuators
         feet = pairs(self.feet, "the foot", "NAME=BODY, as in left=left_ankle_link") or None
-        return load_robot(robot, pose=_pose(self.pose), feet=feet, points=_points(self.points), **parameters)
+        forward = self.forward if self.forward is None or "," not in self.forward else self.forward.split(",")
+        points = _points(self.points)
+        return load_robot(robot, pose=_pose(self.pose), feet=feet, points=points, forward=forward, **parameters)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,224 @@
+"""Which way a robot faces: by the names of its legs, by its hips and soles, and else by the x axis of its root.
+
+All directions are horizontal unit vectors (3,) of the world, in the home pose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.errors import RobotError
+from footfall.robot.foot import LEG_WORDS, Foot
+from footfall.robot.model import SLIDE, base_of, chain_of
+
+UP = np.array([0.0, 0.0, 1.0])
+AXES = {"x": (1.0, 0.0), "+x": (1.0, 0.0), "-x": (-1.0, 0.0), "y": (0.0, 1.0), "+y": (0.0, 1.0), "-y": (0.0, -1.0)}
+#: Words of a name: "LHipPitch" is l, hip and pitch, "FR_thigh2" fr and thigh.
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+#: Share of the size of the legs: groups of hips or feet nearer to each other show no direction.
+APART = 0.02
+#: Times as long as wide that hips must lie to show the axis of a robot: less is a square.
+LONGER = 1.2
+#: Share of the length of a sole that its middle must lie ahead of the ankle to show the toes; a human has a quarter.
+TOES = 0.1
+#: Angle to an axis of the root's frame below which that axis is meant: a foot put forward turns the line of feet.
+NEAR_AXIS = np.cos(np.radians(20.0))
+
+
+class Facing(NamedTuple):
+    """Which way a robot faces."""
+
+    forward: np.ndarray  # (3,) horizontal unit vector, world frame, in the home pose
+    reason: str  # what shows it
+    doubt: str = ""  # what speaks against it
+
+
+class Leg(NamedTuple):
+    """A leg: what hangs on the base and ends in one or more feet."""
+
+    hip: int  # its first body
+    feet: list[Foot]
+    ahead: float  # above zero if its names call it a front leg, below zero for a rear one
+    left: float  # the same of left and right
+
+
+def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -> Facing:
+    """Which way a robot faces in its home pose (nq,)."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = home
+    mujoco.mj_kinematics(model, data)
+    legs, root = _legs(model, feet)
+    slides = _level_slides(model, data, root)
+    if len(slides) == 1:
+        return Facing(slides[0], "the way its root slides")
+    axis = _level(data.xmat[root].reshape(3, 3)[:, 0])
+    usual = Facing(np.array([1.0, 0.0, 0.0]) if axis is None else axis, "the x axis of its root")
+    toes = _toes(model, data, legs)
+    named = _by_names(data, legs)
+    if named is not None:
+        forward = _on_axis(named.forward, data.xmat[root])
+        against = named.doubt
+        if toes is not None and toes @ forward < -0.5:
+            against = against or "its soles reach further back than forward of the ankles"
+        return Facing(forward, named.reason, against)
+    line = _long_axis(data, legs)
+    if line is None:
+        return usual if toes is None else Facing(_on_axis(toes, data.xmat[root]), "its toes")
+    line = _on_axis(line, data.xmat[root])
+    if toes is not None and abs(toes @ line) > 0.5:
+        return Facing(line * np.sign(toes @ line), "the line of its hips, and its toes")
+    along = float(line @ usual.forward)
+    if abs(along) > 0.5:
+        return Facing(line * np.sign(along), "the line of its hips, and the x axis of its root")
+    return Facing(line, "the line of its hips", "nothing shows which end of it is the front")
+
+
+def _level_slides(model: mujoco.MjModel, data: mujoco.MjData, root: int) -> list[np.ndarray]:
+    """The directions in which the root of a robot slides over the ground; a planar robot has one."""
+    joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
+    axes = [_level(data.xaxis[j]) for j in joints if model.jnt_type[j] == SLIDE]
+    return [axis for axis in axes if axis is not None]
+
+
+def as_forward(given: Any) -> np.ndarray:
+    """The direction (3,) that a user gave: "x", "-x", "y", "-y", or a horizontal vector of two or three numbers."""
+    try:
+        vector = np.array(AXES[given] if isinstance(given, str) else given, dtype=float)
+    except (KeyError, TypeError, ValueError):
+        vector = np.empty(0)
+    level = np.array([*vector[:2], 0.0]) if vector.shape in ((2,), (3,)) else np.zeros(3)
+    size = float(np.linalg.norm(level))
+    if not np.isfinite(vector).all() or not size > 0.0 or (vector.size == 3 and vector[2] != 0.0):
+        raise RobotError(
+            f"forward is 'x', '-x', 'y' or '-y' of the world in the home pose, or a level vector (x, y), got {given!r}"
+        )
+    return level / size
+
+
+def described(forward: np.ndarray) -> str:
+    """A direction in words: "+x", "-y", or the angle from +x to the left."""
+    angle = float(np.degrees(np.arctan2(forward[1], forward[0])))
+    names = {0: "+x", 90: "+y", 180: "-x", -180: "-x", -90: "-y"}
+    near = min(names, key=lambda at: abs(at - angle))
+    return names[near] if abs(near - angle) < 0.5 else f"{angle:.0f} degrees to the left of +x"
+
+
+def _legs(model: mujoco.MjModel, feet: Sequence[Foot]) -> tuple[list[Leg], int]:
+    """The legs of the first robot in a model, and its root."""
+    bodies = [int(model.body(foot.body).id) for foot in feet]
+    root = int(model.body_rootid[bodies[0]])
+    own = [(foot, body) for foot, body in zip(feet, bodies, strict=True) if model.body_rootid[body] == root]
+    base = base_of(model, [body for _, body in own])
+    found: dict[int, tuple[list[Foot], list[str]]] = {}
+    for foot, body in own:
+        chain = chain_of(model, body)
+        leg = chain[: chain.index(base)]
+        if leg:
+            ends, names = found.setdefault(leg[-1], ([], []))
+            ends.append(foot)
+            names += [foot.name, *(model.body(b).name for b in leg)]
+            names += [model.joint(j).name for j in range(model.njnt) if model.jnt_bodyid[j] in leg]
+    return [Leg(hip, ends, *_called(names)) for hip, (ends, names) in found.items()], root
+
+
+def _called(names: Sequence[str]) -> tuple[float, float]:
+    """How often names say front more than rear, and left more than right; the first such word of a name counts."""
+    votes = np.zeros(2)
+    for name in names:
+        said = np.array([LEG_WORDS[word.lower()] for word in WORD.findall(name) if word.lower() in LEG_WORDS])
+        for i in range(2 if len(said) else 0):
+            votes[i] += next((value for value in said[:, i] if value), 0.0)
+    return float(votes[0]), float(votes[1])
+
+
+def _by_names(data: mujoco.MjData, legs: list[Leg]) -> Facing | None:
+    """Forward by what legs are called; None where their names, or their places, do not differ."""
+    along = _from_to(data, legs, [-leg.ahead for leg in legs])
+    left = _from_to(data, legs, [-leg.left for leg in legs])
+    across = None if left is None else np.cross(left, UP)
+    if along is None:
+        return None if across is None else Facing(across, "its legs called left and right")
+    if across is None:
+        return Facing(along, "its legs called front and rear")
+    if along @ across < 0.0:
+        return Facing(along, "its legs called front and rear", "by those called left and right it faces the other way")
+    return Facing(_unit(along + across), "its legs called front and rear, left and right")
+
+
+def _from_to(data: mujoco.MjData, legs: list[Leg], order: Sequence[float]) -> np.ndarray | None:
+    """Direction from the legs above zero in ``order`` to those below, by their hips, or their feet where hips are one.
+
+    None where one of both groups is empty, or neither lies apart.
+    """
+    for places in _places(data, legs):
+        groups = [[p for p, value in zip(places, order, strict=True) if sign * value > 0] for sign in (1.0, -1.0)]
+        if all(groups):
+            way = np.mean(groups[1], axis=0) - np.mean(groups[0], axis=0)
+            if np.hypot(way[0], way[1]) > APART * _size(data, legs):
+                return _level(way)
+    return None
+
+
+def _long_axis(data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
+    """The axis along which a robot is symmetric, either way: across the hips of two legs, along those of four or more.
+
+    Towards +x of the world, or +y. None where the hips show none.
+    """
+    for places in _places(data, legs):
+        flat = np.array(places)[:, :2] if places else np.zeros((0, 2))
+        if len(flat) not in (2, *range(4, 100)):
+            return None
+        _, spread, axes = np.linalg.svd(flat - flat.mean(axis=0))
+        clear = spread[0] > LONGER * spread[1] and spread[0] > APART * _size(data, legs)
+        if clear:
+            x, y = axes[0] if len(flat) > 2 else (axes[0][1], -axes[0][0])
+            return np.array([x, y, 0.0]) * (1.0 if x + 1e-6 * y > 0 else -1.0)
+    return None
+
+
+def _places(data: mujoco.MjData, legs: list[Leg]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Where the hips are, and where the feet are, m."""
+    return [data.xpos[leg.hip] for leg in legs], [data.body(leg.feet[0].body).xpos for leg in legs]
+
+
+def _size(data: mujoco.MjData, legs: list[Leg]) -> float:
+    """The size of the legs, m: the longest way from a hip to a foot, or between two hips."""
+    hips, feet = _places(data, legs)
+    return max(float(np.linalg.norm(end - hips[0])) for end in (*hips, *feet))
+
+
+def _toes(model: mujoco.MjModel, data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
+    """Direction in which soles reach further from their ankles, on the mean of all feet; None where it is not clear."""
+    ahead = []
+    for foot in (foot for leg in legs for foot in leg.feet if foot.length > 0.0):
+        body = int(model.body_weldid[model.body(foot.body).id])
+        sole = foot.polygon @ data.body(foot.body).xmat.reshape(3, 3).T + data.body(foot.body).xpos
+        if model.body_jntnum[body]:
+            middle = 0.5 * (sole.min(axis=0) + sole.max(axis=0))
+            ahead.append((middle - data.xanchor[model.body_jntadr[body]]) / foot.length)
+    mean = np.mean(ahead, axis=0) if ahead else np.zeros(3)
+    return _level(mean) if np.hypot(mean[0], mean[1]) > TOES else None
+
+
+def _on_axis(forward: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """The axis of the root's frame (9,) that a direction is near to, or the direction itself."""
+    for column in root.reshape(3, 3).T:
+        for axis in (_level(column), _level(-column)):
+            if axis is not None and axis @ forward > NEAR_AXIS:
+                return axis
+    return forward
+
+
+def _level(vector: np.ndarray) -> np.ndarray | None:
+    """The horizontal part of a vector as a unit vector; None of one that is steeper than 45 degrees."""
+    flat = np.array([vector[0], vector[1], 0.0])
+    return None if np.hypot(*flat[:2]) < abs(vector[2]) or not flat.any() else _unit(flat)
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
