@@ -12,7 +12,7 @@ from real_robots import FILES, real_robot, root_of
 
 import footfall as ff
 from footfall.control import Balance, Walk
-from footfall.engine.servos import damping_servos
+from footfall.engine.stages import damping_servos
 from footfall.errors import ControllerError
 from footfall.study.walk_outcome import walk_outcome
 

@@ -20,7 +20,7 @@ from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
 from footfall.engine.constraints.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import make_joint_rows
-from footfall.engine.servos import damping_servos
+from footfall.engine.stages import damping_servos
 from footfall.solve.effort import EFFORT, round_cost
 
 on_real_robots = pytest.mark.parametrize("name", FILES)

@@ -11,7 +11,7 @@ from pairs import paired
 from real_robots import FILES
 
 import footfall as ff
-from footfall.engine.mujoco_law.soft_contacts import folds
+from footfall.engine.soft_contacts import folds
 from footfall.simulation.scene import compose
 
 # Of the largest acceleration. Both solve the same equations: what is left is rounding times the condition of M and of

@@ -72,7 +72,7 @@ class Law:
     coupled: ClassVar[bool] = False
     #: Its force is a continuous function of the state, so higher-order integration pays.
     smooth: ClassVar[bool] = False
-    #: Forces are those of MuJoCo's own contacts, see :mod:`footfall.engine.mujoco_law.step`.
+    #: Forces are those of MuJoCo's own contacts, see :mod:`footfall.engine.mujoco_law`.
     native: ClassVar[bool] = False
     #: Its motion is integrated from event to event, see :mod:`footfall.contact.event_law`.
     event_driven: ClassVar[bool] = False

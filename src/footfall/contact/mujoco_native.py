@@ -2,7 +2,7 @@
 
 Each touching point is one MuJoCo contact, with Footfall's gap and frame in place of MuJoCo's collision detection
 between feet and floor. So contact models are compared, not collision detectors, and any ground will do.
-:mod:`footfall.engine.mujoco_law.step` finds the same solution as MuJoCo's Newton solver, to the last digits; where a
+:mod:`footfall.engine.mujoco_law` finds the same solution as MuJoCo's Newton solver, to the last digits; where a
 model asks for another solver, MuJoCo's own is called.
 """
 

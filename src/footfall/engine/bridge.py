@@ -1,4 +1,4 @@
-"""MuJoCo's C functions, called from compiled code by symbol.
+"""C functions called from compiled code by symbol: MuJoCo's, and the system's clock.
 
 ``libmujoco`` is loaded into LLVM's process, so that compiled code finds its functions by name and can be
 kept on disk; model and data travel as the integers ``MjModel._address`` and ``MjData._address``.
@@ -7,8 +7,10 @@ kept on disk; model and data travel as the integers ``MjModel._address`` and ``M
 from __future__ import annotations
 
 import ctypes
+import math
+import time
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import mujoco
@@ -19,6 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from footfall.compiled import inlined
 from footfall.process.mujoco_library import library_path
 
 llvm.load_library_permanently(str(library_path()))
@@ -155,3 +158,42 @@ def address_of(typing_context, array):
         return builder.ptrtoint(value.data, cgutils.intp_t)
 
     return types.intp(array), generate
+
+
+clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.intp))
+
+NEVER = np.iinfo(np.int64).max
+
+
+class Clock(NamedTuple):
+    """A clock that compiled code reads: the loop returns to Python when its time is over, to check for Ctrl-C."""
+
+    now: np.ndarray  # (2,) s and ns, as ``timespec`` has them
+    limit: np.ndarray  # (2,) the system's number of its steady clock; when to come back, ns
+
+
+def make_clock() -> Clock:
+    """A clock without a limit."""
+    return Clock(np.zeros(2, dtype=np.int64), np.array([time.CLOCK_MONOTONIC, NEVER]))
+
+
+def set_limit(clock: Clock, seconds: float) -> None:
+    """Come back ``seconds`` from now, or never if that is infinite."""
+    forever = math.isinf(seconds)
+    clock.limit[1] = NEVER if forever else time.clock_gettime_ns(time.CLOCK_MONOTONIC) + round(1e9 * seconds)
+
+
+@inlined
+def nanoseconds(clock):
+    """The system's steady time."""
+    clock_gettime(clock.limit[0], address_of(clock.now))
+    return 1_000_000_000 * clock.now[0] + clock.now[1]
+
+
+@inlined
+def overdue(clock):
+    """Whether it is time to come back."""
+    if clock.limit[1] == NEVER:
+        return False
+    clock_gettime(clock.limit[0], address_of(clock.now))
+    return 1_000_000_000 * clock.now[0] + clock.now[1] >= clock.limit[1]

@@ -32,7 +32,7 @@ from footfall.engine.mobility import (
     half_solve,
     mobility,
 )
-from footfall.engine.mujoco_law.step import native_step
+from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import release_all, roll_all_points
 from footfall.engine.other_bodies.points import LOOKS
 from footfall.engine.stages import factor_inertia

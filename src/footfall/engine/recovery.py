@@ -67,7 +67,7 @@ def mark_return(typing_context, place):
 
 @cache
 def _install() -> int:
-    """Set the handler, once in a process; gives the key under which threads find their return points."""
+    """Set the handler, once in a process; returns the key under which threads find their return points."""
     system = ctypes.CDLL(None)
     key = ctypes.c_int64(0)  # pthread_key_t has 4 bytes on Linux, 8 on macOS
     if system.pthread_key_create(ctypes.byref(key), None) != 0:

@@ -14,17 +14,16 @@ from footfall.engine.bridge import (
     mj_fwd_actuation,
     mj_make_constraint,
     mj_transmission,
+    overdue,
 )
 from footfall.engine.clearance import TOUCHED, bodies_are_apart
-from footfall.engine.clock import overdue
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.constraints.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
 from footfall.engine.law_step import coupled_forces, forces_and_acceleration
-from footfall.engine.mujoco_law.step import native_step
+from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import lacks_room, locate_all, roll_all_anchors, too_small
 from footfall.engine.other_bodies.points import MAY_GROW
-from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import (
     add_damping,
@@ -43,6 +42,8 @@ from footfall.engine.tape import (
     NEXT,
     STATUS,
     STEP,
+    add_step_of_all,
+    begin_sample_of_all,
     hold_forces,
     weigh_forces,
 )

@@ -8,13 +8,13 @@ import mujoco
 import numpy as np
 
 from footfall.engine import bridge
-from footfall.engine.clock import Clock, make_clock
+from footfall.engine.bridge import Clock, make_clock
 from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.constraints.shared_rows import MadeRows, SharedRows
-from footfall.engine.mujoco_law.soft_contacts import SoftContacts
 from footfall.engine.other_bodies.points import FAR, Around, Points, chains, first_geoms, make_others, with_places
 from footfall.engine.recovery import ReturnPoint, make_return_point
-from footfall.engine.servos import Servos, damping_servos
+from footfall.engine.soft_contacts import SoftContacts
+from footfall.engine.stages import Servos, damping_servos
 from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED

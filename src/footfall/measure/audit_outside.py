@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.engine.replay import replay_places
-from footfall.engine.servos import damping_servos
+from footfall.engine.stages import damping_servos
 from footfall.measure.common import cross
 from footfall.measure.energy import Actuation, actuation
 from footfall.measure.motion import generalised_acceleration

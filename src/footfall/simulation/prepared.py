@@ -26,7 +26,7 @@ from footfall.engine import step
 from footfall.engine.constraints.shared_rows import most_shared_rows
 from footfall.engine.events import integration
 from footfall.engine.other_bodies.points import Around, Points
-from footfall.engine.servos import damping_servos
+from footfall.engine.stages import damping_servos
 from footfall.engine.tape import sample_bytes
 from footfall.engine.world import Guard, make_guard, make_points
 from footfall.ground import Ground

@@ -15,7 +15,7 @@ import numpy as np
 from footfall.compiled import waited_for_code
 from footfall.contact.springs.stable_step import warn_of_long_steps
 from footfall.engine import step
-from footfall.engine.clock import set_limit
+from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
 from footfall.engine.events import integration
 from footfall.engine.events.flow import painleve_warnings

@@ -14,7 +14,7 @@ from footfall.engine import bridge
 from footfall.engine.clearance import Widened, widen
 from footfall.engine.constraints.active_set import FRICTION, LIMIT
 from footfall.engine.constraints.joint_rows import KINDS, JointRows, leave_to_joint_rows, make_joint_rows
-from footfall.engine.mujoco_law.soft_contacts import make_soft_contacts
+from footfall.engine.soft_contacts import make_soft_contacts
 from footfall.engine.world import Native
 from footfall.errors import SimulationError
 from footfall.robot.model import IMPLICIT, compiled

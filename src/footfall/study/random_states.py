@@ -21,7 +21,6 @@ from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.engine.events.contact_set import SLOW
 from footfall.engine.events.period import UNSOUND_IN_CURVES
-from footfall.engine.other_bodies.recorded_places import other_places
 from footfall.engine.step import DONE
 from footfall.engine.tape import END
 from footfall.given_numbers import check_seed
@@ -30,6 +29,7 @@ from footfall.measure.common import contact_bodies
 from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
+from footfall.simulation.columns import other_places
 from footfall.simulation.run import Run, Task
 from footfall.standing import point_gaps, scratch_data
 

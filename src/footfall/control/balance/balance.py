@@ -44,7 +44,7 @@ from footfall.control.episode_log import CALM, KIND, LAST, MORE, START, WORST, L
 from footfall.control.inside import Inside, signals_in
 from footfall.control.options import check_numbers
 from footfall.control.senses import no_senses
-from footfall.engine.clock import make_clock
+from footfall.engine.bridge import make_clock
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.robot import Robot

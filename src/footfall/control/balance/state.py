@@ -13,7 +13,7 @@ from footfall.control.contact_forces import ForceProblem
 from footfall.control.contact_places import CompiledPlaces
 from footfall.control.episode_log import EpisodeLog
 from footfall.control.senses import Senses
-from footfall.engine.clock import Clock
+from footfall.engine.bridge import Clock
 from footfall.robot.motors import Drives
 
 

@@ -10,7 +10,7 @@ from footfall.control.body.com_coordinates import carrying_torques, com_motion
 from footfall.control.contact_forces import distribute
 from footfall.control.contact_places import place_contacts
 from footfall.control.episode_log import MORE, note, see_episode
-from footfall.engine.clock import nanoseconds
+from footfall.engine.bridge import nanoseconds
 from footfall.robot.motors import write_controls
 
 #: Kinds of episodes that are reported.

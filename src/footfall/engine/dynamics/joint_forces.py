@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.rotation import normalised, rotation_vector
-from footfall.engine.servos import damps
+from footfall.engine.stages import damps
 from footfall.robot.model import BALL, FREE
 
 

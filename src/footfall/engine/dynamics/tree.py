@@ -7,7 +7,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.engine.servos import damping_servos
+from footfall.engine.stages import damping_servos
 from footfall.errors import SimulationError
 from footfall.robot.model import AT_JOINT, BALL, HINGE, SLIDE
 
@@ -47,7 +47,7 @@ class Tree(NamedTuple):
     actuator_range: np.ndarray  # (nu, 4) least and most control, least and most force
     servo: np.ndarray  # (S,) actuators whose damping acts on the velocity at the end of a step
     servo_damping: np.ndarray  # (S,) N s/m or N m s/rad, at the joint
-    servo_limit: np.ndarray  # (S, 4), see :class:`footfall.engine.servos.Servos`
+    servo_limit: np.ndarray  # (S, 4), see :class:`footfall.engine.stages.Servos`
 
 
 class Bodies(NamedTuple):

@@ -11,7 +11,7 @@ from numpy.polynomial import Polynomial
 from footfall.engine.events.motor_limits import MotorLimits, motor_limits
 from footfall.engine.events.tableau import ERROR, STAGES, WEIGHTS, WITHIN
 from footfall.engine.other_bodies.points import FAR
-from footfall.engine.servos import damping_servos
+from footfall.engine.stages import damping_servos
 from footfall.ground import Ground
 from footfall.record import RunWarning
 from footfall.robot.model import moving_bodies

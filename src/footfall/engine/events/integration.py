@@ -31,8 +31,7 @@ from numba import types
 from footfall.compiled import inlined, kernel
 from footfall.contact.event_law import INCONSISTENT
 from footfall.engine import step as time_steps
-from footfall.engine.bridge import address_of
-from footfall.engine.clock import overdue
+from footfall.engine.bridge import address_of, overdue
 from footfall.engine.events.contact_set import KINK, put_back, rising, strike
 from footfall.engine.events.correction import correct
 from footfall.engine.events.creep import note_period
@@ -86,10 +85,9 @@ from footfall.engine.events.strides import change_stride
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.law_step import cost_standing
 from footfall.engine.other_bodies.points import MAY_GROW
-from footfall.engine.other_bodies.samples import begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws
-from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
+from footfall.engine.tape import END, NEXT, STATUS, STEP, begin_sample_of_all, hold_forces
 from footfall.solve.effort import period_cost
 
 #: Error of a step, relative to the tolerance, below which it has passed the cause of earlier errors.

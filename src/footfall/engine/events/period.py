@@ -6,9 +6,8 @@ from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.events.flow import EVENTS, IMPACTS, LOOSENED, SOFT, SORTED, UNSOLVED, VAIN, WARNINGS
 from footfall.engine.other_bodies.near import live
-from footfall.engine.other_bodies.samples import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
-from footfall.engine.tape import SAMPLES, STEPS
+from footfall.engine.tape import SAMPLES, STEPS, add_step_of_all
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import copy
 

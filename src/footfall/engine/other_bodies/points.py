@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.engine.other_bodies.tape import OtherTape, larger_tape, make_other_tape
-
 if TYPE_CHECKING:
     from footfall.robot import Robot
+
 
 #: Places for points and slots for bodies beside those of the feet, in the sizes that a run grows through.
 SIZES = ((0, 0), (24, 6), (96, 20), (240, 48))
@@ -30,6 +29,19 @@ FAR = 1e6
 LIVE, LOST, MAY_GROW, LACKING, LOOKS = 0, 1, 2, 3, 4
 #: What of :class:`Others` a step changes, but for the tape.
 CHANGING = ("place", "who", "seated", "slot", "counters")
+
+
+class OtherTape(NamedTuple):
+    """Samples of the places for points not on feet, place by place; memory is used where something is written."""
+
+    who: np.ndarray  # (S, T) one more than the number of the point that has the place, 0 if none
+    force: np.ndarray  # (S, T, 3) N, world frame, mean until the next sample
+    peak_force: np.ndarray  # (S, T, 3) N, world frame, in the step in which the point carries most
+    position: np.ndarray  # (S, T, 3) m, world frame
+    velocity: np.ndarray  # (S, T, 3) m/s, world frame
+    normal: np.ndarray  # (S, T, 3) unit vectors, world frame
+    gap: np.ndarray  # (S, T) m
+    mode: np.ndarray  # (S, T)
 
 
 class Others(NamedTuple):
@@ -211,3 +223,29 @@ def with_places(others: Others, size: int) -> Others:
 def with_tape(others: Others, size: int, samples: int) -> Others:
     """The same with room to record ``samples`` of as many places as ``SIZES[size]`` says."""
     return others._replace(tape=larger_tape(others.tape, min(SIZES[size][0], others.who.size), samples))
+
+
+def make_other_tape(places: int, samples: int) -> OtherTape:
+    """Room for a recording."""
+    return OtherTape(
+        who=np.zeros((places, samples), dtype=np.int32),
+        force=np.zeros((places, samples, 3)),
+        peak_force=np.zeros((places, samples, 3)),
+        position=np.zeros((places, samples, 3)),
+        velocity=np.zeros((places, samples, 3)),
+        normal=np.zeros((places, samples, 3)),
+        gap=np.zeros((places, samples)),
+        mode=np.zeros((places, samples), dtype=np.int8),
+    )
+
+
+def larger_tape(tape: OtherTape, places: int, samples: int) -> OtherTape:
+    """The same with room for more places and samples."""
+    had, have = tape.who.shape
+    if had >= places and have >= samples:
+        return tape
+    larger = make_other_tape(max(had, places), max(have, samples))
+    for place in np.flatnonzero(tape.who.any(axis=1)):  # the others have taken no memory, and shall not
+        for new, old in zip(larger, tape, strict=True):
+            new[place, :have] = old[place]
+    return larger

@@ -15,8 +15,7 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.near import live
-from footfall.engine.other_bodies.points import Others, Points
-from footfall.engine.other_bodies.tape import OtherTape, make_other_tape
+from footfall.engine.other_bodies.points import Others, OtherTape, Points, make_other_tape
 from footfall.engine.worlds.arrays import Space, State
 from footfall.engine.worlds.gather import gather
 

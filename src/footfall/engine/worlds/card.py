@@ -16,7 +16,7 @@ import numpy as np
 from footfall.compiled.gpu import is_simulated
 from footfall.compiled.gpu_cache import is_missing, kinds_of, launcher, prepare
 from footfall.contact.base import CoupledLaw, Law
-from footfall.engine.other_bodies.tape import OtherTape, make_other_tape
+from footfall.engine.other_bodies.points import OtherTape, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, State, bytes_of, room

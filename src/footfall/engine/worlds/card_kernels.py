@@ -17,7 +17,7 @@ from footfall.contact.constraint_selection import find_at_once, find_states, wri
 from footfall.contact.linearizing_penalty import saturated
 from footfall.contact.time_stepping import restore_friction
 from footfall.engine.mobility import half_solve, mobility
-from footfall.engine.other_bodies.tape import OtherTape
+from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.tape import Tape
 from footfall.engine.worlds import queues as queues_module
 from footfall.engine.worlds.arrays import Given, State, picker

@@ -15,18 +15,29 @@ from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, release, release_far
 from footfall.engine.other_bodies.near import (
+    Below,
     free_far_places,
     insert,
+    is_far,
     lacks_room,
     live,
     locate_all,
     release_all,
     too_small,
+    touches_soon,
+    touching_place,
 )
-from footfall.engine.other_bodies.nearest_place import Below, is_far, touches_soon, touching_place
 from footfall.engine.other_bodies.points import FEET, Points
-from footfall.engine.other_bodies.samples import add_others, add_step_of_all, begin_sample_of_all, who_has
-from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
+from footfall.engine.tape import (
+    SAMPLES,
+    STEPS,
+    add_others,
+    add_step,
+    add_step_of_all,
+    begin_sample,
+    begin_sample_of_all,
+    who_has,
+)
 from footfall.engine.worlds.arrays import Soles, Space, State
 from footfall.engine.worlds.feet_alone import all_of, large_enough, never, nothing
 from footfall.engine.worlds.gather import gather, tuple_of

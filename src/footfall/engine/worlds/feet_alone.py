@@ -15,8 +15,7 @@ from footfall.engine.other_bodies.near import (
     roll_all_points,
     too_small,
 )
-from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
-from footfall.engine.tape import add_step, begin_sample
+from footfall.engine.tape import add_step, add_step_of_all, begin_sample, begin_sample_of_all
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import advance_world
 

@@ -18,8 +18,15 @@ from footfall.contact.constraint_selection import (
 )
 from footfall.contact.time_stepping import free_velocities
 from footfall.engine.kinematics import locate
-from footfall.engine.other_bodies.near import locate_all, too_small
-from footfall.engine.other_bodies.nearest_place import Below, is_far, kept_within, touches_soon, touching_place
+from footfall.engine.other_bodies.near import (
+    Below,
+    is_far,
+    kept_within,
+    locate_all,
+    too_small,
+    touches_soon,
+    touching_place,
+)
 from footfall.engine.other_bodies.points import FEET
 from footfall.engine.worlds.arrays import Space
 from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
@@ -69,7 +76,7 @@ def comes_near(world, points, b, below):
 
 @inlined
 def place_of_point(x, r, u, smooth, axes, roll, below):
-    """Replaces :func:`footfall.engine.other_bodies.nearest_place.touching_place` where nothing is an ellipsoid."""
+    """Replaces :func:`footfall.engine.other_bodies.near.touching_place` where nothing is an ellipsoid."""
     px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
     py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
     pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]

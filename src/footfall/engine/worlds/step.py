@@ -25,9 +25,17 @@ from footfall.engine.other_bodies.near import (
     roll_all_points,
     too_small,
 )
-from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, TOO_SMALL, runaway
-from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, hold_forces
+from footfall.engine.tape import (
+    CONCERNED,
+    END,
+    SAMPLES,
+    STATUS,
+    STEP,
+    add_step_of_all,
+    begin_sample_of_all,
+    hold_forces,
+)
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy

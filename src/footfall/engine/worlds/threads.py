@@ -15,8 +15,7 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import ByReference, cold, kernel
-from footfall.engine.other_bodies.points import LIVE, Points
-from footfall.engine.other_bodies.tape import OtherTape
+from footfall.engine.other_bodies.points import LIVE, OtherTape, Points
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, State, bytes_of, picker, room

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.engine.other_bodies.tape import OtherTape
+from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
 from footfall.ground import Ground

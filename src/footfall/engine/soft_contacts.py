@@ -134,7 +134,7 @@ def cone_stiffness(d, mu, impratio, y, w):
 
 @inlined
 def set_stiffness(contacts, soft):
-    """W of every near point at ``found``. Gives whether any changed."""
+    """W of every near point at ``found``. Returns whether any changed."""
     w, changed = soft.fresh, False
     for i in range(contacts.number[0]):
         p = contacts.points[i]

@@ -17,6 +17,9 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.bridge import (
+    address_of,
+    mj_add_contact,
+    mj_contact_force,
     mj_factor_m,
     mj_fwd_actuation,
     mj_fwd_constraint,
@@ -25,6 +28,7 @@ from footfall.engine.bridge import (
     mj_project_constraint,
     mj_reference_constraint,
     mj_transmission,
+    pointer_to,
 )
 from footfall.engine.constraints.active_set import HALVINGS
 from footfall.engine.constraints.joint_rows import (
@@ -46,29 +50,30 @@ from footfall.engine.constraints.shared_rows import (
 )
 from footfall.engine.kinematics import add_forces, velocities
 from footfall.engine.mobility import finish_solve, half_solve
-from footfall.engine.mujoco_law.soft_contacts import (
+from footfall.engine.other_bodies.near import release_all
+from footfall.engine.soft_contacts import (
     contact_slope,
     evaluate_contacts,
     fold_contacts,
+    friction,
     set_accelerations,
     set_contact_forces,
     set_stiffness,
 )
-from footfall.engine.mujoco_law.solver import ask_mujoco, set_mode, tell_mujoco, to_middle
-from footfall.engine.other_bodies.near import release_all
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, multiply_inertia, solve
+from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import copy
 
-#: Evaluations after which MuJoCo's own solver is asked; mostly two do.
+#: Iteration limit, after which MuJoCo's own solver is asked; mostly two iterations do.
 ROUNDS = 100
-#: Force left over that is rounding, as a share of all forces; and the last change that is, as a share of acceleration.
-#: Shares are taken by the diagonal of M, in which all dofs have one unit. On slippery ground forces are as inexact as
-#: rounding times the stiffness of a pyramid's edges: then the change decides.
+#: Tolerances on the residual force, as a share of all forces, and on the last change of the acceleration, as a share of
+#: it. Norms are weighted by the diagonal of M, in which all dofs have one unit. On slippery ground the rounding error
+#: of a force grows with the stiffness of a pyramid's edges: there the change decides.
 NO_FORCE, NO_CHANGE = 1e-12, 1e-10
-#: A change beside which that of the cost, its square, is lost in rounding: no search along the line, and no end to the
-#: rounds of points that rounding lets press or not, so that after some it is small enough.
+#: A change whose square, that of the cost, is below rounding, so that no line search is worth while. After ``SOME``
+#: iterations it counts as converged: rounding may let a point press in one iteration and not in the next, for ever.
 SMALL, SOME = 1e-6, 16
-#: How exactly the least cost along a line is found, as a share of the way there.
+#: Tolerance of the line search, as a share of the step.
 FINE = 1e-8
 
 
@@ -91,7 +96,7 @@ def evaluate(world, points, contacts, constraints, soft, needed):
 
 @inlined
 def set_states(world, contacts, constraints, soft):
-    """What rows and contacts are to add to the inertia at ``qacc``. Gives whether any of it changed."""
+    """What rows and contacts are to add to the inertia at ``qacc``. Returns whether any of it changed."""
     changed = set_stiffness(contacts, soft)
     changed = set_joint_states(constraints.joints, world.qacc) or changed
     return set_shared_states(constraints.shared, world.qacc) or changed
@@ -192,7 +197,7 @@ def led_too_far(world, constraints, needed):
 
 @inlined
 def solve_folded(world, points, contacts, constraints, soft, needed):
-    """Forces of contacts, of all rows, and ``qacc``; ``needed`` (nv,) is scratch. Gives whether they were found."""
+    """Forces of contacts, of all rows, and ``qacc``; ``needed`` (nv,) is scratch. Returns whether they were found."""
     to_middle(points, contacts, 0.5)
     velocities(world.cvel, world.subtree_com, points, contacts)
     evaluate_contacts(points, contacts, soft)
@@ -271,3 +276,70 @@ def native_step(world, points, contacts, scratch, conditions, constrained):
             world.qacc[j] = world.qfrc_smooth[j] + world.qfrc_constraint[j]
         half_solve(world, world.qacc)
         finish_solve(world, world.qacc)
+
+
+@inlined
+def to_middle(points, contacts, share):
+    """Move near points by a share of their gap: with a half, to where MuJoCo has forces act, between the surfaces."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        move_to_middle(points, contacts, p, share)
+
+
+@inlined
+def move_to_middle(points, contacts, p, share):
+    for j in range(3):
+        points.position[p, j] -= share * contacts.gap[p] * contacts.frame[p, 2, j]
+
+
+@inlined
+def tell_mujoco(world, points, contacts, native):
+    """Add one native contact for every near point."""
+    contact = native.contact
+    for k in range(points.body.size):
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            frame, at, gap = contacts.frame[p], points.position[p], contacts.gap[p]
+            contact[0].dist = gap
+            for j in range(3):
+                contact[0].pos[j] = at[j] - 0.5 * gap * frame[2, j]
+                contact[0].frame[j] = frame[2, j]
+                contact[0].frame[3 + j] = frame[0, j]
+                contact[0].frame[6 + j] = frame[1, j]
+            for j in range(2):
+                contact[0].friction[j] = friction(contacts, p)
+            contact[0].geom1 = native.ground_geom
+            contact[0].geom2 = points.geom[k]
+            contact[0].geom[0] = native.ground_geom
+            contact[0].geom[1] = points.geom[k]
+            native.contact_id[p] = world.ncon[0]
+            if mj_add_contact(world.model, world.data, address_of(contact)) != 0:
+                native.contact_id[p] = -1
+
+
+@inlined
+def ask_mujoco(world, points, contacts, native, wrench):
+    """Read the forces of the contacts that were added."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if native.contact_id[p] < 0:
+            continue
+        mj_contact_force(world.model, world.data, native.contact_id[p], pointer_to(wrench))
+        force = points.force[p]
+        force[0], force[1], force[2] = wrench[1], wrench[2], wrench[0]
+        move_to_middle(points, contacts, p, 0.5)
+        set_mode(points, contacts, p)
+
+
+@inlined
+def set_mode(points, contacts, p):
+    """A point whose friction is below its limit sticks; an open one is back where it is, not between the surfaces."""
+    force = points.force[p]
+    limit = contacts.dynamic_friction[p] * force[2]
+    if force[2] <= 0.0:
+        points.mode[p] = OPEN
+        move_to_middle(points, contacts, p, -0.5)
+    elif force[0] ** 2 + force[1] ** 2 >= (0.999 * limit) ** 2:
+        points.mode[p] = SLIDE
+    else:
+        points.mode[p] = STICK

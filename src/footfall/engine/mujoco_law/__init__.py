@@ -1,1 +1,0 @@
-"""Law mujoco: soft contacts with the ground, solved together with all constraint rows."""
