@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.gait import measured_walk
-from footfall.gait.human.series import evaluate
+from footfall.gait.human.body import evaluate
 
 MARKER_RATE, PLATE_RATE, DURATION = 100.0, 500.0, 3.2
 MASS, WIDTH = 60.0, 0.12  # kg, and m between the feet

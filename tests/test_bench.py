@@ -11,7 +11,7 @@ import pytest
 
 from footfall.cli import main
 from footfall.contact import laws
-from footfall.control.servos import with_servos
+from footfall.control.posture import with_servos
 from footfall.errors import FootfallWarning, SimulationError
 from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation

@@ -10,13 +10,10 @@ import pytest
 
 import footfall as ff
 from footfall.control import Balance, Contact, controllers, named_controller
-from footfall.control.balance.balance import PAPER, gains, least_force
-from footfall.control.balance.reference import Wanted
-from footfall.control.balance.state import Gains
-from footfall.control.balance.steps import desired_wrench
-from footfall.control.body.com_coordinates import carrying_torques, com_jacobian, tree_of
-from footfall.control.body.size import size_of
+from footfall.control.balance import PAPER, Gains, Wanted, desired_wrench, gains, least_force
+from footfall.control.body.stance import size_of
 from footfall.control.posture import standing_torques
+from footfall.control.senses import carrying_torques, com_jacobian, tree_of
 from footfall.errors import ControllerError
 
 PUSH = ff.Push("trunk", force=(0.0, 70.0, 0.0), start=0.2, duration=0.05)

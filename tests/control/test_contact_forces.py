@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from footfall.control.contact_forces import ContactForces
-from footfall.control.friction_pyramid import friction_pyramid
+from footfall.control.contact_forces import ContactForces, friction_pyramid
 from footfall.errors import ControllerError
 
 FEET = np.array([[x, y, -0.65] for y in (-0.16, -0.04, 0.04, 0.16) for x in (-0.11, 0.11)])

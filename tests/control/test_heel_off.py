@@ -13,8 +13,8 @@ from real_robots import real_robot
 import footfall as ff
 from footfall.control import Walk
 from footfall.control.body.biped import Biped
-from footfall.control.body.sole_edges import edge_velocity, stand_on_edge, write_level
 from footfall.control.senses import senses_of
+from footfall.control.walk.heel_off import edge_velocity, stand_on_edge, write_level
 from footfall.control.whole_body.on_soles import Weights, see_body, solve_body, whole_body
 from footfall.errors import ControllerError
 

@@ -10,7 +10,7 @@ from real_robots import real_robot
 import footfall as ff
 from footfall.control import QuadrupedWalk
 from footfall.errors import ControllerError
-from footfall.gait.schedule import SCHEDULES
+from footfall.gait.footsteps import SCHEDULES
 
 
 def walked(robot: ff.Robot | str, law: str, walk: QuadrupedWalk) -> ff.Recording:

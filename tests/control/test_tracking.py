@@ -9,7 +9,7 @@ import pytest
 import footfall as ff
 from footfall.control.tracking import Tracking, _tracking
 from footfall.errors import ControllerError
-from footfall.gait.periodic import PeriodicMotion
+from footfall.gait.reference import PeriodicMotion
 from footfall.measure import assistance
 
 

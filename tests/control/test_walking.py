@@ -16,7 +16,7 @@ import footfall as ff
 from footfall.control import Walk
 from footfall.control.body.biped import Biped
 from footfall.control.senses import senses_of
-from footfall.control.walk.step_timing import SwingClock, clock_rate
+from footfall.control.walk.phases import SwingClock, clock_rate
 from footfall.control.whole_body.on_soles import Weights, see_body, solve_body, whole_body
 from footfall.errors import ControllerError
 from footfall.simulation.perturbed import perturbed_starts

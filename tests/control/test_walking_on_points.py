@@ -12,7 +12,7 @@ from pairs import paired
 import footfall as ff
 from footfall.control import Walk
 from footfall.control.body.biped import Biped
-from footfall.control.walk.step_duration import FOOTHOLD, OFFSET, TIME, Times, Way, time_to_landing
+from footfall.control.walk.footholds import FOOTHOLD, OFFSET, TIME, Times, Way, time_to_landing
 from footfall.errors import ControllerError
 
 #: acceleration-complementarity takes a minute; on the one round point of distributed no sole is there to distribute.

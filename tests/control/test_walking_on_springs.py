@@ -12,7 +12,7 @@ import footfall as ff
 from footfall.control import Walk
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import follow_motors
-from footfall.control.body.statics import giving_springs, loop_rows
+from footfall.control.body.stance import giving_springs, loop_rows
 from footfall.control.senses import senses_of
 from footfall.control.whole_body.on_soles import Weights, see_body, whole_body
 

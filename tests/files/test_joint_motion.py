@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.control.follow.reference import MotionReference
+from footfall.control.follow_reference import MotionReference
 from footfall.errors import FootfallError
 
 FPS = 25.0

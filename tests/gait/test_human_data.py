@@ -14,8 +14,8 @@ from lab_walks import walker, write_tables
 from footfall.cli import main
 from footfall.errors import FootfallError
 from footfall.gait import measured_walk
+from footfall.gait.human.body import basis, evaluate, fit
 from footfall.gait.human.data import as_text, derive, load_walk
-from footfall.gait.human.series import basis, evaluate, fit
 
 RAW = Path(__file__).parents[3] / "shared/data/human_walk"
 recorded = pytest.mark.skipif(not RAW.is_dir(), reason="the recording is not here")

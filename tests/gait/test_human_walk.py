@@ -12,11 +12,8 @@ from footfall.control import HumanWalk
 from footfall.errors import ControllerError, RobotError
 from footfall.gait import human_walk, measured_walk
 from footfall.gait.human.body import body_of
-from footfall.gait.human.fit import FLAT, HEEL_OFF, TOE_OFF, WalkFit, fit_walk
-from footfall.gait.human.fit_cache import kept
-from footfall.gait.human.sideways import sideways
-from footfall.gait.human.soft_ground import SoftWalkFit, fit_soft_walk
-from footfall.gait.human.walk import coordinates, inverse, soft_ground
+from footfall.gait.human.fit import FLAT, HEEL_OFF, TOE_OFF, SoftWalkFit, WalkFit, fit_soft_walk, fit_walk
+from footfall.gait.human.walk import coordinates, inverse, kept, sideways, soft_ground
 from footfall.measure import assistance
 from footfall.measure.stance_forces import stance_forces
 

@@ -11,11 +11,10 @@ import pytest
 
 import footfall as ff
 from footfall.errors import FootfallError, GaitError
-from footfall.gait.constraints import GaitConstraints, judge
-from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.library import find_gait, guess_of, problem_key
-from footfall.gait.step_check import examine, velocity_jump
+from footfall.gait.optimal import first_guess
+from footfall.gait.step_check import GaitConstraints, examine, judge, velocity_jump
 from footfall.process.cache_folder import cache_folder
 
 ROBOT = ff.load_robot("planar-biped")
@@ -31,7 +30,7 @@ def casadi():
 
 def test_the_expressions_are_mujocos_inverse_dynamics(casadi):
     """A(q) q'' + H(q, q') against mj_inverse, away from joint limits, to rounding."""
-    from footfall.gait.symbolic import inverse_dynamics
+    from footfall.gait.optimal import inverse_dynamics
 
     dynamics = inverse_dynamics(ROBOT)
     data = mujoco.MjData(ROBOT.model)
@@ -48,7 +47,7 @@ def test_the_expressions_are_mujocos_inverse_dynamics(casadi):
 
 def test_a_step_by_expressions_is_the_step_by_mujoco(casadi):
     """Torques, ground force and zero moment point of the two implementations, along the shipped gait."""
-    from footfall.gait.step_model import StepModel
+    from footfall.gait.optimal import StepModel
 
     gait = find_gait(ROBOT).gait
     step = examine(ROBOT, gait, 5)
@@ -65,7 +64,7 @@ def test_a_step_by_expressions_is_the_step_by_mujoco(casadi):
 
 
 def test_a_free_base_is_refused(casadi):
-    from footfall.gait.symbolic import inverse_dynamics
+    from footfall.gait.optimal import inverse_dynamics
 
     with pytest.raises(GaitError, match="robots of slides, and of hinges at their bodies' origins"):
         inverse_dynamics(ff.load_robot("spatial-biped"))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.control.body.size import size_of
+from footfall.control.body.stance import size_of
 from footfall.errors import FootfallError, RecordingError
 from footfall.papers import paper, papers, run_paper
 from footfall.papers.base import near, seen, unlike

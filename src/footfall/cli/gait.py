@@ -13,9 +13,8 @@ from footfall.cli.shared.output import print_facts, print_json, print_table, sec
 from footfall.cli.shared.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
-    from footfall.gait.constraints import GaitConstraints, Row
     from footfall.gait.library import Found
-    from footfall.gait.step_check import Step
+    from footfall.gait.step_check import GaitConstraints, Row, Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +53,8 @@ class Command(RobotChoice):
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.gait.constraints import GaitConstraints, judge
         from footfall.gait.library import find_gait, guess_of
-        from footfall.gait.step_check import examine
+        from footfall.gait.step_check import GaitConstraints, examine, judge
 
         robot = self.chosen_robot()
         constraints = GaitConstraints(

@@ -33,7 +33,7 @@ class Command(UnderControl):
     """of two flat feet: heels rise before feet are lifted; left out, where the legs do not reach without"""
 
     def run(self) -> int:
-        from footfall.control.walker import walker
+        from footfall.control import walker
         from footfall.study.walk_outcome import walk_outcome
 
         robot = self.chosen_robot()

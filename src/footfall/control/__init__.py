@@ -1,8 +1,8 @@
 """Controllers: what sets the controls while a robot runs. To add one: write its file, add its line to ``BUILT_IN``.
 
-``base`` is the contract; ``inside``, ``senses`` and ``episode_log`` are for controllers that run in the compiled loop
-with a memory of their own. A controller of several files has a folder; ``body/`` holds what controllers compute about a
-robot, and ``whole_body/``, ``contact_forces`` and ``contact_places`` how they distribute forces.
+``base`` is the contract; ``inside`` and ``senses`` are for controllers that run in the compiled loop with a memory of
+their own. ``body/`` holds what controllers compute about a robot, ``whole_body/`` and ``contact_forces`` how they
+distribute forces.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from footfall.control.base import CompiledController, State, StatefulController
 from footfall.errors import ControllerError, did_you_mean
 
 if TYPE_CHECKING:
-    from footfall.control.balance.balance import Balance
-    from footfall.control.computed_torque import ComputedTorque
-    from footfall.control.contact_places import Contact
-    from footfall.control.follow.follow import Follow
-    from footfall.control.gait_walk import GaitWalk
-    from footfall.control.human_walk import HumanWalk
+    from footfall.control.balance import Balance
+    from footfall.control.computed_torque import ComputedTorque, GaitWalk
+    from footfall.control.contact_forces import Contact
+    from footfall.control.follow import Follow
     from footfall.control.posture import Posture
-    from footfall.control.quadruped.walk import QuadrupedWalk
+    from footfall.control.quadruped_walk import QuadrupedWalk
+    from footfall.control.tracking import HumanWalk
     from footfall.control.walk.walk import Walk
+    from footfall.robot import Robot
 
 __all__ = [
     "Balance",
@@ -42,19 +42,20 @@ __all__ = [
     "controller_class",
     "controllers",
     "named_controller",
+    "walker",
 ]
 
 #: Controllers that need no argument, by name: where each lives.
 BUILT_IN = {
-    "balance": "balance.balance:Balance",
-    "gait": "gait_walk:GaitWalk",
-    "human-walk": "human_walk:HumanWalk",
+    "balance": "balance:Balance",
+    "gait": "computed_torque:GaitWalk",
+    "human-walk": "tracking:HumanWalk",
     "posture": "posture:Posture",
-    "quadruped-walk": "quadruped.walk:QuadrupedWalk",
+    "quadruped-walk": "quadruped_walk:QuadrupedWalk",
     "walk": "walk.walk:Walk",
 }
 #: Other public names.
-_OTHERS = ("computed_torque:ComputedTorque", "contact_places:Contact", "follow.follow:Follow")
+_OTHERS = ("computed_torque:ComputedTorque", "contact_forces:Contact", "follow:Follow")
 
 
 def controllers() -> tuple[str, ...]:
@@ -77,6 +78,31 @@ def named_controller(name: str, **options: Any) -> CompiledController | Stateful
         if option not in known:
             raise ControllerError(f"controller {name} has no option '{option}': {did_you_mean(option, known)}")
     return kind(**options)
+
+
+def walker(
+    robot: Robot,
+    *,
+    speed: float | None = None,
+    turn: float = 0.0,
+    steps: int = 10,
+    gait: str | None = None,
+    heel_off: bool | None = None,
+) -> Walk | QuadrupedWalk:
+    """``Walk`` for a robot on two feet, ``QuadrupedWalk`` for one on four, with numbers for what follows from it.
+
+    ``speed`` in m/s, ``turn`` in rad/s; ``gait``, "trot" or "crawl", is for four feet, ``heel_off`` for two.
+    """
+    from footfall.control.quadruped_walk import QuadrupedWalk
+    from footfall.control.walk.walk import Walk
+
+    if len(robot.feet) == 4:
+        if heel_off is not None:
+            raise ControllerError(f"heel_off is for two feet, and {robot.name} has 4")
+        return QuadrupedWalk(speed=speed, turn=turn, steps=steps, gait=gait or "trot").scaled(robot)
+    if gait is not None:
+        raise ControllerError(f"the gait '{gait}' is for four feet, and {robot.name} has {len(robot.feet)}")
+    return Walk(speed=speed, turn=turn, steps=steps, heel_off=heel_off).scaled(robot)
 
 
 @cache

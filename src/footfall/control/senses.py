@@ -1,7 +1,13 @@
-"""What a compiled controller sees: live arrays of the engine and of MuJoCo."""
+"""What a compiled controller sees, and what it computes of that: Jacobians, the centre of mass, rotations.
+
+Arrays are live views of the engine's and of MuJoCo's. Motion and forces in coordinates of the centre of mass follow Ott
+2011, (12)-(15), built on MuJoCo's motion axes ``cdof`` (rotation, then translation) about the centre of mass of the
+whole tree. Rotation vectors are axis times angle, rad.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import mujoco
@@ -107,3 +113,125 @@ def rotation_of(senses, tree, body, point, jacobian, velocity, drift):
             for c in range(3):
                 jacobian[c, j] = senses.cdof[j, c]
                 drift[c] += senses.qvel[j] * senses.cdof_dot[j, c]
+
+
+class Tree(NamedTuple):
+    """The bodies of a robot that hang on one root."""
+
+    root: int
+    mass: float  # kg
+    body: np.ndarray  # (nv,) body that each coordinate moves first
+    carried: np.ndarray  # (nv,) part of the mass that each coordinate moves
+    moves: np.ndarray  # (points, nv) whether it moves a contact point
+
+
+def tree_of(model: mujoco.MjModel, root: int, point_body: list[int]) -> Tree:
+    """The tree under ``root``, with contact points on the given bodies."""
+    mass = float(model.body_subtreemass[root])
+    body = model.dof_bodyid.astype(np.int64)
+    own = model.body_rootid[body] == root
+    carried = np.where(own, model.body_subtreemass[body] / mass, 0.0)
+    moves = np.zeros((len(point_body), model.nv), dtype=np.bool_)
+    for p, at in enumerate(point_body):
+        while at > 0:
+            moves[p, model.body_dofadr[at] : model.body_dofadr[at] + model.body_dofnum[at]] = True
+            at = model.body_parentid[at]
+    return Tree(root, mass, body, carried, moves)
+
+
+@inlined
+def com_jacobian(cdof, subtree_com, tree, jacobian):
+    """Write the Jacobian (3, nv) of the centre of mass, (12)-(14): each coordinate moves what it carries."""
+    com = subtree_com[tree.root]
+    for j in range(tree.body.size):
+        s, part, at = cdof[j], tree.carried[j], subtree_com[tree.body[j]]
+        rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+        jacobian[0, j] = part * (s[3] + s[1] * rz - s[2] * ry)
+        jacobian[1, j] = part * (s[4] + s[2] * rx - s[0] * rz)
+        jacobian[2, j] = part * (s[5] + s[0] * ry - s[1] * rx)
+
+
+@inlined
+def com_motion(senses, tree, jacobian, velocity):
+    """Write the Jacobian (3, nv) of the centre of mass, and its velocity (3,) in m/s."""
+    com_jacobian(senses.cdof, senses.subtree_com, tree, jacobian)
+    for c in range(3):
+        value = 0.0
+        for j in range(senses.qvel.size):
+            value += jacobian[c, j] * senses.qvel[j]
+        velocity[c] = value
+
+
+@inlined
+def carrying_torques(cdof, jacobian, tree, arms, force, torque):
+    """Write the generalised forces (nv,) that let contact forces carry the robot, (15): ``-J_c^T f``.
+
+    ``J_c``, the Jacobian of a point in coordinates of the centre of mass, is that of the point less that of the mass.
+    """
+    fx, fy, fz = 0.0, 0.0, 0.0
+    for p in range(arms.shape[0]):
+        fx += force[p, 0]
+        fy += force[p, 1]
+        fz += force[p, 2]
+    for j in range(torque.size):
+        s = cdof[j]
+        total = jacobian[0, j] * fx + jacobian[1, j] * fy + jacobian[2, j] * fz
+        for p in range(arms.shape[0]):
+            if tree.moves[p, j]:
+                r, f = arms[p], force[p]
+                total -= f[0] * (s[3] + s[1] * r[2] - s[2] * r[1])
+                total -= f[1] * (s[4] + s[2] * r[0] - s[0] * r[2])
+                total -= f[2] * (s[5] + s[0] * r[1] - s[1] * r[0])
+        torque[j] = total
+
+
+def rotation_vector(R: np.ndarray) -> np.ndarray:
+    """(3,) the rotation vector of a matrix (3, 3)."""
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    x, y, z = h - f, c - g, d - b
+    sine, cosine = 0.5 * math.sqrt(x * x + y * y + z * z), 0.5 * (a + e + i - 1.0)
+    scale = 0.5 * math.atan2(sine, cosine) / sine if sine > 1e-9 else 0.5
+    return np.array([scale * x, scale * y, scale * z])
+
+
+@inlined
+def write_flat_on(slope, heading, axes):
+    """Write the axes (3, 3) of a sole that lies on ground of this slope (dz/dx, dz/dy) and points along ``heading``."""
+    c, s = math.cos(heading), math.sin(heading)
+    rise = c * slope[0] + s * slope[1]
+    long = math.sqrt(1.0 + rise * rise)
+    ax, ay, az = c / long, s / long, rise / long
+    tall = math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
+    nx, ny, nz = -slope[0] / tall, -slope[1] / tall, 1.0 / tall
+    axes[0, 0], axes[1, 0], axes[2, 0] = ax, ay, az
+    axes[0, 1], axes[1, 1], axes[2, 1] = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
+    axes[0, 2], axes[1, 2], axes[2, 2] = nx, ny, nz
+
+
+@inlined
+def rotation_between(axes, others):
+    """The rotation vector (x, y, z) from ``others`` (3, 3) to ``axes`` (3, 3): that of axes @ others.T."""
+    x, y, z, trace = 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        x += axes[2, k] * others[1, k] - axes[1, k] * others[2, k]
+        y += axes[0, k] * others[2, k] - axes[2, k] * others[0, k]
+        z += axes[1, k] * others[0, k] - axes[0, k] * others[1, k]
+        trace += axes[0, k] * others[0, k] + axes[1, k] * others[1, k] + axes[2, k] * others[2, k]
+    sine, cosine = 0.5 * math.sqrt(x * x + y * y + z * z), 0.5 * (trace - 1.0)
+    scale = 0.5 * math.atan2(sine, cosine) / sine if sine > 1e-9 else 0.5
+    return scale * x, scale * y, scale * z
+
+
+@inlined
+def turn_axes(vector, axes, turned):
+    """Write ``axes`` (3, 3) turned by a rotation vector (x, y, z): Rodrigues' formula for each column."""
+    x, y, z = vector
+    angle = math.sqrt(x * x + y * y + z * z)
+    first = math.sin(angle) / angle if angle > 1e-9 else 1.0
+    second = (1.0 - math.cos(angle)) / (angle * angle) if angle > 1e-9 else 0.5
+    for k in range(3):
+        ux, uy, uz = axes[0, k], axes[1, k], axes[2, k]
+        cx, cy, cz = y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
+        turned[0, k] = ux + first * cx + second * (y * cz - z * cy)
+        turned[1, k] = uy + first * cy + second * (z * cx - x * cz)
+        turned[2, k] = uz + first * cz + second * (x * cy - y * cx)

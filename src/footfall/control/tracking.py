@@ -2,6 +2,8 @@
 
 Motors on the root of the robot (``hanavan`` with ``assist``) hold it on its path like springs and dampers. Their
 controls are recorded like all others; :func:`footfall.measure.assistance` measures how much they help.
+
+:class:`HumanWalk` repeats the recorded walk of a man so, with robot ``hanavan``.
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.contact.base import Law
 from footfall.control.base import control_pointer
 from footfall.control.posture import joint_inertias
 from footfall.errors import ControllerError
-from footfall.gait.periodic import PeriodicMotion
+from footfall.gait.human.data import MeasuredWalk, load_walk
+from footfall.gait.human.walk import human_walk
+from footfall.gait.reference import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import motor_scale
@@ -69,7 +74,7 @@ class Tracking:
     """Follow a reference motion by joint PD, helped by motors on the root where the robot has them.
 
     Attributes:
-        reference: a :class:`~footfall.gait.periodic.PeriodicMotion`, or a function of the robot that gives one.
+        reference: a :class:`~footfall.gait.reference.PeriodicMotion`, or a function of the robot that gives one.
         kp: N m/rad, stiffness of the joints, one number or one per joint motor.
         kd: N m s/rad, their damping; left out, critical for the inertia of each joint, or less where the step is too
             long.
@@ -134,3 +139,65 @@ class Tracking:
         again = table[:1] + np.concatenate([motion.advance, np.zeros(model.nv + model.nu)])
         head = [motion.period, len(motion), model.nq, model.nv, 0.0]
         return np.concatenate([head, rows.ravel(), motion.advance, table.ravel(), again.ravel()])
+
+
+@dataclass(frozen=True)
+class HumanWalk:
+    """The measured human walk, on a robot ``hanavan`` with ``assist``, in space or in the plane.
+
+    :func:`footfall.measure.assistance` measures how much the motors on the pelvis helped.
+
+    Limitations: made for level ground; on stones of a centimetre or so it stays up.
+
+    Attributes:
+        law: a spring law, into which the feet sink under their load; if left out, hard ground.
+        dt: s, step of the simulation, for defaults of the law.
+        kp: N m/rad, stiffness of the joints.
+        upright: N m/rad, of the moment on the pelvis.
+        upright_damping: N m s/rad.
+        push_damping: N s/m, of the push on the pelvis against wrong speed.
+        forces: fit the motion to the measured ground forces too, or to the markers alone.
+        data: another person's walk: a table of ``footfall human-walk``, or a recording's folder.
+    """
+
+    law: Law | None = None
+    dt: float = 1e-4
+    kp: float = 1000.0
+    upright: float = 1000.0
+    upright_damping: float = 100.0
+    push_damping: float = 200.0
+    forces: bool = True
+    data: str | None = None
+
+    @staticmethod
+    def pointer() -> Any:
+        return Tracking.pointer()
+
+    def motion(self, robot: Robot) -> PeriodicMotion:
+        """What this robot follows."""
+        return human_walk(robot, self.law, self.dt, forces=self.forces, data=self._data())
+
+    def _data(self) -> MeasuredWalk | None:
+        return None if self.data is None else load_walk(self.data)
+
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
+        """Heel strike of the left foot."""
+        return self._tracking(robot).initial_state(robot, ground)
+
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
+        """The numbers the compiled controller needs, flat."""
+        return self._tracking(robot).gains(robot, ground, dt)
+
+    def _tracking(self, robot: Robot) -> Tracking:
+        motion = self.motion(robot)
+        if not robot.root_motors.any():
+            raise ControllerError(
+                "human-walk does not balance by itself: load the robot with assist=True, on the command line "
+                "--robot.assist"
+            )
+        return Tracking(
+            motion,
+            kp=self.kp,
+            assist=(0.0, self.push_damping),
+            assist_turn=(self.upright, self.upright_damping),
+        )

@@ -15,12 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from footfall.errors import GaitError
-from footfall.gait.constraints import GaitConstraints
-from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
-from footfall.gait.optimal import METHOD, Progress, optimise
+from footfall.gait.optimal import METHOD, Progress, first_guess, optimise
 from footfall.gait.polynomial import PolynomialGait, load_gait
-from footfall.gait.step_check import examine
+from footfall.gait.step_check import GaitConstraints, examine
 from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot
 from footfall.robot.motors import torque_limits

@@ -3,6 +3,10 @@
 The unknowns are the angles of a touch-down, the rates at both ends of a step, and its duration: the cubics (41)-(43)
 follow from them, the legs change places (13), and the plastic impact (20)-(22) leads from the rates at the end to those
 at the start. CasADi and Ipopt minimise the integral of the squared torques (40).
+
+The dynamics are CasADi expressions read from the robot's MuJoCo model, so there is no second description of the robot:
+bodies on hinges and slides, recursive Newton-Euler in the world frame. Zeros of the model fold away, so that a planar
+robot gives planar expressions.
 """
 
 from __future__ import annotations
@@ -12,18 +16,226 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import mujoco
 import numpy as np
 
-from footfall.errors import GaitError
-from footfall.gait.constraints import GaitConstraints
-from footfall.gait.initial_guess import first_guess
-from footfall.gait.legs import find_legs
+from footfall.errors import GaitError, optional_package
+from footfall.gait.legs import Legs, find_legs
 from footfall.gait.polynomial import PolynomialGait, cubics, swapped
-from footfall.gait.step_check import examine
-from footfall.gait.step_model import StepModel
-from footfall.gait.symbolic import casadi
+from footfall.gait.step_check import GaitConstraints, examine
 from footfall.robot import Robot
+from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import torque_limits
+
+
+def casadi() -> Any:
+    """The package CasADi, or an error that says how to get it."""
+    return optional_package("casadi", 'optimising a gait needs CasADi: pip install "footfall[gait]"')
+
+
+class Body:
+    """Where a body is and how it moves, as expressions in the world frame."""
+
+    def __init__(self, rotation: Any, origin: Any, spin: Any, velocity: Any, turning: Any, acceleration: Any) -> None:
+        self.rotation, self.origin = rotation, origin  # of its frame
+        self.spin, self.velocity = spin, velocity  # angular, and of its origin
+        self.turning, self.acceleration = turning, acceleration  # their rates
+
+    def point(self, local: Any) -> Any:
+        """Where a point of the body is."""
+        return self.origin + self.rotation @ local
+
+    def acceleration_of(self, local: Any) -> Any:
+        """The acceleration of a point of the body."""
+        arm = self.rotation @ local
+        return self.acceleration + _cross(self.turning, arm) + _cross(self.spin, _cross(self.spin, arm))
+
+
+def bodies(robot: Robot, q: Any, v: Any, a: Any) -> list[Body]:
+    """All bodies of a robot at coordinates ``q``, rates ``v`` and accelerations ``a`` (nv each)."""
+    ca, model = casadi(), robot.model
+    zero = ca.SX.zeros(3)
+    found = [Body(ca.SX.eye(3), zero, zero, zero, zero, zero)]
+    for b in range(1, model.nbody):
+        parent = found[model.body_parentid[b]]
+        offset = ca.SX(ca.DM(model.body_pos[b]))
+        arm = parent.rotation @ offset
+        rotation = parent.rotation @ _constant_rotation(model.body_quat[b])
+        origin = parent.origin + arm
+        velocity = parent.velocity + _cross(parent.spin, arm)
+        acceleration = parent.acceleration_of(offset)
+        spin, turning = parent.spin, parent.turning
+        for j in range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b]):
+            kind, k = model.jnt_type[j], int(model.jnt_dofadr[j])
+            axis = rotation @ ca.SX(ca.DM(model.jnt_axis[j]))
+            value = q[k] - float(model.qpos0[model.jnt_qposadr[j]])
+            if kind == SLIDE:
+                acceleration = acceleration + axis * a[k] + 2 * _cross(spin, axis) * v[k]
+                acceleration = acceleration + value * (_cross(turning, axis) + _cross(spin, _cross(spin, axis)))
+                velocity = velocity + axis * v[k] + value * _cross(spin, axis)
+                origin = origin + axis * value
+            elif kind == HINGE and not model.jnt_pos[j].any():
+                turning = turning + axis * a[k] + _cross(spin, axis) * v[k]
+                spin = spin + axis * v[k]
+                rotation = rotation @ _rotation(model.jnt_axis[j], value)
+            else:
+                raise GaitError(
+                    f"joint '{model.joint(j).name}' of {robot.name}: a gait is optimised for robots of slides, and of "
+                    "hinges at their bodies' origins"
+                )
+        found.append(Body(rotation, origin, spin, velocity, turning, acceleration))
+    return found
+
+
+def inverse_dynamics(robot: Robot) -> Any:
+    """The function (q, v, a) -> A(q) a + H(q, v), the generalised forces (nv) a motion takes: Bravo 2021 (1)."""
+    ca, model = casadi(), robot.model
+    q, v, a = (ca.SX.sym(name, model.nv) for name in "qva")
+    moving = bodies(robot, q, v, a)
+    gravity = ca.SX(ca.DM(model.opt.gravity))
+    force = ca.SX(ca.DM(model.dof_armature)) * a + ca.SX(ca.DM(model.dof_damping)) * v
+    # Every body's inertial force and moment, pulled back to the coordinates by the velocities they give it.
+    for b, body in enumerate(moving):
+        if model.body_mass[b] == 0.0:
+            continue
+        local = ca.SX(ca.DM(model.body_ipos[b]))
+        frame = body.rotation @ _constant_rotation(model.body_iquat[b])
+        inertia = frame @ ca.diag(ca.SX(ca.DM(model.body_inertia[b]))) @ frame.T
+        push = float(model.body_mass[b]) * (body.acceleration_of(local) - gravity)
+        moment = inertia @ body.turning + _cross(body.spin, inertia @ body.spin)
+        velocity = body.velocity + _cross(body.spin, body.rotation @ local)
+        force = force + ca.jtimes(velocity, v, push, True) + ca.jtimes(body.spin, v, moment, True)
+    return ca.Function("inverse_dynamics", [q, v, a], [force])
+
+
+def _cross(a: Any, b: Any) -> Any:
+    return casadi().cross(a, b)
+
+
+def _constant_rotation(quaternion: np.ndarray) -> Any:
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    matrix[np.abs(matrix) < 1e-15] = 0.0
+    ca = casadi()
+    return ca.sparsify(ca.SX(ca.DM(matrix.reshape(3, 3))))
+
+
+def _rotation(axis: np.ndarray, angle: Any) -> Any:
+    """Rodrigues' formula."""
+    ca = casadi()
+    k = ca.sparsify(ca.SX(ca.DM([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])))
+    return ca.SX.eye(3) + ca.sin(angle) * k + (1 - ca.cos(angle)) * (k @ k)
+
+
+class StepModel:
+    """Functions of the joints of a planar biped whose stance foot is held flat (Bravo 2021, section 4.1).
+
+    Holding the foot (11) makes the base a function of the joints, q = q(q_a). Its derivative is M of (35); the torques
+    are M^T (A q'' + H), (37), and the rows of the base are the ground's force and moment. Joints come as stance leg,
+    swing leg; the stance foot is the robot's first, its middle at the origin.
+
+    ``instant(q, v, a)`` gives torques (2 n), horizontal and vertical ground force (N), the moment of the vertical force
+    about the middle of the sole (zero moment point times force, N m), heights of the swing foot's heel and toe (m),
+    place of its middle (x, z, pitch), the rate of that, coordinates (nv) and velocities (nv) of the robot.
+    ``impact(q)`` gives, of the whole robot, inertia, Jacobian of the swing foot (x, z, pitch), and that of the stance
+    foot's heel and toe heights.
+    """
+
+    def __init__(self, robot: Robot, legs: Legs) -> None:
+        ca = casadi()
+        n = 2 * legs.size
+        self.robot, self.legs = robot, legs
+        self.dynamics = inverse_dynamics(robot)
+        joints, rates, accelerations = (ca.SX.sym(name, n) for name in ("q", "v", "a"))
+        q = self._held(joints)
+        v = ca.jtimes(q, joints, rates)
+        a = ca.jtimes(v, ca.vertcat(joints, rates), ca.vertcat(rates, accelerations))
+        needed = self.dynamics(q, v, a)
+        torque = ca.jacobian(q, joints).T @ needed  # (37)
+        forward, upward, moment = needed[0], needed[1], needed[2]
+        # What the base's pitch takes is the moment of the ground force about the base's origin.
+        lever = q[0] * upward - q[1] * forward - moment  # p_x f_z of (45)
+        heights, place = self._foot(1, q)
+        self.instant = ca.Function(
+            "instant",
+            [joints, rates, accelerations],
+            [torque, forward, upward, lever, heights, place, ca.jtimes(place, joints, rates), q, v],
+        )
+        self.impact = self._impact()
+
+    def _held(self, joints: Any) -> Any:
+        """All coordinates when the stance foot is flat and its middle at the origin."""
+        ca = casadi()
+        pitch = -ca.sum1(joints[: self.legs.size])
+        loose = ca.vertcat(0, 0, pitch, joints)
+        place = self._foot(0, loose)[1]
+        return ca.vertcat(-place[0], -place[1], pitch, joints)
+
+    def _foot(self, foot: int, q: Any) -> tuple[Any, Any]:
+        """Heights of heel and toe, and (x, z, pitch) of the sole's middle."""
+        ca = casadi()
+        still = ca.SX.zeros(self.robot.model.nv)
+        body = bodies(self.robot, q, still, still)[self.legs.body[foot]]
+        points = [body.point(ca.SX(ca.DM(p))) for p in self.legs.ends[foot]]
+        middle = sum(points) / len(points)
+        first = 3 + foot * self.legs.size
+        pitch = q[2] + ca.sum1(q[first : first + self.legs.size])
+        return ca.vertcat(*(p[2] for p in points)), ca.vertcat(middle[0], middle[2], pitch)
+
+    def _impact(self) -> Any:
+        ca = casadi()
+        nv = self.robot.model.nv
+        q, v, a = (ca.SX.sym(name, nv) for name in "qva")
+        inertia = ca.jacobian(self.dynamics(q, v, a), a)
+        landing = ca.jacobian(self._foot(1, q)[1], q)
+        leaving = ca.jacobian(self._foot(0, q)[0], q)
+        return ca.Function("impact", [q], [inertia, landing, leaving])
+
+
+BEND = 0.5  # rad, of the swing knee in the middle of its cubic
+CROUCH = 0.97  # of the height at which the longer leg would be as bent as in the home pose
+
+
+def first_guess(robot: Robot, legs: Legs, speed: float, length: float) -> PolynomialGait:
+    """Steps of ``length`` (m) at ``speed`` (m/s), trunk upright, feet flat and at rest at both ends of a step."""
+    from scipy.optimize import least_squares
+
+    model = robot.model
+    data = mujoco.MjData(model)
+    reach = float(robot.home[1])
+    height = CROUCH * np.sqrt(max(reach**2 - (0.5 * length) ** 2, (0.5 * reach) ** 2))
+    at = np.array([[0.5 * length, 0.0, 0.0], [-0.5 * length, 0.0, 0.0]])  # stance foot ahead: a touch-down
+
+    def places(joints: np.ndarray) -> np.ndarray:
+        data.qpos[:] = [0.0, height, 0.0, *joints]
+        mujoco.mj_kinematics(model, data)
+        found = []
+        for foot in range(2):
+            ends = data.xpos[legs.body[foot]] + legs.ends[foot] @ data.xmat[legs.body[foot]].reshape(3, 3).T
+            pitch = joints[foot * legs.size : (foot + 1) * legs.size].sum()
+            found.append([ends[:, 0].mean(), ends[:, 2].mean(), pitch])
+        return np.array(found)
+
+    solution = least_squares(lambda joints: (places(joints) - at).ravel(), robot.home[3:], xtol=1e-14, gtol=1e-14)
+    if np.abs(solution.fun).max() > 1e-6:
+        raise GaitError(f"{robot.name} cannot stand with its feet {length:.3g} m apart: ask for shorter steps")
+    q0 = solution.x
+    places(q0)
+    mujoco.mj_comPos(model, data)
+    v0 = np.zeros(2 * legs.size)
+    for foot in range(2):
+        linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+        mujoco.mj_jacBody(model, data, linear, angular, legs.body[foot])
+        jacobian = np.stack([linear[0], linear[2], angular[1]])
+        own = slice(foot * legs.size, (foot + 1) * legs.size)
+        v0[own] = np.linalg.solve(jacobian[:, 3:][:, own], -speed * jacobian[:, 0])
+    duration = length / speed
+    vT = swapped(v0)
+    # End rates of +-4 b / T make a cubic bulge by b; hip and ankle take half of the knee's each: the foot stays flat.
+    bulge = 4.0 * BEND / duration * np.array([0.0, 0.0, 0.0, -0.5, 1.0, -0.5])
+    coefficients = np.array(cubics(q0, swapped(q0), v0 + bulge, vT - bulge, duration))
+    return PolynomialGait(robot.name, legs.joints, coefficients, duration, length)
+
 
 #: Changes when the same problem would be solved otherwise, so that gaits kept before are not taken for its solution.
 METHOD = "cubics, plastic impact, 41 samples, 1"

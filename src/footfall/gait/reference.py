@@ -1,4 +1,4 @@
-"""What a reference motion gives a controller: where the joints should be, and which feet carry."""
+"""What a reference motion gives a controller: where joints should be, which feet carry; or a motion that repeats."""
 
 from __future__ import annotations
 
@@ -65,3 +65,27 @@ def actuated_coordinates(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     if len(joints) != model.nu:
         raise GaitError(f"{robot.name} has {model.nu} actuators on {len(joints)} joints: a motion needs one on each")
     return model.jnt_qposadr[joints], model.jnt_dofadr[joints]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PeriodicMotion:
+    """A motion that repeats: N samples at equal steps of one period (s), the first not repeated at the end.
+
+    Attributes:
+        period: s.
+        advance: (nq,) what a period adds to ``qpos``.
+        qpos, qvel: (N, nq), (N, nv), MuJoCo's order.
+        torque: (N, nv) generalised forces of the actuators that the motion takes, with the ground forces it expects.
+    """
+
+    period: float
+    advance: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    torque: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.qpos)
+
+    def __repr__(self) -> str:
+        return f"PeriodicMotion({len(self)} samples of {self.period:.4g} s)"

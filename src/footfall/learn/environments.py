@@ -31,7 +31,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from footfall.contact.base import Law
-from footfall.control.servos import with_servos
+from footfall.control.posture import with_servos
 from footfall.engine.dynamics.tree import make_tree
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole

@@ -14,7 +14,7 @@ import numpy as np
 
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.control.servos import with_servos
+from footfall.control.posture import with_servos
 from footfall.errors import ControllerError, FootfallError, SimulationError, without_warnings
 from footfall.measure import audit
 from footfall.recording import Recording

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from footfall.contact.base import Law
-from footfall.control.quadruped.walk import QuadrupedWalk
+from footfall.control import walker
+from footfall.control.quadruped_walk import QuadrupedWalk
 from footfall.control.walk.walk import Walk
-from footfall.control.walker import walker
 from footfall.errors import FootfallError
 from footfall.ground import FrictionTable, Ground
 from footfall.robot import Robot

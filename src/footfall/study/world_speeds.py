@@ -15,7 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.control.servos import with_servos
+from footfall.control.posture import with_servos
 from footfall.errors import FootfallError
 from footfall.process.machine import cores
 from footfall.record import Push

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.body.linkage import Linkage, follow_motors, linkage_of
-from footfall.control.body.statics import check_weight
+from footfall.control.body.stance import check_weight
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
 from footfall.robot.motors import Drives, drives

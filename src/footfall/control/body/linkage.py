@@ -14,8 +14,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.body.com_coordinates import Tree, tree_of
-from footfall.control.senses import translation
+from footfall.control.senses import Tree, translation, tree_of
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.solve.dense import cholesky, cholesky_solve

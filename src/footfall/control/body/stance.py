@@ -1,16 +1,229 @@
-"""Standing on a slope: the home pose with the soles along the ground and the weight where it was over the feet."""
+"""A robot that stands: its size, what carries it, whether the stance is stable, and how it stands on a slope.
+
+At rest the generalised forces of gravity are held by contact forces, by equalities (loops, mimic joints), by springs of
+joints without a motor (they deflect until they carry their part), and by motors.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
+from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.robot.model import centre_of_mass
-from footfall.standing import lowest_places, place, point_gaps, point_jacobian, point_positions
+from footfall.robot.model import AT_JOINT, centre_of_mass, moving_bodies
+from footfall.standing import at_home, lowest_places, place, point_gaps, point_jacobian, point_positions
+
+
+class Size(NamedTuple):
+    """What gains follow from."""
+
+    mass: float  # kg
+    inertia: float  # kg m2, about a horizontal axis through the centre of mass, standing
+    height: float  # m, of the centre of mass
+    gravity: np.ndarray  # (3,) m/s2
+    points: int  # contact points
+
+    @property
+    def rate(self) -> float:
+        """1/s2, at which an inverted pendulum of this height falls: g/h."""
+        return float(np.linalg.norm(self.gravity)) / self.height
+
+
+def size_of(robot: Robot, points: int) -> Size:
+    """Mass, inertia and height of a robot that stands at home; what else moves in its scene is not its own."""
+    model = robot.model
+    data = at_home(robot)
+    moving = moving_bodies(model) & (model.body_rootid == model.body_rootid[robot.point_body[0]])
+    mass, places = model.body_mass[moving], data.xipos[moving]
+    com = mass @ places / mass.sum()
+    inertia = 0.0
+    for body in np.flatnonzero(moving):
+        axes, arm = data.ximat[body].reshape(3, 3), data.xipos[body] - com
+        own = axes**2 @ model.body_inertia[body]  # the diagonal, in the world's axes
+        inertia += 0.5 * (own[0] + own[1] + model.body_mass[body] * (arm @ arm + arm[2] ** 2))
+    height = max(float(com[2]), 1e-3)
+    return Size(float(mass.sum()), float(inertia), height, robot.gravity, points)
+
+
+#: How much cheaper forces of loops and springs are than those of the ground, whose norm is to be the least.
+CHEAP = 1e3
+#: Singular values below this share of the largest are none.
+RANK = 1e-9
+#: Iterations in which springs settle, and the change of the pose (m or rad) below which they have.
+SPRING_ITERATIONS, SPRINGS_SETTLED = 30, 1e-10
+#: Step of the differences that give the stiffness of a stance, m or rad.
+DIFFERENCE = 1e-5
+
+
+class Rest(NamedTuple):
+    """What holds a robot at rest in a pose, and through which coordinates."""
+
+    torque: np.ndarray  # (nv,) N m or N, of motors
+    force: np.ndarray  # (P, 3) N, world frame, of contact points
+    loop: np.ndarray  # (E,) of equality rows
+    spring: np.ndarray  # (nv,) N m, needed of springs that give way
+    contact_rows: np.ndarray  # (3P, nv) Jacobian of the points
+    loop_rows: np.ndarray  # (E, nv) Jacobian of the equalities
+    loop_error: np.ndarray  # (E,) m or rad
+
+
+class Carriers(NamedTuple):
+    """Which coordinates carry of themselves."""
+
+    actuated: np.ndarray  # (nv,) where motors act on joints
+    giving: np.ndarray  # dofs of springs that give way
+
+
+def check_weight(robot: Robot, purpose: str) -> None:
+    """Refuse a robot without weight: nothing would press its feet down."""
+    if not robot.weight > 0.0:
+        raise ControllerError(
+            f'{purpose} needs gravity, and the model of {robot.name} has none: add <option gravity="0 0 -9.81"/>'
+        )
+
+
+def carriers_of(robot: Robot) -> Carriers:
+    """What carries a robot at rest: motors at joints, and springs of joints without."""
+    return Carriers(actuated_dofs(robot), robot.model.jnt_dofadr[giving_springs(robot)])
+
+
+def actuated_dofs(robot: Robot) -> np.ndarray:
+    """(nv,) where motors act on joints."""
+    model = robot.model
+    actuated = np.zeros(model.nv, dtype=bool)
+    joints = model.actuator_trnid[np.isin(model.actuator_trntype, AT_JOINT) & ~robot.root_motors, 0]
+    actuated[model.jnt_dofadr[joints]] = True
+    return actuated
+
+
+def giving_springs(robot: Robot) -> np.ndarray:
+    """Joints of one dof with a spring and without a motor."""
+    model = robot.model
+    single = np.isin(model.jnt_type, (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)))
+    return np.flatnonzero(single & (model.jnt_stiffness > 0) & ~actuated_dofs(robot)[model.jnt_dofadr])
+
+
+def rest(robot: Robot, qpos: np.ndarray) -> Rest:
+    """What holds a robot at rest at ``qpos`` on its contact points: the contact forces of least norm, and the rest."""
+    return next(rests(robot, qpos[None]))
+
+
+def rests(robot: Robot, poses: np.ndarray) -> Iterator[Rest]:
+    """The same at one pose (nq,) after the other."""
+    data, carriers = mujoco.MjData(robot.model), carriers_of(robot)
+    for pose in poses:
+        data.qpos[:] = pose
+        mujoco.mj_forward(robot.model, data)
+        yield _rest(robot, data, carriers)
+
+
+def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
+    """(nq,) the pose with springs that carry their part: root and contact points stay, loops close, motors make way.
+
+    ``qpos`` itself where no spring gives way, or none such pose is found.
+    """
+    model, joints, carriers = robot.model, giving_springs(robot), carriers_of(robot)
+    if not joints.size:
+        return qpos
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    places = point_positions(robot, data)
+    address, dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
+    identity = np.eye(model.nv)
+    root = identity[np.flatnonzero(model.body_parentid[model.dof_bodyid] == 0)]
+    for _ in range(SPRING_ITERATIONS):
+        now = _rest(robot, data, carriers)
+        wanted = model.qpos_spring[address] - now.spring[dofs] / model.jnt_stiffness[joints]
+        rows = np.concatenate([now.contact_rows, now.loop_rows, identity[dofs], root])
+        gaps = (places - point_positions(robot, data)).ravel()
+        errors = np.concatenate([gaps, -now.loop_error, wanted - data.qpos[address], np.zeros(len(root))])
+        change = np.linalg.lstsq(rows, errors, rcond=RANK)[0]
+        mujoco.mj_integratePos(model, data.qpos, change, 1.0)
+        mujoco.mj_forward(model, data)
+        if np.abs(change).max() < SPRINGS_SETTLED:
+            return data.qpos.copy()
+    return qpos
+
+
+def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """Eigenvalues (1/s2), least first, of a stance held by proportional ``gains`` (nv,): below zero it falls.
+
+    Points in contact stay and loops stay closed; what remains moves under gravity, springs and gains, contact forces
+    staying as they are.
+    """
+    model = robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    now = _rest(robot, data, carriers_of(robot))
+    inertia = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, inertia)
+    slope = np.zeros((model.nv, model.nv))
+    for j in range(model.nv):
+        for sign in (-1.0, 1.0):
+            data.qpos[:] = qpos
+            mujoco.mj_integratePos(model, data.qpos, sign * DIFFERENCE * np.eye(model.nv)[j], 1.0)
+            mujoco.mj_forward(model, data)
+            held = data.qfrc_bias - data.qfrc_passive - _contact_rows(robot, data).T @ now.force.ravel()
+            slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - loop_rows(data).T @ now.loop)
+    rows = np.concatenate([now.contact_rows, now.loop_rows])
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=len(rows) < model.nv)  # all of the second basis
+    free = directions[(sizes > 1e-6 * sizes.max()).sum() :].T
+    if not free.size:
+        return np.zeros(0)
+    total = free.T @ (0.5 * (slope + slope.T) + np.diag(gains)) @ free
+    half = np.linalg.inv(np.linalg.cholesky(free.T @ inertia @ free))
+    return np.linalg.eigvalsh(half @ total @ half.T)
+
+
+def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
+    """What carries a robot at rest in the pose of ``data``, by the least contact forces."""
+    model, giving = robot.model, carriers.giving
+    held = data.qfrc_bias - data.qfrc_passive
+    held[giving] += data.qfrc_spring[giving]
+    contact, loop = _contact_rows(robot, data), loop_rows(data)
+    rows = np.concatenate([contact, CHEAP * loop, CHEAP * np.eye(model.nv)[giving]])
+    free = ~carriers.actuated
+    force = np.linalg.lstsq(rows[:, free].T, held[free], rcond=RANK)[0]
+    torque = held - rows.T @ force
+    torque[free] = 0.0
+    first, second = len(contact), len(contact) + len(loop)
+    spring = np.zeros(model.nv)
+    spring[giving] = CHEAP * force[second:]
+    return Rest(
+        torque=torque,
+        force=force[:first].reshape(-1, 3),
+        loop=CHEAP * force[first:second],
+        spring=spring,
+        contact_rows=contact,
+        loop_rows=loop,
+        loop_error=data.efc_pos[: data.ne].copy(),
+    )
+
+
+def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    rows = np.zeros((robot.point_count, 3, robot.model.nv))
+    for row, body, at in zip(rows, robot.point_body, point_positions(robot, data), strict=True):
+        mujoco.mj_jac(robot.model, data, row, None, at, int(body))
+    return rows.reshape(-1, robot.model.nv)
+
+
+def loop_rows(data: mujoco.MjData) -> np.ndarray:
+    """(E, nv) Jacobian of the equalities, whichever way MuJoCo keeps it."""
+    model, count = data.model, data.ne
+    if not mujoco.mj_isSparse(model):
+        return data.efc_J.reshape(-1, model.nv)[:count].copy()
+    rows = np.zeros((count, model.nv))
+    mujoco.mju_sparse2dense(rows, data.efc_J, data.efc_J_rownnz[:count], data.efc_J_rowadr[:count], data.efc_J_colind)
+    return rows
+
 
 ITERATIONS = 60
 LONGEST = 0.2  # rad or m, of one iteration
@@ -18,7 +231,7 @@ SETTLED = 1e-7  # rad or m, of an iteration that changes nothing more
 TOUCHING = 1e-9  # m, gap of a point that stands
 LEVEL = 1e-6  # m, within which points of the home pose are equally low
 #: Singular values below this share of a task's largest are directions that tasks before it have taken.
-RANK = 1e-6
+TASK_RANK = 1e-6
 
 
 def stance(robot: Robot, ground: Ground) -> np.ndarray:
@@ -79,7 +292,7 @@ class _Solver:
         for rows, residual in self._tasks():
             left = rows @ free
             outer, sizes, inner = np.linalg.svd(left, full_matrices=False)
-            kept = sizes > RANK * np.linalg.norm(rows, 2)
+            kept = sizes > TASK_RANK * np.linalg.norm(rows, 2)
             inverse = (inner[kept].T / sizes[kept]) @ outer[:, kept].T
             step = step - free @ (inverse @ (residual + rows @ step))
             free = free @ (np.eye(self.model.nv) - inverse @ left)

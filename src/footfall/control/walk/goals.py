@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.body.rotations import rotation_between, turn_axes, write_flat_on
-from footfall.control.episode_log import see_episode
-from footfall.control.walk.foothold import Reach, find_foothold
+from footfall.control.inside import see_episode
+from footfall.control.senses import rotation_between, turn_axes, write_flat_on
+from footfall.control.walk.footholds import Reach, find_foothold, keep_to_points, trimmed_landing, turn_back
 from footfall.control.walk.ground import SLOW, ground_at, part_of
 from footfall.control.walk.heel_off import SWUNG, apart_along, lead_foot_on_edge, part_of_longest, swing_pitch
 from footfall.control.walk.phases import all_taken, descent_of, moving_foot, step_of
-from footfall.control.walk.point_feet import keep_to_points, trimmed_landing, turn_back
 from footfall.control.walk.state import LATE, LIMIT_ZONE, OUT_OF_REACH
 from footfall.gait.dcm import dcm_at
 from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing

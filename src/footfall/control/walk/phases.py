@@ -1,19 +1,61 @@
-"""The phases of a walk: both feet stand, or one swings; when they change, and what is planned then."""
+"""The phases of a walk: both feet stand, or one swings; when they change, and what is planned then.
+
+Over a standing foot at p the divergent component diverges as xi - p = (xi_0 - p) exp(w t), so its position tells the
+phase of the step: a step ends sooner or later, depending on whether it is ahead of its plan. The lateral direction is
+used, in which a foot is narrow and the other leg bounds the next foothold.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from footfall.compiled import inlined
-from footfall.control.walk.grip import trust_landing, within_grip
-from footfall.control.walk.ground import slope_under
+from footfall.control.walk.footholds import learn_slope, learn_trim, note_turn, time_step
+from footfall.control.walk.ground import slope_under, trust_landing, within_grip
 from footfall.control.walk.heel_off import land_on_edge, lift_from_edge, part_of_longest, see_lying
-from footfall.control.walk.point_feet import learn_slope, learn_trim, note_turn, time_step
 from footfall.control.walk.state import HEEL_RISES, HORIZON, TO_TOES
-from footfall.control.walk.step_timing import SwingClock, clock_rate
 from footfall.gait.dcm import add_segment, end_at
 from footfall.gait.footsteps import Footstep, landing
 from footfall.gait.swing import VELOCITY, begin_swing
+
+#: m that the divergent component is off before the timing changes, for legs of ``walk_stature.LEG``.
+DEADBAND = 0.01
+#: 1/s, how much faster the clock goes per s that it should be later, and the most and least that it does.
+GAIN, FASTER, SLOWER = 10.0, 1.0, 0.5
+#: Part of a step by which it is delayed at most, and part before its end in which nothing changes any more.
+LATEST, SETTLED = 0.6, 0.14
+
+
+class SwingClock(NamedTuple):
+    """How far a swing is (s), and the numbers of the pendulum."""
+
+    spent: float  # s since it began
+    lasts: float  # s, as planned
+    delayed: float  # s, that it was delayed so far
+    omega: float  # 1/s
+    held: float  # m aside of the middle of the foot from which the pressure centre still leads back
+    size: float  # of the robot's legs
+
+
+@inlined
+def clock_rate(now, begun, clock):
+    """How much faster than time the step shall go on (negative: slower), for a divergent component that is ``now`` and
+    was ``begun`` (m, from the standing foot, across the walk).
+    """
+    planned = begun * math.exp(clock.omega * clock.spent)
+    if abs(now - planned) < DEADBAND * clock.size or clock.lasts - clock.spent < SETTLED * clock.lasts:
+        return 0.0
+    share = now / begun if begun != 0.0 else 0.0
+    if share > 0.0:
+        ahead = math.log(share) / clock.omega - clock.spent
+    else:
+        # On the far side of the foot's middle it comes back, led by the foot's edge; farther off it never does, and the
+        # sooner the other foot can step, the better.
+        ahead = -clock.lasts if abs(now) < clock.held else clock.lasts
+    rate = min(max(GAIN * ahead, -SLOWER), FASTER)
+    return 0.0 if rate < 0.0 and clock.delayed > LATEST * clock.lasts else rate
+
 
 #: m/s at which a foot comes down, and looks for ground that is not where it was expected; for legs of
 #: ``walk_stature.LEG``.

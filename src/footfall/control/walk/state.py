@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.body.biped import Biped
-from footfall.control.episode_log import EpisodeLog, empty_log
+from footfall.control.inside import EpisodeLog, empty_log
 from footfall.control.senses import Senses, no_senses
 from footfall.control.walk.stature import Stature
 from footfall.control.whole_body.on_soles import Weights, WholeBody, whole_body

@@ -16,9 +16,8 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.body.com_coordinates import Tree, com_motion, tree_of
-from footfall.control.friction_pyramid import friction_pyramid
-from footfall.control.senses import dense_inertia, translation
+from footfall.control.contact_forces import friction_pyramid
+from footfall.control.senses import Tree, com_motion, dense_inertia, translation, tree_of
 from footfall.control.whole_body.problem import add_three_rows, joint_row, solve_base, unknowns
 from footfall.errors import ControllerError
 from footfall.robot import Robot

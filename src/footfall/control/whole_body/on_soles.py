@@ -19,10 +19,9 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.control.body.biped import NARROW, Biped, Sole
-from footfall.control.body.com_coordinates import Tree, tree_of
 from footfall.control.body.linkage import Linkage, own_copy, reduce_motion, solve_linkage
-from footfall.control.friction_pyramid import friction_pyramid
-from footfall.control.senses import dense_inertia, rotation_of, translation
+from footfall.control.contact_forces import friction_pyramid
+from footfall.control.senses import Tree, dense_inertia, rotation_of, translation, tree_of
 from footfall.control.whole_body.problem import Dynamics, Limits, Targets, assemble, empty_problem
 from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
 

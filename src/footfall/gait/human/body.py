@@ -7,13 +7,33 @@ arrays may carry axes in front of the instants of time, so that many motions are
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
 from footfall.robot import Robot
+
+
+def basis(phase: np.ndarray, harmonics: int, derivative: int = 0) -> np.ndarray:
+    """(N, 2 H + 1) one, cos(2 pi k phase), sin(2 pi k phase) for k = 1..H, or a derivative by the phase (cycles)."""
+    phase = np.asarray(phase, dtype=float)
+    rate = 2 * np.pi * np.arange(1, harmonics + 1)
+    angle = phase[:, None] * rate + 0.5 * np.pi * derivative
+    constant = np.full((len(phase), 1), 1.0 if derivative == 0 else 0.0)
+    return np.hstack([constant, rate**derivative * np.cos(angle), rate**derivative * np.sin(angle)])
+
+
+def fit(phase: np.ndarray, values: np.ndarray, harmonics: int) -> np.ndarray:
+    """(2 H + 1, ...) coefficients of the series nearest to values (N, ...) at the phases (N,), cycles."""
+    return np.linalg.lstsq(basis(phase, harmonics), values, rcond=None)[0]
+
+
+def evaluate(coefficients: Any, phase: np.ndarray, derivative: int = 0) -> np.ndarray:
+    """(N, ...) the series at the phases (N,), cycles, or its derivative by the phase."""
+    coefficients = np.asarray(coefficients, dtype=float)
+    return basis(phase, (len(coefficients) - 1) // 2, derivative) @ coefficients
 
 
 class Curve(NamedTuple):

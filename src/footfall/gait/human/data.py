@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import FootfallError
+from footfall.gait.human.body import evaluate, fit
 from footfall.gait.human.events import (
     DIGITS,
     Stance,
@@ -32,9 +33,7 @@ from footfall.gait.human.events import (
     measure_subject,
     segment_angles,
 )
-from footfall.gait.human.lab_files import MARKERS, raw_files, read_walk
-from footfall.gait.human.series import evaluate, fit
-from footfall.gait.human.tables import read_tables
+from footfall.gait.human.lab_files import MARKERS, raw_files, read_tables, read_walk
 
 HARMONICS = 10  # of the stride; 9 Hz, beyond the 6 Hz at which the markers were filtered
 SAMPLES = 101  # over stride and stance
@@ -50,7 +49,7 @@ MODIFIED = (
 
 @dataclass(frozen=True, eq=False)
 class MeasuredWalk:
-    """The mean walk. Series are Fourier coefficients over the stride (see ``human_series``), curves run over stance.
+    """The mean walk. Series are Fourier coefficients over the stride (see ``body.basis``), curves run over stance.
 
     Attributes:
         speed, stride_time: m/s and s, of the subject.

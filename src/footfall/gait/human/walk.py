@@ -1,9 +1,23 @@
-"""The human walk as a motion that a hanavan robot can follow."""
+"""The human walk as a motion that a hanavan robot can follow.
+
+The recording is one of the sagittal plane; of the lateral motion only the distance between the feet is measured. The
+pressure centre goes from foot to foot with the load; an inverted pendulum of the body's height that it drives, in one
+period of the stride, is the sway. Legs are tilted at the hips, and feet kept level at the ankles.
+
+A fit takes seconds and is kept in the user's cache, under a hash of everything that affects it: the body, the measured
+walk, the ground, and the code of the fit.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -11,15 +25,89 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.contact.springs.material import spring_law
-from footfall.gait.human.body import Body, Curve, body_of
+from footfall.files.atomic_write import atomic_write
+from footfall.gait.human.body import Body, Curve, basis, body_of, evaluate, fit
 from footfall.gait.human.data import MeasuredWalk, measured_walk
-from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
-from footfall.gait.human.fit_cache import kept
-from footfall.gait.human.sideways import Sideways, sideways
-from footfall.gait.human.soft_ground import Soft, SoftWalkFit, fit_soft_walk
-from footfall.gait.periodic import PeriodicMotion
+from footfall.gait.human.fit import (
+    Soft,
+    SoftWalkFit,
+    WalkFit,
+    WalkSeries,
+    arm_angles,
+    fit_soft_walk,
+    fit_walk,
+    opposite,
+)
+from footfall.gait.reference import PeriodicMotion
 from footfall.ground import Ground
+from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot
+
+#: The modules that decide what comes of a fit; one that changes makes earlier fits others.
+METHOD = ("body", "fit")
+
+
+def kept(given: Any, fit: Callable[[], WalkSeries]) -> WalkSeries:
+    """The walk that was fitted to what is ``given`` (values that JSON holds, arrays), or ``fit()``, then kept."""
+    digest = hashlib.sha256(_method())
+    digest.update(json.dumps(given, default=np.ndarray.tolist).encode())
+    folder = cache_folder("walks")
+    place = None if folder is None else folder / f"{digest.hexdigest()[:32]}.json"
+    if place is not None and place.is_file():
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):  # damaged: it is fitted anew
+            found = json.loads(place.read_text(encoding="utf-8"))
+            series = {name: np.array(values, dtype=float) for name, values in found.pop("coefficients").items()}
+            return WalkSeries(series, **found)
+    walk = fit()
+    if place is not None:
+        with suppress(OSError), atomic_write(place) as part:
+            part.write_text(json.dumps(asdict(walk), default=np.ndarray.tolist) + "\n", encoding="utf-8")
+    return walk
+
+
+@cache
+def _method() -> bytes:
+    here = files("footfall.gait.human")
+    return b"".join((here / f"{name}.py").read_bytes() for name in METHOD)
+
+
+HARMONICS = 10
+CENTRE_HEIGHT = 0.95 / 0.9275  # of the leg's length: the body's centre of mass
+
+
+class Sideways(NamedTuple):
+    """Fourier coefficients over the stride of the left heel strike."""
+
+    sway: np.ndarray  # m, of the pelvis to the left
+    lean: np.ndarray  # rad, of the left leg about x; the right one is the opposite half a stride later
+    drop: np.ndarray  # m, that tilted legs are shorter
+    stride_time: float
+
+    def curve(self, name: str, phase: np.ndarray) -> Curve:
+        """A quantity at phases of the stride (cycles), with its derivatives by time."""
+        return Curve(*(evaluate(getattr(self, name), phase, k) / self.stride_time**k for k in range(3)))
+
+
+def sideways(problem: WalkFit, walk: WalkSeries, hip_width: float, step_width: float) -> Sideways:
+    """The motion out of the plane of a walk in it; widths between the hips and between the feet in m."""
+    phase, body = problem.phase, problem.body
+    unknowns = problem.unknowns(walk)
+    load, _ = problem.loads(unknowns)
+    share = load / (load + opposite(load))
+    pressure = fit(phase, 0.5 * step_width * (share - opposite(share)), HARMONICS)
+    rate = (2 * np.pi * np.concatenate([[0.0], *2 * [np.arange(1, HARMONICS + 1)]]) / walk.stride_time) ** 2
+    sway = pressure / (1.0 + CENTRE_HEIGHT * body.leg / body.gravity * rate)
+    curves = problem.curves(unknowns)
+    hip = Curve(*(x + 1j * z for x, z in zip(curves["x"], curves["z"], strict=True)))
+    _, ankle = body.leg_joints(hip, curves["thigh"], curves["shank"])
+    # The sole is below the ankle and stays level: only thigh and shank lean.
+    height = hip.value.imag - ankle.value.imag
+    aside = 0.5 * (step_width - hip_width) - basis(phase, HARMONICS) @ sway
+    lean = np.arcsin(aside / height)
+    shorter = share * height * (1.0 - np.cos(lean))
+    drop = shorter + opposite(shorter)
+    return Sideways(sway, fit(phase, lean, HARMONICS), fit(phase, drop, HARMONICS), walk.stride_time)
+
 
 SAMPLES = 500  # of a stride
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.control.computed_torque import ComputedTorque
-from footfall.gait.constraints import GaitConstraints, judge
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
-from footfall.gait.step_check import Step, examine
+from footfall.gait.step_check import GaitConstraints, Step, examine, judge
 from footfall.ground import Ground
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.recording import Recording

@@ -10,9 +10,9 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.errors import without_warnings
-from footfall.gait.constraints import GaitConstraints
 from footfall.gait.library import find_gait
 from footfall.gait.polynomial import PolynomialGait
+from footfall.gait.step_check import GaitConstraints
 from footfall.measure import has_fallen
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION, STEPS, error, touch_downs, walk

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.control.human_walk import HumanWalk
+from footfall.control.tracking import HumanWalk
 from footfall.ground import Ground
 from footfall.measure import Assistance, assistance
 from footfall.papers.base import Claim, Experiment, seen

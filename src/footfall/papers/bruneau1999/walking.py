@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.control.human_walk import HumanWalk
+from footfall.control.tracking import HumanWalk
 from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.measure import Assistance, assistance, phases
 from footfall.measure.stance_forces import stance_forces

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from footfall.control.balance.balance import gains
-from footfall.control.body.size import size_of
+from footfall.control.balance import gains
+from footfall.control.body.stance import size_of
 from footfall.papers.ott2011.setup import BALANCE
 from footfall.record import Push
 from footfall.robot import load_robot

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.body.com_coordinates import Tree
+from footfall.control.senses import Tree
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import Drives

@@ -12,8 +12,8 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
-from footfall.control.body.com_coordinates import Tree, tree_of
-from footfall.control.body.statics import check_weight
+from footfall.control.body.stance import check_weight
+from footfall.control.senses import Tree, tree_of
 from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives

@@ -1,0 +1,691 @@
+"""Balance by contact-force optimisation: Ott, Roa and Hirzinger 2011.
+
+A wrench at the centre of mass brings it back to its place and the trunk back to its orientation, (19)-(22). A quadratic
+program distributes it over the contact points (``footfall.control.contact_forces``), and the transposed contact
+Jacobian in coordinates of the centre of mass turns the forces into joint torques, (12)-(15). No force is measured and
+no inverse dynamics is computed. The paper assumes that all contact points touch. Here, unless ``hold_limbs`` is False,
+a foot in the air gets no load and is led back, and joints that move no contact point keep their pose
+(``footfall.control.unloaded_limbs``).
+
+Forces are those of the ground on the robot, so that (15) reads ``tau = -J_c^T f``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import inlined, kernel
+from footfall.control.base import State, check_numbers
+from footfall.control.body.stance import Size, actuated_dofs, giving_springs, loop_rows, size_of
+from footfall.control.contact_forces import (
+    CompiledPlaces,
+    Contact,
+    ContactPlaces,
+    ForceProblem,
+    compiled_places,
+    distribute,
+    force_problem,
+    place_contacts,
+)
+from footfall.control.inside import (
+    CALM,
+    KIND,
+    LAST,
+    MORE,
+    START,
+    WORST,
+    EpisodeLog,
+    Inside,
+    LoggedWarnings,
+    empty_log,
+    note,
+    see_episode,
+    signals_in,
+)
+from footfall.control.senses import Senses, Tree, carrying_torques, com_motion, no_senses, tree_of
+from footfall.control.unloaded_limbs import (
+    Unloaded,
+    begin_unloaded,
+    feel_bearing,
+    hold_unloaded,
+    none_unloaded,
+    unloaded,
+)
+from footfall.engine.bridge import Clock, make_clock, nanoseconds
+from footfall.errors import ControllerError, did_you_mean
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.robot.motors import Drives, drives, write_controls
+from footfall.solve.dense import minimum_norm_solve
+
+
+class Wanted(NamedTuple):
+    """A reference at one time, world frame."""
+
+    com: np.ndarray  # (3,) m
+    velocity: np.ndarray  # (3,) m/s
+    orientation: np.ndarray  # (3, 3) of the trunk
+    spin: np.ndarray  # (3,) rad/s
+
+
+class Reference:
+    """A motion from the place and orientation at the start: ``com`` (m) and ``orientation`` (rotation vector, rad).
+
+    Either may be None, then nothing moves. Velocities are differences over two steps ``dt`` (s), over one at the start:
+    neither is asked for times before it, nor twice for the same.
+    """
+
+    def __init__(
+        self, com: Callable[[float], Any] | None, orientation: Callable[[float], Any] | None, dt: float
+    ) -> None:
+        self._moves, self._turns, self._dt = com, orientation, dt
+        self._still = Wanted(np.zeros(3), np.zeros(3), np.eye(3), np.zeros(3))
+        self._known: dict[str, dict[float, np.ndarray]] = {"com": {}, "orientation": {}}
+
+    def begin(self, com: np.ndarray, trunk: np.ndarray) -> None:
+        """Take the place where everything is now as the origin of the motion."""
+        self._still = Wanted(com.copy(), np.zeros(3), trunk.copy(), np.zeros(3))
+
+    def at(self, time: float) -> Wanted:
+        wanted, dt = self._still, self._dt
+        times = (max(time - dt, 0.0), time, time + dt)
+        between = times[2] - times[0]
+        if self._moves is not None:
+            before, now, after = self._around("com", self._moves, times)
+            wanted = wanted._replace(com=wanted.com + now, velocity=(after - before) / between)
+        if self._turns is not None:
+            before, now, after = self._around("orientation", self._turns, times)
+            spin = _vector(_rotation(after) @ _rotation(before).T) / between
+            wanted = wanted._replace(orientation=_rotation(now) @ wanted.orientation, spin=spin)
+        return wanted
+
+    def _around(self, name: str, function: Callable[[float], Any], times: tuple[float, ...]) -> list[np.ndarray]:
+        """Values of a function at three times, s; what it said of the last three is known."""
+        known, found = self._known[name], {}
+        steps = [round(time / self._dt, 6) for time in times]
+        for step, time in zip(steps, times, strict=True):
+            if step not in found:
+                found[step] = known[step] if step in known else _three(name, function, time)
+        self._known[name] = found
+        return [found[step] for step in steps]
+
+
+def _three(name: str, function: Callable[[float], Any], time: float) -> np.ndarray:
+    values = np.asarray(function(time), dtype=float)
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise ControllerError(f"the reference {name} gave {values} at t = {time:.6g} s, not three finite numbers")
+    return values
+
+
+def _rotation(vector: np.ndarray) -> np.ndarray:
+    quaternion, matrix = np.zeros(4), np.zeros(9)
+    angle = float(np.linalg.norm(vector))
+    mujoco.mju_axisAngle2Quat(quaternion, vector / angle if angle else np.array([0.0, 0.0, 1.0]), angle)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
+
+
+def _vector(rotation: np.ndarray) -> np.ndarray:
+    quaternion, vector = np.zeros(4), np.zeros(3)
+    mujoco.mju_mat2Quat(quaternion, rotation.ravel())
+    mujoco.mju_quat2Vel(vector, quaternion, 1.0)
+    return vector
+
+
+#: Singular values below this share of the largest count as zero.
+RANK = 1e-6
+#: Share of the weight times the height that joints without a motor may lack before a robot is refused.
+LACK = 1e-3
+
+
+class _Room(NamedTuple):
+    """What the forces of loops are computed in, for n joints without motor."""
+
+    gram: np.ndarray  # (n, n)
+    factor: np.ndarray  # (n, n)
+    spare: np.ndarray  # (n, n)
+    load: np.ndarray  # (n,)
+    half: np.ndarray  # (n,)
+
+
+class Loops:
+    """Turns torques wanted at all joints into torques of motors, for joints without a motor on the way to contacts.
+
+    At those joints the torque comes from loops (equalities) and from springs, which deflect until they carry their
+    part: ``t_u = (E^T l + s)_u``; motors need not give the loops' part on driven joints, ``(E^T l)_a``. ``moves`` (nv,)
+    tells which coordinates move a contact point.
+    """
+
+    def __init__(self, robot: Robot, moves: np.ndarray) -> None:
+        model = robot.model
+        root = model.body_parentid[model.dof_bodyid] == 0
+        self._passive = np.flatnonzero(~actuated_dofs(robot) & ~root)
+        #: Whether any such joint lies between trunk and contacts.
+        self.needed = bool(moves[self._passive].any())
+        springs = model.jnt_dofadr[giving_springs(robot)]
+        self._springs = np.eye(model.nv)[springs][:, self._passive]
+        size = len(self._passive)
+        square = (size, size)
+        self._room = _Room(np.zeros(square), np.zeros(square), np.zeros(square), np.zeros(size), np.zeros(size))
+        if self.needed:
+            self._refuse_limp_joints(robot, moves)
+
+    def carry(self, data: mujoco.MjData, torque: np.ndarray) -> None:
+        """Subtract from ``torque`` (nv,), in place, what loops and springs carry in this state."""
+        if not self.needed:
+            return
+        _carry(_rows(data), self._springs, self._passive, torque, self._room)
+
+    def _refuse_limp_joints(self, robot: Robot, moves: np.ndarray) -> None:
+        model, passive = robot.model, self._passive
+        data = mujoco.MjData(model)
+        data.qpos[:] = robot.home
+        mujoco.mj_forward(model, data)
+        columns = np.concatenate([_rows(data)[:, passive], self._springs]).T
+        for k in np.flatnonzero(moves[passive]):
+            wanted = np.eye(len(passive))[k]
+            left = wanted - columns @ np.linalg.lstsq(columns, wanted, rcond=RANK)[0]
+            if np.abs(left).max() > LACK:
+                name = robot.dof_name(int(passive[k]))
+                raise ControllerError(
+                    f"balance: joint '{name}' of {robot.name} lies between trunk and foot and has no motor, loop or "
+                    "spring that could carry its load"
+                )
+
+
+@kernel
+def _carry(rows, springs, passive, torque, room):
+    """The least forces A^T y with A A^T y = t_u, of loops and springs, by rows A^T (m, n) of loops and of springs."""
+    n, G, y = passive.size, room.gram, room.load
+    for i in range(n):
+        y[i] = torque[passive[i]]
+        for j in range(i + 1):
+            value = 0.0
+            for e in range(rows.shape[0]):
+                value += rows[e, passive[i]] * rows[e, passive[j]]
+            for e in range(springs.shape[0]):
+                value += springs[e, i] * springs[e, j]
+            G[i, j] = value
+    minimum_norm_solve(G, n, RANK * RANK, y, room.factor, room.spare, room.half)
+    for e in range(rows.shape[0]):
+        force = 0.0
+        for i in range(n):
+            force += rows[e, passive[i]] * y[i]
+        for j in range(torque.size):
+            torque[j] -= force * rows[e, j]
+    for i in range(n):
+        torque[passive[i]] = 0.0
+
+
+def _rows(data: mujoco.MjData) -> np.ndarray:
+    if not data.ne:
+        mujoco.mj_makeConstraint(data.model, data)
+    return loop_rows(data)
+
+
+class Gains(NamedTuple):
+    """The numbers of (19)-(22)."""
+
+    weight: np.ndarray  # (3,) N, that the ground must give at rest
+    stiffness: np.ndarray  # (3,) N/m
+    damping: np.ndarray  # (3,) N s/m
+    kr: float  # N m/rad
+    dr: float  # N m s/rad
+
+
+class Watched(NamedTuple):
+    """What is kept from one call to the next."""
+
+    begun: np.ndarray  # (1,)
+    fallen: np.ndarray  # (1,)
+    height: np.ndarray  # (1,) m, of the centre of mass over the lowest contact point at the start
+    next_question: np.ndarray  # (1,) s, when to ask again whether the robot could stand at its reference
+    rest_since: np.ndarray  # (1,) s, infinite while it moves
+
+
+class Balancer(NamedTuple):
+    """All that balance control works with."""
+
+    senses: Senses
+    signals: np.ndarray  # (S,) commanded forces, desired and missed wrench, error, time and success of the program
+    tree: Tree
+    trunk: int  # body whose orientation is kept
+    gains: Gains
+    drives: Drives
+    contacts: CompiledPlaces
+    wanted: Wanted
+    problem: ForceProblem
+    question: ForceProblem  # whether the robot could stand at its reference
+    watched: Watched
+    unloaded: Unloaded
+    log: EpisodeLog
+    clock: Clock
+    jacobian: np.ndarray  # (3, nv) of the centre of mass
+    velocity: np.ndarray  # (3,) m/s, of the centre of mass
+    torque: np.ndarray  # (nv,) N m
+    motor_torque: np.ndarray  # (nu,) N m
+    error: np.ndarray  # (3,) m
+    wrench: np.ndarray  # (6,) N and N m, desired
+    still: np.ndarray  # (6,) N and N m, that carries the robot at rest
+
+
+def watched() -> Watched:
+    """Before the first call."""
+    flags = np.zeros((2, 1), dtype=np.int64)
+    return Watched(flags[0], flags[1], np.zeros(1), np.full(1, -np.inf), np.full(1, np.inf))
+
+
+#: Kinds of episodes that are reported.
+UNSOLVED, INFEASIBLE, SATURATED, UNREACHABLE, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
+#: A wrench is missed if more than this share of the weight, or of the weight times the height of the mass, is lacking.
+MISSED = 0.01
+#: A robot whose centre of mass is below this part of its height at the start has fallen.
+FALLEN_HEIGHT = 0.5
+#: A robot that is at rest (m/s) for this long (s) this far (m) from the reference does not get there.
+AT_REST, A_WHILE, FAR = 5e-3, 0.5, 5e-3
+#: Whether a robot could stand at its reference is asked this often, s.
+ASK_EVERY = 0.05
+#: First detail of an unreachable reference: the contacts could not carry the robot there, or it rests elsewhere.
+NO_STAND, ELSEWHERE = 0, 1
+
+
+@inlined
+def balance_tick(balance, time, ctrl):
+    """Write the controls for this instant; 0."""
+    see_balance(balance, time)
+    if not balance.watched.fallen[0]:
+        balance_torques(balance)
+    balance_controls(balance, time, ctrl)
+    return 0
+
+
+@inlined
+def see_balance(balance, time):
+    """Read the state; the pose at the first call is the one to keep."""
+    senses, contacts, watched, wanted = balance.senses, balance.contacts, balance.watched, balance.wanted
+    place_contacts(senses, contacts)
+    com, trunk = senses.subtree_com[balance.tree.root], senses.xmat[balance.trunk]
+    height = -math.inf
+    for p in range(contacts.arms.shape[0]):
+        for c in range(3):
+            contacts.arms[p, c] = contacts.position[p, c] - com[c]
+        height = max(height, -contacts.arms[p, 2])
+    if not watched.begun[0]:
+        drop = math.inf  # a robot that starts in the air is to stand where it comes down
+        for p in range(contacts.feet):
+            drop = min(drop, senses.gap[p])
+        for c in range(3):
+            wanted.com[c] = com[c]
+            for k in range(3):
+                wanted.orientation[c, k] = trunk[3 * c + k]
+        wanted.com[2] -= max(0.0, drop)
+        begin_unloaded(balance.unloaded, senses)
+        watched.begun[0], watched.height[0] = 1, height
+    else:
+        program = balance.problem.program
+        feel_bearing(balance.unloaded, senses, balance.gains.weight[2], program.lower, program.upper)
+    if not watched.fallen[0] and height < FALLEN_HEIGHT * watched.height[0]:
+        watched.fallen[0] = 1
+        note(balance.log, time, FALLEN, height)
+
+
+@inlined
+def balance_torques(balance):
+    """Write contact forces, and the torques (nv,) that produce them."""
+    senses, tree, contacts, problem = balance.senses, balance.tree, balance.contacts, balance.problem
+    com_motion(senses, tree, balance.jacobian, balance.velocity)
+    com, trunk, spin = senses.subtree_com[tree.root], senses.xmat[balance.trunk], senses.cvel[balance.trunk]
+    desired_wrench(balance.gains, balance.wanted, com, balance.velocity, trunk, spin, balance.error, balance.wrench)
+    begin = nanoseconds(balance.clock)
+    solved = distribute(problem, balance.wrench, contacts.arms, contacts.frames)
+    last = balance.signals.size
+    balance.signals[last - 2] = 1e-3 * (nanoseconds(balance.clock) - begin)
+    balance.signals[last - 1] = 1.0 if solved else 0.0
+    carrying_torques(senses.cdof, balance.jacobian, tree, contacts.arms, problem.force, balance.torque)
+    hold_unloaded(balance.unloaded, senses, tree, contacts.arms, lack(problem, balance)[0], balance.torque)
+
+
+@inlined
+def desired_wrench(gains, wanted, com, velocity, trunk, spin, error, wrench):
+    """Write the wrench (6,) of (19)-(22) at the centre of mass, world frame, and the error (3,) in m.
+
+    ``trunk`` is its rotation matrix, flat, ``spin`` begins with its angular velocity. With one stiffness for all axes
+    the torque of (21) is ``-2 kr delta epsilon`` with the quaternion (delta, epsilon) from the wanted orientation to
+    the actual one, and ``2 delta epsilon`` is the axial part of that rotation's matrix.
+    """
+    for c in range(3):
+        error[c] = com[c] - wanted.com[c]
+        wrench[c] = gains.weight[c] - gains.stiffness[c] * error[c]  # (19), (20)
+        wrench[c] -= gains.damping[c] * (velocity[c] - wanted.velocity[c])
+        wrench[3 + c] = -gains.dr * (spin[c] - wanted.spin[c])  # (22)
+    for i in range(3):
+        # (21): half the sum over the axes of wanted x actual is the axial part, in the world frame
+        dx, dy, dz = wanted.orientation[0, i], wanted.orientation[1, i], wanted.orientation[2, i]
+        bx, by, bz = trunk[i], trunk[3 + i], trunk[6 + i]
+        wrench[3] -= 0.5 * gains.kr * (dy * bz - dz * by)
+        wrench[4] -= 0.5 * gains.kr * (dz * bx - dx * bz)
+        wrench[5] -= 0.5 * gains.kr * (dx * by - dy * bx)
+
+
+@inlined
+def balance_controls(balance, time, ctrl):
+    """Write the controls for the torques, within the limits of the motors; none after a fall."""
+    drives, problem, torque = balance.drives, balance.problem, balance.motor_torque
+    if balance.watched.fallen[0]:
+        for i in range(torque.size):
+            torque[i] = 0.0
+        for p in range(problem.force.shape[0]):
+            for c in range(3):
+                problem.force[p, c] = 0.0
+    else:
+        for i in range(torque.size):
+            torque[i] = balance.torque[drives.dof[i]]
+        report_lack(balance, time)
+        report_reference(balance, time)
+        for i in range(torque.size):
+            torque[i] = min(max(torque[i], -drives.limit[i]), drives.limit[i])
+    write_controls(drives, torque, balance.senses.qpos, balance.senses.qvel, ctrl)
+    signals, first = balance.signals, problem.force.size
+    for p in range(problem.force.shape[0]):
+        for c in range(3):
+            signals[3 * p + c] = problem.force[p, c]
+    for c in range(6):
+        signals[first + c], signals[first + 6 + c] = balance.wrench[c], problem.missed[c]
+    for c in range(3):
+        signals[first + 12 + c] = balance.error[c]
+
+
+@inlined
+def lack(problem, balance):
+    """How much of a wrench is missed as a share of the weight, and the force (N) and moment (N m) that are."""
+    missed, weight = problem.missed, balance.gains.weight
+    force = math.sqrt(missed[0] ** 2 + missed[1] ** 2 + missed[2] ** 2)
+    moment = math.sqrt(missed[3] ** 2 + missed[4] ** 2 + missed[5] ** 2)
+    size = math.sqrt(weight[0] ** 2 + weight[1] ** 2 + weight[2] ** 2)
+    return max(force, moment / balance.watched.height[0]) / size, force, moment
+
+
+@inlined
+def report_lack(balance, time):
+    """Report a wrench or a torque that is out of reach."""
+    log, limit, torque = balance.log, balance.drives.limit, balance.motor_torque
+    if balance.signals[balance.signals.size - 1] == 0.0:
+        see_episode(log, time, UNSOLVED, 1.0)
+    short, force, moment = lack(balance.problem, balance)
+    if short > MISSED:
+        row = see_episode(log, time, INFEASIBLE, short)
+        if row >= 0:
+            log.rows[row, MORE], log.rows[row, MORE + 1] = force, moment
+    worst, most = -1, 1.0
+    for i in range(torque.size):
+        if abs(torque[i]) > most * limit[i]:
+            worst, most = i, abs(torque[i]) / limit[i]
+    if worst >= 0:
+        row = see_episode(log, time, SATURATED, most)
+        if row >= 0:
+            log.rows[row, MORE], log.rows[row, MORE + 1] = worst, abs(torque[worst])
+
+
+@inlined
+def report_reference(balance, time):
+    """Report a reference at which the contacts cannot carry the robot, or that it does not reach."""
+    watched, contacts, log, wanted = balance.watched, balance.contacts, balance.log, balance.wanted.com
+    if time >= watched.next_question[0]:
+        watched.next_question[0] = time + ASK_EVERY
+        com = balance.senses.subtree_com[balance.tree.root]
+        for p in range(contacts.arms.shape[0]):
+            for c in range(3):
+                contacts.arms[p, c] += com[c] - wanted[c]
+        distribute(balance.question, balance.still, contacts.arms, contacts.frames)
+        short, force, moment = lack(balance.question, balance)
+        if short > MISSED:
+            row = see_episode(log, time, UNREACHABLE, short)
+            if row >= 0:
+                details = log.rows[row, MORE:]
+                details[0], details[4], details[5] = NO_STAND, force, moment
+                for c in range(3):
+                    details[1 + c] = wanted[c]
+    v, off = balance.velocity, balance.error
+    moves = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) >= AT_REST
+    watched.rest_since[0] = math.inf if moves else min(watched.rest_since[0], time)
+    away = math.sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2])
+    if time - watched.rest_since[0] > A_WHILE and away > FAR:
+        row = see_episode(log, time, UNREACHABLE, away)
+        if row >= 0:
+            log.rows[row, MORE], log.rows[row, MORE + 1] = ELSEWHERE, away
+
+
+#: Most episodes of warnings that are kept.
+ROOM = 1024
+
+
+#: The robot of the paper as ``torque-biped`` assumes it, its gains and the least force per point.
+PAPER = Size(mass=50.0, inertia=6.68, height=0.6554, gravity=np.array([0.0, 0.0, -9.81]), points=8)
+PAPER_GAINS = {"kh": 900.0, "kv": 3000.0, "kr": 100.0, "dr": 50.0}
+PAPER_FLOOR = 4.0  # N
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Keep the centre of mass and the trunk where they are, or on a reference, by the forces at the contact points.
+
+    Default gains scale the paper's with mass, inertia and the frequency sqrt(g/h) of the standing robot; for a robot of
+    its size (50 kg, centre of mass at 0.66 m) they are the paper's, except the horizontal damping, which is larger
+    here. The default ``floor`` is the same share of the weight per contact point as in the paper. Servos get the target
+    that produces the wanted torque; loops and springs between trunk and feet carry their part.
+
+        push = ff.Push("trunk", force=(0, 70, 0), start=0.5, duration=0.05)
+        rec = ff.Simulation("torque-biped").run(2.0, controller=Balance(), pushes=push)
+
+    Records ``commanded_force`` (one row per contact point, those of the feet first), ``desired_wrench``,
+    ``missed_wrench``, ``com_error``, ``qp_time`` and ``qp_solved``. Warnings: ``infeasible`` where the contacts cannot
+    give the wrench (the nearest they can give is used), ``saturated`` where a motor cannot give its torque,
+    ``unreachable`` where the robot cannot stand at its reference or does not get there, ``fallen``, after which the
+    motors are off.
+
+    Attributes:
+        kh: N/m, horizontal stiffness, 1.2 m g/h.
+        kv: N/m, vertical stiffness, 4.0 m g/h.
+        damping_h: damping ratio of the horizontal motion; 0.8 in the paper, with which pushes topple sooner.
+        damping_v: damping ratio of the vertical motion.
+        kr: N m/rad, stiffness of the trunk's orientation, 1.0 I g/h.
+        dr: N m s/rad, its damping, 1.9 I sqrt(g/h).
+        alpha1: weight of the force, eq. (18).
+        alpha2: weight of the torque.
+        alpha3: weight of the contact forces' norm.
+        floor: N, least normal force at every point, 0.065 of the weight / points.
+        sides: of the friction pyramid.
+        friction: coefficient that limits the forces, the ground's dynamic one if left out.
+        trunk: body whose orientation is kept, the root if left out.
+        com: function of time (s): wanted displacement of the centre of mass from its place at the start, (3,) m, world
+            frame.
+        orientation: function of time (s): wanted rotation vector of the trunk from its orientation at the start, (3,)
+            rad, world frame.
+        contacts: contact points besides those of the feet, such as a hand on a rail.
+        hold_limbs: lead feet in the air back, keep arms and waist in their pose; not in the paper, which is False.
+    """
+
+    kh: float | None = None
+    kv: float | None = None
+    damping_h: float = 1.15
+    damping_v: float = 0.2
+    kr: float | None = None
+    dr: float | None = None
+    alpha1: float = 1.0
+    alpha2: float = 1e-3
+    alpha3: float = 1e-6
+    floor: float | None = None
+    sides: int = 4
+    friction: float | None = None
+    trunk: str | None = None
+    com: Callable[[float], Any] | None = None
+    orientation: Callable[[float], Any] | None = None
+    contacts: Sequence[Contact] = ()
+    hold_limbs: bool = True
+
+    def __post_init__(self) -> None:
+        check_numbers("balance", self, not_negative=("kh", "kv", "damping_h", "damping_v", "kr", "dr"))
+
+    def __str__(self) -> str:
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        changed = [f"{name}={value}" for name, value in values.items() if value != getattr(Balance, name)]
+        return f"balance({', '.join(changed)})" if changed else "balance"
+
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing | LedBalancing:
+        balancing = Balancing(self, robot, ground, dt)
+        if self.com is None and self.orientation is None and not balancing.loops.needed:
+            return balancing
+        return LedBalancing(balancing, Reference(self.com, self.orientation, dt))
+
+
+class Balancing(Inside):
+    """A running balance controller of one robot, inside the compiled loop."""
+
+    def __init__(self, options: Balance, robot: Robot, ground: Ground, dt: float) -> None:
+        model = robot.model
+        if not model.nu:
+            raise ControllerError(f"balance: {robot.name} has no motors")
+        driving = drives(robot, "balance")
+        places = ContactPlaces(robot, ground, options.contacts)
+        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), places.body)
+        size = size_of(robot, places.count)
+        floor = least_force(size) if options.floor is None else options.floor
+        friction = places.friction(ground.dynamic_friction if options.friction is None else options.friction)
+        weights = (options.alpha1, options.alpha2, options.alpha3)
+        problem, question = (
+            force_problem(places.count, friction, sides=options.sides, minimum=floor, weights=weights) for _ in range(2)
+        )
+        own = gains(options, size)
+        self.loops = Loops(robot, np.logical_or.reduce(tree.moves))
+        self._motors = [model.actuator(i).name for i in range(model.nu)]
+        self._limit = driving.limit
+        shapes = {
+            "commanded_force": ((places.count, 3), "N"),
+            "desired_wrench": ((6,), "N, N m"),
+            "missed_wrench": ((6,), "N, N m"),
+            "com_error": ((3,), "m"),
+            "qp_time": ((), "us"),
+            "qp_solved": ((), ""),
+        }
+        self.memory = Balancer(
+            senses=no_senses(),
+            signals=np.zeros(sum(math.prod(shape) for shape, _ in shapes.values())),
+            tree=tree,
+            trunk=_trunk(robot, options.trunk, tree.root),
+            gains=own,
+            drives=driving,
+            contacts=compiled_places(places, ground),
+            wanted=Wanted(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros(3)),
+            problem=problem,
+            question=question,
+            watched=watched(),
+            unloaded=(
+                unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt)
+                if options.hold_limbs
+                else none_unloaded()
+            ),
+            log=empty_log(KINDS, ROOM),
+            clock=make_clock(),
+            jacobian=np.zeros((3, model.nv)),
+            velocity=np.zeros(3),
+            torque=np.zeros(model.nv),
+            motor_torque=np.zeros(model.nu),
+            error=np.zeros(3),
+            wrench=np.zeros(6),
+            still=np.concatenate([own.weight, np.zeros(3)]),
+        )
+        super().__init__(balance_tick, self.memory)
+        self.signals = signals_in(self.memory.signals, shapes)
+        self.warnings = LoggedWarnings(self.memory.log, self._describe)
+
+    def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
+        """Kind and sentence of an episode, with the last one of those ``before`` a fall as its cause."""
+        kind = int(row[KIND])
+        first, *rest = row[MORE:].tolist()
+        if kind == UNSOLVED:
+            return "unsolved", "the solver gave no contact forces, those before are kept"
+        if kind == INFEASIBLE:
+            return (
+                "infeasible",
+                f"the contacts cannot give the desired wrench: {first:.3g} N and {rest[0]:.3g} N m short",
+            )
+        if kind == SATURATED:
+            motor = int(first)
+            asked, has = f"{rest[0]:.3g} N m", f"{self._limit[motor]:.3g} N m"
+            return "saturated", f"motor '{self._motors[motor]}' is asked for {asked} and has {has}"
+        if kind == UNREACHABLE and first == ELSEWHERE:
+            return "unreachable", f"the centre of mass rests {1e3 * rest[0]:.3g} mm from its reference"
+        if kind == UNREACHABLE:
+            where = ", ".join(f"{x:.3g}" for x in rest[:3])
+            short = f"{rest[3]:.3g} N and {rest[4]:.3g} N m short"
+            return "unreachable", f"the robot cannot stand still with its centre of mass at ({where}) m: {short}"
+        names = {INFEASIBLE: "infeasible", UNREACHABLE: "unreachable"}
+        causes = [one for one in before if int(one[KIND]) in names]
+        # the first of those that lasted until the fall
+        causes = [one for one in causes if row[START] - one[LAST] <= CALM] or causes[-1:]
+        cause = f"; {names[int(causes[0][KIND])]} since {causes[0][START]:.4g} s" if causes else ""
+        return "fallen", f"the centre of mass is {row[WORST]:.3g} m high, motors off{cause}"
+
+
+class LedBalancing:
+    """The same with a reference that is a Python function, or with loops and springs in the legs."""
+
+    def __init__(self, inner: Balancing, reference: Reference) -> None:
+        self._inner, self._reference = inner, reference
+        self.signals, self.warnings = inner.signals, inner.warnings
+        self._begun = False
+
+    def __call__(self, time: float, state: State) -> np.ndarray:
+        memory, place = self._inner.memory, self._inner.see(state)
+        see_balance(place, time)
+        if not self._begun:
+            self._reference.begin(memory.wanted.com, memory.wanted.orientation)
+            self._begun = True
+        if not memory.watched.fallen[0]:
+            for now, goal in zip(memory.wanted, self._reference.at(time), strict=True):
+                now[:] = goal
+            balance_torques(place)
+            self._inner.loops.carry(state.data, memory.torque)
+        ctrl = np.zeros(len(memory.motor_torque))
+        balance_controls(place, time, ctrl)
+        return ctrl
+
+
+def _trunk(robot: Robot, name: str | None, root: int) -> int:
+    """The body whose orientation is kept."""
+    if name is None:
+        return root
+    names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
+    if name not in names:
+        raise ControllerError(f"balance: no body of {robot.name} is called '{name}': {did_you_mean(name, names)}")
+    return int(robot.model.body(name).id)
+
+
+def gains(options: Balance, size: Size) -> Gains:
+    """The gains for a robot of this size: those given, or the paper's scaled by inertia and frequency."""
+    mass, inertia = size.mass / PAPER.mass, size.inertia / PAPER.inertia
+    rate = size.rate / PAPER.rate
+    scales = {"kh": mass * rate, "kv": mass * rate, "kr": inertia * rate, "dr": inertia * math.sqrt(rate)}
+    given = {name: getattr(options, name) for name in scales}
+    kh, kv, kr, dr = (
+        PAPER_GAINS[name] * scale if given[name] is None else given[name] for name, scale in scales.items()
+    )
+    stiffness = np.array([kh, kh, kv], dtype=float)
+    ratio = np.array([options.damping_h, options.damping_h, options.damping_v])
+    damping = 2.0 * ratio * np.sqrt(size.mass * stiffness)
+    return Gains(-size.mass * size.gravity, stiffness, damping, float(kr), float(dr))
+
+
+def least_force(size: Size) -> float:
+    """Least force (N) on every point: the share of the weight that it is in the paper."""
+    return PAPER_FLOOR * _weight(size) / _weight(PAPER) * PAPER.points / size.points
+
+
+def _weight(size: Size) -> float:
+    return size.mass * float(np.linalg.norm(size.gravity))

@@ -1,0 +1,433 @@
+"""Follow a motion: whole-body control along joint trajectories, with forces that the ground can give.
+
+At every call a quadratic program (:mod:`footfall.control.whole_body.on_points`) finds the torques that come nearest to
+the accelerations of the motion, corrected by the errors of the state. Points that stand in the motion and touch the
+ground bear forces inside the friction cone; the others follow the motion. The centre of mass has a larger weight than
+the posture, because it decides whether the robot falls.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.control.base import check_numbers
+from footfall.control.contact_forces import CompiledPlaces, ContactPlaces, compiled_places, place_contacts
+from footfall.control.follow_reference import COM_HEIGHT, MotionReference, MotionTable, StanceTable, moment_at
+from footfall.control.inside import (
+    KIND,
+    MORE,
+    WORST,
+    EpisodeLog,
+    Inside,
+    LoggedWarnings,
+    empty_log,
+    note,
+    see_episode,
+    signals_in,
+)
+from footfall.control.senses import Senses, no_senses, rotation_between
+from footfall.control.whole_body.on_points import COM, POINTS, TURN, PointBody, body_on_points, see_points, solve_points
+from footfall.errors import ControllerError
+from footfall.files.joint_motion import JointMotion, load_joint_motion
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.robot.model import FREE
+from footfall.robot.motors import Drives, drives, write_controls
+from footfall.solve.quadratic_program import UNBOUNDED
+from footfall.standing import place
+
+
+class Sizes(NamedTuple):
+    """Of the robot and its ground. Constant."""
+
+    size: float  # height of the centre of mass over that of the robot which constants are for
+    pace: float  # root of it
+    omega: float  # 1/s, sqrt(g / height)
+    weight: float  # N
+    lift: float  # m, of the ground where it starts
+    free_root: int  # 1 where the first joint is free
+
+
+class Follower(NamedTuple):
+    """All that following a motion works with."""
+
+    senses: Senses
+    signals: np.ndarray  # errors of joints, root, tilt and centre of mass, then commanded forces
+    body: PointBody
+    contacts: CompiledPlaces
+    table: MotionTable
+    stances: StanceTable
+    sizes: Sizes
+    drives: Drives
+    own: np.ndarray  # (nd,) motors of joints
+    helping: np.ndarray  # (nh,) motors on the root
+    foot: np.ndarray  # (P,) the foot of each point
+    point_radius: np.ndarray  # (P,) m
+    begun: np.ndarray  # (1,)
+    fallen: np.ndarray  # (1,)
+    standing: np.ndarray  # (P,) 1 where a point shall rest on the ground or come down to it
+    touching: np.ndarray  # (P,) 1 where it does
+    foot_touches: np.ndarray  # (F,) 1 where any point of a foot does
+    axes: np.ndarray  # (3, 3) scratch
+    motor_torque: np.ndarray  # (nu,) N m
+    log: EpisodeLog
+
+
+#: Kinds of episodes that are reported.
+UNSOLVED, FALLEN, KINDS = 0, 1, 2
+#: Weights of the accelerations of points that stand and that swing, 1/(m/s2)^2.
+STANCE_WEIGHT, SWING_WEIGHT = 1000.0, 30.0
+#: Stiffness (1/s2) and damping (1/s) of trunk, joints and swinging points; 1/s, how fast the divergent component of
+#: motion comes back; damping of points that stand. All for a centre of mass at ``COM_HEIGHT``, as what is in m and s.
+TRUNK_GAINS, JOINT_GAINS, POINT_GAINS, HEIGHT_GAINS = (200.0, 28.0), (150.0, 24.0), (600.0, 49.0), (100.0, 20.0)
+DCM_DECAY, STANCE_DAMPING = 4.0, 20.0
+#: s in which load comes on a point, and goes before it is lifted; s before its time from which a point may land.
+LOADING, EARLY = 0.06, 0.1
+#: Share of its load that a point may bear as soon as it comes.
+FIRST_LOAD = 0.05
+#: Body weights that a point may bear, and that the points together may bear at any time.
+MOST_LOAD, LEAST_SUM = 2.0, 1.5
+#: m over the ground at which a point touches it, before the first step of a run.
+TOUCHES = 2e-3
+#: m/s at which a point that should stand comes down to find the ground.
+DESCENT = 0.1
+#: rad that the trunk, and part of its height that the centre of mass, may be off before the robot has fallen.
+FALLEN_TILT, FALLEN_HEIGHT = 1.0, 0.4
+#: N m s/rad per N of weight, by which the motors of a robot that fell brake.
+BRAKE = 0.01
+
+
+@inlined
+def follow_tick(follow, time, ctrl):
+    """Write the controls for this instant; 0."""
+    senses, body, contacts = follow.senses, follow.body, follow.contacts
+    place_contacts(senses, contacts)
+    see_points(senses, contacts.position, body)
+    moment_at(follow.table, time)
+    find_stances(follow, time)
+    lead_com(follow)
+    lead_joints_and_trunk(follow)
+    lead_points(follow)
+    if not solve_points(body, contacts.frames):
+        see_episode(follow.log, time, UNSOLVED, 1.0)
+    report(follow)
+    if not follow.fallen[0]:
+        look_for_fall(follow, time)
+    torque = follow.motor_torque
+    for k in range(follow.helping.size):
+        torque[follow.helping[k]] = 0.0
+    for k in range(follow.own.size):
+        value = body.torque[k]
+        if follow.fallen[0]:
+            value = -BRAKE * follow.sizes.weight * senses.qvel[body.driven[k]]
+        torque[follow.own[k]] = min(max(value, -body.limit[k]), body.limit[k])
+    write_controls(follow.drives, torque, senses.qpos, senses.qvel, ctrl)
+    for k in range(follow.helping.size):
+        if follow.fallen[0]:
+            body.help[k] = 0.0
+        ctrl[follow.helping[k]] = body.help[k]
+    return 0
+
+
+@inlined
+def find_stances(follow, time):
+    """Which points shall rest on the ground or come down to it, which of these touch and bear load, and how much."""
+    senses, body, table, sizes = follow.senses, follow.body, follow.stances, follow.sizes
+    row = min(max(math.floor(time / table.every + 0.5), 0), table.stands.shape[0] - 1)
+    for f in range(follow.foot_touches.size):
+        follow.foot_touches[f] = 0
+    for p in range(follow.touching.size):
+        # What the law found is of the step before; before the first one, what lies on the ground touches it.
+        touches = senses.mode[p] > 0 if follow.begun[0] else senses.gap[p] < TOUCHES * sizes.size
+        follow.touching[p] = 1 if touches else 0
+        if touches:
+            follow.foot_touches[follow.foot[p]] = 1
+    follow.begun[0] = 1
+    total, ramp = 0.0, LOADING * sizes.pace
+    for p in range(follow.touching.size):
+        stands = table.stands[row, p]
+        early = table.wait[row, p] < EARLY * sizes.pace and follow.touching[p]
+        bears = early or (stands and follow.foot_touches[follow.foot[p]])
+        body.bearing[p] = 1 if bears else 0
+        follow.standing[p] = 1 if stands or early else 0
+        share = min(FIRST_LOAD + table.since[row, p] / ramp, table.left[row, p] / ramp if stands else FIRST_LOAD)
+        body.load[p] = MOST_LOAD * sizes.weight * min(max(share, 0.0), 1.0)
+        if bears:
+            total += body.load[p]
+    # Where feet come as others go, as in a trot, someone must carry the robot all the same.
+    more = max(1.0, LEAST_SUM * sizes.weight / max(total, 1e-9))
+    for p in range(body.load.size):
+        full = body.load[p] >= MOST_LOAD * sizes.weight
+        body.load[p] = UNBOUNDED if full else more * body.load[p]
+
+
+@inlined
+def lead_com(follow):
+    """The centre of mass: the error of its divergent component decays, and its height is led by a spring."""
+    body, sizes, com = follow.body, follow.sizes, follow.table.moment.com
+    w, k = sizes.omega, DCM_DECAY / sizes.pace
+    for c in range(3):
+        off = com[0, c] - body.com[c] + (sizes.lift if c == 2 else 0.0)
+        rate = com[1, c] - body.com_velocity[c]
+        stiff, damp = w * k, w + k
+        if c == 2:
+            stiff, damp = HEIGHT_GAINS[0] / sizes.size, HEIGHT_GAINS[1] / sizes.pace
+        body.wanted[COM + c] = com[2, c] + stiff * off + damp * rate - body.com_drift[c]
+
+
+@inlined
+def lead_joints_and_trunk(follow):
+    """Joints and the root's attitude as in the motion."""
+    body, sizes, senses, moment = follow.body, follow.sizes, follow.senses, follow.table.moment
+    stiff, damp = JOINT_GAINS[0] / sizes.size, JOINT_GAINS[1] / sizes.pace
+    for k in range(body.driven.size):
+        d, at = body.driven[k], follow.drives.place[follow.own[k]]
+        off, rate = moment.qpos[at] - senses.qpos[at], moment.qvel[d] - senses.qvel[d]
+        body.joint_wanted[k] = moment.qacc[d] + stiff * off + damp * rate
+    if not follow.sizes.free_root:
+        return
+    R, wanted = follow.axes, moment.trunk
+    for r in range(3):
+        for c in range(3):
+            R[r, c] = senses.xmat[body.tree.root, 3 * r + c]
+    x, y, z = rotation_between(wanted, R)
+    stiff, damp = TRUNK_GAINS[0] / sizes.size, TRUNK_GAINS[1] / sizes.pace
+    for k in range(3):
+        off = R[0, k] * x + R[1, k] * y + R[2, k] * z
+        rate, push = 0.0, 0.0
+        for i in range(3):  # velocity and acceleration of the motion are in its trunk's frame, which is nearly this one
+            turn = R[0, k] * wanted[0, i] + R[1, k] * wanted[1, i] + R[2, k] * wanted[2, i]
+            rate += turn * moment.qvel[3 + i]
+            push += turn * moment.qacc[3 + i]
+        body.wanted[TURN + k] = push + stiff * off + damp * (rate - senses.qvel[3 + k])
+
+
+@inlined
+def lead_points(follow):
+    """Points that stand rest, or come down to the ground; the others go as in the motion."""
+    body, sizes, points, place = follow.body, follow.sizes, follow.table.moment.points, follow.contacts.position
+    stiff, damp = POINT_GAINS[0] / sizes.size, POINT_GAINS[1] / sizes.pace
+    rest = STANCE_DAMPING / sizes.pace
+    for p in range(place.shape[0]):
+        for c in range(3):
+            if follow.standing[p]:
+                wanted = -rest * body.velocity[p, c]
+                if c == 2 and not body.bearing[p]:
+                    wanted -= rest * DESCENT * sizes.pace
+            else:
+                goal = points[0, p, c] + (sizes.lift - follow.point_radius[p] if c == 2 else 0.0)
+                wanted = points[2, p, c] + stiff * (goal - place[p, c])
+                wanted += damp * (points[1, p, c] - body.velocity[p, c])
+            row = POINTS + 3 * p + c
+            body.wanted[row] = wanted - body.drift[p, c]
+            body.weight[row] = STANCE_WEIGHT if follow.standing[p] else SWING_WEIGHT
+
+
+@inlined
+def report(follow):
+    """Write the signals: errors of joints (rad), root (m), tilt (rad) and centre of mass (m), and forces (N)."""
+    body, senses, moment, signals = follow.body, follow.senses, follow.table.moment, follow.signals
+    joints, lift = body.driven.size, follow.sizes.lift
+    for k in range(joints):
+        at = follow.drives.place[follow.own[k]]
+        signals[k] = senses.qpos[at] - moment.qpos[at]
+    for c in range(3):
+        up = lift if c == 2 else 0.0
+        signals[joints + 4 + c] = body.com[c] - moment.com[0, c] - up
+        if follow.sizes.free_root:
+            signals[joints + c] = senses.qpos[c] - moment.qpos[c] - up
+    if follow.sizes.free_root:
+        x, y, z = rotation_between(moment.trunk, follow.axes)
+        signals[joints + 3] = math.sqrt(x * x + y * y + z * z)
+    for p in range(body.force.shape[0]):
+        for c in range(3):
+            signals[joints + 7 + 3 * p + c] = body.force[p, c]
+
+
+@inlined
+def look_for_fall(follow, time):
+    """Note a trunk that tilts too far off the motion, or a centre of mass that is too low."""
+    joints = follow.body.driven.size
+    tilt, low = follow.signals[joints + 3], -follow.signals[joints + 6]
+    if tilt > FALLEN_TILT or low > FALLEN_HEIGHT * follow.table.moment.com[0, 2]:
+        follow.fallen[0] = 1
+        row = note(follow.log, time, FALLEN, tilt)
+        if row >= 0:
+            follow.log.rows[row, MORE] = low
+
+
+#: Share of the ground's friction that is used.
+FRICTION_USED = 0.8
+#: Weights of accelerations: 1/(m/s2)^2, rotations with the square of the robot's size.
+COM_WEIGHT, TRUNK_WEIGHT, JOINT_WEIGHT = 30.0, 10.0, 0.3
+#: Of forces, per (body weight)^2: those of the ground, and of motors on the root, whose moments act at this arm (m).
+FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.3
+#: Most episodes of warnings that are kept.
+ROOM = 1024
+
+
+@dataclass(frozen=True)
+class Follow:
+    """Follow a motion of root and joints by whole-body control.
+
+    A run starts in the first sample and lasts as long as the motion. It is for robots with a motor or servo at every
+    joint, on any number of feet. Motors between the world and the root (``footfall.assisted``), if there are any, help
+    the less the larger ``help_weight`` is; :func:`footfall.measure.assistance` measures how much.
+
+    Records ``joint_error`` (rad), ``root_error`` (m), ``tilt_error`` (rad), ``com_error`` (m) and ``commanded_force``.
+    Warnings: ``unsolved``, ``fallen``, after which the motors only brake.
+
+    Limitations: made for level ground; it steps where the motion steps, not where a step could prevent a fall.
+
+    Attributes:
+        motion: a file (see :mod:`footfall.files.joint_motion`) or a ``JointMotion``.
+        speed: factor on the speed of the motion: 0.5 takes twice as long.
+        cutoff: Hz, of the low-pass filter on the samples.
+        friction: coefficient that limits the forces, 0.8 of the ground's if left out.
+        help_weight: cost of help on the root.
+    """
+
+    motion: str | Path | JointMotion
+    speed: float = 1.0
+    cutoff: float = 6.0
+    friction: float | None = None
+    help_weight: float = HELP_WEIGHT
+
+    #: s between two calls, where a run does not say otherwise.
+    control_dt = 0.002
+
+    def __post_init__(self) -> None:
+        check_numbers("follow", self, positive=("speed", "cutoff", "help_weight"))
+
+    def __str__(self) -> str:
+        return f"follow({self._samples.source}, speed={self.speed:g})"
+
+    @property
+    def duration(self) -> float:
+        """s, of the motion."""
+        return self._samples.duration / self.speed
+
+    @property
+    def _samples(self) -> JointMotion:
+        if isinstance(self.motion, JointMotion):
+            return self.motion
+        path = Path(self.motion)
+        state = path.stat() if path.is_file() else None
+        return _loaded(str(path), state and (state.st_mtime_ns, state.st_size))
+
+    def reference(self, robot: Robot) -> MotionReference:
+        """The motion fitted to a robot."""
+        motion = self._samples
+        return MotionReference(robot, replace(motion, time=motion.time / self.speed), self.cutoff)
+
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
+        """The first sample of the motion, on the ground."""
+        return _start(self.reference(robot), robot, ground)[:2]
+
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Following:
+        return Following(self, robot, ground)
+
+
+@lru_cache(maxsize=4)
+def _loaded(path: str, state: tuple[int, int] | None) -> JointMotion:
+    """The motion of a file, read again when its ``state`` (time of its last change, size) is another."""
+    return load_joint_motion(path)
+
+
+def _start(reference: MotionReference, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray, float]:
+    """The initial qpos and qvel on this ground, and the height of the ground there (m).
+
+    A robot that stands in the motion is put on the ground, even if its feet hover in the motion.
+    """
+    moment = reference.at(0.0)
+    placed = place(replace(robot, home=moment.qpos), ground, (0.0, 0.0), align=False)
+    lowest = float((moment.points[0, :, 2] - robot.point_radius).min())
+    moved = np.flatnonzero(placed - moment.qpos)
+    lift = float((placed - moment.qpos).sum()) + lowest
+    if not reference.stances.stands[0].any():
+        placed[moved] += lowest
+    return placed, moment.qvel.copy(), lift
+
+
+class Following(Inside):
+    """A running controller that follows a motion, inside the compiled loop."""
+
+    def __init__(self, options: Follow, robot: Robot, ground: Ground) -> None:
+        model = robot.model
+        if not model.nu:
+            raise ControllerError(f"follow needs motors, and {robot.name} has none")
+        self._reference = options.reference(robot)  # whose data the table refers to
+        friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
+        driving = drives(robot, "follow")
+        body = body_on_points(robot, driving, friction, "follow")
+        places = ContactPlaces(robot, ground, ())
+        sizes = self._sizes(robot, ground)
+        helping = np.array([1.0, 1.0, 1.0, *[HELP_ARM**-2 / sizes.size**2] * 3])
+        body.size[0], body.help_size[:] = (
+            FORCE_WEIGHT / sizes.weight**2,
+            options.help_weight / sizes.weight**2 * helping,
+        )
+        body.weight[COM:TURN] = COM_WEIGHT
+        body.weight[TURN:POINTS] = TRUNK_WEIGHT * sizes.size**2 if sizes.free_root else 0.0
+        body.joint_weight[:] = JOINT_WEIGHT * sizes.size**2
+        P, joints = robot.point_count, len(body.driven)
+        shapes = {
+            "joint_error": ((joints,), "rad"),
+            "root_error": ((3,), "m"),
+            "tilt_error": ((1,), "rad"),
+            "com_error": ((3,), "m"),
+            "commanded_force": ((P, 3), "N"),
+        }
+        memory = Follower(
+            senses=no_senses(),
+            signals=np.zeros(joints + 7 + 3 * P),
+            body=body,
+            contacts=compiled_places(places, ground),
+            table=self._reference.table,
+            stances=self._reference.stances,
+            sizes=sizes,
+            drives=driving,
+            own=np.flatnonzero(~robot.root_motors),
+            helping=np.flatnonzero(robot.root_motors),
+            foot=np.array(robot.point_foot, dtype=np.int64),
+            point_radius=np.array(robot.point_radius, dtype=float),
+            begun=np.zeros(1, dtype=np.int64),
+            fallen=np.zeros(1, dtype=np.int64),
+            standing=np.zeros(P, dtype=np.int64),
+            touching=np.zeros(P, dtype=np.int64),
+            foot_touches=np.zeros(len(robot.feet), dtype=np.int64),
+            axes=np.zeros((3, 3)),
+            motor_torque=np.zeros(model.nu),
+            log=empty_log(KINDS, ROOM),
+        )
+        super().__init__(follow_tick, memory)
+        self.signals = signals_in(memory.signals, shapes)
+        self.warnings = LoggedWarnings(memory.log, _describe)
+
+    def _sizes(self, robot: Robot, ground: Ground) -> Sizes:
+        model, reference = robot.model, self._reference
+        height = float(reference.at(0.0).com[0, 2])
+        size = max(height / COM_HEIGHT, 1e-3)
+        g = max(float(np.linalg.norm(robot.gravity)), 1e-9)
+        return Sizes(
+            size=size,
+            pace=math.sqrt(size),
+            omega=math.sqrt(g / height),
+            weight=max(float(robot.weight), 1e-9),
+            lift=float(_start(reference, robot, ground)[2]),
+            free_root=int(bool(model.njnt and model.jnt_type[0] == FREE)),
+        )
+
+
+def _describe(row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
+    """Kind and sentence of an episode."""
+    if int(row[KIND]) == UNSOLVED:
+        return "unsolved", "no torques solve the whole-body problem, those before stay"
+    return "fallen", f"the trunk is {row[WORST]:.2f} rad off the motion, the mass {row[MORE]:.2f} m too low"

@@ -1,1 +1,0 @@
-"""Following a motion from a file with the whole body."""

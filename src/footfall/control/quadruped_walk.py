@@ -1,0 +1,687 @@
+"""Walk on four legs: contact forces of the standing feet carry and steer the trunk, the other feet swing.
+
+The wrench that moves the centre of mass and the trunk is distributed over the standing feet as in balance control (Ott
+2011, (18)-(22)); a schedule says which feet stand. A swinging foot goes to where the trunk will be, half a stance
+ahead, plus a correction for the error of the speed (Raibert 1986). Feet are
+counted front left, front right, rear left, rear right.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.control.base import check_numbers, check_steps
+from footfall.control.body.stance import size_of
+from footfall.control.contact_forces import (
+    CompiledPlaces,
+    ContactPlaces,
+    ForceProblem,
+    compiled_places,
+    distribute,
+    force_problem,
+    place_contacts,
+)
+from footfall.control.inside import (
+    KIND,
+    MORE,
+    WORST,
+    EpisodeLog,
+    Inside,
+    LoggedWarnings,
+    empty_log,
+    note,
+    see_episode,
+    signals_in,
+)
+from footfall.control.quadruped_pose import check_shape, check_strength, corner_points, leg_of, ready_to_walk
+from footfall.control.senses import (
+    Senses,
+    Tree,
+    carrying_torques,
+    com_motion,
+    dense_inertia,
+    no_senses,
+    rotation_between,
+    translation,
+    tree_of,
+)
+from footfall.errors import ControllerError, did_you_mean
+from footfall.gait.footsteps import SCHEDULES, Schedule
+from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, Swing, advance_swing, begin_swing, stumble
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.robot.motors import Drives, drives, write_controls
+from footfall.solve.contacts import OPEN
+from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.standing import at_home, place, point_positions
+
+#: Kinds of episodes that are reported.
+SATURATED, FALLEN, KINDS = 0, 1, 2
+#: Numbers of the signals before the commanded forces, and all of them.
+BEFORE_FORCES, SIGNALS = 6, 19
+
+
+class FourLegs(NamedTuple):
+    """The robot, standing at home."""
+
+    mass: float  # kg
+    inertia: float  # kg m2, about a horizontal axis through the centre of mass
+    height: float  # m, of the centre of mass over the feet
+    rate: float  # 1/s2, at which an inverted pendulum of this height falls: g/h
+    gravity: np.ndarray  # (3,) m/s2
+    point: np.ndarray  # (4,) contact point of each foot
+    body: np.ndarray  # (4,) its body
+    leg: np.ndarray  # (4, 3) degrees of freedom with motors that move it
+    offset: np.ndarray  # (4, 3) m, from the centre of mass
+    trunk: np.ndarray  # (3, 3) orientation of the root
+
+
+class QuadrupedGait(NamedTuple):
+    """The gait that was asked for, see :class:`footfall.gait.footsteps.Schedule`."""
+
+    speed: float  # m/s, forward
+    sideways: float  # m/s, to the left
+    turn: float  # rad/s, to the left
+    begin: float  # s, at which the first foot lifts
+    period: float  # s, of a cycle
+    cycles: float
+    duty: float  # part of a cycle that a foot stands
+    lift: np.ndarray  # (4,) part of a cycle at which it lifts
+    step_height: float  # m
+    dt: float  # s, between two calls
+
+
+class Now(NamedTuple):
+    """Where the walk is."""
+
+    begun: np.ndarray  # (1,)
+    fallen: np.ndarray  # (1,)
+    heading: np.ndarray  # (1,) rad
+    way: np.ndarray  # (2,) m, where the centre of mass should be
+    wanted: np.ndarray  # (2,) m/s, the velocity it should have
+    swings: np.ndarray  # (4,) 1 while a foot swings
+    touches: np.ndarray  # (4,) 1 where it is pressed to the ground
+    meets: np.ndarray  # (4,) 1 where it touches anything
+    swing: Swing  # of all four, each array with one row per foot
+    standing: np.ndarray  # (4,) the feet that stand, as many as there are
+
+
+class Scratch(NamedTuple):
+    """Space for one call."""
+
+    com_jacobian: np.ndarray  # (3, nv)
+    jacobian: np.ndarray  # (3, nv) of a foot
+    inertia: np.ndarray  # (nv, nv)
+    axes: np.ndarray  # (3, 3) wanted orientation of the trunk
+    trunk: np.ndarray  # (3, 3) its orientation
+    com_velocity: np.ndarray  # (3,) m/s
+    velocity: np.ndarray  # (3,) m/s, of a foot
+    drift: np.ndarray  # (3,) m/s2, its acceleration while joints keep their speeds
+    wrench: np.ndarray  # (6,) N and N m, desired
+    force: np.ndarray  # (4, 3) N, commanded, of each contact point
+    torque: np.ndarray  # (nv,) N m
+    motor_torque: np.ndarray  # (nu,) N m
+    arms: np.ndarray  # (4, 3) m, of feet that stand
+    frames: np.ndarray  # (4, 3, 3) of these
+    gram: np.ndarray  # (3, 3)
+    factor: np.ndarray  # (3, 3)
+    joints: np.ndarray  # (3,) rad/s2
+
+
+class ForcesOf(NamedTuple):
+    """The force distribution by how many feet stand."""
+
+    one: ForceProblem
+    two: ForceProblem
+    three: ForceProblem
+    four: ForceProblem
+
+
+class QuadrupedWalker(NamedTuple):
+    """All that a walk on four legs works with."""
+
+    senses: Senses
+    signals: np.ndarray  # (19,) centre of mass, its velocity, commanded forces, phase
+    robot: FourLegs
+    tree: Tree
+    drives: Drives
+    contacts: CompiledPlaces
+    gait: QuadrupedGait
+    now: Now
+    forces: ForcesOf
+    scratch: Scratch
+    log: EpisodeLog
+
+
+def not_begun() -> Now:
+    """Before the first call."""
+    flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "fallen")}
+    feet = {name: np.zeros(4, dtype=np.int64) for name in ("swings", "touches", "meets", "standing")}
+    swing = Swing(np.zeros((4, 3, 3)), np.zeros((4, 3)), *np.zeros((6, 4, 1)))
+    return Now(**flags, **feet, heading=np.zeros(1), way=np.zeros(2), wanted=np.zeros(2), swing=swing)
+
+
+def scratch_for(nv: int, nu: int) -> Scratch:
+    """Space for a robot of ``nv`` degrees of freedom and ``nu`` motors."""
+    shapes: dict[str, tuple[int, ...]] = dict(
+        com_jacobian=(3, nv), jacobian=(3, nv), inertia=(nv, nv), torque=(nv,), motor_torque=(nu,)
+    )
+    shapes |= dict.fromkeys(("axes", "trunk", "gram", "factor"), (3, 3))
+    shapes |= dict.fromkeys(("com_velocity", "velocity", "drift", "joints"), (3,))
+    shapes |= dict(wrench=(6,), force=(4, 3), arms=(4, 3), frames=(4, 3, 3))
+    return Scratch(**{name: np.zeros(shape) for name, shape in shapes.items()})
+
+
+#: Stiffness in g/h and damping in sqrt(g/h): of the horizontal way, the height, the attitude.
+ALONG, UPWARD, ATTITUDE = (0.5, 1.4), (4.0, 3.0), (4.0, 3.0)
+#: The same of a swinging foot, as those of a biped's: 1/s2 and 1/s.
+FOOT = (900.0, 60.0)
+#: Share of sqrt(h/g) by which a foot steps farther per speed that is off, and of the leg that it goes at most.
+CAPTURE, FARTHEST = 0.5, 0.45
+#: m, that the way's reference may be ahead of the robot, per height.
+AHEAD = 0.15
+#: Part of the swing after which the ground may be met, and m/s of descent per root of the height in m.
+SOONEST, DESCENT = 0.6, 0.15
+#: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
+OBSTACLE, HIGHER = 0.3, 1.0
+#: Cycles in which the speed is taken up and given back.
+RAMP = 1.0
+#: rad of the trunk, and part of the height, at which the robot has fallen.
+FALLEN_TILT, FALLEN_HEIGHT = 1.0, 0.6
+#: Damping of the inverse of a leg's Jacobian, as a share of its size: a straight leg is not asked for the impossible.
+DAMPED = 1e-3
+
+
+@inlined
+def quadruped_tick(walk, time, ctrl):
+    """Write the controls for this instant; 0."""
+    senses, gait, now, scratch = walk.senses, walk.gait, walk.now, walk.scratch
+    see_trunk(walk)
+    cycles = (time - gait.begin) / gait.period
+    walking = 0.0 <= cycles < gait.cycles
+    lead_way(walk, cycles, walking)
+    feel_feet(walk)
+    standing = change_feet(walk, cycles, walking)
+    height = height_of_feet(walk, standing)
+    if not now.fallen[0]:
+        look_for_fall(walk, time, height)
+    torque = scratch.motor_torque
+    if now.fallen[0]:
+        for i in range(torque.size):
+            torque[i] = 0.0
+        for p in range(4):
+            for c in range(3):
+                scratch.force[p, c] = 0.0
+    else:
+        lead_trunk(walk, height)
+        carry(walk, standing)
+        if standing < 4:
+            dense_inertia(senses, scratch.inertia)
+            for foot in range(4):
+                if now.swings[foot]:
+                    swing_leg(walk, foot)
+        limit_torques(walk, time)
+    write_controls(walk.drives, torque, senses.qpos, senses.qvel, ctrl)
+    write_signals(walk, min(max(cycles, 0.0), gait.cycles))
+    return 0
+
+
+@inlined
+def see_trunk(walk):
+    """Take over the state; where the trunk points at the first call is straight ahead."""
+    senses, tree, now, scratch, home = walk.senses, walk.tree, walk.now, walk.scratch, walk.robot.trunk
+    place_contacts(senses, walk.contacts)
+    com_motion(senses, tree, scratch.com_jacobian, scratch.com_velocity)
+    for c in range(3):
+        for k in range(3):
+            scratch.trunk[c, k] = senses.xmat[tree.root, 3 * c + k]
+    if not now.begun[0]:
+        now.begun[0] = 1
+        ahead, aside = 0.0, 0.0  # of trunk home^T, the first column
+        for k in range(3):
+            ahead += scratch.trunk[0, k] * home[0, k]
+            aside += scratch.trunk[1, k] * home[0, k]
+        now.heading[0] = math.atan2(aside, ahead)
+        for c in range(2):
+            now.way[c] = senses.subtree_com[tree.root, c]
+
+
+@inlined
+def lead_way(walk, cycles, walking):
+    """Move the reference of the centre of mass on; it waits where the robot does not keep up."""
+    gait, now, com = walk.gait, walk.now, walk.senses.subtree_com[walk.tree.root]
+    share = 0.0
+    if walking:
+        share = min(1.0, max(0.0, cycles / RAMP), max(0.0, (gait.cycles - cycles) / RAMP))
+    c, s = math.cos(now.heading[0]), math.sin(now.heading[0])
+    now.wanted[0] = share * (c * gait.speed - s * gait.sideways)
+    now.wanted[1] = share * (s * gait.speed + c * gait.sideways)
+    now.heading[0] += share * gait.turn * gait.dt
+    x = now.way[0] + gait.dt * now.wanted[0] - com[0]
+    y = now.way[1] + gait.dt * now.wanted[1] - com[1]
+    far, most = math.hypot(x, y), AHEAD * walk.robot.height
+    held = most / far if far > most else 1.0
+    now.way[0], now.way[1] = com[0] + held * x, com[1] + held * y
+
+
+@inlined
+def feel_feet(walk):
+    """Which feet touch anything, and which are pressed to it from above: a wall is no ground to stand on."""
+    senses, now = walk.senses, walk.now
+    for foot in range(4):
+        p = walk.robot.point[foot]
+        f, frame = senses.force[p], senses.frame[p]
+        x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
+        y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
+        z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
+        now.meets[foot] = 1 if senses.mode[p] != OPEN else 0
+        now.touches[foot] = 1 if now.meets[foot] and z >= math.hypot(x, y) else 0
+
+
+@inlined
+def swing_of(swings, foot):
+    """The swing of one foot."""
+    return Swing(
+        swings.motion[foot],
+        swings.goal[foot],
+        swings.time[foot],
+        swings.duration[foot],
+        swings.top[foot],
+        swings.clearance[foot],
+        swings.start_height[foot],
+        swings.descent[foot],
+    )
+
+
+@inlined
+def change_feet(walk, cycles, walking):
+    """Lift and set down feet by the schedule; how many stand, and write which."""
+    gait, now, height = walk.gait, walk.now, walk.robot.height
+    free = 1.0 - gait.duty
+    lasts, standing = free * gait.period, 0
+    for foot in range(4):
+        swing = swing_of(now.swing, foot)
+        part = (cycles - gait.lift[foot]) % 1.0 / free  # of its swing
+        if not now.swings[foot]:
+            if walking and part < 0.5:
+                place = walk.contacts.position[walk.robot.point[foot]]
+                begin_swing(swing, place, lasts, gait.step_height, DESCENT * math.sqrt(height))
+                now.swings[foot] = 1
+        elif now.touches[foot] and swing.time[0] > SOONEST * lasts:
+            now.swings[foot] = 0
+        elif now.meets[foot] and swing.motion[2, POSITION] - swing.start_height[0] > OBSTACLE * gait.step_height:
+            stumble(swing, HIGHER * gait.step_height)  # over what it met
+        if not now.swings[foot]:
+            now.standing[standing] = foot
+            standing += 1
+    return standing
+
+
+@inlined
+def height_of_feet(walk, standing):
+    """m, the mean of those that stand, or of all where none does."""
+    position, point, total = walk.contacts.position, walk.robot.point, 0.0
+    if not standing:
+        for foot in range(4):
+            total += position[point[foot], 2]
+        return total / 4.0
+    for i in range(standing):
+        total += position[point[walk.now.standing[i]], 2]
+    return total / standing
+
+
+@inlined
+def look_for_fall(walk, time, height):
+    """Note a trunk that tilted or sank too far."""
+    home, trunk = walk.robot.trunk, walk.scratch.trunk
+    upright = home[2, 0] * trunk[2, 0] + home[2, 1] * trunk[2, 1] + home[2, 2] * trunk[2, 2]
+    tilt = math.acos(min(1.0, max(-1.0, upright)))
+    tall = walk.senses.subtree_com[walk.tree.root, 2] - height
+    if tilt >= FALLEN_TILT or tall <= FALLEN_HEIGHT * walk.robot.height:
+        walk.now.fallen[0] = 1
+        row = note(walk.log, time, FALLEN, tilt)
+        if row >= 0:
+            walk.log.rows[row, MORE] = tall
+
+
+@inlined
+def lead_trunk(walk, height):
+    """Write the wrench at the centre of mass that leads it and the trunk."""
+    senses, robot, now, scratch = walk.senses, walk.robot, walk.now, walk.scratch
+    com, v, wrench = senses.subtree_com[walk.tree.root], scratch.com_velocity, scratch.wrench
+    spin, w = senses.cvel[walk.tree.root], math.sqrt(robot.rate)
+    for c in range(3):
+        wrench[c] = -robot.gravity[c]
+    for c in range(2):
+        wrench[c] += ALONG[0] * robot.rate * (now.way[c] - com[c]) + ALONG[1] * w * (now.wanted[c] - v[c])
+    wrench[2] += UPWARD[0] * robot.rate * (height + robot.height - com[2]) - UPWARD[1] * w * v[2]
+    cosine, sine = math.cos(now.heading[0]), math.sin(now.heading[0])
+    for k in range(3):
+        scratch.axes[0, k] = cosine * robot.trunk[0, k] - sine * robot.trunk[1, k]
+        scratch.axes[1, k] = sine * robot.trunk[0, k] + cosine * robot.trunk[1, k]
+        scratch.axes[2, k] = robot.trunk[2, k]
+    off = rotation_between(scratch.axes, scratch.trunk)
+    for c in range(3):
+        wrench[c] *= robot.mass
+    stiff, damped = robot.inertia * ATTITUDE[0] * robot.rate, robot.inertia * ATTITUDE[1] * w
+    wrench[3], wrench[4], wrench[5] = (
+        stiff * off[0] - damped * spin[0],
+        stiff * off[1] - damped * spin[1],
+        stiff * off[2] - damped * spin[2],
+    )
+
+
+@inlined
+def problem_of(forces, standing):
+    """The force problem of this many standing feet."""
+    if standing == 1:
+        return forces.one
+    if standing == 2:
+        return forces.two
+    if standing == 3:
+        return forces.three
+    return forces.four
+
+
+@inlined
+def carry(walk, standing):
+    """Share the wrench out among the feet that stand, and write the torques with which they carry the robot."""
+    senses, contacts, scratch = walk.senses, walk.contacts, walk.scratch
+    com = senses.subtree_com[walk.tree.root]
+    for p in range(4):
+        for c in range(3):
+            scratch.force[p, c] = 0.0
+            contacts.arms[p, c] = contacts.position[p, c] - com[c]
+    if standing:
+        for i in range(standing):
+            p = walk.robot.point[walk.now.standing[i]]
+            for c in range(3):
+                scratch.arms[i, c] = contacts.arms[p, c]
+                for k in range(3):
+                    scratch.frames[i, c, k] = contacts.frames[p, c, k]
+        problem = problem_of(walk.forces, standing)
+        distribute(problem, scratch.wrench, scratch.arms[:standing], scratch.frames[:standing])
+        for i in range(standing):
+            p = walk.robot.point[walk.now.standing[i]]
+            for c in range(3):
+                scratch.force[p, c] = problem.force[i, c]
+    carrying_torques(senses.cdof, scratch.com_jacobian, walk.tree, contacts.arms, scratch.force, scratch.torque)
+    for j in range(scratch.torque.size):
+        scratch.torque[j] -= senses.qfrc_passive[j]  # the damping of joints slows a walk
+
+
+@inlined
+def lead_foot(walk, foot, swing):
+    """Let the reference of a swinging foot go on to where the trunk will be, half a stance ahead."""
+    robot, gait, now = walk.robot, walk.gait, walk.now
+    com, v = walk.senses.subtree_com[walk.tree.root], walk.scratch.com_velocity
+    left = max(0.0, swing.duration[0] - swing.time[0])
+    stance, capture = 0.5 * gait.duty * gait.period, CAPTURE / math.sqrt(robot.rate)
+    x = stance * now.wanted[0] + capture * (v[0] - now.wanted[0])
+    y = stance * now.wanted[1] + capture * (v[1] - now.wanted[1])
+    share = min(1.0, FARTHEST * robot.height / max(math.hypot(x, y), 1e-9))
+    turned = now.heading[0] + gait.turn * left
+    c, s, hip = math.cos(turned), math.sin(turned), robot.offset[foot]
+    x = com[0] + v[0] * left + c * hip[0] - s * hip[1] + share * x
+    y = com[1] + v[1] * left + s * hip[0] + c * hip[1] + share * y
+    advance_swing(swing, (x, y, swing.start_height[0]), gait.dt)
+
+
+@inlined
+def swing_leg(walk, foot):
+    """Torques of the leg of a swinging foot: its inertia times the acceleration that the reference needs."""
+    senses, robot, scratch = walk.senses, walk.robot, walk.scratch
+    swing = swing_of(walk.now.swing, foot)
+    lead_foot(walk, foot, swing)
+    point, leg, J = robot.point[foot], robot.leg[foot], scratch.jacobian
+    at = walk.contacts.position[point]
+    translation(senses, walk.tree, robot.body[foot], point, at, J, scratch.velocity, scratch.drift)
+    size = 0.0
+    for r in range(3):
+        for c in range(3):
+            value = 0.0
+            for j in range(3):
+                value += J[r, leg[j]] * J[c, leg[j]]
+            scratch.gram[r, c] = value
+        size += scratch.gram[r, r]
+    needed = scratch.velocity  # turned into the acceleration that is needed, and then into its shares
+    for c in range(3):
+        one = swing.motion[c]
+        needed[c] = one[ACCELERATION] + FOOT[0] * (one[POSITION] - at[c]) + FOOT[1] * (one[VELOCITY] - needed[c])
+        needed[c] -= scratch.drift[c]
+        scratch.gram[c, c] += DAMPED * DAMPED * size
+    cholesky(scratch.gram, 3, 0.0, scratch.factor)
+    cholesky_solve(scratch.factor, 3, needed)
+    for j in range(3):
+        scratch.joints[j] = J[0, leg[j]] * needed[0] + J[1, leg[j]] * needed[1] + J[2, leg[j]] * needed[2]
+    for i in range(3):
+        value = senses.qfrc_bias[leg[i]] - senses.qfrc_passive[leg[i]]
+        for j in range(3):
+            value += scratch.inertia[leg[i], leg[j]] * scratch.joints[j]
+        scratch.torque[leg[i]] = value
+
+
+@inlined
+def limit_torques(walk, time):
+    """Take the torques of the motors, within their limits, and report the one that is most beyond its own."""
+    drives, torque = walk.drives, walk.scratch.motor_torque
+    worst, most = -1, 1.0
+    for i in range(torque.size):
+        torque[i] = walk.scratch.torque[drives.dof[i]]
+        if abs(torque[i]) > most * drives.limit[i]:
+            worst, most = i, abs(torque[i]) / drives.limit[i]
+    if worst >= 0:
+        row = see_episode(walk.log, time, SATURATED, most)
+        if row >= 0:
+            walk.log.rows[row, MORE], walk.log.rows[row, MORE + 1] = worst, abs(torque[worst])
+    for i in range(torque.size):
+        torque[i] = min(max(torque[i], -drives.limit[i]), drives.limit[i])
+
+
+@inlined
+def write_signals(walk, phase):
+    """Write what is recorded of a walk."""
+    signals, scratch = walk.signals, walk.scratch
+    for c in range(3):
+        signals[c] = walk.senses.subtree_com[walk.tree.root, c]
+        signals[3 + c] = scratch.com_velocity[c]
+        for p in range(4):
+            signals[BEFORE_FORCES + 3 * p + c] = scratch.force[p, c]
+    signals[SIGNALS - 1] = phase
+
+
+#: What is left out, for a centre of mass as high as that of the built-in quadruped: m, m/s, s and m.
+HEIGHT, SPEED, STEP_DURATION, STEP_HEIGHT = 0.31, 0.3, 0.25, 0.06
+#: Share of the ground's friction that is used, and of the weight that presses every standing foot.
+FRICTION_USED, LEAST_LOAD = 0.8, 0.01
+#: Weight of the torque that is missed, per height squared, and of the size of forces, beside that of the force.
+TORQUE_WEIGHT, SIZE_WEIGHT = 4.0, 1e-4
+#: Most episodes of warnings that are kept.
+ROOM = 256
+
+
+@dataclass(frozen=True)
+class QuadrupedWalk:
+    """Walk on four legs, from standing to standing, by a ``gait`` of :data:`footfall.gait.footsteps.SCHEDULES`.
+
+    Defaults follow from the height of the centre of mass by Froude's number: speed and duration with its square root,
+    the step's height in proportion. For robots with a free base on four point feet, each on a leg of three motors or
+    servos. The robot feels the ground and does not see it.
+
+    Records ``com``, ``com_velocity``, ``commanded_force`` and ``phase`` (cycles). Warnings: ``fallen``, after which the
+    motors are off, and ``saturated``.
+
+    Attributes:
+        speed: m/s, forward.
+        sideways: m/s, to the left.
+        turn: rad/s, to the left.
+        gait: trot or crawl.
+        steps: swings, one after the other.
+        step_duration: s, from one swing's start to the next.
+        step_height: m.
+        start_time: s, on all feet.
+        stop_time: s, on all feet.
+    """
+
+    speed: float | None = None
+    sideways: float = 0.0
+    turn: float = 0.0
+    gait: str = "trot"
+    steps: int = 20
+    step_duration: float | None = None
+    step_height: float | None = None
+    start_time: float = 0.5
+    stop_time: float = 0.8
+
+    def __post_init__(self) -> None:
+        if self.gait not in SCHEDULES:
+            raise ControllerError(
+                f"quadruped-walk: no gait is called '{self.gait}': {did_you_mean(self.gait, SCHEDULES)}"
+            )
+        times = ("step_duration", "step_height", "start_time", "stop_time")
+        check_numbers("quadruped-walk", self, finite=("speed", "sideways", "turn"), positive=times)
+        check_steps("quadruped-walk", self.steps)
+
+    def __str__(self) -> str:
+        shown = [f"{one.name}={getattr(self, one.name)}" for one in fields(self) if self._is_given(one.name)]
+        return f"quadruped-walk({', '.join(shown)})"
+
+    def _is_given(self, name: str) -> bool:
+        return name in ("gait", "steps") or getattr(self, name) != getattr(QuadrupedWalk, name)
+
+    @property
+    def duration(self) -> float:
+        """s, until the robot stands again; where a step's is left out, that of the built-in quadruped."""
+        step = STEP_DURATION if self.step_duration is None else self.step_duration
+        return self.start_time + self.steps * step + self.stop_time
+
+    def scaled(self, robot: Robot) -> QuadrupedWalk:
+        """The same walk with a number for the speed, if that was left out, from the height of the robot."""
+        if self.speed is not None:
+            return self
+        ready = ready_to_walk(robot) if len(robot.feet) == 4 else robot
+        height = size_of(ready, robot.point_count).height
+        return replace(self, speed=SPEED * math.sqrt(height / HEIGHT))
+
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
+        """Where a run starts: with bent knees and the feet under the mass, where those of the home pose are not."""
+        ready = ready_to_walk(robot)
+        same = bool((ready.home == robot.home).all())
+        return (None if same else place(ready, ground, (0.0, 0.0), align=False)), None
+
+    def start(self, robot: Robot, ground: Ground, dt: float) -> QuadrupedWalking:
+        return QuadrupedWalking(self, ready_to_walk(robot), ground, dt)
+
+
+class QuadrupedWalking(Inside):
+    """A running walk on four legs, inside the compiled loop."""
+
+    def __init__(self, options: QuadrupedWalk, robot: Robot, ground: Ground, dt: float) -> None:
+        model = robot.model
+        driving = drives(robot, "quadruped-walk")
+        check_shape(robot)
+        places = ContactPlaces(robot, ground, ())
+        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), places.body)
+        legs = _four_legs(robot, driving.dof, tree)
+        check_strength(robot, driving, legs.leg, legs.point)
+        walker = QuadrupedWalker(
+            senses=no_senses(),
+            signals=np.zeros(SIGNALS),
+            robot=legs,
+            tree=tree,
+            drives=driving,
+            contacts=compiled_places(places, ground),
+            gait=_gait(options, robot, legs, dt),
+            now=not_begun(),
+            forces=_forces(legs, FRICTION_USED * ground.dynamic_friction),
+            scratch=scratch_for(model.nv, model.nu),
+            log=empty_log(KINDS, ROOM),
+        )
+        super().__init__(quadruped_tick, walker)
+        self._motors = [model.actuator(i).name for i in range(model.nu)]
+        self._limit = driving.limit
+        self.warnings = LoggedWarnings(walker.log, self._describe)
+        self.signals = signals_in(
+            walker.signals,
+            {
+                "com": ((3,), "m"),
+                "com_velocity": ((3,), "m/s"),
+                "commanded_force": ((4, 3), "N"),
+                "phase": ((1,), ""),
+            },
+        )
+
+    def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
+        """Kind and sentence of an episode."""
+        first, second = row[MORE : MORE + 2].tolist()
+        if int(row[KIND]) == SATURATED:
+            asked, has = f"{second:.3g} N m", f"{self._limit[int(first)]:.3g} N m"
+            return "saturated", f"motor '{self._motors[int(first)]}' is asked for {asked} and has {has}"
+        return "fallen", f"trunk tilted {row[WORST]:.2f} rad, mass {first:.2f} m high, motors off"
+
+
+def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
+    """The robot as it stands at home."""
+    data = at_home(robot)
+    points, com = point_positions(robot, data), data.subtree_com[tree.root]
+    feet = corner_points(robot, points - com)
+    size = size_of(robot, robot.point_count)
+    return FourLegs(
+        mass=size.mass,
+        inertia=size.inertia,
+        height=float(com[2] - (points[:, 2] - robot.point_radius).mean()),
+        rate=size.rate,
+        gravity=np.array(size.gravity, dtype=float),
+        point=np.array(feet, dtype=np.int64),
+        body=robot.point_body[feet].astype(np.int64),
+        leg=np.array([leg_of(robot, driven, tree, point) for point in feet], dtype=np.int64),
+        offset=(points - com)[feet],
+        trunk=data.xmat[tree.root].reshape(3, 3).copy(),
+    )
+
+
+def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> QuadrupedGait:
+    """The gait with numbers for what was left out; an error where feet do not reach as far as it asks."""
+    schedule = SCHEDULES[options.gait]
+    scale = size_of(robot, robot.point_count).height / HEIGHT
+    speed = options.scaled(robot).speed
+    assert speed is not None
+    fast = math.hypot(speed, options.sideways)
+    step = _usual_step(schedule, fast, legs.height, scale) if options.step_duration is None else options.step_duration
+    period = step * schedule.steps
+    longest, stance = FARTHEST * legs.height, 0.5 * schedule.duty * period * fast
+    if stance > longest:
+        raise ControllerError(
+            f"quadruped-walk: at {fast:.3g} m/s the feet of {robot.name} would go {stance:.2g} m ahead of the hips, "
+            f"and {longest:.2g} m is in reach; shorten step_duration"
+        )
+    return QuadrupedGait(
+        speed=float(speed),
+        sideways=float(options.sideways),
+        turn=float(options.turn),
+        begin=float(options.start_time),
+        period=float(period),
+        cycles=options.steps / schedule.steps,
+        duty=schedule.duty,
+        lift=np.array(schedule.offset),
+        step_height=float(STEP_HEIGHT * scale if options.step_height is None else options.step_height),
+        dt=float(dt),
+    )
+
+
+def _usual_step(schedule: Schedule, fast: float, height: float, scale: float) -> float:
+    """s, of a step: by Froude's number, and no longer than feet reach at this speed."""
+    reach = 2.0 * FARTHEST * height / max(schedule.duty * schedule.steps * fast, 1e-9)
+    return min(STEP_DURATION * math.sqrt(scale), 0.9 * reach)
+
+
+def _forces(legs: FourLegs, friction: float) -> ForcesOf:
+    """Room for the forces of one to four feet."""
+    weights = (1.0, TORQUE_WEIGHT / legs.height**2, SIZE_WEIGHT)
+    least = LEAST_LOAD * legs.mass * float(np.linalg.norm(legs.gravity))
+    return ForcesOf(*(force_problem(count, friction, minimum=least, weights=weights) for count in range(1, 5)))

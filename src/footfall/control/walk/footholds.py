@@ -1,0 +1,249 @@
+"""Where to step, and when: the planned foothold, moved by the error that the standing foot cannot correct.
+
+On one point foot the three components of the force can control either the centre of mass or the attitude of the trunk.
+They hold the attitude; the mass moves like an inverted pendulum over the point, and its divergent component is
+controlled only by where and when the next foot lands (Englsberger, Ott and Albu-Schaeffer 2015). A foothold that
+corrects the measured error does not correct the errors that recur in every step: from a swinging leg, an impact, or
+soft ground that takes up load late. Amplified by exp(w T) they would cause a drift, so they are learnt from step to
+step (``trim``). A point bears no moment about the vertical: the trunk turns against the swinging leg, and the turn that
+remains after two steps is corrected while both feet stand.
+
+The duration of a step on points and lines. Over a point at p the divergent component is p + (xi - p) exp(w t) after a
+time t: linear in s = exp(w t). With its plan for the landing, xi_l = landing + offset, a foothold moved by u and an
+offset that is missed by v, it obeys
+
+    (xi - p) s + p - xi_l = u / k + v        (k: how much farther a foothold moves than what it corrects)
+
+Khadiv, Herzog, Moosavian and Righetti 2020, "Walking control based on step timing adaptation", IEEE Transactions on
+Robotics 36, choose u, v and s by a quadratic program: cost a1 u^2 + a2 (s - s_planned)^2 + a3 v^2 with bounds on u and
+s. For a given s, u and v follow in each axis by themselves, so that only s is searched.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from footfall.compiled import inlined
+from footfall.control.walk.ground import STEEPEST
+from footfall.control.walk.stature import APART, ASIDE, FARTHER
+
+#: Share of the sole within which the pressure centre alone brings the divergent component back.
+ANKLE_SHARE = 0.6
+
+
+class Reach(NamedTuple):
+    """What bounds a foothold: the standing sole, and the leg (m)."""
+
+    half_length: float
+    half_width: float
+    edge: float  # from the sides of the sole, that the pressure centre keeps
+    leg: float
+    ahead: float  # share of it, that a foot steps ahead or behind
+
+
+@inlined
+def find_foothold(planned, step, stance, reach, error, omega, left):
+    """The foothold (x, y) in m of a foot that would land at ``planned``, and by how much (m) it should have been
+    farther than the leg reaches.
+
+    The divergent component is ``error`` (x, y; m) off its reference, ``left`` (s) before landing. The error e grows to
+    e exp(w t) less (exp(w t) - 1) times what the pressure centre is moved, which it can be within the sole. What
+    remains at the landing moves the foothold: with the pressure centre going over to the new foot in the time T of
+    double support, by w T / (1 - exp(-w T)) times as much.
+    """
+    growth = math.exp(omega * left)
+    gain = landing_gain(omega, step)
+    c, s = math.cos(stance[2]), math.sin(stance[2])
+    ahead_off, aside_off = c * error[0] + s * error[1], -s * error[0] + c * error[1]
+    move_ahead = gain * left_over(ahead_off, growth, ANKLE_SHARE * (reach.half_length - reach.edge))
+    move_aside = gain * left_over(aside_off, growth, ANKLE_SHARE * (reach.half_width - reach.edge))
+    dx, dy = planned[0] - stance[0], planned[1] - stance[1]
+    ahead, aside = c * dx + s * dy + move_ahead, step.side * (-s * dx + c * dy + move_aside)
+    longest, nearest, farthest = within_reach(step, reach)
+    near_ahead = min(max(ahead, -longest), longest)
+    near_aside = min(max(aside, nearest), farthest)
+    beyond = math.hypot(ahead - near_ahead, aside - near_aside)
+    near_aside *= step.side
+    return stance[0] + c * near_ahead - s * near_aside, stance[1] + s * near_ahead + c * near_aside, beyond
+
+
+@inlined
+def landing_gain(omega, step):
+    """How much farther a foothold is moved than what it puts right, see :func:`find_foothold`."""
+    swap = omega * step.double_support
+    return swap / -math.expm1(-swap)
+
+
+@inlined
+def within_reach(step, reach):
+    """How far from the standing foot (m): ahead or behind at most, aside at least and at most."""
+    nearest = 2.0 * reach.half_width + APART * reach.leg
+    return reach.ahead * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
+
+
+@inlined
+def left_over(off, growth, reach):
+    """What is left at the landing of an error ``off`` (m) if the pressure centre moves by up to ``reach`` (m)."""
+    shift = min(max(growth * off / (growth - 1.0), -reach), reach)
+    return growth * off - (growth - 1.0) * shift
+
+
+#: Costs of foothold, time and offset, lengths in legs: a missed offset grows with every step and costs most, and the
+#: time changes where the foothold alone does not do.
+FOOTHOLD, TIME, OFFSET = 1.0, 5.0, 1000.0
+#: Halvings of the interval in which s lies.
+HALVINGS = 30
+
+
+class Way(NamedTuple):
+    """One axis of a step, lengths in legs: the divergent component is off its plan by rate s + rest at the landing."""
+
+    rate: float
+    rest: float
+    low: float  # of the foothold's move
+    high: float
+
+
+class Times(NamedTuple):
+    """s until the landing: planned, least and most; and 1/s, the pendulum's."""
+
+    planned: float
+    least: float
+    most: float
+    omega: float
+
+
+@inlined
+def missed(way, s, gain):
+    """What is left of an axis for the steps after this one, with the best foothold."""
+    off = way.rate * s + way.rest
+    best = OFFSET * off / gain / (FOOTHOLD + OFFSET / (gain * gain))
+    return off - min(max(best, way.low), way.high) / gain
+
+
+@inlined
+def time_to_landing(ahead, aside, times, gain):
+    """How long until the foot should land (s), for the two ways of a step."""
+    low, high = math.exp(times.omega * times.least), math.exp(times.omega * times.most)
+    planned = math.exp(times.omega * times.planned)
+    for _ in range(HALVINGS):  # where the slope of the cost, which is convex, changes its sign
+        s = 0.5 * (low + high)
+        slope = TIME * (s - planned)
+        slope += OFFSET * (ahead.rate * missed(ahead, s, gain) + aside.rate * missed(aside, s, gain))
+        if slope > 0.0:
+            high = s
+        else:
+            low = s
+    return math.log(0.5 * (low + high)) / times.omega
+
+
+#: Part of what is off by which the next footholds are moved, and the most in all, in parts of the leg.
+LEARNT, MOST_TRIM = 0.3, 0.08
+#: Part of a rise that is taken for the ground's slope, less for feet nearer to each other than this part of the leg.
+FELT, NEAR = 1.0, 0.1
+#: Shortest and longest swing in parts of the planned one, and part of it before its end in which its time stays.
+QUICKEST, SLOWEST, SETTLED = 0.7, 1.4, 0.14
+#: Part of the turn that is taken back in one step, and part of the double support in which its rate is reached.
+TAKEN_BACK, SOON = 0.5, 0.4
+
+
+@inlined
+def keep_to_points(walk, standing):
+    """Move the pressure centre that is wanted to where points can be pressed: that of the one foot that stands, or the
+    nearest place on the line between both (``standing`` -1).
+    """
+    place, wanted = walk.body.place, walk.now.wanted_pressure
+    at, x, y = max(standing, 0), 0.0, 0.0
+    if standing < 0:
+        x, y = place[1, 0] - place[0, 0], place[1, 1] - place[0, 1]
+        part = (x * (wanted[0] - place[0, 0]) + y * (wanted[1] - place[0, 1])) / max(x * x + y * y, 1e-12)
+        part = min(max(part, 0.0), 1.0)
+        x, y = part * x, part * y
+    wanted[0], wanted[1] = place[at, 0] + x, place[at, 1] + y
+    walk.body.targets.trunk_weight[2] = walk.body.heading_weight if standing < 0 else 0.0
+
+
+@inlined
+def learn_trim(walk, foot, step):
+    """Learn from where a foot landed: what moved it off its plan grew by exp(w t) since the foot before landed.
+
+    That one should have gone farther ahead, or less far out: it stood on the other side.
+    """
+    now, at, leg = walk.now, walk.body.place[foot], walk.body.soles.leg
+    c, s = math.cos(now.landing[2]), math.sin(now.landing[2])
+    x, y = at[0] - now.landing[0], at[1] - now.landing[1]
+    share = LEARNT * math.exp(-now.dcm_plan.omega * step.swing)
+    most = MOST_TRIM * min(leg[0], leg[1])
+    now.trim[0] = min(max(now.trim[0] + share * (c * x + s * y), -most), most)
+    now.trim[1] = min(max(now.trim[1] - share * step.side * (c * y - s * x), -most), most)
+
+
+@inlined
+def learn_slope(walk, foot):
+    """Learn the slope of the ground from how much higher a foot landed than the other stands (Kaczmarz's step)."""
+    slope, place = walk.now.slope, walk.body.place
+    x, y = place[foot, 0] - place[1 - foot, 0], place[foot, 1] - place[1 - foot, 1]
+    rise = place[foot, 2] - place[1 - foot, 2] - slope[0] * x - slope[1] * y
+    near = NEAR * walk.body.soles.leg[foot]
+    for c in range(2):
+        along = x if c == 0 else y
+        felt = slope[c] + FELT * rise * along / (x * x + y * y + near * near)
+        slope[c] = min(max(felt, -STEEPEST), STEEPEST)
+
+
+@inlined
+def trimmed_landing(walk, step):
+    """Where the moving foot shall land (x, y; m) with what was learnt."""
+    trim, landing = walk.now.trim, walk.now.landing
+    c, s, aside = math.cos(landing[2]), math.sin(landing[2]), step.side * trim[1]
+    return landing[0] + c * trim[0] - s * aside, landing[1] + s * trim[0] + c * aside
+
+
+@inlined
+def time_step(walk, time, step, stance):
+    """Let the swing last as long as asks least of foothold, timing and the steps after; ``stance`` stands."""
+    now, plan, soles, swing = walk.now, walk.now.dcm_plan, walk.body.soles, walk.now.swing
+    planned = step.swing - swing.time[0]
+    if now.lasts[0] - (time - now.since[0]) < SETTLED * step.swing:
+        return
+    x, y = trimmed_landing(walk, step)
+    at, leg, heading = walk.body.place[stance], soles.leg[stance], now.headings[stance]
+    c, s = math.cos(heading), math.sin(heading)
+    reach = Reach(soles.half_length[stance], soles.half_width[stance], walk.gait.edge, leg, walk.gait.ahead)
+    longest, nearest, farthest = within_reach(step, reach)
+    x, y = x - at[0], y - at[1]
+    landing = c * x + s * y, step.side * (c * y - s * x)
+    x, y = now.dcm[0] - at[0], now.dcm[1] - at[1]
+    rate = c * x + s * y, step.side * (c * y - s * x)
+    x, y = at[0] - plan.dcm[1, 0], at[1] - plan.dcm[1, 1]
+    rest = c * x + s * y, step.side * (c * y - s * x)
+    ahead = Way(rate[0] / leg, rest[0] / leg, (-longest - landing[0]) / leg, (longest - landing[0]) / leg)
+    aside = Way(rate[1] / leg, rest[1] / leg, (nearest - landing[1]) / leg, (farthest - landing[1]) / leg)
+    least = max(planned - (1.0 - QUICKEST) * step.swing, SETTLED * step.swing)
+    times = Times(max(planned, least), least, max(planned + (SLOWEST - 1.0) * step.swing, least), plan.omega)
+    left = time_to_landing(ahead, aside, times, landing_gain(plan.omega, step))
+    now.since[0] = time + left - now.lasts[0]
+    swing.duration[0] = swing.time[0] + left
+
+
+@inlined
+def note_turn(walk):
+    """Note as a foot lands how far the trunk is off its heading."""
+    now, home, trunk = walk.now, walk.gait.home_trunk, walk.senses.xmat[walk.body.soles.trunk]
+    ahead, aside = 0.0, 0.0  # of trunk home^T, the first column
+    for k in range(3):
+        ahead += trunk[k] * home[0, k]
+        aside += trunk[3 + k] * home[0, k]
+    off = math.atan2(aside, ahead) - now.heading[0]
+    now.turned[0] = now.turned[1]
+    now.turned[1] = off - 2.0 * math.pi * math.floor(off / (2.0 * math.pi) + 0.5)
+
+
+@inlined
+def turn_back(walk, step):
+    """Write the trunk's turning about the vertical: at a rate that takes back what is left of it after two steps."""
+    now, body = walk.now, walk.body
+    lasts = step.double_support + step.swing
+    rate = -TAKEN_BACK * 0.5 * (now.turned[0] + now.turned[1]) / lasts
+    body.targets.trunk[2] = (rate - walk.senses.qvel[5]) / (SOON * step.double_support)
