@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib import import_module
 from inspect import getdoc
 
 import pytest
 from example_outcomes import OUTCOMES, PAGES, ROOT, snippets, stood_or_walked
 
 import footfall as ff
-from footfall.cli import COMMANDS
+from footfall.cli import COMMANDS, command_of
 from footfall.cli.identify import KINDS
 
 
@@ -67,11 +66,8 @@ def commands():
     """Commands that the help of a command and the pages show, each once."""
     found = []
     for name in COMMANDS:
-        module = import_module(f"footfall.cli.{name.replace('-', '_')}")
-        found += re.findall(r"^footfall (.*)$", getdoc(module.Command) or "", flags=re.M)
-    of_forces = import_module("footfall.cli.identify_forces")
-    for shape in (import_module("footfall.cli.identify_tosses").Command, of_forces.Forces, of_forces.Pulls):
-        found += re.findall(r"^footfall (.*)$", getdoc(shape) or "", flags=re.M)
+        for kind in KINDS if name == "identify" else ("",):
+            found += re.findall(r"^footfall (.*)$", getdoc(command_of(name, [kind])[1]) or "", flags=re.M)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         found += re.findall(r"^footfall (.*)$", text, flags=re.M) + re.findall(r"`footfall ([^`]+)`", text)

@@ -92,7 +92,7 @@ def test_other_versions_of_what_reads_the_command_line_do_no_harm(capsys, monkey
     import tyro
 
     with monkeypatch.context() as other:
-        other.setattr("footfall.cli.shared.mistakes._sentence", lambda event, *_: event.of_another_name)
+        other.setattr("footfall.cli.shared.usage._sentence", lambda event, *_: event.of_another_name)
         assert main(["laws", "--jsn"]) == 2
         assert one_line(capsys.readouterr().err).startswith("footfall: laws was typed wrongly; footfall laws --help")
     with monkeypatch.context() as gone:

@@ -13,8 +13,8 @@ from commands import one_line
 from robot_models import HOPPER
 
 from footfall.cli import main
-from footfall.cli.shared.grounds import ground_options
-from footfall.cli.shared.push import parse_push
+from footfall.cli.shared.options import ground_options
+from footfall.cli.shared.task import parse_push
 from footfall.cli.shared.usage import UsageError
 from footfall.ground import Ground
 from footfall.recording import load_recording

@@ -9,7 +9,7 @@ import pytest
 
 import footfall as ff
 from footfall.cli import main
-from footfall.cli.survey import cells
+from footfall.cli.bench import survey_cells
 from footfall.study.walk_outcome import robot_outcome
 
 
@@ -60,4 +60,4 @@ def test_a_survey_of_grounds_is_a_second_table(tmp_path, monkeypatch):
 def test_a_robot_in_a_plane_takes_any_push_to_the_side():
     found = robot_outcome(ff.load_robot("planar-biped"), "time-stepping", steps=2)
     assert found.stands == "yes" and found.push == math.inf and "free base" in found.walks
-    assert cells(found)[3] == "any"
+    assert survey_cells(found)[3] == "any"

@@ -12,7 +12,7 @@ import pytest
 
 import footfall as ff
 from footfall.cli import main
-from footfall.cli.shared.grounds import ground_options
+from footfall.cli.shared.options import ground_options
 from footfall.ground.friction import Coefficients
 from footfall.ground.geometry import square
 from footfall.ground.ground import KINDS, Ground, Maker

@@ -1,8 +1,8 @@
 """The command ``footfall``.
 
-To add a command: write ``cli/NAME.py`` with a frozen dataclass ``Command`` (its fields are the options, its docstring
-the help, ``run()`` does the work and gives the exit code), and add its line to ``COMMANDS``. A module with several
-commands has a function ``shape(args)`` that gives the one that was typed.
+To add a command: write a frozen dataclass named after it (its fields are the options, its docstring the help, ``run()``
+does the work and returns the exit code) in ``cli/NAME.py``, and add its line to ``COMMANDS``; where several commands
+share a file, also to ``HOMES``. A command of several kinds has a function ``shape(args)`` that returns the kind typed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
+from signal import SIGINT
+from types import ModuleType
 from typing import Any, TextIO
 
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import FootfallError, FootfallWarning, did_you_mean
 from footfall.process.garbage import search_garbage_seldom
+from footfall.process.interrupts import asked_to_end, end_as_by_ctrl_c
 
 __all__ = ["COMMANDS", "main"]
 
@@ -52,6 +55,22 @@ COMMANDS = {
     "stress": "run every law from random states, and count what goes wrong",
 }
 
+#: The files of commands that share one.
+HOMES = {
+    "audit": "recordings",
+    "design": "sweep",
+    "export": "recordings",
+    "follow": "walk",
+    "human-walk": "gait",
+    "laws": "lists",
+    "plot": "recordings",
+    "report": "recordings",
+    "robots": "lists",
+    "stress": "bench",
+    "survey": "bench",
+    "video": "recordings",
+}
+
 COMMON = """\
 options of every command:
   --help          what a command does and takes
@@ -68,16 +87,17 @@ commands:
 
 {common}  --version       the version of Footfall
 
-exit codes: 0 done; 1 something failed, or a check did not pass; 2 wrong usage; 130 interrupted
+exit codes: 0 done; 1 something failed, or a check did not pass; 2 wrong usage; 130 interrupted; 143 terminated
 
 footfall COMMAND --help says more."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; gives the exit code: 0 done, 1 failed, 2 wrongly called, 130 interrupted."""
+    """Run the command line; returns the exit code: 0 done, 1 failed, 2 wrongly called, 130 or 143 ended by a signal."""
     args = list(sys.argv[1:] if argv is None else argv)
     if argv is None:  # a process of its own
         search_garbage_seldom()
+        end_as_by_ctrl_c()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # a terminal without µ and lines shows a question mark
@@ -95,17 +115,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # `footfall laws | head`: the reader has gone, and Python shall not complain at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        except (FootfallError, KeyboardInterrupt, OSError, MemoryError) as error:
+        except (Exception, KeyboardInterrupt) as error:
+            # Half-compiled code fails in its own way where the interruption was lost in a call from machine code.
+            ended = isinstance(error, KeyboardInterrupt) or asked_to_end() is not None
+            if not ended and not isinstance(error, FootfallError | OSError | MemoryError):
+                raise
             if debug:
                 import traceback
 
                 traceback.print_exc()
             print(f"footfall: {_sentence(error)}", file=sys.stderr)
-            return 130 if isinstance(error, KeyboardInterrupt) else 2 if isinstance(error, UsageError) else 1
+            return 128 + (asked_to_end() or SIGINT) if ended else 2 if isinstance(error, UsageError) else 1
 
 
 def _sentence(error: BaseException) -> str:
     """The error as a sentence; of file and memory errors, the system's own."""
+    if asked_to_end() is not None and not isinstance(error, KeyboardInterrupt):
+        return "interrupted"
     if isinstance(error, OSError) and error.filename is not None:
         return f"'{error.filename}': {error.strerror}"
     if isinstance(error, MemoryError):
@@ -114,7 +140,7 @@ def _sentence(error: BaseException) -> str:
 
 
 def _dispatch(args: list[str]) -> int:
-    from footfall.cli.shared.own_files import import_file
+    from footfall.cli.shared.options import import_file
 
     for arg in args:
         shown = arg.encode(errors="replace").decode()
@@ -143,13 +169,11 @@ def _parse(name: str, args: list[str]) -> Any:
 
     import tyro
 
-    from footfall.cli.shared.help import CONFIG, help_of, options_in
-    from footfall.cli.shared.mistakes import in_one_sentence
     from footfall.cli.shared.options import with_options
-    from footfall.cli.shared.robot_choice import RobotChoice
+    from footfall.cli.shared.task import RobotChoice
+    from footfall.cli.shared.usage import CONFIG, help_of, in_one_sentence, options_in
 
-    module = import_module(f"footfall.cli.{name.replace('-', '_')}")
-    command = module.shape(args) if hasattr(module, "shape") else module.Command
+    module, command = command_of(name, args)
     about = f"{getdoc(command)}\n\nAlso: --debug, --import FILE, see footfall --help."
     if issubclass(command, RobotChoice):
         command = with_options(command, args)
@@ -159,6 +183,13 @@ def _parse(name: str, args: list[str]) -> Any:
     kind = f" {args[0]}" if args and args[0] in getattr(module, "KINDS", ()) else ""
     with in_one_sentence(f"{name}{kind}", lambda: options_in(help_of(command, "", ""))):
         return tyro.cli(command, args=args, prog=f"footfall {name}", config=(CONFIG,))
+
+
+def command_of(name: str, args: Sequence[str]) -> tuple[ModuleType, Any]:
+    """The module of a command and its dataclass, that of the kind which ``args`` begin with where there are several."""
+    module = import_module(f"footfall.cli.{HOMES.get(name, name).replace('-', '_')}")
+    shape = getattr(module, "shape", None)
+    return module, getattr(module, name.title().replace("-", "")) if shape is None else shape(args)
 
 
 def _take_imports(args: list[str]) -> list[str]:

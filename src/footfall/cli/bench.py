@@ -1,19 +1,28 @@
-"""`footfall bench`: how fast everything is."""
+"""Commands that measure Footfall itself: its speed, what it does from random states, what robots do with defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, say, sentences_bar
+from footfall.cli.shared.output import print_json, print_table, progress_bar, say, sentences_bar
 from footfall.errors import FootfallError
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
+    from footfall.study.random_states import Outcome
+    from footfall.study.walk_grounds import GroundOutcome
+    from footfall.study.walk_outcome import RobotOutcome
 
 
 @dataclass(frozen=True)
-class Command:
+class Bench:
     """Measure the speed of every law against MuJoCo's own step, and other costs in time and memory.
 
     footfall bench --robots quadruped robot.xml
@@ -141,3 +150,248 @@ class Command:
             speeds_of = ("steps/s standing>", "restless>", "unsolved>", "x mujoco.rollout>")
             print_table(("robot", "law", "precision", "worlds>", *speeds_of), rows)
         return 0 if rows else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stress:
+    """Release robots from random states on every kind of ground, under every law, and count what goes wrong.
+
+    footfall stress 20 --laws time-stepping --robots hanavan
+
+    Robots start above the ground, on it, or up to 10 cm inside, bent, tilted and moving, and run for 30 steps of 1 ms.
+    Columns: unsolved counts steps whose forces the law calls unsolved; diverged counts runs that ended early; cone
+    those with friction beyond the cone; pull those with forces that pull; energy is the largest energy gain, relative
+    to the energy at the start, of a run that started clear of the ground; slowest is the CPU time of the slowest step,
+    and times standing is that time over a step of the same robot standing at home on a plane.
+    """
+
+    count: tyro.conf.Positional[int] = 10
+    """runs of each robot on each ground under each law"""
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
+    """which laws, see footfall laws"""
+    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME|FILE...")] = ("all",)
+    """built-in robots or model files"""
+    grounds: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|KIND...")] = ("all",)
+    """plane, slope, stairs, heightfield, function"""
+    seed: int = 0
+    """another one gives other states"""
+    each: bool = False
+    """a row for every robot and ground, not only for every law"""
+    json: bool = False
+    """print one JSON object for every law, robot and ground"""
+
+    def run(self) -> int:
+        from footfall.contact import laws as all_laws
+        from footfall.errors import FootfallError, did_you_mean
+        from footfall.robot import load_robot
+        from footfall.robot import robots as all_robots
+        from footfall.study.random_states import Outcome, coulomb_laws, random_states, rough_grounds
+
+        if self.count < 1:
+            raise FootfallError(f"count = {self.count} but it must be a whole number >= 1")
+        laws = coulomb_laws(all_laws() if self.laws == ("all",) else self.laws)
+        robots = [load_robot(name) for name in (all_robots() if self.robots == ("all",) else self.robots)]
+        known = rough_grounds()
+        for kind in self.grounds:
+            if kind not in known and kind != "all":
+                raise FootfallError(f"no ground is called '{kind}': {did_you_mean(kind, list(known))}")
+        grounds = known if "all" in self.grounds else {kind: known[kind] for kind in self.grounds}
+        rows: dict[tuple[str, ...], Outcome] = {}
+        total = len(laws) * len(robots) * len(grounds)
+        with progress_bar("random states", total, "cases") as bar:
+            for done, case in enumerate(random_states(laws, robots, grounds, self.count, seed=self.seed), 1):
+                if self.json:
+                    print_json({"law": case.law, "robot": case.robot, "ground": case.ground, **asdict(case.outcome)})
+                key = (case.law, case.robot, case.ground) if self.each else (case.law,)
+                rows[key] = rows.get(key, Outcome()) + case.outcome
+                if bar is not None:
+                    bar(done)
+        if not self.json:
+            head = ("law", "robot", "ground") if self.each else ("law",)
+            counts = ("runs>", "steps>", "unsolved>", "diverged>", "cone>", "pull>")
+            numbers = (*counts, "energy>", "slowest, ms>", "times standing>")
+            print_table((*head, *numbers), [[*key, *_outcome_cells(found)] for key, found in rows.items()])
+        bad = any(found.diverged or found.cone or found.pull for found in rows.values())
+        return 1 if bad else 0
+
+
+def _outcome_cells(found: Outcome) -> list[str]:
+    counts = (found.runs, found.steps, found.unsolved, found.diverged, found.cone, found.pull)
+    return [*map(str, counts), f"{found.energy:.1e}", f"{1e3 * found.slowest:.2f}", f"{found.times_standing:.0f}"]
+
+
+HEADER = """# Robots
+
+What robots do with the defaults of `Balance`, `Walk` and `QuadrupedWalk`, by law: whether they stand; the largest
+sideways push of 0.1 s on the root that they survive without a step, as impulse over weight (any, of a robot in a
+plane); whether they walk {steps} steps; the speed that is asked for and reached; mechanical cost of transport; the
+audit of the walk's contact forces. Servos are driven as motors. Made on {date} by
+
+```text
+$ {command}
+```
+
+{pictures}| robot | law | stands | largest push | walks | asked | reached | cost of transport | audit |
+|---|---|---|---|---|---|---|---|---|
+"""
+
+
+GROUNDS_HEADER = """
+## On other grounds
+
+The same walks of {steps} steps with defaults alone: on slopes of 5 degrees; over round bumps up to 3 cm; up three
+steps of 5 cm; over ice of friction 0.15, three steps long, amid ground of 0.7. Bumps, steps and ice begin one and a
+half steps ahead of the toes. The ground is felt by the soles and not seen. Who stays upright and reaches less than half
+of the speed is held up.
+
+| robot | ground | law | outcome | asked | reached | drift |
+|---|---|---|---|---|---|---|
+"""
+
+GLANCE_HEADER = """
+## Other grounds at a glance
+
+Under how many laws each robot walks there, of those of the table above:
+
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """Let robots stand, be pushed and walk under contact laws, with defaults, and write one table.
+
+    footfall survey quadruped --laws time-stepping mujoco --steps 6 --out robots.md
+
+    footfall survey quadruped --laws mujoco --steps 4 --grounds --out robots.md
+
+    Each row is written as soon as it is known.
+    """
+
+    robots: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="all|ROBOT...")] = ("all",)
+    """built-in names that can walk, or files: .xml (MJCF) or .urdf"""
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
+    """which laws, see footfall laws"""
+    steps: int = 10
+    """of the walk"""
+    grounds: bool = False
+    """walk on slopes, bumps, steps and ice too, and write a second table"""
+    pictures: bool = False
+    """draw each robot in its walk too, into the folder images beside the table"""
+    actuators: Literal["as-is", "motor"] = "motor"
+    """motor: servos become torque motors of their force range"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md", help_behavior_hint="")] = None
+    """write the table here, as Markdown"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.contact import laws as all_laws
+        from footfall.robot import load_robot
+        from footfall.study.walk_grounds import ground_outcomes
+        from footfall.study.walk_outcome import robot_outcome
+
+        laws = all_laws() if self.laws == ("all",) else self.laws
+        names = WALKERS if self.robots == ("all",) else self.robots
+        robots = []
+        for name in names:
+            file = Path(name).suffix in (".xml", ".urdf")
+            robots.append(load_robot(name, actuators=self.actuators) if file else load_robot(name))
+        shown = " ".join(Path(one).name for one in names)
+        more = " --grounds" * self.grounds + " --pictures" * self.pictures
+        command = f"footfall survey {shown} --laws {' '.join(laws)} --steps {self.steps}{more} --out robots.md"
+        head = {"steps": self.steps, "command": command, "date": date.today().isoformat()}
+        self._write(HEADER.format(**head, pictures=self._pictures(robots)), "w")
+        found: list[RobotOutcome] = []
+        for robot in robots:
+            for law in laws:
+                say(f"{robot.name} under {law}")
+                found.append(robot_outcome(robot, law, steps=self.steps))
+                self._write(_markdown_row(survey_cells(found[-1])))
+        elsewhere: list[GroundOutcome] = []
+        if self.grounds:
+            self._write(GROUNDS_HEADER.format(steps=self.steps))
+            for robot in robots:
+                for law in laws:
+                    say(f"{robot.name} on other grounds under {law}")
+                    for one in ground_outcomes(robot, law, steps=self.steps):
+                        elsewhere.append(one)
+                        self._write(_markdown_row(ground_cells(one)))
+            self._write(GLANCE_HEADER + glance(elsewhere))
+        if self.json:
+            print_json([*map(asdict, found), *map(asdict, elsewhere)])
+            return 0
+        titles = ("robot", "law", "stands", "push>", "walks", "asked>", "reached>", "cost>", "audit")
+        print_table(titles, [list(survey_cells(one)) for one in found], title="What robots do with defaults alone")
+        if self.grounds:
+            heads = ("robot", "ground", "law", "outcome", "asked>", "reached>", "drift>")
+            print_table(heads, [list(ground_cells(one)) for one in elsewhere], title="On other grounds")
+        return 0
+
+    def _pictures(self, robots: list[Robot]) -> str:
+        """Draw the robots that walk; gives the pictures as Markdown."""
+        from footfall.errors import FootfallError
+        from footfall.show.picture import write_picture
+        from footfall.study.walk_outcome import in_mid_step
+
+        if self.out is None or not self.pictures:
+            return ""
+        shown = []
+        for robot in robots:
+            say(f"a picture of {robot.name}")
+            try:
+                rec, time = in_mid_step(robot)
+            except FootfallError:
+                continue  # it does not walk, and the table says why
+            file = write_picture(rec, time, self.out.parent / "images" / f"{robot.name}.png")
+            shown.append(f'<img src="{file.parent.name}/{file.name}" alt="{robot.name} walks" width="160">')
+        return " ".join(shown) + "\n\n" if shown else ""
+
+    def _write(self, text: str, mode: Literal["a", "w"] = "a") -> None:
+        """Add to the file, if there is one."""
+        if self.out is not None:
+            with self.out.open(mode, encoding="utf-8") as file:
+                file.write(text)
+
+
+def _markdown_row(texts: tuple[str, ...]) -> str:
+    return "| " + " | ".join(texts) + " |\n"
+
+
+#: Built-in robots with legs and a free base.
+WALKERS = (
+    "full-humanoid",
+    "hanavan",
+    "point-biped",
+    "quadruped",
+    "small-humanoid",
+    "spatial-biped",
+    "torque-biped",
+)
+
+
+def survey_cells(one: RobotOutcome) -> tuple[str, ...]:
+    """A row of the table."""
+    walk = one.walk
+    numbers = ("", "", "", "")
+    if walk is not None:
+        numbers = (f"{one.asked:.2f} m/s", f"{walk.speed:.2f} m/s", f"{walk.cost_of_transport:.2f}", walk.audit)
+    push = "" if math.isnan(one.push) else "any" if math.isinf(one.push) else f"{one.push:.3f} s"
+    return (one.robot, one.law, one.stands, push, one.walks, *numbers)
+
+
+def ground_cells(one: GroundOutcome) -> tuple[str, ...]:
+    """A row of the table of grounds."""
+    numbers = ("", "", "")
+    if not math.isnan(one.asked):
+        numbers = (f"{one.asked:.2f} m/s", f"{one.speed:.2f} m/s", f"{one.drift:+.2f} m")
+    return (one.robot, one.ground, one.law, one.outcome, *numbers)
+
+
+def glance(found: Sequence[GroundOutcome]) -> str:
+    """A table of robots and grounds: under how many laws a robot walks on each."""
+    grounds = list(dict.fromkeys(one.ground for one in found if not math.isnan(one.asked)))
+    lines = [_markdown_row(("robot", *grounds)), "|" + "---|" * (len(grounds) + 1) + "\n"]
+    for robot in dict.fromkeys(one.robot for one in found):
+        own = [[one.outcome == "walks" for one in found if (one.robot, one.ground) == (robot, g)] for g in grounds]
+        lines.append(_markdown_row((robot, *(f"{sum(walks)} of {len(walks)}" if walks else "" for walks in own))))
+    return "".join(lines)

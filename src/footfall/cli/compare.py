@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.shared.audits import show_notes
-from footfall.cli.shared.measured import MeasuredOptions, errors_of, show_errors
-from footfall.cli.shared.output import print_json, print_table, progress_bar, quantity, say
-from footfall.cli.shared.own_files import is_own
+from footfall.cli.shared.options import is_own
+from footfall.cli.shared.output import (
+    MeasuredOptions,
+    errors_of,
+    print_json,
+    print_table,
+    progress_bar,
+    quantity,
+    say,
+    show_errors,
+    show_notes,
+)
 from footfall.cli.shared.task import TaskOptions
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(TaskOptions, MeasuredOptions):
+class Compare(TaskOptions, MeasuredOptions):
     """Run the same robot, ground, controller and push under several contact laws.
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.help import options_in
+from footfall.cli.shared.usage import options_in
 
 #: Commands that take a robot.
 TAKE_ROBOT = ("run", "walk", "follow", "view", "robots", "compare", "survey", "push-limit", "points", "gait", "bench")
@@ -42,7 +42,7 @@ complete -o filenames -F _footfall footfall
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Completion:
     """Print a script that lets the shell complete commands, options, and the names of robots and laws.
 
     Put one line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish:
@@ -60,7 +60,7 @@ class Command:
 
 def _values() -> dict[str, tuple[str, ...]]:
     """What may follow an option."""
-    from footfall.cli.shared.grounds import ground_options
+    from footfall.cli.shared.options import ground_options
     from footfall.contact import laws
     from footfall.control import controllers
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.shared.audits import show_audit
-from footfall.cli.shared.output import print_table, say
+from footfall.cli.shared.output import print_table, say, show_audit
 from footfall.cli.shared.result import conclude, simulate
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Command:
+class Demo:
     """Let the spatial biped walk five steps under linearizing-penalty, and report what happened."""
 
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("runs/demo")

@@ -1,26 +1,332 @@
-"""`footfall identify`: parameters from measurements."""
+"""`footfall identify`: friction, restitution and parameters of laws from measurements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import keep_plot, print_json, print_table
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.output import keep_plot, print_json, print_table, say, share_bar
+from footfall.cli.shared.usage import UsageError, pairs
 from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:
+    from footfall.study.fit import Fit, Toss
     from footfall.study.identify import Coefficient, FrictionFit
 
-KINDS = ("friction", "pulls", "forces", "impacts", "tosses")
+
+Ranges = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PATH=LOW:HIGH[:log]")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class _Options:
+    law: str = "spring-damper"
+    """which law, see footfall laws"""
+    fit: Ranges = ()
+    """what is fitted and between which bounds, as law.k=1e3:1e6:log or ground.friction=0.1:1; left out, a preset"""
+    friction: float = 0.7
+    """of the ground, where it is not fitted"""
+    evaluations: int = 200
+    """how often a search simulates all trials, about"""
+    seed: int = 0
+    """of the search"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json", help_behavior_hint="")] = None
+    """keep the fit here; ff.law reads it"""
+    json: bool = False
+    """print JSON"""
+
+    def _report(self, trials: list[Any], unit: str, **given: Any) -> int:
+        """Fit, keep and show."""
+        from footfall.study.fit import fit
+
+        ranges = dict(_range(text) for text in self.fit) or None
+        with share_bar(self.law, "of the runs") as bar:
+            found = fit(self.law, trials, ranges, evaluations=self.evaluations, seed=self.seed, progress=bar, **given)
+        if self.out is not None:
+            say(f"wrote {found.save(self.out)}")
+        if self.json:
+            print_json(found.to_dict())
+        else:
+            _show_fit(found, unit)
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forces(_Options):
+    """Fit a contact law to measured ground forces of a robot: drops, landings, a stance.
+
+    footfall identify forces a.csv b.csv c.csv --robot brick --foot total=f --drop 0.005 0.01 0.02 --law spring-damper
+
+    Each file is one trial (CSV, Parquet, MOT, STO or C3D, see ff.load_forces), with times from the start of the run.
+    The robot starts in its home pose, raised by --drop, or with --velocity.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["forces"]], tyro.conf.arg(metavar="forces")]
+    """what to identify from"""
+    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
+    """the forces, a trial each"""
+    robot: str
+    """whose forces: a name or a model file"""
+    foot: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FOOT=VECTOR")] = ()
+    """which vector of the files is the force on which foot; total is the sum of all"""
+    drop: tuple[float, ...] = (0.0,)
+    """how much higher than home each trial starts, m; one for all, or one for each"""
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """of the root at the start, m/s"""
+    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")] = None
+    """what the robot did, such as posture"""
+
+    def run(self) -> int:
+        import numpy as np
+
+        from footfall.files.motion import load_forces
+        from footfall.robot import load_robot
+        from footfall.study.fit import ForceTrial
+
+        if len(self.data) < 2:
+            raise UsageError("a fit needs at least two trials: footfall identify forces FILE FILE ...")
+        if len(self.drop) not in (1, len(self.data)):
+            raise UsageError(
+                f"--drop has {len(self.drop)} heights for {len(self.data)} files: give one, or one for each"
+            )
+        feet = pairs(self.foot, "the vector of a foot", "FOOT=VECTOR, as in total=f") or None
+        robot = load_robot(self.robot)
+        qvel = np.zeros(robot.model.nv)
+        if any(self.velocity):
+            qvel[:3] = self.velocity
+        heights = self.drop * len(self.data) if len(self.drop) == 1 else self.drop
+        trials = [
+            ForceTrial(load_forces(path, feet), qvel=qvel, drop=height, controller=self.controller)
+            for path, height in zip(self.data, heights, strict=True)
+        ]
+        return self._report(trials, "body weights", robot=robot, ground={"friction": self.friction})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pulls(_Options):
+    """Fit a contact law and friction to pulls: a sled of the same load is drawn until it slides.
+
+    footfall identify pulls pulls.csv --law time-stepping
+
+    Files are those of footfall identify friction, which finds the same coefficients by regression, without a law.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["pulls"]], tyro.conf.arg(metavar="pulls")]
+    """what to identify from"""
+    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
+    """tables, one pull or several each"""
+
+    def run(self) -> int:
+        from footfall.study.pull_data import read_pulls
+
+        trials = [pull for path in self.data for pull in read_pulls(path.expanduser(), {})]
+        return self._report(trials, "weights of the load", ground={"friction": self.friction})
+
+
+def _range(text: str) -> tuple[str, Any]:
+    """``law.k=1e3:1e6:log`` as a name and a range."""
+    name, _, bounds = text.partition("=")
+    low, _, rest = bounds.partition(":")
+    high, _, scale = rest.partition(":")
+    try:
+        return name, (float(low), float(high), scale or "linear")
+    except ValueError:
+        raise UsageError(f"--fit {text}: a parameter is PATH=LOW:HIGH or PATH=LOW:HIGH:log") from None
+
+
+def _show_fit(found: Fit, unit: str) -> None:
+    columns = ("parameter", "value>", "95 % interval>", "")
+    rows = [[p.name, f"{p.value:.4g}", f"{p.low:.4g} .. {p.high:.4g}", p.note] for p in found.parameters]
+    print_table(columns, rows, title=f"{found.law.name}, fitted to {found.trials} trials")
+    print(f"On trials left out: {found.loss:.4g} {unit}, with the law's defaults {found.default_loss:.4g}.")
+    if found.kept_defaults:
+        print("Fitting gains the law nothing beyond chance: its defaults are kept.")
+
+
+RULES = ("newton", "poisson", "energetic")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impacts:
+    """Fit restitution and friction to measured planar impacts, by Newton's, Poisson's and the energetic rule.
+
+    footfall identify impacts impacts.csv --mass 0.0364 --inertia 1.5e-5 --semi-axes 0.035 0.025
+
+    A table has one impact a row: vx_before, vz_before, w_before, vx_after, vz_after, w_after (m/s, rad/s, x towards z)
+    and rx, rz from the centre to the contact (m), or angle (rad) of an ellipse. Errors are those of the velocity after
+    the impact in the norm of the kinetic energy, relative to that before, on impacts left out.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["impacts"]], tyro.conf.arg(metavar="impacts")]
+    """what to identify from"""
+    data: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.csv")]
+    """the impacts"""
+    mass: float
+    """of the body, kg"""
+    inertia: float
+    """about its centre, kg m2"""
+    semi_axes: Annotated[tuple[float, float] | None, tyro.conf.arg(metavar="A B", help_behavior_hint="")] = None
+    """of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches"""
+    evaluations: int = 60
+    """how often a search computes all impacts, about"""
+    seed: int = 0
+    """of the search"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.study.fit import fit, load_impacts
+
+        trials = load_impacts(self.data, mass=self.mass, inertia=self.inertia, semi_axes=self.semi_axes)
+        found = {}
+        for rule in RULES:
+            own = [replace(one, rule=rule) for one in trials]
+            with share_bar(rule, "of the impacts") as bar:
+                found[rule] = fit("time-stepping", own, evaluations=self.evaluations, seed=self.seed, progress=bar)
+        if self.json:
+            print_json({rule: one.to_dict() for rule, one in found.items()})
+            return 0
+        rows = []
+        for rule, one in sorted(found.items(), key=lambda item: item[1].loss):
+            cells = [
+                f"{p.value:.3g} ({p.low:.3g} .. {p.high:.3g}){'' if not p.note else f', {p.note}'}"
+                for p in one.parameters
+            ]
+            rows.append([rule, *cells, f"{one.loss:.4f}", f"{one.default_loss:.4f}"])
+        columns = ("rule", "restitution", "friction", "error>", "without restitution>")
+        print_table(columns, rows, title=f"{len(trials)} impacts; errors in the norm of the kinetic energy, left out")
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tosses:
+    """Fit contact laws to motion-captured tosses of a body, judge them on other tosses, and rank them.
+
+    footfall identify tosses tosses.npz --laws all --trials 30 --judge 100 --out fits
+
+    A file .npz holds state (N, 13) and toss (N,): quaternion, place, angular velocity in the body's frame, velocity. A
+    table (.csv) has columns x, y, z, qw, qx, qy, qz, time, and toss where it holds several; or give a table for each.
+    For a body other than ContactNets' cube, give --side or --size, --mass and --inertia.
+
+    The fit finds the law's own parameters, friction and height of the ground, and side (of a box: rounding) and inertia
+    of the body. Initial velocities and gravity are taken from the free flight of the tosses; --start frame takes the
+    velocities of the file. With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss
+    as NAME.png and the errors of single tosses as NAME-residuals.png.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
+    """what to identify from"""
+    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
+    """the tosses: .npz or .csv"""
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
+    """which laws, see footfall laws"""
+    trials: int = 30
+    """tosses to fit on"""
+    judge: int = 100
+    """other tosses to judge on"""
+    evaluations: int = 200
+    """how often a search simulates all tosses of the fit, about"""
+    seed: int = 0
+    """of the split and the search"""
+    rate: Annotated[float | None, tyro.conf.arg(metavar="HZ", help_behavior_hint="")] = None
+    """frames per second; that of the times of a table, or 148, ContactNets'"""
+    side: float = 0.1048
+    """side of a cube, m; what errors are counted in"""
+    size: Annotated[tuple[float, float, float] | None, tyro.conf.arg(metavar="X Y Z", help_behavior_hint="")] = None
+    """sides of a box, m, along the axes of its quaternions; errors are counted in their mean"""
+    mass: float = 0.37
+    """kg"""
+    inertia: Annotated[tuple[float, ...], tyro.conf.arg(metavar="I | IX IY IZ")] = (0.00081,)
+    """about each axis, kg m2; one for all, or three"""
+    quaternion: Literal["wxyz", "xyzw"] = "wxyz"
+    """their order in a file .npz; a table names its columns"""
+    unit: str = "m"
+    """of places, where a table does not state it"""
+    up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z"
+    """the axis of places and quaternions that is up"""
+    start: Literal["flight", "frame"] = "flight"
+    """where velocities at the first frame are taken from"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    """keep the fits and their plots here"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.contact import laws as all_laws
+        from footfall.study.fit import fit, split
+
+        fitted_on, others = split(self._tosses(), self.trials, self.judge, self.seed)
+        found = []
+        for name in tuple(all_laws()) if self.laws == ("all",) else self.laws:
+            with share_bar(name, "of the runs") as bar:
+                one = fit(name, fitted_on, judge=others, evaluations=self.evaluations, seed=self.seed, progress=bar)
+            found.append(one)
+            if self.out is not None:
+                _keep(one, name, self.out)
+        found.sort(key=lambda one: one.judged["position_widths"])
+        if self.json:
+            print_json([one.to_dict() for one in found])
+        else:
+            self._show(found)
+        return 0
+
+    def _tosses(self) -> list[Toss]:
+        """The tosses of the files."""
+        from footfall.study.fit import load_tosses
+
+        if len(self.inertia) not in (1, 3):
+            raise UsageError(f"--inertia has {len(self.inertia)} numbers: give one, or three")
+        return load_tosses(
+            self.data[0] if len(self.data) == 1 else self.data,
+            rate=self.rate,
+            width=None if self.size is not None else self.side,
+            size=self.size,
+            mass=self.mass,
+            inertia=self.inertia if len(self.inertia) == 3 else self.inertia[0],
+            start=self.start,
+            quaternion=self.quaternion,
+            unit=self.unit,
+            up=self.up,
+        )
+
+    def _show(self, found: list[Fit]) -> None:
+        """Print the laws, the best first, and the notes on their parameters."""
+        rows = [
+            [
+                one.law.name,
+                f"{one.judged['position_widths']:.3f}",
+                f"{one.judged_default['position_widths']:.3f}",
+                f"{one.judged['rotation_deg']:.1f}",
+                f"{one.judged_default['rotation_deg']:.1f}",
+                ", ".join(f"{p.name.partition('.')[2]} {p.value:.3g}" for p in one.parameters),
+                "no better by fitting: defaults kept" if one.kept_defaults else "",
+            ]
+            for one in found
+        ]
+        columns = ("law", "position>", "default>", "rotation, deg>", "default>", "parameters", "")
+        title = f"fitted on {self.trials} tosses, judged on {self.judge} others; position in widths"
+        print_table(columns, rows, title=title)
+        for one in found:
+            for p in one.parameters:
+                if p.note and not one.kept_defaults:
+                    say(f"{one.law.name}: {p.name} is {p.note}")
+
+
+def _keep(one: Fit, name: str, folder: Path) -> None:
+    """Write a fit and its plots."""
+    from footfall.show.plots import save_plot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    one.save(folder / f"{name}.json")
+    save_plot(one.plot(), folder / f"{name}.png")
+    save_plot(one.plot("residuals"), folder / f"{name}-residuals.png")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Friction:
     """Find static and kinetic friction coefficients from pull data, by regression.
 
     footfall identify friction pulls.csv --plot pulls.png
@@ -72,11 +378,11 @@ class Command:
         if self.json:
             print_json(fit.to_dict())
         else:
-            _show(fit)
+            _show_friction(fit)
         return 0
 
 
-def _show(fit: FrictionFit) -> None:
+def _show_friction(fit: FrictionFit) -> None:
     columns = ("friction", "coefficient>", "95 % interval>", "r2, %>", "samples>")
     rows = [_row("static", fit.static)] if fit.static else []
     print_table(columns, [*rows, _row("kinetic", fit.kinetic)])
@@ -106,27 +412,18 @@ class Overview:
     tosses: laws from tosses of a body that were filmed, judged on others and ranked.
     """
 
-    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="|".join(KINDS))]
+    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="friction|pulls|forces|impacts|tosses")]
     """what to identify, or from what: footfall identify KIND --help says more"""
 
     def run(self) -> int:
         raise UsageError(f"nothing is identified from '{self.what}': {did_you_mean(self.what, KINDS)}")
 
 
+KINDS: dict[str, type] = {"friction": Friction, "pulls": Pulls, "forces": Forces, "impacts": Impacts, "tosses": Tosses}
+
+
 def shape(args: Sequence[str]) -> type:
     """The command for what is to be identified."""
     if not args or args[0] not in KINDS:
         return Overview
-    if args[0] == "tosses":
-        from footfall.cli.identify_tosses import Command as Tosses
-
-        return Tosses
-    if args[0] == "impacts":
-        from footfall.cli.identify_impacts import Command as Impacts
-
-        return Impacts
-    if args[0] in ("forces", "pulls"):
-        from footfall.cli.identify_forces import Forces, Pulls
-
-        return Forces if args[0] == "forces" else Pulls
-    return Command
+    return KINDS[args[0]]

@@ -83,7 +83,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class New:
     """Write a small file that works as it is, to start from: a controller, a contact law, or a study for sweep.
 
     footfall new law rubber

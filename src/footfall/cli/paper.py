@@ -24,7 +24,7 @@ LEGEND = (
 
 
 @dataclass(frozen=True)
-class Command:
+class Paper:
     """Run the experiments of a paper: draw its figures, and print each claim beside what is measured.
 
     footfall paper rengifo2009 --only fig7,stability

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 from footfall.cli.shared.output import keep_plot, print_json, sentences_bar
-from footfall.cli.shared.robot_choice import RobotChoice
+from footfall.cli.shared.task import RobotChoice
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(RobotChoice):
+class Points(RobotChoice):
     """Find how many testing points are enough for a robot's soles on rough ground.
 
     The robot's weight presses the sole onto random waves; grids of points are compared with a very fine one, in the

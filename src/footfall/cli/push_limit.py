@@ -9,15 +9,14 @@ from typing import Annotated
 import tyro
 
 from footfall.cli.shared.output import print_json, print_table, progress_bar, say
-from footfall.cli.shared.push import parse_push
-from footfall.cli.shared.task import SettingOptions
+from footfall.cli.shared.task import SettingOptions, parse_push
 
 #: The first try where no push is given, times the weight.
 FIRST = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(SettingOptions):
+class PushLimit(SettingOptions):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
     footfall push-limit spatial-biped

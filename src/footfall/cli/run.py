@@ -12,7 +12,7 @@ from footfall.cli.shared.task import TaskOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(TaskOptions):
+class Run(TaskOptions):
     """Simulate a robot on a ground under a contact law.
 
     footfall run spatial-biped --controller walk --speed 0.4 --steps 10

@@ -1,7 +1,8 @@
-"""`footfall sweep`: run thousands of simulations from one study file into one table."""
+"""`footfall sweep` and `footfall design`: many simulations from one study file into tables."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,14 +24,16 @@ from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:
+    from footfall.study.design import Design as Designs
     from footfall.study.sweep import SweepTable
+
 
 SECTIONS = ("simulation", "grid", "samples", "table", "measures", "seed")
 SAMPLES = ("number", "method", "bounds")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Sweep:
     """Run every case of a study file and write one Parquet table with a row per case.
 
     footfall sweep pushes.toml --out pushes
@@ -66,7 +69,7 @@ class Command:
         from footfall.study.sweep.cases import make_cases
         from footfall.study.sweep.measures import DEFAULT
 
-        given = _read(self.study)
+        given = _read_sweep(self.study)
         out = self.out or self.study.with_suffix("")
         samples = None if "samples" not in given else Samples(**given["samples"])
         seed = given.get("seed", 0)
@@ -92,7 +95,7 @@ class Command:
         if self.json:
             print_json(about | {"inputs": table.inputs, "outputs": table.outputs})
         else:
-            _show(table)
+            _show_table(table)
             say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {about['table']}")
         return int(0 < len(table) == table.failed)
 
@@ -107,7 +110,7 @@ def read_toml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
     return given
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_sweep(path: Path) -> dict[str, Any]:
     given = read_toml(path, SECTIONS)
     if not isinstance(given.get("simulation"), dict):
         raise UsageError(f"{path} has no table [simulation]")
@@ -130,7 +133,7 @@ def _beside(study: Path, table: str | None) -> Path | None:
     return None if table is None else study.parent / table
 
 
-def _show(table: SweepTable) -> None:
+def _show_table(table: SweepTable) -> None:
     rows = []
     for name in table.outputs:
         values = table[name]
@@ -161,3 +164,103 @@ def _ways(table: SweepTable) -> str:
 
 def _nan(values: Any) -> Any:
     return values != values
+
+
+DESIGN_SECTIONS = ("simulation", "vary", "goals", "cases", "rounds", "seed")
+#: Rows of the front that are printed.
+SHOWN = 12
+#: Characters of a line in a column's head, where its name has parts.
+WIDEST = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """Vary parameters of robot, foot and gait, and show the best compromises between several measures (the Pareto
+    front).
+
+    footfall design feet.toml --out feet --plot feet.png
+
+    The file has a table [simulation] as a sweep has it, [vary] with lower and upper bound of each input, as in
+    "robot.foot_length" = [0.16, 0.3], [goals] with a weight for each measure (negative: larger is better), cases per
+    round and rounds. A design whose robot falls is left out. Each finished case is written to disk at once: if the
+    command is killed, the same command continues.
+    """
+
+    study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DESIGN.toml")]
+    """the file of the design"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: beside the file)")] = None
+    """folder of the rounds and their tables"""
+    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
+    """processes at a time"""
+    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")] = None
+    """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
+    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """draw the goals against each other and the front: .png, .svg or .pdf"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from time import perf_counter
+
+        from footfall.study.design import design
+
+        given = _read_design(self.study)
+        cases, rounds = given.get("cases", 32), given.get("rounds", 3)
+        out = self.out or self.study.with_suffix("")
+        started = perf_counter()
+        with kept_if_interrupted(out), progress_bar(self.study.stem, cases * rounds, "designs") as bar:
+            found = design(
+                given["simulation"],
+                given["vary"],
+                given["goals"],
+                cases=cases,
+                rounds=rounds,
+                seed=given.get("seed", 0),
+                out=out,
+                workers=self.workers,
+                scheduler=self.scheduler,
+                progress=None if bar is None else lambda done, total: bar(done),
+            )
+        keep_plot(found.plot, self.plot if found.front.size else None)
+        if self.json:
+            print_json(found.to_dict() | {"folder": str(out), "seconds": perf_counter() - started})
+        else:
+            _show_front(found)
+            say(f"{len(found)} designs in {seconds(perf_counter() - started)}; their tables are in {out}")
+        return int(not found.front.size)
+
+
+def _read_design(path: Path) -> dict[str, Any]:
+    given = read_toml(path, DESIGN_SECTIONS)
+    for owed in ("simulation", "vary", "goals"):
+        if not isinstance(given.get(owed), dict):
+            raise UsageError(f"{path} has no table [{owed}]")
+    for name in ("cases", "rounds", "seed"):
+        if name in given and (isinstance(given[name], bool) or not isinstance(given[name], int)):
+            raise UsageError(f"{path}: {name} is a whole number, not {given[name]!r}")
+    return given
+
+
+def _show_front(found: Designs) -> None:
+    if not found.front.size:
+        say(f"none of the {len(found)} designs is admissible: {found.why_not()}")
+        return
+    rows = found.rows()
+    columns = list(rows[0])
+    fell = len(found) - int(found.admissible.sum())
+    left_out = f", {fell} left out because the robot fell or the run failed" if fell else ""
+    print_table(
+        tuple(f"{_in_lines(name)}>" for name in columns),
+        [[f"{row[name]:.4g}" for name in columns] for row in rows[:SHOWN]],
+        title=f"{len(rows)} best compromises of {len(found)} designs{left_out}; best by the weights first",
+    )
+
+
+def _in_lines(name: str) -> str:
+    """A name broken where its parts meet, so that a table of many columns fits."""
+    lines = [""]
+    for part in re.findall(r"[^._]+[._]?", name):
+        if lines[-1] and len(lines[-1]) + len(part) > WIDEST:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import tyro
 
-from footfall.cli.run import Command as RunCommand
-from footfall.cli.shared.recordings import loaded
+from footfall.cli.run import Run
+from footfall.cli.shared.result import loaded, save
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(Place):
+class View(Place):
     """Show recordings in the browser, with their contact forces; Ctrl-C ends it.
 
     footfall view runs/push
@@ -52,7 +52,7 @@ class Command(Place):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiveCommand(Place, RunCommand):
+class LiveView(Place, Run):
     """Simulate a robot in the browser: drag a body to push it, pause, step, change the law; Ctrl-C ends it.
 
     footfall view spatial-biped --live --law time-stepping --controller balance
@@ -66,7 +66,7 @@ class LiveCommand(Place, RunCommand):
     usual_duration = 600.0
 
     def run(self) -> int:
-        from footfall.live import LiveView
+        from footfall.live import LiveView as LiveRun
         from footfall.recording_file import place_for
         from footfall.simulation import Simulation
 
@@ -84,17 +84,17 @@ class LiveCommand(Place, RunCommand):
             # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
             "record_dt": self.record_dt or max(1, round(0.01 / sim.dt)) * sim.dt,
         }
-        with LiveView(sim, host=self.host, port=self.port, speed=self.pace, open_browser=not self.no_browser) as live:
+        with LiveRun(sim, host=self.host, port=self.port, speed=self.pace, open_browser=not self.no_browser) as live:
             try:
                 live.run(self.chosen_duration(controller), **options)
                 live.wait()
             except KeyboardInterrupt:
                 pass
         if self.out is not None and (rec := live.recording()) is not None:
-            rec.save(self.out)
+            save(rec, self.out)
         return 0
 
 
-def shape(args: Sequence[str]) -> type[Command] | type[LiveCommand]:
+def shape(args: Sequence[str]) -> type[View] | type[LiveView]:
     """The command for recordings, or the one for a robot."""
-    return LiveCommand if "--live" in args else Command
+    return LiveView if "--live" in args else View

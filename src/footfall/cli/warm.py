@@ -19,7 +19,7 @@ PACKAGES = ("llvmlite", "mujoco", "numba", "numpy")
 
 
 @dataclass(frozen=True)
-class Command:
+class Warm:
     """Compile the engine, many worlds, all laws, their solvers and the controllers ahead of time, so that no later
     start waits.
 

@@ -1,30 +1,102 @@
 """Options that depend on a choice: those of the law, the ground, the robot and the controller that were typed.
 
 ``--law NAME`` brings ``--law.OPTION`` for every field of that law's dataclass, a user's law included, with its type,
-default and unit; the same for ``--ground KIND`` and ``--controller NAME``, and ``--robot.PARAMETER`` for a built-in
-robot. An option of a controller whose name is unique may be typed without its prefix: ``--speed``.
+default and unit; the same for ``--ground KIND``, a dataclass whose ``make()`` returns the ground, for
+``--controller NAME``, and ``--robot.PARAMETER`` for a built-in robot. An option of a controller whose name is unique
+may be typed without its prefix: ``--speed``. A user's own Python file registers a law or defines a controller.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, field, fields, make_dataclass
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import cleandoc, getdoc
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import tyro
 
-from footfall.cli.shared.grounds import ground_options
-from footfall.cli.shared.help import described
 from footfall.cli.shared.output import without_markup
-from footfall.cli.shared.own_files import is_own
-from footfall.cli.shared.usage import UsageError
-from footfall.errors import did_you_mean
+from footfall.cli.shared.usage import UsageError, described
+from footfall.errors import FootfallError, did_you_mean
 
 if TYPE_CHECKING:
     from footfall.contact.base import Law
+    from footfall.ground import Ground
+    from footfall.ground.kind import Kind
+
+
+def _angle(text: str) -> float:
+    degrees = text.removesuffix("deg")
+    value = float(degrees)
+    return value if degrees == text else math.radians(value)
+
+
+#: An angle in rad, or in degrees when written so: ``0.2``, ``10deg``.
+Angle = Annotated[
+    float,
+    tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="RAD|DEGdeg",
+        instance_from_str=lambda args: _angle(args[0]),
+        is_instance=lambda value: isinstance(value, float | int),
+        str_from_instance=lambda value: [f"{value:g}"],
+    ),
+]
+#: Friction on the command line: numbers; :mod:`footfall.ground.friction` lists everything it may be.
+FRICTION = {
+    "friction": (float, "dynamic friction coefficient, and the static one too unless that is given"),
+    "static_friction": (float | None, "static friction coefficient"),
+}
+TYPEABLE = (float, int, float | None, tuple[float, float])
+
+
+@cache
+def ground_options() -> Mapping[str, type]:
+    """The options of every kind of ground, as dataclasses."""
+    from footfall.ground.ground import KINDS
+
+    made = {name: _of_ground(kind) for name, kind in KINDS.items()}
+    return {name: one for name, one in made.items() if one is not None}
+
+
+def _of_ground(kind: Kind[Any]) -> type | None:
+    """The options of a kind, or None if one of them cannot be typed."""
+    from footfall.ground.heightfield import Heights
+
+    typed: dict[str, tuple[Any, str]] = dict(FRICTION)
+    for name, (hint, about) in kind.options().items():
+        text = ", ".join(filter(None, (about.unit, about.about)))
+        if hint == Heights:
+            typed[name] = Path, f"file of {name} in {text}: .npy, .csv, .txt; or a picture, .png"
+        elif hint in TYPEABLE:
+            angle = about.unit == "rad"
+            typed[name] = Angle if angle else hint, f"{text}; or degrees, as in 10deg" if angle else text
+    given = inspect.signature(kind.make).parameters
+    if not set(given) <= set(typed):
+        return None
+    fields = []
+    for name, one in given.items():
+        hint, text = typed[name]
+        known = {} if one.default is one.empty else {"default": one.default}
+        fields.append((name, described(hint, known.get("default", ...), about=text), field(**known)))
+
+    def make(self: Any) -> Ground:
+        from footfall.ground import Ground
+
+        values = {name: getattr(self, name) for name in given}
+        return getattr(Ground, kind.name)(**values)
+
+    return make_dataclass(kind.name.title(), fields, namespace={"make": make}, frozen=True, kw_only=True)
+
 
 Command = TypeVar("Command")
 
@@ -57,6 +129,52 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
         about = getdoc(one) if name == "robot" else ""
         added.append((f"{name}_options", Annotated[one, tyro.conf.arg(name=name, help=about)], field()))
     return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
+
+
+def import_file(name: str) -> ModuleType:
+    """Import a module by name, or a Python file by path."""
+    try:
+        if not name.endswith(".py"):
+            return import_module(name)
+        path = Path(name).expanduser().resolve()
+        if not path.is_file():
+            raise FootfallError(f"cannot import '{name}': there is no such file")
+        if path.stem.isidentifier() and _origin(path.stem) not in (None, path):
+            raise FootfallError(f"cannot import '{name}': another module is called '{path.stem}'; rename the file")
+        spec = spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            raise ImportError("it is not a Python file")
+        module = module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    except FootfallError:
+        raise
+    except Exception as error:
+        raise FootfallError(f"cannot import '{name}': {type(error).__name__}: {error}") from error
+    return module
+
+
+def _origin(name: str) -> Path | None:
+    """The file that a module of this name is imported from; None where there is no such module."""
+    spec = find_spec(name)
+    return None if spec is None or spec.origin is None else Path(spec.origin).resolve()
+
+
+def is_own(controller: str) -> bool:
+    """Whether a controller was typed as a file: FILE.py or FILE.py:NAME."""
+    return controller.partition(".py")[2][:1] in ("", ":") and ".py" in controller
+
+
+def own_controller(text: str) -> Any:
+    """The controller NAME of FILE.py:NAME, or the one named like the file; a class is called without arguments."""
+    file, _, name = text.partition(".py")
+    module = import_file(f"{file}.py")
+    name = name.lstrip(":") or Path(file).name
+    known = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
+    if name not in known:
+        raise UsageError(f"{file}.py has no controller '{name}': {did_you_mean(name, known)}; choose by {file}.py:NAME")
+    found = getattr(module, name)
+    return found() if isinstance(found, type) else found
 
 
 def described_fields(of: type) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What commands print: tables and JSON on stdout, progress and warnings on stderr."""
+"""What commands print: tables, audits and JSON on stdout, progress and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import tyro
+
+from footfall.cli.shared.usage import pairs
 from footfall.files.json_values import json_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from footfall.files.measured import Measured
+    from footfall.measure.audit import Audit, AuditRow
+    from footfall.record import Record
+
 
 PIPE_WIDTH = 120  # columns where the output is no terminal
 
@@ -187,3 +196,71 @@ def _console() -> Any:
 
 def _print(item: Any) -> None:
     _console().print(item)
+
+
+def show_audit(audit: Audit) -> None:
+    """Every row of an audit, with what it asks."""
+    rows = [[row.name, *_worst_and_limit(row), _at(row), row.verdict, row.meaning] for row in audit.rows]
+    verdict = "passes" if audit.passed else audit.summary + (f" ({audit.remedy})" if audit.remedy else "")
+    columns = ("row", "worst>", "limit>", "at>", "verdict", "what it asks")
+    print_table(columns, rows, title=f"Audit of {audit.title}: {verdict}")
+
+
+def show_notes(audits: Mapping[str, Audit]) -> None:
+    """The rows of several audits that have a note, are not known or fail."""
+    rows = [
+        [label, row.name, *_worst_and_limit(row), _at(row), row.verdict]
+        for label, audit in audits.items()
+        for row in audit.rows
+        if row.verdict != "pass"
+    ]
+    if rows:
+        print_table(("audit", "row", "worst>", "limit>", "at>", "verdict"), rows)
+
+
+def _worst_and_limit(row: AuditRow) -> tuple[str, str]:
+    return quantity(row.worst, row.unit), quantity(row.limit, row.unit)
+
+
+def _at(row: AuditRow) -> str:
+    """The time of the worst sample; empty where the error is zero or rounding."""
+    nothing = row.when != row.when or quantity(row.worst, row.unit) == quantity(0.0, row.unit)
+    return "" if nothing else f"{row.when:.4g} s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredOptions:
+    """Which file of forces, and what is what in it."""
+
+    measured: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """measured ground forces to lay over the simulated ones: .mot, .sto, .c3d or .csv, in the time of the recording"""
+    measured_feet: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FOOT=VECTOR...", help_behavior_hint="")] = ()
+    """which vector of the file is the force on which foot, where names differ: left=ground_force_v"""
+
+    def measured_forces(self) -> Measured | None:
+        """The forces, or None where no file was given."""
+        from footfall.files.motion import load_forces
+
+        if self.measured is None:
+            return None
+        feet = pairs(self.measured_feet, "the vector of a foot", "FOOT=VECTOR, as in left=ground_force_v")
+        return load_forces(self.measured, feet or None)
+
+
+def errors_of(runs: Mapping[str, Record], measured: Measured) -> dict[str, list[dict[str, Any]]]:
+    """By recording the errors of each measured force."""
+    from footfall.measure.force_errors import forces_against
+
+    return {label: [one._asdict() for one in forces_against(rec, measured)] for label, rec in runs.items()}
+
+
+def show_errors(found: Mapping[str, list[dict[str, Any]]], source: str) -> None:
+    """Print them as a table."""
+    columns = ("", "force", "rms N>", "peak N>", "measured>", "impulse N s>", "measured>", "peak later by s>")
+    keys = ("rms", "peak", "measured_peak", "impulse", "measured_impulse", "timing")
+    rows = [
+        [label, f"{one['foot']} {one['axis']}", *(f"{one[key]:.4g}" for key in keys)]
+        for label, errors in found.items()
+        for one in errors
+    ]
+    print_table(columns, rows, title=f"against {source}")

@@ -1,18 +1,16 @@
-"""The task of a command: ground, controller, push, duration; the same options in every command."""
+"""What a command is about: robot, ground, controller, pushes, duration; the same options in every command."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from footfall.cli.shared.options import changed
-from footfall.cli.shared.own_files import is_own, own_controller
-from footfall.cli.shared.push import parse_push
-from footfall.cli.shared.robot_choice import RobotChoice
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.options import changed, is_own, own_controller
+from footfall.cli.shared.usage import UsageError, pairs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +18,121 @@ if TYPE_CHECKING:
     from footfall.ground import Ground
     from footfall.record import Push
     from footfall.robot import Robot
+
+
+GRAMMAR = "FORCE N DIRECTION BODY DURATION s at START s"
+EXAMPLE = "70 N y trunk 0.05 s at 1 s' or, a torque, '10 Nm yaw trunk 0.1 s at 1 s"
+TURNS = {"roll": "x", "pitch": "y", "yaw": "z"}
+ROOT = ("hip", "base")  # names of the root body, valid for every robot
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_PUSH = re.compile(
+    rf"\s*(?P<size>{_NUMBER})\s*(?P<unit>N\s*m|N)\s+(?P<sign>[-+]?)(?P<axis>[xyz]|roll|pitch|yaw)\s+(?P<body>\S+)"
+    rf"\s+(?P<duration>{_NUMBER})\s*s\s+at\s+(?P<start>{_NUMBER})\s*s\s*"
+)
+
+
+def parse_push(text: str, robot: Robot) -> Push:
+    """The push that ``text`` describes, world frame, at a body's centre of mass."""
+    from footfall.record import Push
+
+    match = _PUSH.fullmatch(text)
+    if match is None:
+        raise UsageError(f"cannot read the push '{text}': write '{GRAMMAR}', for example '{EXAMPLE}'")
+    duration, start = float(match["duration"]), float(match["start"])
+    if duration <= 0 or start < 0:
+        raise UsageError(f"the push '{text}' must last longer than 0 s and must not start before 0 s")
+    turns = match["unit"] != "N"
+    if match["axis"] in TURNS and not turns:
+        raise UsageError(f"the push '{text}' turns: its size is a torque, as in '10 Nm {match['axis']} trunk ...'")
+    axis = "xyz".index(TURNS.get(match["axis"], match["axis"]))
+    size = float(match["sign"] + "1") * float(match["size"])
+    along = (size * (axis == 0), size * (axis == 1), size * (axis == 2))
+    still = (0.0, 0.0, 0.0)
+    return Push(
+        _body(match["body"], robot),
+        force=still if turns else along,
+        torque=along if turns else still,
+        start=start,
+        duration=duration,
+    )
+
+
+def _body(name: str, robot: Robot) -> str:
+    names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
+    return names[0] if name in ROOT and name not in names else name
+
+
+GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotOptions:
+    """How a robot is loaded, apart from which it is."""
+
+    pose: Annotated[str | None, tyro.conf.arg(metavar="KEY|NUMBERS|JOINT=VALUE,...", help_behavior_hint="")] = None
+    """the pose to stand in: a keyframe's name, all numbers of qpos (m and rad) as in 0,0,1,..., or joints as in
+    knee=0.3,hip=-0.1 (left out: the keyframe home or stand, else the first)"""
+    feet: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=BODY")] = ()
+    """which bodies are feet, where the collision geometry does not show it"""
+    points: Annotated[str, tyro.conf.arg(metavar="vertices|NXxNY|N")] = "vertices"
+    """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
+    actuators: Literal["as-is", "motor"] = "as-is"
+    """motor: servos become torque motors of their force range"""
+    forward: Annotated[str | None, tyro.conf.arg(metavar="x|-x|y|-y|X,Y", help_behavior_hint="")] = None
+    """which way the robot faces in its pose, as in --forward=-x (left out: found by its legs, see footfall robots)"""
+
+    robot_options: tyro.conf.Suppress[Any] = None
+
+    def loaded(self, robot: str) -> Robot:
+        """The robot of that name or file, loaded with these options."""
+        from footfall.robot import load_robot
+
+        parameters = changed(self.robot_options)
+        if self.actuators != "as-is":
+            parameters["actuators"] = self.actuators
+        feet = pairs(self.feet, "the foot", "NAME=BODY, as in left=left_ankle_link") or None
+        forward = self.forward if self.forward is None or "," not in self.forward else self.forward.split(",")
+        points = _points(self.points)
+        return load_robot(robot, pose=_pose(self.pose), feet=feet, points=points, forward=forward, **parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotChoice(RobotOptions):
+    """A robot, and how it is loaded."""
+
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
+    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
+
+    def chosen_robot(self) -> Robot:
+        return self.loaded(self.robot)
+
+
+def _points(text: str) -> Any:
+    grid = GRID.fullmatch(text.strip())
+    if grid is not None:
+        return int(grid[1]), int(grid[2])
+    if text.strip().isdecimal():
+        return int(text)
+    if text != "vertices":
+        raise UsageError(f"cannot read the points '{text}': write vertices, a grid such as 4x6, or a number")
+    return text
+
+
+def _pose(text: str | None) -> Any:
+    """A keyframe's name, a list of numbers, or joints with their values."""
+    if text is None:
+        return None
+    parts = [part for part in re.split(r"[,\s]+", text.strip()) if part]
+    try:
+        if any("=" in part for part in parts):
+            pairs = [part.partition("=") for part in parts]
+            return {joint: float(value) for joint, _, value in pairs}
+        return text if len(parts) <= 1 else [float(part) for part in parts]
+    except ValueError:
+        raise UsageError(
+            f"cannot read the pose '{text}': write a keyframe's name, numbers as in 0,0,1,... or joints as in knee=0.3"
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,21 @@
-"""Errors of usage, and pairs NAME=VALUE as they are typed."""
+"""How a command is typed: errors of usage in one sentence, pairs NAME=VALUE, and the help of a command."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from dataclasses import MISSING, field, fields, make_dataclass
+from io import StringIO
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+
+import tyro
 
 from footfall.errors import FootfallError
 
@@ -20,3 +33,158 @@ def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:
             raise UsageError(f"cannot read {what} '{text}': write {form}")
         found[name] = value
     return found
+
+
+#: Most columns of a paragraph.
+WIDTH = 100
+#: Where the text of a command goes.
+PLACE = "the-text-of-the-command"
+#: In the help of a command each option begins a line, followed by its other name.
+OPTION = re.compile(r"^[│| ]*(?:-\w, )?(--[a-z][\w.-]*)(?:, (--[a-z][\w.-]*))?", re.M)
+NAMES = {float: "FLOAT", int: "INT", str: "TEXT", Path: "FILE"}
+
+
+class _Screen(StringIO):
+    """A screen that keeps what is printed, with the colours of the real one."""
+
+    encoding = "ascii" if sys.__stdout__ is None else sys.__stdout__.encoding
+
+    def isatty(self) -> bool:
+        return sys.__stdout__ is not None and sys.__stdout__.isatty()
+
+
+def help_of(command: type, program: str, about: str) -> str:
+    """The help of a command as text."""
+    text = _Screen()
+    with redirect_stdout(text), suppress(SystemExit):
+        tyro.cli(with_plain_help(command), args=["--help"], prog=program, description=PLACE, config=(CONFIG,))
+    return text.getvalue().replace(PLACE, filled(about, min(WIDTH, shutil.get_terminal_size().columns)))
+
+
+def options_in(text: str) -> list[str]:
+    """The options named in a help text."""
+    return list(dict.fromkeys(option for pair in OPTION.findall(text) for option in pair if option))
+
+
+def filled(text: str, width: int) -> str:
+    """Paragraphs filled to a width, examples indented."""
+    blocks = []
+    for block in text.split("\n\n"):
+        is_example = block.startswith(("footfall ", "eval "))
+        one = " ".join(block.split())
+        blocks.append(f"  {one}" if is_example else textwrap.fill(one, width, break_on_hyphens=False))
+    return "\n\n".join(blocks)
+
+
+def with_plain_help(command: type) -> type:
+    """The same command, with the help of its options as :func:`described` makes it."""
+    hints = get_type_hints(command, include_extras=True)
+    added = []
+    for one in fields(command):
+        if not one.name.endswith("_options"):  # made by ``described`` as they are
+            default = {} if one.default is MISSING else {"default": one.default}
+            added.append((one.name, described(hints[one.name], one.default), field(**default)))
+    return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
+
+
+def described(hint: Any, default: Any, *, about: str | None = None, aliases: tuple[str, ...] = ()) -> Any:
+    """A type as tyro reads it: with a help text, without the defaults False, None and empty, and without None as a
+    choice.
+    """
+    plain, *given = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    nothing = default is None or default is False or default == "" or default == ()
+    nothing |= default is MISSING and Ellipsis in get_args(plain)  # as many as there are, or none
+    said = "" if nothing and tyro.conf.UseAppendAction not in given else None  # of which tyro says "(repeatable)"
+    ours = tyro.conf.arg(help=about, metavar=_without_none(plain), help_behavior_hint=said, aliases=aliases or None)
+    return Annotated[(plain, ours, *given)]
+
+
+def _without_none(hint: Any) -> str | None:
+    """The placeholder of a value that may be left out; None where tyro's own will do."""
+    parts = get_args(hint) if get_origin(hint) in (UnionType, Union) else ()
+    (*others,) = (part for part in parts if part is not NoneType)
+    if len(parts) != 2 or len(others) != 1:
+        return None
+    if get_origin(others[0]) is Literal:
+        return "|".join(map(str, get_args(others[0])))
+    return NAMES.get(others[0])
+
+
+CONFIG = tyro.conf.FlagCreatePairsOff
+
+
+#: What an argument must be, by tyro's name for its type.
+WANTED = {"FLOAT": "a number", "INT": "a whole number", "FLOAT FLOAT": "two numbers", "INT INT": "two whole numbers"}
+QUOTED = re.compile(r"\['([^']*)'|'([^']*)'$")
+
+
+@contextmanager
+def in_one_sentence(command: str, options: Callable[[], list[str]]) -> Iterator[None]:
+    """Raise a ``UsageError`` in place of the page that tyro prints; ``options`` are those of the command.
+
+    This uses private parts of tyro: where a version lacks them tyro prints its page, and where its errors differ the
+    sentence says only that something is wrong.
+    """
+    try:
+        from tyro import _errors
+    except ImportError:
+        _errors = None  # type: ignore[assignment]
+
+    def refuse(event: Any) -> NoReturn:
+        try:
+            sentence = _sentence(event, command, options)
+        except (AttributeError, TypeError, IndexError):
+            sentence = f"{command} was typed wrongly"
+        raise UsageError(f"{sentence}{' ' if sentence.endswith('?') else '; '}footfall {command} --help says more")
+
+    hook = getattr(_errors, "on_parse_error", None)
+    with nullcontext() if hook is None else hook(refuse):
+        yield
+
+
+def _sentence(event: Any, command: str, options: Callable[[], list[str]]) -> str:
+    kind = type(event).__name__
+    if kind == "MissingArgs":
+        missing = [(_name(one.arg), _about(one.arg)) for one in event.missing_arguments]
+        if len(missing) == 1:
+            return f"{command} needs {': '.join(missing[0])}"
+        return f"{command} needs {' and '.join(f'{name} ({about})' for name, about in missing)}"
+    if kind == "UnrecognizedArgs":
+        return _unknown(event.tokens[0], command, options)
+    if kind == "InvalidChoice":
+        choices = ", ".join(choice for choice in event.choices if choice != "None")
+        what = command if event.argument.is_positional() else _name(event.argument)
+        return f"{what} takes one of {choices}, and not '{event.value}'"
+    argument = getattr(event, "argument", None)
+    if argument is None:
+        return str(getattr(event, "message", kind)).split("\n")[0]
+    if getattr(event, "reason", "") == "too_few_values" and argument.is_positional():
+        return f"{command} needs {_name(argument)}: {_about(argument)}"
+    wanted = WANTED.get(str(argument.lowered.metavar), str(argument.lowered.metavar))
+    given = QUOTED.search(getattr(event, "message", "").split("\n")[0])
+    instead = "" if given is None else f", and not '{given[1] or given[2]}'"
+    return f"{_name(argument)} takes {wanted}{instead} ({_about(argument)})"
+
+
+def _unknown(token: str, command: str, options: Callable[[], list[str]]) -> str:
+    """An option that does not exist, with the nearest one that does."""
+    if not token.startswith("-"):
+        return f"{command} does not know what to do with '{token}'"
+    name = token.partition("=")[0]
+    known = options()
+    alone = {f"--{option.rpartition('.')[2].lstrip('-')}": option for option in known}  # as they may have been meant
+    near = difflib.get_close_matches(name, [*known, *alone], n=1, cutoff=0.7)
+    hint = f": did you mean '{alone.get(near[0], near[0])}'?" if near else ""
+    return f"{command} has no option '{name}' here{hint}"
+
+
+def _name(argument: Any) -> str:
+    """How an argument is typed."""
+    lowered = argument.lowered
+    return str(lowered.metavar) if argument.is_positional() else str(lowered.name_or_flags[-1])
+
+
+def _about(argument: Any) -> str:
+    """What an argument is, as its help says."""
+    text = argument.field.helptext
+    return " ".join(str((text() if callable(text) else text) or "").split())

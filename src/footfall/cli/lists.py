@@ -1,0 +1,213 @@
+"""`footfall laws` and `footfall robots`: what there is, or one of them described."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from footfall.cli.shared.options import described_fields
+from footfall.cli.shared.output import print_facts, print_json, print_table, print_text, without_markup
+from footfall.cli.shared.task import RobotOptions
+
+if TYPE_CHECKING:
+    from footfall.contact.base import Law
+    from footfall.robot import Robot
+
+
+SEES = {"point": "one point", "coupled": "all points", "native": "all points"}
+
+
+@dataclass(frozen=True)
+class Laws:
+    """List the contact laws, one line each, or describe one."""
+
+    name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[LAW]", help_behavior_hint="")]] = None
+    """name of a law"""
+    long: bool = False
+    """list the options of every law as well"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.contact import law_class, laws
+
+        if self.name is None:
+            _show_laws([law_class(name) for name in laws()], long=self.long, json=self.json)
+        else:
+            _show_law(law_class(self.name), json=self.json)
+        return 0
+
+
+def describe(law: type[Law]) -> dict[str, Any]:
+    """A law and its options, as JSON can hold them."""
+    kind = "native" if law.native else "coupled" if law.coupled else "point"
+    return {"name": law.name, "kind": kind, "citation": law.citation, "options": _options(law)}
+
+
+def _options(law: type[Law]) -> list[dict[str, Any]]:
+    notes = described_fields(law)
+    return [
+        {
+            "name": one.name,
+            "type": one.type if isinstance(one.type, str) else getattr(one.type, "__name__", str(one.type)),
+            "default": None if one.default is MISSING else one.default,
+            "required": one.default is MISSING,
+            "note": notes.get(one.name, ""),
+        }
+        for one in fields(law)
+    ]
+
+
+def _default(option: dict[str, Any]) -> str:
+    if option["required"]:
+        return "required"
+    value = option["default"]
+    return "derived" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _show_laws(found: list[type[Law]], *, long: bool, json: bool) -> None:
+    described = [describe(law) for law in found]
+    if json:
+        print_json(described)
+        return
+    if not long:
+        about = [without_markup((inspect.getdoc(law) or "").partition("\n")[0]) for law in found]
+        rows = [[one["name"], SEES[one["kind"]], what] for one, what in zip(described, about, strict=True)]
+        print_table(("law", "sees", "what it is"), rows, one_line=True)
+        print("footfall laws NAME or --long says more; footfall run ROBOT --law NAME uses one.")
+        return
+    rows = []
+    for one in described:
+        options = [f"{o['name']} = {_default(o)}" + (f": {o['note']}" if o["note"] else "") for o in one["options"]]
+        rows.append([one["name"], one["kind"], one["citation"], "\n".join(options) + "\n"])
+    print_table(("law", "kind", "source", "options = defaults: unit and meaning"), rows)
+    print("footfall laws NAME says more; footfall run ROBOT --law NAME --law.OPTION VALUE uses one.")
+
+
+def _show_law(law: type[Law], *, json: bool) -> None:
+    module = sys.modules.get(law.__module__)
+    about_law = (inspect.getdoc(law) or "").partition("\nAttributes:\n")[0].rstrip()  # its options are a table below
+    texts = [inspect.getdoc(module) or "" if module and law.__module__ != "types" else "", about_law]
+    described = describe(law)
+    if json:
+        print_json(described | {"documentation": "\n\n".join(filter(None, texts))})
+        return
+    kinds = {
+        "point": "point law: sees one contact point at a time",
+        "coupled": "coupled law: sees all contact points together",
+        "native": "MuJoCo's own contacts",
+    }
+    print_facts({"kind": kinds[described["kind"]], "source": law.citation}, title=law.name)
+    print()
+    for text in filter(None, texts):
+        print_text(text)
+    if described["options"]:
+        columns = ("option", "type", "default", "unit and meaning")
+        print_table(columns, [[o["name"], o["type"], _default(o), o["note"]] for o in described["options"]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robots(RobotOptions):
+    """List the built-in robots, or describe one: built in, or from an .xml (MJCF) or .urdf file."""
+
+    name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[ROBOT]", help_behavior_hint="")]] = None
+    """built-in name or file"""
+    long: bool = False
+    """whole sentences, and the numbers of actuators and contact points"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.robot import load_robot, robots
+
+        if self.name is None:
+            _show_robots([load_robot(name) for name in robots()], long=self.long, json=self.json)
+        else:
+            _show_robot(self.loaded(self.name), json=self.json)
+        return 0
+
+
+def _brief(robot: Robot) -> dict[str, Any]:
+    from footfall.robot import robots, summary
+
+    return {
+        "name": robot.name,
+        "degrees_of_freedom": robot.model.nv,
+        "actuators": robot.model.nu,
+        "points": robot.point_count,
+        "mass_kg": robot.mass,
+        "summary": summary(robot.name) if robot.name in robots() else "",
+    }
+
+
+def _show_robots(found: list[Robot], *, long: bool, json: bool) -> None:
+    described = [_brief(robot) for robot in found]
+    if json:
+        print_json(described)
+        return
+    if not long:
+        rows = [
+            [str(one["name"]), str(one["degrees_of_freedom"]), f"{one['mass_kg']:g}", one["summary"]]
+            for one in described
+        ]
+        print_table(("robot", "DoF>", "kg>", "what it is"), rows, one_line=True)
+        print("footfall robots NAME or --long says more; footfall run NAME simulates one.")
+        return
+    columns = ("robot", "DoF>", "actuators>", "points>", "mass, kg>", "what it is")
+    print_table(columns, [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in described])
+    print("footfall robots NAME says more; footfall run NAME simulates one.")
+
+
+def _show_robot(robot: Robot, *, json: bool) -> None:
+    from footfall.robot.built_in import BUILT_IN, documentation
+
+    built_in = robot.name in BUILT_IN
+    about = documentation(robot.name) if built_in else ""
+    if json:
+        feet = [{"name": f.name, "body": f.body, "points": f.points.tolist()} for f in robot.feet]
+        details = {
+            "feet": feet,
+            "forward": robot.forward.tolist(),
+            "joints": robot.joint_names,
+            "actuated": robot.actuated,
+        }
+        print_json(_brief(robot) | details | {"parameters": dict(robot.parameters), "documentation": about})
+        return
+    facts = {
+        "mass": f"{robot.mass:g} kg",
+        "degrees of freedom": str(robot.model.nv),
+        "actuators": str(robot.model.nu),
+        "feet": ", ".join(f"{f.name} (body {f.body}, {_points(len(f.points))})" for f in robot.feet),
+        "faces": _faces(robot),
+        "joints": ", ".join(robot.joint_names),
+    }
+    print_facts(facts, title=robot.name)
+    if not built_in:
+        return
+    print()
+    print_text(about)
+    if robot.parameters:
+        columns = ("parameter", "default>")
+        values = robot.parameters.items()
+        print_table(columns, [[name, f"{v:.4g}" if isinstance(v, float) else str(v)] for name, v in values])
+        print_text(import_module(BUILT_IN[robot.name].module).Parameters.__doc__)
+        print(f"Set them with footfall run {robot.name} --robot.PARAMETER VALUE.")
+
+
+def _faces(robot: Robot) -> str:
+    """Which way a robot faces, and by what."""
+    from footfall.robot.facing import described
+
+    found, reason, doubt = robot.facing
+    if robot.forward @ found < 1.0 - 1e-9:
+        return f"{described(robot.forward)}, as given"
+    return f"{described(found)} of the world in its home pose, by {reason}{f', but {doubt}' if doubt else ''}"
+
+
+def _points(count: int) -> str:
+    return f"{count} point{'s' if count != 1 else ''}"

@@ -1,0 +1,200 @@
+"""Commands that read recordings: audit, export, plot, report and video."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from footfall.cli.shared.output import (
+    MeasuredOptions,
+    errors_of,
+    print_json,
+    print_table,
+    say,
+    show_audit,
+    show_errors,
+    show_notes,
+)
+from footfall.cli.shared.result import loaded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """Check whether a ground can give the forces of recordings. Exits with 1 if a row fails."""
+
+    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
+    """directories that footfall run --out wrote"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.measure.audit import audit
+
+        recordings = loaded(self.recordings, "audit")
+        audits = {str(folder): audit(rec) for folder, rec in zip(self.recordings, recordings, strict=True)}
+        if self.json:
+            print_json({folder: one.to_dict() for folder, one in audits.items()})
+        elif len(audits) == 1:
+            show_audit(next(iter(audits.values())))
+        else:
+            print_table(("recording", "audit"), [[folder, one.verdict] for folder, one in audits.items()])
+            show_notes(audits)
+        return int(not all(one.passed for one in audits.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """Write a recording for other tools: .csv, .parquet, .npz, .mot, .sto, .c3d, .mcap or .rrd.
+
+    .mot and .sto are OpenSim's, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for Rerun.
+    """
+
+    recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
+    """directory that footfall run --out wrote"""
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
+    """its ending chooses the format"""
+    what: Annotated[str | None, tyro.conf.arg(metavar="grf|motion", help_behavior_hint="")] = None
+    """what an OpenSim file holds (left out: forces for .mot, motion for .sto)"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.cli.shared.usage import UsageError
+        from footfall.recording import load_recording
+
+        if self.what is not None and self.file.suffix.lower() not in (".mot", ".sto"):
+            raise UsageError(f"--what is for .mot and .sto files, not for '{self.file}'")
+        options = {} if self.what is None else {"what": self.what}
+        path = load_recording(self.recording).export(self.file, **options)
+        if self.json:
+            print_json({"file": str(path), "bytes": path.stat().st_size})
+        else:
+            print(f"Wrote {path} ({path.stat().st_size / 1e6:.3g} MB).")
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot(MeasuredOptions):
+    """Draw a plot of a recording, or of several overlaid. The last word is the plot's name; list shows them all.
+
+    footfall plot runs/walk grf --out grf.pdf
+    """
+
+    words: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="RECORDING... NAME")]
+    """directories that footfall run --out wrote, then the plot's name (footfall plot list: which there are)"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """.png, .svg or .pdf (left out: NAME.png in the first recording's directory)"""
+    start: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """from this time on, s"""
+    stop: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """up to this time, s"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.cli.shared.usage import UsageError
+        from footfall.errors import did_you_mean
+        from footfall.show.plots import PLOTS, plot, save_plot
+
+        if not self.words:
+            raise UsageError(
+                "which plot of which recording? footfall plot RECORDING... NAME; footfall plot list names them"
+            )
+        *folders, name = self.words
+        if not folders and name == "list":
+            about = {key: one.about for key, one in PLOTS.items()}
+            if self.json:
+                print_json(about)
+            else:
+                print_table(("plot", "shows"), list(about.items()))
+            return 0
+        if name not in PLOTS:  # before anything slow
+            raise UsageError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
+        if not folders:
+            raise UsageError(f"which recording? footfall plot RECORDING {name}")
+        if self.measured is not None and name != "grf":
+            raise UsageError(f"measured forces are laid over the plot 'grf', not over '{name}'")
+        measured = self.measured_forces()
+        recordings = loaded(folders, "plot")
+        options: dict[str, Any] = {} if measured is None else {"measured": measured}
+        figure = plot(recordings, name, start=self.start, stop=self.stop, **options)
+        path = save_plot(figure, self.out or Path(folders[0]) / f"{name}.png")
+        if self.json:
+            print_json({"plot": name, "file": str(path)})
+        else:
+            print(f"The plot is {path}.")
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(MeasuredOptions):
+    """Write one HTML file about a recording, or about several compared: tables, plots, a 3D replay. Opens offline."""
+
+    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
+    """directories that footfall run --out wrote"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """where to write it (left out: report.html in the first recording's directory)"""
+    title: Annotated[str | None, tyro.conf.arg(metavar="TEXT", help_behavior_hint="")] = None
+    """heading of the page"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.show.frames import labels_of
+        from footfall.show.report import write_report
+
+        recordings = loaded(self.recordings, "report")
+        path = self.out or self.recordings[0] / "report.html"
+        measured = self.measured_forces()
+        write_report(recordings, path, title=self.title, measured=measured)
+        errors = (
+            {} if measured is None else errors_of(dict(zip(labels_of(recordings), recordings, strict=True)), measured)
+        )
+        if self.json:
+            print_json({"report": str(path), **({"against_measured": errors} if errors else {})})
+            return 0
+        if measured is not None:
+            show_errors(errors, measured.source)
+        print(f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Video:
+    """Write a video of a recording, with the forces of the ground as arrows.
+
+    footfall video runs/walk --out walk.mp4
+
+    MP4 needs ffmpeg, the program or the package imageio-ffmpeg; GIF needs Pillow.
+    """
+
+    recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
+    """folder of the recording"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: RECORDING.mp4)")] = None
+    """.mp4 or .gif"""
+    fps: float = 30.0
+    """pictures per second of the video"""
+    speed: float = 1.0
+    """simulated seconds per second"""
+    size: tuple[int, int] = (960, 540)
+    """width and height in pixels"""
+    no_forces: bool = False
+    """leave the arrows of the forces out"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.recording import load_recording
+        from footfall.show.video import write_video
+
+        rec = load_recording(self.recording)
+        target = self.out or self.recording.with_suffix(".mp4")
+        made = write_video(rec, target, fps=self.fps, speed=self.speed, size=self.size, forces=not self.no_forces)
+        if self.json:
+            print_json({"video": str(made)})
+        else:
+            say(f"wrote {made}")
+        return 0
