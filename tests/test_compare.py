@@ -16,8 +16,8 @@ import pytest
 import footfall as ff
 from footfall.contact import registry
 from footfall.errors import FootfallError, LawError
-from footfall.study.compare import Comparison
-from footfall.study.compare_task import Elsewhere, Task, simulate
+from footfall.process.workers import Worker
+from footfall.study.compare import Comparison, Task, simulate
 
 LAWS = ["linearizing-penalty", "spring-damper", "hunt-crossley"]
 
@@ -31,16 +31,16 @@ class Found(NamedTuple):
 
     comparison: Comparison
     told: list[tuple[int, int, str]]  # progress
-    started: list[Elsewhere]  # by whom a process was started, each time
+    started: list[Worker]  # by whom a process was started, each time
 
 
 @pytest.fixture(scope="module")
 def found():
     """Two processes for four laws, of which the first kills its process."""
-    told, packed, start, started = [], Task.packed, Elsewhere._start, []
+    told, packed, start, started = [], Task.packed, Worker._start, []
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(Task, "packed", lambda self: b"no pickle" if self.law.name == "mujoco" else packed(self))
-        monkeypatch.setattr(Elsewhere, "_start", lambda self: started.append(self) or start(self))
+        monkeypatch.setattr(Worker, "_start", lambda self: started.append(self) or start(self))
         push = ff.Push("trunk", force=(40.0, 0.0, 0.0), start=0.1)
         result = ff.compare(
             "spatial-biped",
@@ -131,7 +131,11 @@ def test_a_controller_that_raises_is_told_in_every_row():
 def sent(monkeypatch):
     """Laws that are sent to another process, and are simulated in this one: what another computes is asked above."""
     laws = []
-    monkeypatch.setattr(Elsewhere, "simulate", lambda self, task, packed: laws.append(task.law.name) or simulate(task))
+    monkeypatch.setattr(
+        import_module("footfall.study.compare"),
+        "elsewhere",
+        lambda worker, task, packed: laws.append(task.law.name) or simulate(task),
+    )
     return laws
 
 
@@ -173,7 +177,7 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     monkeypatch.setattr(module, "cores", lambda: 2)
     monkeypatch.setattr(module, "WORTH_A_PROCESS", 0.0 if much else 3600.0)
     monkeypatch.setattr(module, "simulate", simulated_here)
-    monkeypatch.setattr(Elsewhere, "simulate", lambda self, task, packed: started.set() or simulate(task))
+    monkeypatch.setattr(module, "elsewhere", lambda worker, task, packed: started.set() or simulate(task))
     told = []
     comparison = ff.compare("brick", laws=LAWS, duration=0.1, progress=lambda *done: told.append(done))
     assert [row.law for row in comparison.rows] == LAWS == list(comparison.recordings)

@@ -82,7 +82,7 @@ def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
         return subprocess.Popen(
             [sys.executable, "-m", "footfall.simulation.warm", *jobs],
             env=os.environ | {"PYTHONPATH": path, HELPER: str(claims)},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # which closes when this process ends, and with it the other
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -23,6 +23,7 @@ from footfall.contact.setting import Setting
 from footfall.control import controllers
 from footfall.process.cache_folder import cache_folder
 from footfall.process.machine import cores
+from footfall.process.workers import end_with_parent
 from footfall.simulation.first_start import HELPER, claim, spawn
 from footfall.simulation.simulation import Simulation
 from footfall.simulation.worlds import Worlds
@@ -198,5 +199,6 @@ def work_through(jobs: list[str], claims: Path) -> None:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     work_through(sys.argv[1:], Path(os.environ[HELPER]))
     os._exit(0)  # everything is on disk; freeing the compiler's memory piece by piece would take seconds

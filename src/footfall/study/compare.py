@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from threading import Event
+from queue import SimpleQueue
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,21 +26,23 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.contact.trial import is_foreign
-from footfall.errors import FootfallError, LawError, SimulationError
+from footfall.errors import FootfallError, LawError, SimulationError, without_warnings
 from footfall.files.json_values import json_value
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
 from footfall.process.machine import cores
+from footfall.process.workers import Worker, WorkerDied
+from footfall.recording import Recording
+from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
-from footfall.study.compare_task import Answer, Elsewhere, Task, simulate
+from footfall.simulation import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from footfall.record import Push
-    from footfall.recording import Recording
     from footfall.simulation.controls import Controller
 
 #: Called after each law with the number done, the total, and the law's label.
@@ -45,6 +50,68 @@ Progress = Callable[[int, int, str], None]
 
 #: How long this process works alone before it starts others, s: starting one takes about as long.
 WORTH_A_PROCESS = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A robot on a ground under a law, and what ``Simulation`` and ``Simulation.run`` are given besides."""
+
+    robot: Robot
+    ground: Ground
+    law: Law
+    duration: float
+    setup: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+    def packed(self) -> bytes:
+        """The task as bytes for another process. Raises what ``pickle`` raises for a law, ground or controller that
+        cannot be sent.
+        """
+        data = pickle.dumps(self)
+        if b"__main__" in data:  # a function of a script or a notebook: the other process has another __main__
+            raise pickle.PicklingError("something in it is defined in __main__")
+        made = type(self.law)
+        if getattr(sys.modules.get(made.__module__), made.__name__, None) is not made:  # it is pickled by its name
+            raise pickle.PicklingError(f"'{self.law.name}' is known to this process alone")
+        return data
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The recording, if there is one, and why the run failed, if it did."""
+
+    recording: Recording | None
+    why: str = ""
+
+
+def simulate(task: Task) -> Answer:
+    """Run the task in this process. What fails is in the answer."""
+    try:
+        with without_warnings():  # the recording says the same
+            sim = Simulation(task.robot, ground=task.ground, law=task.law, **task.setup)
+            sim.run(0.0, **{**task.options, "record_dt": None})  # compiles, so that the wall time is of the run
+            rec = sim.run(task.duration, **task.options)
+    except FootfallError as error:
+        kept = getattr(error, "recording", None)
+        return Answer(kept if kept is not None and len(kept) else None, str(error))
+    except Exception as error:
+        return Answer(None, f"{type(error).__name__}: {error}")
+    return Answer(rec, "" if rec.failure is None else rec.failure.message)
+
+
+def _simulate_packed(packed: bytes) -> Answer:
+    return simulate(pickle.loads(packed))
+
+
+def elsewhere(worker: Worker, task: Task, packed: bytes) -> Answer:
+    """Run the task in another process."""
+    try:
+        answer: Answer = worker.call(_simulate_packed, packed)
+    except WorkerDied as died:
+        return Answer(None, f"the process of law {task.law.name} ended {died}")
+    if answer.recording is None:
+        return answer
+    return replace(answer, recording=replace(answer.recording, robot=task.robot, ground=task.ground, law=task.law))
 
 
 @dataclass(frozen=True)
@@ -248,8 +315,9 @@ def _run(
         # Code that all laws share is compiled here once, and not in every process at the same time.
         simulate(replace(tasks[next(iter(packed))], duration=0.0))
     joins_in = workers is None  # this process works as well
-    idle = [Elsewhere() for _ in range(count - joins_in if packed else 1)]
-    processes = tuple(idle)
+    either = deque(label for label in packed if joins_in and not _is_foreign(tasks[label].law))
+    others = _Others(tasks, packed, either, count - joins_in if packed else 0)
+    here = deque(label for label in tasks if label not in packed)
     answers: dict[str, Answer] = {}
 
     def note(label: str, answer: Answer) -> None:
@@ -257,39 +325,66 @@ def _run(
         if progress is not None:
             progress(len(answers), len(tasks), label)
 
-    def elsewhere(label: str) -> Answer:
-        process = idle.pop()
-        try:
-            return process.simulate(tasks[label], packed[label])
-        finally:
-            idle.append(process)
-
-    nothing_left = Event()
-    here = {label for label in packed if joins_in and not _is_foreign(tasks[label].law)}
-    patience = WORTH_A_PROCESS if here else 0.0
-    with ThreadPoolExecutor(len(idle), initializer=nothing_left.wait, initargs=(patience,)) as pool:
-        sent = {pool.submit(elsewhere, label): label for label in packed}
-        mine = {label: future for future, label in sent.items() if label in here}
-        try:
-            for label in tasks:
-                if label not in packed or (label in mine and mine[label].cancel()):  # no other process has begun it
-                    note(label, simulate(tasks[label]))
-                for done in [future for future in sent if future.done()]:
-                    if not done.cancelled():
-                        note(sent[done], done.result())
-                    del sent[done]
-            nothing_left.set()
-            for done in as_completed(sent):
-                note(sent[done], done.result())
-        except BaseException:
-            nothing_left.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
-                process.end(at_once=True)
-            raise
-        for process in processes:
-            process.end()
+    with others:
+        while len(answers) < len(tasks):
+            label = _next(here, either)
+            if label is not None:
+                note(label, simulate(tasks[label]))
+            else:
+                others.no_more_here.set()
+                note(*others.answer())
+            while not others.answers.empty():
+                note(*others.answer())
     return answers, warnings
+
+
+class _Others:
+    """Other processes that take tasks of their own, and of those that either side may do, once that is worth it."""
+
+    def __init__(self, tasks: Mapping[str, Task], packed: Mapping[str, bytes], either: deque[str], count: int) -> None:
+        self.tasks, self.packed, self.either = tasks, packed, either
+        self.own = deque(label for label in packed if label not in either)
+        self.patience = WORTH_A_PROCESS if either else 0.0
+        self.no_more_here = Event()
+        self.answers: SimpleQueue[tuple[str, Answer | BaseException]] = SimpleQueue()
+        self.workers = [Worker() for _ in range(count)]
+        self.threads = [Thread(target=self._work, args=(worker,)) for worker in self.workers]
+
+    def __enter__(self) -> None:
+        for thread in self.threads:
+            thread.start()
+
+    def __exit__(self, *error: object) -> None:
+        self.own.clear()
+        self.either.clear()
+        self.no_more_here.set()
+        for worker in self.workers:
+            worker.end()
+        for thread in self.threads:
+            thread.join()
+
+    def answer(self) -> tuple[str, Answer]:
+        """The next task that was done elsewhere; waits for it."""
+        label, answer = self.answers.get()
+        if isinstance(answer, BaseException):
+            raise answer
+        return label, answer
+
+    def _work(self, worker: Worker) -> None:
+        self.no_more_here.wait(self.patience)
+        while (label := _next(self.own, self.either)) is not None:
+            try:
+                self.answers.put((label, elsewhere(worker, self.tasks[label], self.packed[label])))
+            except BaseException as error:
+                self.answers.put((label, error))
+
+
+def _next(first: deque[str], then: deque[str]) -> str | None:
+    """The next task of two queues, of which others take tasks too."""
+    for tasks in (first, then):
+        with suppress(IndexError):
+            return tasks.popleft()
+    return None
 
 
 def _is_foreign(law: Law) -> bool:

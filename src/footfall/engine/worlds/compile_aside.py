@@ -11,7 +11,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from footfall.compiled.gpu import plain
 from footfall.compiled.gpu_cache import compile_for
 from footfall.engine.worlds.card_kernels import find_cuda
 from footfall.process.machine import cores
+from footfall.process.workers import end_with_parent
 
 
 class Named(NamedTuple):
@@ -93,17 +94,16 @@ def _started(message: bytes) -> subprocess.Popen[bytes]:
         env=os.environ | {"PYTHONPATH": path},
     )
     assert process.stdin is not None
-    try:
+    with suppress(OSError):  # the process has ended already
         process.stdin.write(message)
-        process.stdin.close()
-    except OSError:  # the process has ended already
-        pass
+        process.stdin.flush()
     return process
 
 
 def compile_one() -> None:
     """Compile the kernel that the parent process describes on standard input, and keep it on the disk."""
     wanted: Wanted = pickle.load(sys.stdin.buffer)
+    end_with_parent()
     find_cuda()
     build = found_by_name(wanted.builder)
     compile_for(build(*map(found_by_name, wanted.arguments)), wanted.kinds)
