@@ -11,7 +11,7 @@ from grounds import every_ground, grounds
 
 import footfall as ff
 from footfall.errors import FootfallWarning, SimulationError
-from footfall.simulation.perturbed import perturbed_starts
+from footfall.simulation.task import perturbed_starts
 
 
 def test_names_do_for_robot_and_law():

@@ -12,7 +12,7 @@ from real_robots import FILES
 
 import footfall as ff
 from footfall.engine.soft_contacts import folds
-from footfall.simulation.scene import compose
+from footfall.simulation.setup import compose
 
 # Of the largest acceleration. Both solve the same equations: what is left is rounding times the condition of M and of
 # rows, the stiffest of which are pyramids' edges on slippery ground.

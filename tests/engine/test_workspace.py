@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.engine.first_values import FirstValues
 from footfall.record.record import COLUMNS
-from footfall.simulation.prepared import prepared
-from footfall.simulation.scene import composed
-from footfall.simulation.workspace import FEW_SAMPLES, Workspace
+from footfall.simulation.setup import composed
+from footfall.simulation.state import FirstValues
+from footfall.simulation.workspace import FEW_SAMPLES, Workspace, prepared
 
 PUSH = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.005, duration=0.01)
 #: Height of the trunk of a quadruped that falls on its back at once, m.

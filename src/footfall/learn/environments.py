@@ -46,7 +46,7 @@ from footfall.show.frames import robot_sizes
 from footfall.show.geometry import body_meshes
 from footfall.show.stage import Box, Stage
 from footfall.simulation import Simulation
-from footfall.simulation.checks import multiple
+from footfall.simulation.task import multiple
 from footfall.simulation.worlds import Worlds
 
 #: Pushes within an episode, and how long each lasts, s.

@@ -9,7 +9,7 @@ from typing import Any
 
 from footfall.papers.base import VERDICTS, Assumption, Claim, Paper
 from footfall.papers.drawing import draw_experiment
-from footfall.simulation.perturbed import perturbed_starts
+from footfall.simulation.task import perturbed_starts
 
 #: m, rad, m/s and rad/s: by how much starts are moved to see whether a verdict hangs on their last digits.
 OFF = 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -16,7 +17,7 @@ from footfall.control import named_controller
 from footfall.control.base import CompiledController, State, StatefulController, control_pointer
 from footfall.control.inside import Inside
 from footfall.control.senses import senses_of
-from footfall.engine import step
+from footfall.engine import bridge, step
 from footfall.engine.other_bodies.points import Points
 from footfall.errors import ControllerError, FootfallError
 from footfall.ground import Ground
@@ -24,7 +25,6 @@ from footfall.process.interrupts import Interrupts
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass, moving_bodies
-from footfall.simulation.mirror import Mirror
 from footfall.solve.contacts import Contacts
 
 Controller = Callable[[float, State], Any] | StatefulController | CompiledController
@@ -258,3 +258,42 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+#: Counts of what lies outside the buffer.
+CONSTRAINTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ", "nA", "nisland", "nidof")
+
+
+class Mirror:
+    """A copy of an ``MjData``: made when it is first asked for, and kept up to date from then on.
+
+    It copies MuJoCo's buffer, which holds all arrays whose size the model fixes, and the time. ``mj_copyData`` would
+    also copy contacts, constraints and solver statistics, at ten times the cost. It has a model of its own, since all
+    simulations of a robot share the engine's.
+    """
+
+    def __init__(self, source: mujoco.MjData) -> None:
+        self._source = source
+        self._copy: mujoco.MjData | None = None
+        self._fresh = False
+
+    def renew(self) -> None:
+        """Note that the original has changed."""
+        self._fresh = False
+        if self._copy is not None:
+            self.data()
+
+    def data(self) -> mujoco.MjData:
+        """The copy, up to date."""
+        if self._copy is None:
+            self._copy = mujoco.MjData(copy.copy(self._source.model))
+            self._to, self._from = (int(bridge.counter(one, "buffer")[0]) for one in (self._copy, self._source))
+            self._size = int(bridge.counter(self._source, "nbuffer")[0])
+            self._constraints = [bridge.counter(self._copy, name) for name in CONSTRAINTS]
+        if not self._fresh:
+            ctypes.memmove(self._to, self._from, self._size)
+            self._copy.time = self._source.time
+            for count in self._constraints:
+                count[0] = 0
+            self._fresh = True
+        return self._copy

@@ -25,8 +25,6 @@ from footfall.errors import SimulationError
 from footfall.process.interrupts import Interrupts
 from footfall.record import Failure, Push
 from footfall.recording import Recording
-from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
-from footfall.simulation.columns import add_other_columns, named_signals
 from footfall.simulation.controls import (
     PYTHON,
     Controller,
@@ -37,14 +35,21 @@ from footfall.simulation.controls import (
     no_control,
     own_rate,
 )
-from footfall.simulation.endings import conclude, interrupted, overflowed, warnings_of
 from footfall.simulation.first_start import share_work, start_helper
-from footfall.simulation.perturbed import perturb
-from footfall.simulation.prepared import prepared
-from footfall.simulation.pushes import make_pushes
+from footfall.simulation.outcome import add_other_columns, conclude, interrupted, named_signals, overflowed, warnings_of
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import Live, State, check_start, set_state
-from footfall.simulation.workspace import loop_types, take_workspace
+from footfall.simulation.task import (
+    MOST_STEPS,
+    check_memory,
+    make_pushes,
+    multiple,
+    perturb,
+    push_list,
+    step_count,
+    vector,
+)
+from footfall.simulation.workspace import loop_types, prepared, take_workspace
 from footfall.version import versions
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.

@@ -14,12 +14,11 @@ from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.record import Failure
 from footfall.recording import Recording
-from footfall.simulation.checks import vector
-from footfall.simulation.endings import conclude
+from footfall.simulation.outcome import conclude
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import State, set_state, state_of
-from footfall.simulation.under_way import UnderWay
+from footfall.simulation.state import State, UnderWay, set_state, state_of
+from footfall.simulation.task import vector
 
 #: Samples that a new world has room for; the room doubles when it is full.
 SAMPLES_AT_FIRST = 64

@@ -23,8 +23,8 @@ from footfall.measure.body_heights import EVERY
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation
-from footfall.simulation.checks import multiple, step_count
 from footfall.simulation.controls import initial_state, own_rate
+from footfall.simulation.task import multiple, step_count
 from footfall.simulation.worlds import Worlds
 from footfall.standing import place
 

@@ -29,7 +29,7 @@ from footfall.measure.common import contact_bodies
 from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.simulation.columns import other_places
+from footfall.simulation.outcome import other_places
 from footfall.simulation.run import Run, Task
 from footfall.standing import point_gaps, scratch_data
 

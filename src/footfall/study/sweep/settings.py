@@ -26,7 +26,7 @@ from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
-from footfall.simulation.pushes import make_pushes
+from footfall.simulation.task import make_pushes
 
 #: The key of the name in a setting that may be a name alone.
 NAMED = {"robot": "name", "law": "name", "ground": "kind", "controller": "name"}

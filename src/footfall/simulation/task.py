@@ -1,12 +1,18 @@
-"""Checks of what a run is asked for, before anything is computed."""
+"""What a run is asked for, checked before anything is computed: durations, starts, pushes, perturbed starts."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
-from footfall.errors import SimulationError
+from footfall.engine.world import Pushes
+from footfall.errors import SimulationError, did_you_mean, warn
 from footfall.given_numbers import is_number
 from footfall.process.machine import machine_memory
 from footfall.record import Push
@@ -74,3 +80,63 @@ def check_memory(samples: int, each: int, record_dt: float) -> None:
             f"a sample every {record_dt:g} s makes {samples:.3g} samples of {each} bytes, {needed / 2**30:.3g} GiB, "
             f"and this machine has {there / 2**30:.3g} GiB: use a larger record_dt or a shorter run"
         )
+
+
+def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float, total: int | None = None) -> Pushes:
+    """The pushes of a run in steps of ``dt`` (s), of which it takes ``total``, if that is known."""
+    if not pushes:
+        return no_pushes()
+    known = [model.body(i).name for i in range(1, model.nbody)]
+    for push in pushes:
+        if push.body not in known:
+            raise SimulationError(f"push: no body is called '{push.body}': {did_you_mean(str(push.body), known)}")
+        if total and push.start / dt >= total + 0.5:
+            message = f"the push on {push.body} at {push.start:g} s does not act: the run ends at {total * dt:g} s"
+            warn(message)
+    return Pushes(
+        body=np.array([model.body(push.body).id for push in pushes], dtype=np.int64),
+        start=np.array([push.steps(dt)[0] for push in pushes], dtype=np.int64),
+        stop=np.array([push.steps(dt)[1] for push in pushes], dtype=np.int64),
+        wrench=np.array([[*push.force, *push.torque] for push in pushes], dtype=float).reshape(-1, 6),
+    )
+
+
+@cache
+def no_pushes() -> Pushes:
+    """Of a run that nobody pushes."""
+    body, start, stop = np.zeros((3, 0), dtype=np.int64)
+    return Pushes(body, start, stop, np.zeros((0, 6)))
+
+
+class _Noise(NamedTuple):
+    seed: int
+    size: float
+
+
+_noise: ContextVar[_Noise | None] = ContextVar("noise", default=None)
+
+
+@contextmanager
+def perturbed_starts(seed: int, size: float = 1e-9) -> Iterator[None]:
+    """Perturb the start of every run in this context, each coordinate and speed by up to ``size`` (m, rad, m/s, rad/s).
+
+    All runs of one robot get the same perturbation, drawn with ``seed``, so that compared runs start alike. A run that
+    continues from another's state is not perturbed. The context holds for the current thread.
+    """
+    if not (is_number(size) and size > 0.0):
+        raise SimulationError(f"size = {size!r} but starts must be off by a positive number")
+    token = _noise.set(_Noise(seed, size))
+    try:
+        yield
+    finally:
+        _noise.reset(token)
+
+
+def perturb(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Perturb the start in ``data`` if the context asks for it."""
+    noise = _noise.get()
+    if noise is None:
+        return
+    off = np.random.default_rng(noise.seed).uniform(-noise.size, noise.size, size=(2, model.nv))
+    mujoco.mj_integratePos(model, data.qpos, off[0], 1.0)
+    data.qvel += off[1]

@@ -1,23 +1,28 @@
-"""What computes many worlds: the cores of a CPU, or a GPU, with the arrays laid out for it."""
+"""What computes many worlds, the cores of a CPU or a GPU, with arrays laid out for it, and their controllers."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from footfall.contact.base import CoupledLaw, Law, PointLaw
+from footfall.control.inside import Inside
 from footfall.engine.dynamics.tree import Tree, make_tree
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.world import make_contacts, make_points, with_size
 from footfall.engine.worlds.arrays import Counts, Needs, Shapes, make_soles, space_shapes, state_shapes
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Functions
+from footfall.engine.worlds.view import Felt, make_view
+from footfall.errors import ControllerError
 from footfall.ground import Ground
-from footfall.simulation.compiled_laws import idle_coupled_law, idle_point_law
 from footfall.simulation.controls import no_control
-from footfall.simulation.prepared import around
 from footfall.simulation.setup import Setup
+from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
 
 
 def make_engine(
@@ -116,3 +121,35 @@ def _functions(law: Law, surface: Any) -> Functions:
     point = law.pointer() if isinstance(law, PointLaw) else idle_point_law()
     coupled = law.pointer() if isinstance(law, CoupledLaw) else idle_coupled_law()
     return Functions(point, coupled, surface, no_control().control.compiled)
+
+
+class InWorlds:
+    """One controller for each world, started on that world's ground and friction."""
+
+    def __init__(
+        self, setup: Setup, controller: Any, grounds: Sequence[Ground], felt: Felt, friction: np.ndarray, dt: float
+    ) -> None:
+        model, robot, count = setup.scene.model, setup.robot, len(felt.mode)
+        self._own: list[Inside] = []
+        self.gains = np.zeros((count, 1))
+        for w in range(count):
+            static, dynamic = (float(one) for one in friction[min(w, len(friction) - 1)])
+            ground = grounds[min(w, len(grounds) - 1)]
+            ground = dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
+            own = controller.start(robot, ground, dt)
+            if not isinstance(own, Inside):
+                raise ControllerError(
+                    f"many worlds take a compiled controller, such as Posture or Walk; {controller} calls Python here"
+                )
+            times = (setup.law.near(setup.dt), setup.dt)
+            view, data = make_view(model, robot, ground, Felt(felt.mode[w], felt.force[w]), times)
+            self._pointer, self.gains[w] = own.join_apart(view, data)
+            self._own.append(own)
+
+    def pointer(self) -> Any:
+        """The function that all worlds call, each with its own gains."""
+        return self._pointer
+
+    def warnings(self, world: int) -> list[dict[str, Any]]:
+        """The warnings of a world's controller."""
+        return [warning._asdict() for warning in self._own[world].warnings]
