@@ -120,7 +120,7 @@ def test_light_joints_that_move_each_other_are_held_still():
         + "</actuator></mujoco>"
     )
     robot = ff.load_robot(spec)
-    rows = Posture().gains(robot, ff.Ground.plane(), 1e-3).reshape(-1, 7)
+    rows = Posture().gains(robot, ff.Ground.plane(), 1e-3).reshape(-1, 9)
     data = mujoco.MjData(robot.model)
     data.qpos[:] = robot.home
     mujoco.mj_forward(robot.model, data)

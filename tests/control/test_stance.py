@@ -69,7 +69,7 @@ def test_on_level_ground_it_is_home_to_the_last_bit():
 def test_a_target_of_ones_own_is_kept_and_a_robot_that_cannot_reach_stays_at_home():
     robot, ground = ff.load_robot("spatial-biped"), ff.Ground.slope(0.1)
     own = ff.control.Posture(target=tuple(robot.home))
-    rows = own.gains(robot, ground, 1e-3).reshape(-1, 7)
+    rows = own.gains(robot, ground, 1e-3).reshape(-1, 9)
     assert np.array_equal(rows[:, 2], robot.home[rows[:, 0].astype(int)])
     assert own.initial_state(robot, ground) == (None, None)
     steep = ff.Ground.slope(1.2)  # beyond what its ankles turn, if they are limited

@@ -62,7 +62,7 @@ def test_a_controller_sees_the_state_of_that_instant_and_the_forces_of_the_step_
 
 def test_python_and_compiled_control_give_the_same_motion():
     posture = ff.control.Posture()
-    rows = posture.gains(BIPED, ff.Ground.plane(), 1e-3).reshape(-1, 7)
+    rows = posture.gains(BIPED, ff.Ground.plane(), 1e-3).reshape(-1, 9)
     angle, rate = rows[:, 0].astype(int), rows[:, 1].astype(int)
 
     def python(t, state):

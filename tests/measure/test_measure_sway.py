@@ -22,9 +22,9 @@ def test_pressure_centre_and_zmp_of_a_swaying_biped_agree_within_a_millimetre(an
     flat = ff.load_robot("spatial-biped")
     start = sim.place()
     home[2] = start[2] + 0.02
-    gains = Posture(target=tuple(home)).gains(flat, sim.ground, sim.dt).reshape(-1, 7)
+    gains = Posture(target=tuple(home)).gains(flat, sim.ground, sim.dt).reshape(-1, 9)
     places, dofs = gains[:, :2].T.astype(int)
-    target, stiffness, damping, rest, scale = gains[:, 2:].T
+    target, stiffness, damping, rest, scale = gains[:, 2:7].T
     leaning = np.isin(places, ankles)
 
     def controller(t, state):

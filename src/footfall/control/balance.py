@@ -44,7 +44,9 @@ from footfall.control.inside import (
     Inside,
     LoggedWarnings,
     empty_log,
+    limit_torques,
     note,
+    saturation,
     see_episode,
     signals_in,
 )
@@ -388,8 +390,7 @@ def balance_controls(balance, time, ctrl):
             torque[i] = balance.torque[drives.dof[i]]
         report_lack(balance, time)
         report_reference(balance, time)
-        for i in range(torque.size):
-            torque[i] = min(max(torque[i], -drives.limit[i]), drives.limit[i])
+        limit_torques(drives, torque, balance.senses, balance.log, time, SATURATED)
     write_controls(drives, torque, balance.senses.qpos, balance.senses.qvel, ctrl)
     signals, first = balance.signals, problem.force.size
     for p in range(problem.force.shape[0]):
@@ -413,8 +414,8 @@ def lack(problem, balance):
 
 @inlined
 def report_lack(balance, time):
-    """Report a wrench or a torque that is out of reach."""
-    log, limit, torque = balance.log, balance.drives.limit, balance.motor_torque
+    """Report a wrench that is out of reach."""
+    log = balance.log
     if balance.signals[balance.signals.size - 1] == 0.0:
         see_episode(log, time, UNSOLVED, 1.0)
     short, force, moment = lack(balance.problem, balance)
@@ -422,14 +423,6 @@ def report_lack(balance, time):
         row = see_episode(log, time, INFEASIBLE, short)
         if row >= 0:
             log.rows[row, MORE], log.rows[row, MORE + 1] = force, moment
-    worst, most = -1, 1.0
-    for i in range(torque.size):
-        if abs(torque[i]) > most * limit[i]:
-            worst, most = i, abs(torque[i]) / limit[i]
-    if worst >= 0:
-        row = see_episode(log, time, SATURATED, most)
-        if row >= 0:
-            log.rows[row, MORE], log.rows[row, MORE + 1] = worst, abs(torque[worst])
 
 
 @inlined
@@ -485,7 +478,8 @@ class Balance:
 
     Records ``commanded_force`` (one row per contact point, those of the feet first), ``desired_wrench``,
     ``missed_wrench``, ``com_error``, ``qp_time`` and ``qp_solved``. Warnings: ``infeasible`` where the contacts cannot
-    give the wrench (the nearest they can give is used), ``saturated`` where a motor cannot give its torque,
+    give the wrench (the nearest they can give is used), ``saturated`` where a motor, or a servo within its control
+    range, cannot give its torque,
     ``unreachable`` where the robot cannot stand at its reference or does not get there, ``fallen``, after which the
     motors are off.
 
@@ -563,8 +557,7 @@ class Balancing(Inside):
         )
         own = gains(options, size)
         self.loops = Loops(robot, np.logical_or.reduce(tree.moves))
-        self._motors = [model.actuator(i).name for i in range(model.nu)]
-        self._limit = driving.limit
+        self._robot = robot
         shapes = {
             "commanded_force": ((places.count, 3), "N"),
             "desired_wrench": ((6,), "N, N m"),
@@ -616,9 +609,7 @@ class Balancing(Inside):
                 f"the contacts cannot give the desired wrench: {first:.3g} N and {rest[0]:.3g} N m short",
             )
         if kind == SATURATED:
-            motor = int(first)
-            asked, has = f"{rest[0]:.3g} N m", f"{self._limit[motor]:.3g} N m"
-            return "saturated", f"motor '{self._motors[motor]}' is asked for {asked} and has {has}"
+            return saturation(self._robot, row[MORE:].tolist())
         if kind == UNREACHABLE and first == ELSEWHERE:
             return "unreachable", f"the centre of mass rests {1e3 * rest[0]:.3g} mm from its reference"
         if kind == UNREACHABLE:

@@ -39,7 +39,7 @@ from footfall.files.joint_motion import JointMotion, load_joint_motion
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import FREE
-from footfall.robot.motors import Drives, drives, write_controls
+from footfall.robot.motors import Drives, drives, torque_range, write_controls
 from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import place
 
@@ -115,6 +115,8 @@ def follow_tick(follow, time, ctrl):
     lead_com(follow)
     lead_joints_and_trunk(follow)
     lead_points(follow)
+    for k in range(follow.own.size):
+        body.least_torque[k], body.most_torque[k] = torque_range(follow.drives, follow.own[k], senses.qpos, senses.qvel)
     if not solve_points(body, contacts.frames):
         see_episode(follow.log, time, UNSOLVED, 1.0)
     report(follow)
@@ -127,7 +129,7 @@ def follow_tick(follow, time, ctrl):
         value = body.torque[k]
         if follow.fallen[0]:
             value = -BRAKE * follow.sizes.weight * senses.qvel[body.driven[k]]
-        torque[follow.own[k]] = min(max(value, -body.limit[k]), body.limit[k])
+        torque[follow.own[k]] = min(max(value, body.least_torque[k]), body.most_torque[k])
     write_controls(follow.drives, torque, senses.qpos, senses.qvel, ctrl)
     for k in range(follow.helping.size):
         if follow.fallen[0]:

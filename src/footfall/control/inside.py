@@ -23,6 +23,8 @@ from footfall.control.base import State, control_pointer
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
 from footfall.record import RunWarning, Signal
+from footfall.robot import Robot
+from footfall.robot.motors import torque_range
 
 
 class _Memory(_Intrinsic):  # type: ignore[misc]
@@ -207,6 +209,28 @@ def see_episode(log, time, kind, size):
         return -1
     log.rows[row, WORST] = size
     return row
+
+
+@inlined
+def limit_torques(drives, torque, senses, log, time, kind):
+    """Keep torques (nu,) to what actuators can give in this state; note as ``kind`` the one that lacks most N m."""
+    worst, asked, lack = -1, 0.0, 0.0
+    for i in range(torque.size):
+        least, most = torque_range(drives, i, senses.qpos, senses.qvel)
+        given = min(max(torque[i], least), most)
+        if abs(torque[i] - given) > lack:
+            worst, asked, lack = i, torque[i], abs(torque[i] - given)
+        torque[i] = given
+    if worst >= 0:
+        row = see_episode(log, time, kind, lack)
+        if row >= 0:
+            log.rows[row, MORE], log.rows[row, MORE + 1], log.rows[row, MORE + 2] = worst, asked, torque[worst]
+
+
+def saturation(robot: Robot, details: Sequence[float]) -> tuple[str, str]:
+    """Kind and sentence of an episode of :func:`limit_torques`, from its details."""
+    name = robot.model.actuator(int(details[0])).name
+    return "saturated", f"motor '{name}' is asked for {details[1]:.3g} N m and has {details[2]:.3g} N m"
 
 
 class LoggedWarnings(Sequence[RunWarning]):

@@ -12,11 +12,11 @@ import numpy as np
 
 from footfall.control.base import control_pointer
 from footfall.control.body.stance import actuated_dofs, rests, settled, stance, stiffness
-from footfall.errors import ControllerError
+from footfall.errors import ControllerError, warn
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass, compiled, written
-from footfall.robot.motors import drives
+from footfall.robot.motors import Drives, drives
 from footfall.standing import lowest_places
 
 #: Largest proportional gain, in inertia over the square of the step: half of the limit of an explicit step.
@@ -30,16 +30,20 @@ DAMPED_OVER, DAMPED_AT_MOST = 0.05, 0.8
 LEAST_HEIGHT = 0.05
 #: How stiff a stance is to be, in rates g/h at which an inverted pendulum falls, and below which share it just turns.
 STIFF, NEUTRAL = 2.0, 1e-3
+#: N m per N of weight, that an actuator may lack without a warning: the rounding of what carries the robot.
+ROUNDING = 1e-6
 #: Times that gains are made smaller at most.
 SLOWINGS = 500
 
 
 def _posture(time, qpos, qvel, ctrl, gains):
-    """gains: rows of (address in qpos, address in qvel, target, kp, kd, feed-forward, gear) per actuator, flat."""
+    """gains: rows of (address in qpos, address in qvel, target, kp, kd, feed-forward, gear, least and largest control)
+    per actuator, flat.
+    """
     for i in range(ctrl.size):
-        row = gains[7 * i : 7 * i + 7]
+        row = gains[9 * i : 9 * i + 9]
         torque = row[3] * (row[2] - qpos[int(row[0])]) - row[4] * qvel[int(row[1])] + row[5]
-        ctrl[i] = torque / row[6]
+        ctrl[i] = min(max(torque / row[6], row[7]), row[8])
     return 0
 
 
@@ -52,7 +56,8 @@ class Posture:
     times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; it is doubled,
     repeatedly, where springs in the legs or narrow feet make the stance too soft. The default ``kd`` is ``kp * 0.05
     s``. Both are smaller where the step is too long for the inertia of a joint. In the default posture the springs of
-    joints without motors carry their load. Motors on the root (``robot.root_motors``) stay idle.
+    joints without motors carry their load. Motors on the root (``robot.root_motors``) stay idle. Controls stay within
+    the range of the model; an actuator that cannot hold its part of the weight within it is warned of.
 
     Attributes:
         target: (nq,) the posture; left out, the robot's home.
@@ -65,6 +70,18 @@ class Posture:
     kp: float | Sequence[float] | None = None
     kd: float | Sequence[float] | None = None
     gravity_compensation: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("kp", "kd"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            try:
+                numbers = np.asarray(given, dtype=float)
+            except (TypeError, ValueError):
+                numbers = np.array(np.nan)
+            if not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
+                raise ControllerError(f"posture: {name} = {given} but gains are numbers >= 0")
 
     @staticmethod
     def pointer() -> Any:
@@ -106,7 +123,8 @@ class Posture:
             kd = np.minimum(DAMPED_OVER * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt)
             kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
         feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
-        rows = np.zeros((model.nu, 7))
+        _say_what_is_too_weak(robot, drive, target, feed)
+        rows = np.zeros((model.nu, 9))
         rows[:, 0] = model.jnt_qposadr[joint]
         rows[:, 1] = model.jnt_dofadr[joint]
         rows[:, 2] = target[model.jnt_qposadr[joint]]
@@ -115,9 +133,25 @@ class Posture:
         rows[:, 4] = kd + drive.per_speed
         rows[:, 5] = feed[model.jnt_dofadr[joint]] - drive.offset - drive.per_angle * rows[:, 2]
         rows[:, 6] = drive.scale
+        rows[:, 7], rows[:, 8] = drive.low, drive.high
         # Motors between world and root would carry the robot: they stay off.
-        rows[robot.root_motors, 3:] = [0.0, 0.0, 0.0, 1.0]
+        rows[robot.root_motors, 3:7] = [0.0, 0.0, 0.0, 1.0]
         return rows.ravel()
+
+
+def _say_what_is_too_weak(robot: Robot, drive: Drives, qpos: np.ndarray, torque: np.ndarray) -> None:
+    """Warn of the actuator that lacks most of the ``torque`` (nv,) with which the robot rests at ``qpos`` (nq,)."""
+    least, most = drive.range_at(qpos)
+    needed = torque[drive.dof]
+    lack = np.where(robot.root_motors, 0.0, np.maximum(needed - most, least - needed))
+    if lack.max(initial=0.0) > ROUNDING * robot.weight:
+        worst = int(lack.argmax())
+        given = most[worst] if needed[worst] > most[worst] else least[worst]
+        name, (low, high) = robot.model.actuator(worst).name, (drive.low[worst], drive.high[worst])
+        warn(
+            f"posture: actuator '{name}' of {robot.name} would have to give {needed[worst]:.3g} N m to hold the "
+            f"posture, and gives {given:.3g} N m within its control range [{low:.3g}, {high:.3g}] and force limit"
+        )
 
 
 def _surface(ground: Ground) -> Ground:
@@ -207,7 +241,7 @@ def with_servos(robot: Robot) -> Robot:
     if robot.mjcf is None or model.nu == 0 or (model.actuator_biastype != mujoco.mjtBias.mjBIAS_NONE).any():
         return robot
     posture, plane = Posture(), Ground.plane()
-    rows = posture.gains(robot, plane, STEP).reshape(-1, 7)
+    rows = posture.gains(robot, plane, STEP).reshape(model.nu, -1)
     pose = posture.initial_state(robot, plane)[0]
     spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
     ctrl = np.zeros(len(rows))

@@ -12,7 +12,7 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
-from footfall.control.body.stance import check_weight
+from footfall.control.body.stance import check_torques, check_weight
 from footfall.control.senses import Tree, tree_of
 from footfall.errors import ControllerError
 from footfall.robot import Robot
@@ -140,14 +140,9 @@ def check_strength(robot: Robot, driving: Drives, legs: np.ndarray, points: np.n
         jacobian = np.zeros((3, model.nv))
         mujoco.mj_jac(model, data, jacobian, None, _foot(robot, data, point), int(robot.point_body[point]))
         motors = np.flatnonzero(np.isin(driving.dof, leg))
-        torque = np.abs(data.qfrc_bias - jacobian.T @ half)[driving.dof[motors]]
-        worst = int(np.argmax(torque / driving.limit[motors]))
-        if torque[worst] > driving.limit[motors[worst]]:
-            raise ControllerError(
-                f"quadruped-walk: {robot.name} is too weak to stand on two legs: motor "
-                f"'{model.actuator(int(motors[worst])).name}' gives {driving.limit[motors[worst]]:.3g} N m and "
-                f"{torque[worst]:.3g} N m are needed"
-            )
+        check_torques(
+            robot, driving, motors, data.qfrc_bias - jacobian.T @ half, "quadruped-walk", "on two legs", robot.home
+        )
 
 
 def corner_points(robot: Robot, offset: np.ndarray) -> list[int]:

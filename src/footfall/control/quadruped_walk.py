@@ -34,8 +34,9 @@ from footfall.control.inside import (
     Inside,
     LoggedWarnings,
     empty_log,
+    limit_torques,
     note,
-    see_episode,
+    saturation,
     signals_in,
 )
 from footfall.control.quadruped_pose import check_shape, check_strength, corner_points, leg_of, ready_to_walk
@@ -225,7 +226,9 @@ def quadruped_tick(walk, time, ctrl):
             for foot in range(4):
                 if now.swings[foot]:
                     swing_leg(walk, foot)
-        limit_torques(walk, time)
+        for i in range(torque.size):
+            torque[i] = scratch.torque[walk.drives.dof[i]]
+        limit_torques(walk.drives, torque, senses, walk.log, time, SATURATED)
     write_controls(walk.drives, torque, senses.qpos, senses.qvel, ctrl)
     write_signals(walk, min(max(cycles, 0.0), gait.cycles))
     return 0
@@ -467,23 +470,6 @@ def swing_leg(walk, foot):
 
 
 @inlined
-def limit_torques(walk, time):
-    """Take the torques of the motors, within their limits, and report the one that is most beyond its own."""
-    drives, torque = walk.drives, walk.scratch.motor_torque
-    worst, most = -1, 1.0
-    for i in range(torque.size):
-        torque[i] = walk.scratch.torque[drives.dof[i]]
-        if abs(torque[i]) > most * drives.limit[i]:
-            worst, most = i, abs(torque[i]) / drives.limit[i]
-    if worst >= 0:
-        row = see_episode(walk.log, time, SATURATED, most)
-        if row >= 0:
-            walk.log.rows[row, MORE], walk.log.rows[row, MORE + 1] = worst, abs(torque[worst])
-    for i in range(torque.size):
-        torque[i] = min(max(torque[i], -drives.limit[i]), drives.limit[i])
-
-
-@inlined
 def write_signals(walk, phase):
     """Write what is recorded of a walk."""
     signals, scratch = walk.signals, walk.scratch
@@ -603,8 +589,7 @@ class QuadrupedWalking(Inside):
             log=empty_log(KINDS, ROOM),
         )
         super().__init__(quadruped_tick, walker)
-        self._motors = [model.actuator(i).name for i in range(model.nu)]
-        self._limit = driving.limit
+        self._robot = robot
         self.warnings = LoggedWarnings(walker.log, self._describe)
         self.signals = signals_in(
             walker.signals,
@@ -618,11 +603,9 @@ class QuadrupedWalking(Inside):
 
     def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
         """Kind and sentence of an episode."""
-        first, second = row[MORE : MORE + 2].tolist()
         if int(row[KIND]) == SATURATED:
-            asked, has = f"{second:.3g} N m", f"{self._limit[int(first)]:.3g} N m"
-            return "saturated", f"motor '{self._motors[int(first)]}' is asked for {asked} and has {has}"
-        return "fallen", f"trunk tilted {row[WORST]:.2f} rad, mass {first:.2f} m high, motors off"
+            return saturation(self._robot, row[MORE:].tolist())
+        return "fallen", f"trunk tilted {row[WORST]:.2f} rad, mass {row[MORE]:.2f} m high, motors off"
 
 
 def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:

@@ -26,21 +26,38 @@ class Drives(NamedTuple):
     per_angle: np.ndarray  # (nu,) N m/rad
     per_speed: np.ndarray  # (nu,) N m s/rad
     limit: np.ndarray  # (nu,) N m, the largest torque
+    low: np.ndarray  # (nu,) least control; -inf where the model sets no range
+    high: np.ndarray  # (nu,) largest control; inf where the model sets no range
     servos: int  # 1 if any of them is one
 
-    def controls(self, torque: np.ndarray, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
-        """(nu,) controls that give these torques (nu,) in this state."""
-        if self.servos:
-            torque = torque - self.offset - self.per_angle * qpos[self.place] - self.per_speed * qvel[self.dof]
-        return torque / self.scale
+    def range_at(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(nu,) least and (nu,) largest torque that the actuators can give at rest in this pose (nq,), N m."""
+        own = self.offset + self.per_angle * qpos[self.place]
+        ends = np.sort([self.scale * self.low + own, self.scale * self.high + own], axis=0)
+        least, most = np.clip(ends, -self.limit, self.limit)
+        return least, most
+
+
+@inlined
+def own_torque(drives, i, qpos, qvel):
+    """N m, that an actuator gives at control zero in this state: nothing, except a servo."""
+    return drives.offset[i] + drives.per_angle[i] * qpos[drives.place[i]] + drives.per_speed[i] * qvel[drives.dof[i]]
+
+
+@inlined
+def torque_range(drives, i, qpos, qvel):
+    """Least and largest torque (N m) that an actuator can give in this state, within its limit and control range."""
+    own, top = own_torque(drives, i, qpos, qvel), drives.limit[i]
+    first, second = drives.scale[i] * drives.low[i] + own, drives.scale[i] * drives.high[i] + own
+    return min(max(min(first, second), -top), top), min(max(max(first, second), -top), top)
 
 
 @inlined
 def write_controls(drives, torque, qpos, qvel, ctrl):
-    """Write the controls (nu,) that give these torques (nu,) in this state."""
+    """Write the controls (nu,) that give these torques (nu,) in this state, or come nearest within their range."""
     for i in range(ctrl.size):
-        own = drives.offset[i] + drives.per_angle[i] * qpos[drives.place[i]] + drives.per_speed[i] * qvel[drives.dof[i]]
-        ctrl[i] = (torque[i] - own) / drives.scale[i]
+        wanted = (torque[i] - own_torque(drives, i, qpos, qvel)) / drives.scale[i]
+        ctrl[i] = min(max(wanted, drives.low[i]), drives.high[i])
 
 
 def drives(robot: Robot, controller: str) -> Drives:
@@ -63,6 +80,7 @@ def drives(robot: Robot, controller: str) -> Drives:
     joint = model.actuator_trnid[:, 0]
     gear = model.actuator_gear[:, 0]
     bias = np.where((model.actuator_biastype == affine)[:, None], model.actuator_biasprm[:, :3], 0.0)
+    limited = model.actuator_ctrllimited != 0
     return Drives(
         place=model.jnt_qposadr[joint],
         dof=model.jnt_dofadr[joint],
@@ -71,6 +89,8 @@ def drives(robot: Robot, controller: str) -> Drives:
         per_angle=gear * gear * bias[:, 1],
         per_speed=gear * gear * bias[:, 2],
         limit=torque_limits(robot),
+        low=np.where(limited, model.actuator_ctrlrange[:, 0], -np.inf),
+        high=np.where(limited, model.actuator_ctrlrange[:, 1], np.inf),
         servos=int(bias.any()),
     )
 
@@ -94,7 +114,7 @@ def motor_scale(robot: Robot, controller: str) -> np.ndarray:
 def torque_limits(robot: Robot) -> np.ndarray:
     """(nu,) the largest torque or force of each motor at its joint, N m or N; inf where the model has no limit.
 
-    The control range of a servo limits its target, not its torque.
+    The control range of a servo limits its target; ``torque_range`` says what it can give in a state.
     """
     model = robot.model
     joint = model.actuator_trnid[:, 0]

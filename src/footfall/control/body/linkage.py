@@ -210,9 +210,9 @@ def damp_springs(body, qvel, dt):
 
     The whole-body problem does not know that rotors oscillate on springs: without this only joint damping damps them.
     """
-    linkage, limit = body.linkage, body.limits.torque
+    linkage, limits = body.linkage, body.limits
     for i in range(body.torque.size):
         now = qvel[body.motors[i]]
         linkage.speed[i] += dt * body.acceleration[i] + min(1.0, dt / FORGOTTEN) * (now - linkage.speed[i])
         torque = body.torque[i] + linkage.damping[i] * (linkage.speed[i] - now)
-        body.torque[i] = min(max(torque, -limit[i]), limit[i])
+        body.torque[i] = min(max(torque, limits.least_torque[i]), limits.most_torque[i])

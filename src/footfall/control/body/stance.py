@@ -17,6 +17,7 @@ from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT, centre_of_mass, moving_bodies
+from footfall.robot.motors import Drives
 from footfall.standing import at_home, lowest_places, place, point_gaps, point_jacobian, point_positions
 
 
@@ -85,6 +86,25 @@ def check_weight(robot: Robot, purpose: str) -> None:
     if not robot.weight > 0.0:
         raise ControllerError(
             f'{purpose} needs gravity, and the model of {robot.name} has none: add <option gravity="0 0 -9.81"/>'
+        )
+
+
+def check_torques(
+    robot: Robot, driving: Drives, motors: np.ndarray, load: np.ndarray, purpose: str, how: str, qpos: np.ndarray
+) -> None:
+    """Refuse a robot whose ``motors`` (numbers) cannot give their part of ``load`` (nv,), N m, at rest at ``qpos``.
+
+    ``how`` says what it is too weak to stand on.
+    """
+    least, most = driving.range_at(qpos)
+    needed = load[driving.dof]
+    lack = np.maximum(needed - most, least - needed)[motors]
+    worst = int(motors[lack.argmax()])
+    if lack.max() > 0.0:
+        given = most[worst] if needed[worst] > most[worst] else least[worst]
+        raise ControllerError(
+            f"{purpose}: {robot.name} is too weak to stand {how}: motor '{robot.model.actuator(worst).name}' gives "
+            f"{given:.3g} N m and {needed[worst]:.3g} N m are needed"
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from footfall.control.body.biped import Biped, Sole
 from footfall.control.body.linkage import follow_motors
+from footfall.control.body.stance import check_torques
 from footfall.control.senses import rotation_vector
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import FootstepPlan
@@ -495,12 +496,5 @@ def _check_strength(biped: Biped, qpos: np.ndarray) -> None:
         force = robot.weight * arm / arm[2]
         load = data.qfrc_bias + inertia[:, :3] @ (force / robot.mass + robot.gravity) - jacobian.T @ force
         load[biped.linkage.dofs] = follow_motors(biped.linkage, data)[0].T @ load
-        torque = np.abs(load)
         motors = np.flatnonzero(np.isin(biped.motors, leg))
-        over = torque[biped.motors[motors]] / biped.torque[motors]
-        worst = int(motors[over.argmax()])
-        if over.max() > 1.0:
-            raise ControllerError(
-                f"walk: {robot.name} is too weak to stand on one leg: motor '{model.actuator(worst).name}' gives "
-                f"{biped.torque[worst]:.3g} N m and {torque[biped.motors[worst]]:.3g} N m are needed"
-            )
+        check_torques(robot, biped.drives, motors, load, "walk", "on one leg", qpos)

@@ -38,7 +38,7 @@ from footfall.control.whole_body.on_soles import see_body, solve_body
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
 from footfall.gait.swing import POSITION
-from footfall.robot.motors import write_controls
+from footfall.robot.motors import torque_range, write_controls
 from footfall.standing import place
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def walk_tick(walk, time, ctrl):
         lead_swinging_foot(walk, time, foot)
     lead_posture(walk)
     take_edges(walk)
+    for i in range(ctrl.size):
+        body.limits.least_torque[i], body.limits.most_torque[i] = torque_range(gait.drives, i, senses.qpos, senses.qvel)
     if not solve_body(body, feet):
         see_episode(walk.log, time, UNSOLVED, 1.0)
     elif body.linkage.loops:

@@ -38,7 +38,8 @@ class PointBody(NamedTuple):
     tree: Tree
     driven: np.ndarray  # (nd,) degrees of freedom with a motor
     free: np.ndarray  # (nu,) those of the root
-    limit: np.ndarray  # (nd,) N m
+    least_torque: np.ndarray  # (nd,) N m, that motors can give now
+    most_torque: np.ndarray  # (nd,) N m
     helpers: np.ndarray  # (nv, nh) generalised force per control of each motor on the root
     pyramid: np.ndarray  # (4, 3)
     point_body: np.ndarray  # (P,)
@@ -95,7 +96,8 @@ def body_on_points(robot: Robot, driving: Drives, friction: float, purpose: str)
         tree=tree_of(model, root, bodies),
         driven=driven,
         free=free,
-        limit=driving.limit[own],
+        least_torque=-driving.limit[own],
+        most_torque=driving.limit[own],
         helpers=helpers,
         pyramid=friction_pyramid(friction, SIDES),
         point_body=np.array(bodies),
@@ -216,7 +218,7 @@ def solve_points(now, frames):
         for i in range(forces):
             C[k, nd + i] -= now.spread[driven[k], i]
         problem.torque_bias[k] = bias
-        lower[n + k], upper[n + k] = -now.limit[k] - bias, now.limit[k] - bias
+        lower[n + k], upper[n + k] = now.least_torque[k] - bias, now.most_torque[k] - bias
     for i in range(nd, n):
         H[i, i] += now.size[0] if i < nd + forces else now.help_size[i - nd - forces]
     for k in range(count):

@@ -192,7 +192,8 @@ def _limits(biped: Biped, friction: float, *, margin: float, least_load: float, 
         for mu in (0.0, 1.0, friction)
     )
     return Limits(
-        torque=np.array(biped.torque),
+        least_torque=-biped.torque,
+        most_torque=biped.torque.copy(),
         wrench=rows[:, 1].copy(),
         frictionless=none,
         by_friction=one - none,

@@ -42,7 +42,8 @@ class Targets(NamedTuple):
 class Limits(NamedTuple):
     """What torques and wrenches must obey."""
 
-    torque: np.ndarray  # (nu,) N m, the largest
+    least_torque: np.ndarray  # (nu,) N m, that motors can give now
+    most_torque: np.ndarray  # (nu,) N m
     wrench: np.ndarray  # (2, R, 6) rows whose product with a sole's wrench is >= 0
     frictionless: np.ndarray  # (2, 3, R, 6) the same without friction, on the heel's edge, the sole and the toes' edge
     by_friction: np.ndarray  # (2, 3, R, 6) what they gain per friction coefficient
@@ -243,7 +244,7 @@ def write_torque_rows(motion, standing, limits, problem):
                 for c in range(3):
                     C[k, nu + 6 * s + 3 * half + c] -= x * R[0, c] + y * R[1, c] + z * R[2, c]
         problem.torque_bias[k] = bias
-        lower[n + k], upper[n + k] = -limits.torque[k] - bias, limits.torque[k] - bias
+        lower[n + k], upper[n + k] = limits.least_torque[k] - bias, limits.most_torque[k] - bias
 
 
 @inlined

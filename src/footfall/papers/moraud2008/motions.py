@@ -62,7 +62,7 @@ class JointMotion:
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
-        rows = Posture().gains(robot, ground, dt).reshape(-1, 7)[:, [0, 1, 3, 4, 6]]
+        rows = Posture().gains(robot, ground, dt).reshape(robot.model.nu, -1)[:, [0, 1, 3, 4, 6]]
         rows[:, 2] *= self.stiffness
         poses, torques = _wanted(self, robot)
         table = np.zeros((len(poses), 2, robot.model.nu))
