@@ -5,7 +5,7 @@ from __future__ import annotations
 import daqp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from footfall.solve.quadratic_program import (
@@ -28,37 +28,48 @@ def program_of(H, f, C, lower, upper):
     return QuadraticProgram(H, f, C, lower, upper, np.array([len(f), len(lower) - len(C), len(C)]))
 
 
-def random_program(seed, n, bounds, m, stiff):
-    """A program around a point that its constraints allow, some of them met exactly there; H of condition 10^stiff."""
+def random_program(seed, n, bounds, m, stiff, loose=0.8, whole=False, unit=1.0):
+    """A program around a point that its constraints allow, all but a share met exactly there; H of condition 10^stiff.
+
+    Whole numbers make rows that depend on each other.
+    """
     draw = np.random.default_rng(seed)
     axes, _ = np.linalg.qr(draw.normal(size=(n, n)))
     H = axes @ np.diag(10.0 ** draw.uniform(-stiff, 0.0, n)) @ axes.T
     C, inside = draw.normal(size=(m, n)), draw.normal(size=n)
+    if whole:
+        C, inside = np.round(C), np.round(inside)
     at = np.concatenate([inside[:bounds], C @ inside])
-    room = draw.exponential(size=(2, bounds + m)) * (draw.uniform(size=(2, bounds + m)) < 0.8)
-    lower, upper = at - room[0], at + room[1]
+    room = draw.exponential(size=(2, bounds + m)) * (draw.uniform(size=(2, bounds + m)) < loose)
+    lower, upper = unit * (at - room[0]), unit * (at + room[1])
     lower[draw.uniform(size=bounds + m) < 0.3] = -1e30
     upper[draw.uniform(size=bounds + m) < 0.3] = 1e30
-    return program_of(0.5 * (H + H.T), draw.normal(size=n) * 3.0, C, lower, upper)
+    return program_of(0.5 * (H + H.T), draw.normal(size=n) * 3.0 * unit, C, lower, upper)
 
 
-@settings(max_examples=100, deadline=None)
+# The unconstrained minimum is far beyond the solution, and its rounding is no violated constraint.
+@example(seed=67108863, n=1, m=18, stiff=4.75, share=0.0, loose=0.8, whole=False, unit=0)
+@example(seed=2795395786, n=2, m=12, stiff=5.27, share=0.15, loose=0.26, whole=True, unit=4)
+@example(seed=1226749883, n=3, m=16, stiff=2.42, share=0.77, loose=0.48, whole=True, unit=6)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 14),
     m=st.integers(0, 20),
     stiff=st.floats(0.0, 6.0),
     share=st.floats(0.0, 1.0),
+    loose=st.floats(0.0, 1.0),
+    whole=st.booleans(),
+    unit=st.integers(-6, 6),
 )
-def test_solutions_satisfy_the_conditions_of_karush_kuhn_and_tucker(seed, n, m, stiff, share):
+def test_solutions_satisfy_the_conditions_of_karush_kuhn_and_tucker(seed, n, m, stiff, share, loose, whole, unit):
     """Feasible, H x + f = multipliers times normals, multipliers >= 0, and only at constraints that are met."""
     bounds = round(share * n)
-    program = random_program(seed, n, bounds, m, stiff)
+    program = random_program(seed, n, bounds, m, stiff, loose, whole, 10.0**unit)
     end, work = solve(program)
     assert end == SOLVED
     x = work.x
     values = np.concatenate([x[:bounds], program.C @ x])
-    size = 1.0 + np.abs(x).max()
+    size = 10.0**unit + np.abs(x).max()
     lower, upper = np.maximum(program.lower, -1e6 * size), np.minimum(program.upper, 1e6 * size)
     assert (values >= lower - 1e-7 * size).all() and (values <= upper + 1e-7 * size).all()
     normals = np.vstack([np.eye(n)[:bounds], program.C])

@@ -18,8 +18,10 @@ from footfall.solve.dense import cholesky, cholesky_solve
 
 #: The value of a missing bound, and the size from which on a bound counts as missing.
 UNBOUNDED, NO_BOUND = 1e30, 1e20
-#: Violation that is tolerated, relative to the size of what is bounded.
+#: Violation that is tolerated, relative to the largest unknown.
 TOLERANCE = 1e-9
+#: Rounding of an unknown per unknown and change of the active set, relative to the largest that any was on the way.
+ROUNDING = 4.0e-16
 #: A normal is linearly dependent on the active ones if less than this share (squared) of it is left beside them.
 DEPENDENT = 1e-14
 #: Pivot below which H is singular, as a share of its largest.
@@ -63,6 +65,7 @@ class ActiveSet(NamedTuple):
     active: np.ndarray  # (n + 1,) their numbers in (b, C x)
     side: np.ndarray  # (b + m,) 1 active at its lower bound, -1 at its upper one, 0 not active
     count: Any  # (2,) active constraints, changes of the active set
+    far: np.ndarray  # (1,) the largest |x| on the way, which begins at the unconstrained minimum: x is rounded like it
     factor: np.ndarray  # (n, n) of H
     base: np.ndarray  # (n, n) row k is column k of J = L^-T Q, of which the first ``count`` span the active constraints
     triangle: np.ndarray  # (n, n) row k is column k of R
@@ -80,7 +83,7 @@ def active_set(n: int, bounds: int, m: int) -> ActiveSet:
     line = dict.fromkeys(("x", "normal", "along", "step"), (n,)) | dict.fromkeys(("multiplier", "back"), (n + 1,))
     return ActiveSet(
         **{name: np.zeros(shape, dtype=np.int64) for name, shape in whole.items()},
-        **{name: np.zeros(shape) for name, shape in (square | line | {"size": (m,)}).items()},
+        **{name: np.zeros(shape) for name, shape in (square | line | {"size": (m,), "far": (1,)}).items()},
     )
 
 
@@ -90,6 +93,7 @@ def solve_quadratic_program(program, work):
     x, C = work.x, program.C
     n, bounds, m = program.shape[0], program.shape[1], program.shape[2]
     work.count[0] = work.count[1] = 0
+    work.far[0] = 0.0
     for i in range(bounds + m):
         work.side[i] = 0
     if not cholesky(program.H, n, SINGULAR, work.factor):
@@ -135,9 +139,7 @@ def begin_base(work, n):
 def most_violated(program, work):
     """The constraint that x violates most for its size, or -1; and by how much, negative where x is too large."""
     n, bounds, m, x = program.shape[0], program.shape[1], program.shape[2], work.x
-    largest = 0.0
-    for j in range(n):
-        largest = max(largest, abs(x[j]))
+    tolerance = TOLERANCE * largest_on_the_way(work, n) + ROUNDING * n * (1 + work.count[1]) * work.far[0]
     worst, chosen, found = 0.0, -1, 0.0
     for i in range(bounds + m):
         if i < bounds:
@@ -155,9 +157,19 @@ def most_violated(program, work):
         if off == 0.0 or work.side[i] != 0:
             continue
         share = abs(off) / max(size, 1e-300)
-        if share > TOLERANCE * max(largest, 1e-3) and share > worst:
+        if share > tolerance and share > worst:
             worst, chosen, found = share, i, off
     return chosen, found
+
+
+@inlined
+def largest_on_the_way(work, n):
+    """The largest |x| now; ``far`` becomes that of all iterates."""
+    largest = 0.0
+    for j in range(n):
+        largest = max(largest, abs(work.x[j]))
+    work.far[0] = max(work.far[0], largest)
+    return largest
 
 
 @inlined
@@ -191,6 +203,7 @@ def take_up(program, work, chosen, violation, most):
         if full < math.inf:
             for j in range(n):
                 x[j] += length * work.step[j]
+            largest_on_the_way(work, n)
             short -= length * gain
         if full <= partial:
             work.active[q], work.side[chosen], work.multiplier[q] = chosen, sign, own
