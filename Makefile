@@ -53,6 +53,12 @@ warm: $(DEV)
 test-fast: warm  ## only the tests that take no time
 	$(PYTEST) -m "not slow" $(ARGS)
 
+# Files of tests in ARGS limit the search to them.
+SECONDS ?= 600
+.PHONY: fuzz
+fuzz: warm  ## search for cases that fail a property test (SECONDS=600), and print them as fixed examples
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/fuzz.py $(SECONDS) $(ARGS)
+
 .PHONY: lint
 lint: dead-code types style  ## formatting, lint, types and dead code
 

@@ -16,8 +16,17 @@ from typing import Any
 import bounds
 import pytest
 from browser import Browser, find_chromium
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from footfall.process.garbage import search_garbage_seldom
+
+# Property tests run the same examples every time and ask no clock; `make fuzz` searches for more. Hypothesis would draw
+# constants of those modules of Footfall that are imported by then: examples would depend on the tests that ran before.
+settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("fixed")
+no_constants = providers.Constants()
+providers._get_local_constants = lambda: no_constants
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,6 +21,7 @@ from footfall.live.frame import at_rest, frame, panels
 from footfall.live.view import _Pushable
 from footfall.simulation.run import Run, Task
 
+PATIENCE = 180.0  # s until a test that waits in vain fails
 PUSH = ff.Push("trunk", force=(0.0, 60.0, 0.0), start=0.05, duration=0.1)
 
 
@@ -30,7 +31,7 @@ def sim():
 
 
 def command(address, asked, headers=None):
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
     connection.request("POST", "/command", json.dumps(asked), headers or {})
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
@@ -172,7 +173,7 @@ def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running
 
 def test_a_push_by_hand_ends_with_the_page_it_came_from(running):
     live, found = running
-    connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=PATIENCE)
     connection.request("GET", "/events")
     stream = connection.getresponse()
     while not live.server.listeners:
@@ -196,7 +197,7 @@ def test_a_push_by_hand_ends_with_the_page_it_came_from(running):
 
 def test_a_browser_that_goes_away_does_not_stop_a_run(sim):
     with LiveView(sim, port=0, speed=None) as live:
-        connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=10)
+        connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=PATIENCE)
         connection.request("GET", "/events")
         connection.getresponse()
         while not live.server.listeners:
@@ -209,7 +210,7 @@ def test_a_page_says_that_code_is_compiled_until_the_first_picture_and_how_a_run
     """Also to a browser that comes when it was said already."""
 
     def listen(live, count):
-        connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=10)
+        connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=PATIENCE)
         connection.request("GET", "/events")
         stream, found = connection.getresponse(), []
         while len(found) < count:
@@ -227,7 +228,7 @@ def test_a_page_says_that_code_is_compiled_until_the_first_picture_and_how_a_run
         while not live.server.listeners:
             time.sleep(0.01)
         live.run(0.05, controller="posture")
-        thread.join(10.0)
+        thread.join(PATIENCE)
         ready = f"making {sim.law.name} ready; its first start compiles"
         assert [one.get("note") for one in seen] == ["kept", ready, None]
         assert "arrays" in seen[2]
@@ -246,7 +247,7 @@ def test_a_page_that_is_opened_later_is_told_the_law_in_use(sim):
             time.sleep(0.01)
         live.desk.command({"law": {"name": "spring-damper", "options": {}}})
         live.desk.command({"pause": False})
-        thread.join(60.0)
+        thread.join(PATIENCE)
         told = json.loads(live.server.kept["law"][len("data: ") :])
     assert told["law"]["name"] == "spring-damper"
 

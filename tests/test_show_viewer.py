@@ -30,7 +30,7 @@ def viewer(rec):
 
 
 def ask(address, method, path, body=None, headers=None):
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=180)
     connection.request(method, path, body, headers or {})
     answer = connection.getresponse()
     return answer.status, answer.read().decode()

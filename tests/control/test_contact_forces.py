@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
@@ -116,13 +116,12 @@ def test_the_solution_is_that_of_another_solver(wrench):
     np.testing.assert_allclose(wrench_of(force, FEET), wrench_of(found.x.reshape(8, 3), FEET), atol=0.05)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.floats(-400.0, 400.0), min_size=6, max_size=6),
-    st.integers(3, 9),
-    st.floats(0.0, 1.2),
-    st.floats(0.0, 30.0),
-    st.floats(-0.5, 0.5),
+    asked=st.lists(st.floats(-400.0, 400.0), min_size=6, max_size=6),
+    sides=st.integers(3, 9),
+    friction=st.floats(0.0, 1.2),
+    floor=st.floats(0.0, 30.0),
+    angle=st.floats(-0.5, 0.5),
 )
 def test_friction_and_floor_are_obeyed_whatever_is_asked_for(asked, sides, friction, floor, angle):
     frames = tilted(angle)

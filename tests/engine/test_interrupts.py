@@ -50,16 +50,18 @@ def test_ctrl_c_before_the_first_check_ends_the_run_with_its_recording(monkeypat
 
 
 def test_ctrl_c_in_compiled_code_ends_the_run_with_its_recording(monkeypatch):
-    """Pressed while the loop runs: the run would take hours."""
-    enter = run_module.Interrupts.__enter__
+    """Pressed by another thread once the loop has been in compiled code, where the run would stay for hours."""
+    advance, pressing = Run.advance, []
 
-    def entered(self):
-        found = enter(self)  # not before: outside of a run Ctrl-C would end the tests
-        threading.Timer(0.2, press).start()
-        return found
+    def advanced(self, steps, seconds):
+        more = advance(self, steps, seconds)
+        if not pressing:
+            pressing.append(threading.Timer(0.01, press))
+            pressing[0].start()
+        return more
 
     sim = ff.Simulation("ball")
-    monkeypatch.setattr(run_module.Interrupts, "__enter__", entered)
+    monkeypatch.setattr(Run, "advance", advanced)
     with pytest.raises(ff.Interrupted, match="interrupted at t = ") as caught:
         sim.run(1e6, record_dt=1.0)
     rec = caught.value.recording
