@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import Robot, load_robot, robots
@@ -127,3 +128,16 @@ def test_the_command_says_which_way_a_robot_faces(capsys, tmp_path):
     assert "-x of the world in its home pose, by its legs called front and rear, left and right" in said
     assert main(["robots", str(path), "--forward=y", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["forward"] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(("forward", "side"), [("x", "forwards"), ("-x", "backwards"), ("y", "to its right")])
+def test_a_fall_is_told_by_the_side_that_the_robot_faced(forward, side):
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><body name="post" pos="0 0 1"><freejoint/><geom type="box" size="0.1 0.1 0.5"/></body>'
+        "</worldbody></mujoco>"
+    )
+    robot = load_robot(spec, forward=forward)
+    push = ff.Push("post", force=(0.5 * robot.weight, 0.0, 0.0), duration=0.4)
+    found = ff.measure.fall(ff.Simulation(robot).run(1.5, pushes=[push]))
+    assert found is not None
+    assert found.cause.startswith(f"tipped {side}")

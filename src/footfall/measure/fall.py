@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from footfall.measure.body_heights import base_height, first_body_down, standing_base_height
@@ -18,6 +19,7 @@ from footfall.measure.support import support_margin
 
 if TYPE_CHECKING:
     from footfall.record import Record
+    from footfall.robot import Robot
 
 #: Share of its standing height below which the base has fallen.
 LOW = 2.0 / 3.0
@@ -42,7 +44,7 @@ def fall(rec: Record, below: float = LOW) -> Fall | None:
 
     The base is the last body that carries all legs, with one leg the root; its standing height above the ground is that
     of the home pose, or of the start of the run if that is lower. The cause says when the centre of mass left the
-    support for good and on which side (the robot faces along world x), or that it sank between the feet; how far a foot
+    support for good and on which side (as the robot faced then), or that it sank between the feet; how far a foot
     had slid by then; and which sign of a fall was seen. A robot that is fixed in the world does not fall.
     """
     sign = _first_sign(rec, below)
@@ -58,10 +60,21 @@ def fall(rec: Record, below: float = LOW) -> Fall | None:
     else:
         com = momentum(rec).com[:, :2]
         step = com[until] - com[left]
-        sides = ("forwards", "backwards") if abs(step[0]) >= abs(step[1]) else ("to its left", "to its right")
-        side = sides[0] if step[np.argmax(np.abs(step))] > 0.0 else sides[1]
+        side = _side(step, rec.robot, rec.qpos[left])
         how = f"tipped {side}: its centre of mass left the support at {rec.time[left]:.4g} s{slid}"
     return Fall(float(rec.time[until]), f"{how}; {what}")
+
+
+def _side(step: np.ndarray, robot: Robot, qpos: np.ndarray) -> str:
+    """The side of a robot, in the pose ``qpos``, to which a step (2,) leads."""
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(robot.model, data)
+    x, y, _ = data.body(robot.root).xmat.reshape(3, 3) @ robot.forward_in_root
+    ahead, left = x * step[0] + y * step[1], x * step[1] - y * step[0]
+    if abs(ahead) >= abs(left):
+        return "forwards" if ahead > 0.0 else "backwards"
+    return "to its left" if left > 0.0 else "to its right"
 
 
 def has_fallen(rec: Record, below: float = LOW) -> bool:
