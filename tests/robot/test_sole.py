@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+
 import numpy as np
 import pytest
 from robot_models import BOX, area, biped
 from scipy.spatial import ConvexHull
 
+from footfall.cli import main
 from footfall.errors import FootfallWarning
 from footfall.robot import Robot, load_robot
 
@@ -24,9 +28,60 @@ def test_a_box_foot_has_the_four_corners_of_its_underside():
 
 @pytest.mark.parametrize("angle", [-25, -5, 10, 30])
 def test_a_foot_that_is_tilted_in_the_standing_pose_still_gets_its_whole_sole(angle):
-    left = load_robot(biped(BOX, ankle=f"0 {angle} 0")).feet[0]
+    tilted = pytest.warns(FootfallWarning, match=f"'left' is turned by {abs(angle)} degrees")
+    with tilted if abs(angle) > 15 else contextlib.nullcontext():
+        left = load_robot(biped(BOX, ankle=f"0 {angle} 0")).feet[0]
     np.testing.assert_allclose(left.polygon[:, 2], -0.05, atol=1e-12)
     assert area(left.polygon) == pytest.approx(0.02)
+
+
+def shank(lean: float, tip: np.ndarray) -> np.ndarray:
+    """(N, 3) m: a limb from a square knee at the origin down to the corners of its ``tip``, which leans forward."""
+    knee = np.array([(x, y, z) for x in (-0.02, 0.02) for y in (-0.02, 0.02) for z in (-0.02, 0.02)])
+    return np.vstack([knee, tip + 0.25 * np.array([np.sin(lean), 0.0, -np.cos(lean)])])
+
+
+BALL_TIP = 0.015 * np.array(
+    [
+        (np.cos(a) * np.cos(b), np.sin(a) * np.cos(b), np.sin(b))
+        for a in np.arange(0, 6.28, 0.4)
+        for b in np.arange(-1.5, 1.6, 0.3)
+    ]
+)
+CUBE_TIP = 0.012 * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+PRISM_TIP = np.array([(0.0, 0.01, 0.0), (0.0, -0.01, 0.0), (0.02, 0.0, 0.01)])
+
+
+@pytest.mark.parametrize("lean", [0, 20, 35, 50, 60])
+@pytest.mark.parametrize("tip", [BALL_TIP, CUBE_TIP, PRISM_TIP], ids=["ball", "cube", "wedge"])
+def test_the_sole_of_a_limb_is_its_end_however_it_leans(tmp_path, tip, lean):
+    """The lower side of a limb that leans by 50 degrees is turned by 40 from the ground, and larger than its end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FootfallWarning)
+        feet = with_mesh(tmp_path, "limb", shank(np.radians(lean), tip)).feet
+    for foot in feet:
+        lowest = foot.lowest(np.eye(3))
+        assert np.ptp(lowest) < 6e-3  # "within 5 mm", and the cube's own lean
+        assert foot.length < 0.03
+    assert len(feet[0].points) == len(feet[1].points)
+
+
+def test_a_flat_that_is_one_facet_of_a_rounded_sole_is_not_all_of_it(tmp_path):
+    """A rocker whose lowest triangle is a tenth of what is within 5 mm of it."""
+    x, y = np.meshgrid(np.linspace(-0.1, 0.1, 9), np.linspace(-0.04, 0.04, 5))
+    bottom = np.column_stack([x.ravel(), y.ravel(), (0.2 * x**2 + 0.5 * y**2).ravel() - 0.05])
+    top = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, -0.038)])
+    left, right = with_mesh(tmp_path, "rocker", np.vstack([bottom, top])).feet
+    assert area(left.polygon) > 0.75 * 0.2 * 0.08
+    assert np.ptp(left.points[:, 2]) < 5e-3
+    assert len(left.points) == len(right.points)
+
+
+def test_a_foot_that_stands_on_its_side_or_on_a_tip_is_told_of():
+    with pytest.warns(FootfallWarning, match="'left' may stand on its side.*--soles soles.png draws them"):
+        load_robot(biped('<geom type="box" size="0.1 0.02 0.06" pos="0.03 0 0"/>'))
+    with pytest.warns(FootfallWarning, match="'left' has neither a flat nor a round end"):
+        load_robot(biped('<geom type="box" size="0.05 0.05 0.05" euler="0 45 0"/>'))
 
 
 def test_four_spheres_under_a_foot_are_four_round_points():
@@ -182,3 +237,10 @@ def test_many_spheres_under_a_foot_are_reduced_and_points_overrides_it():
     np.testing.assert_allclose(foot.radius, 0.01)
     with pytest.warns(FootfallWarning):
         assert len(load_robot(biped(spheres), points=(4, 3)).feet[0].points) == 12
+
+
+def test_the_command_draws_the_soles(tmp_path, capsys):
+    picture = tmp_path / "soles.svg"
+    assert main(["robots", "spatial-biped", "--soles", str(picture)]) == 0
+    drawn = picture.read_text()
+    assert all(f"{foot.name}, body {foot.body}, from below" in drawn for foot in load_robot("spatial-biped").feet)

@@ -121,14 +121,22 @@ class Robots(RobotOptions):
     """whole sentences, and the numbers of actuators and contact points"""
     json: bool = False
     """print JSON"""
+    soles: Annotated[str | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf"""
 
     def run(self) -> int:
         from footfall.robot import load_robot, robots
 
         if self.name is None:
             _show_robots([load_robot(name) for name in robots()], long=self.long, json=self.json)
-        else:
-            _show_robot(self.loaded(self.name), json=self.json)
+            return 0
+        robot = self.loaded(self.name)
+        _show_robot(robot, json=self.json)
+        if self.soles is not None:
+            from footfall.show.plots import save_plot
+            from footfall.show.soles import draw_soles
+
+            save_plot(draw_soles(robot), self.soles)
         return 0
 
 

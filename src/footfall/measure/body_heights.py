@@ -10,7 +10,8 @@ import numpy as np
 from footfall.engine.replay import replay_places
 from footfall.measure.common import once
 from footfall.robot.model import chain_of
-from footfall.robot.sole import SOLID, corners
+from footfall.robot.shapes import SOLID
+from footfall.robot.sole import corners
 from footfall.standing import at_home, scratch_data
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import mujoco
 import numpy as np
 
 from footfall.robot.foot import Foot
-from footfall.robot.hull import hull_corners, hull_vertices
-from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
-from footfall.robot.wheel import Wheel, rims_of, wheel_of
+from footfall.robot.shapes import CUBE, KIND, Wheel, hull, hull_vertices, rims_of, wheel_of
+from footfall.robot.sole import SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
 
 RIM = 8  # fixed points on each face of a cylinder, for when it lies on that; its rims are what rolls
 INSIDE_RIM = 0.98  # of the radius: where those lie, so that a rim that rolls does not stumble over them
@@ -113,7 +112,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np
     elif kind == KIND.mjGEOM_CAPSULE:
         local, radius = np.array([[0, 0, -size[1]], [0, 0, size[1]]]), size[0]
     elif kind == KIND.mjGEOM_BOX:
-        local = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T * size
+        local = CUBE * size
     elif kind == KIND.mjGEOM_ELLIPSOID:
         local, axes = np.zeros((1, 3)), (turn * size)[None]
     elif kind == KIND.mjGEOM_CYLINDER:
@@ -189,11 +188,10 @@ def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndar
     keep = np.ones(len(centre), dtype=bool)
     sharp = np.flatnonzero((radius == 0) & ~smooth)
     if len(sharp) > MOST:
-        hull = hull_corners(centre[sharp])
-        if hull is None:
-            hull = np.unique(centre[sharp], axis=0, return_index=True)[1]
+        found = hull(centre[sharp])
+        outer = np.unique(centre[sharp], axis=0, return_index=True)[1] if found is None else found.corners
         keep[sharp] = False
-        keep[sharp[hull[_extreme(centre[sharp[hull]])]]] = True
+        keep[sharp[outer[_extreme(centre[sharp[outer]])]]] = True
     for i in range(len(centre)):
         if smooth[i] or not keep[i]:
             continue
@@ -212,6 +210,5 @@ def _extreme(corners: np.ndarray) -> np.ndarray:
     _, _, axes = np.linalg.svd(corners - middle, full_matrices=False)
     along = (corners - middle) @ axes.T
     along /= np.maximum(np.ptp(along, axis=0), 1e-9)
-    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-    directions = np.vstack([np.eye(3), -np.eye(3), signs])
+    directions = np.vstack([np.eye(3), -np.eye(3), CUBE])
     return np.unique(np.argmax(along @ directions.T, axis=0))

@@ -7,8 +7,8 @@ of the given ``MjData``, with z up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -17,20 +17,23 @@ from footfall.errors import RobotError, did_you_mean, warn
 from footfall.robot.foot import LEG_WORDS, Foot
 from footfall.robot.model import AT_JOINT, moving_bodies
 from footfall.robot.points import as_points
+from footfall.robot.shapes import KIND, SOLID
 from footfall.robot.sole import (
     FEW,
-    KIND,
+    LEVEL,
     OUTLINE_DETAIL,
-    SOLID,
     UP,
+    Sole,
     ball_of,
     check_polygon,
     corners,
     few,
     is_solid,
+    largest_side,
     lone_ball,
     outline,
     rolling_parts,
+    sole_area,
     sole_of,
 )
 
@@ -38,6 +41,9 @@ LEAF_REACH = 0.03  # of the robot's height: how far above its lowest point the e
 BARE = 0.1  # of its height: how far below all that collides bodies must reach that only show to be its legs
 CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
 TIP = np.tan(np.radians(5.0))  # how far a robot may tip over the feet found until the next ones come down
+ALIKE = 0.05  # of their size: by how much feet of one shape may differ
+AS_LONG = 0.2  # of its length: by how much the soles of two such feet may
+ON_SIDE = 2.0  # times as large as its sole that the side of a foot must be to look like the sole
 SIDES = {"left": "left", "right": "right", "l": "left", "r": "right"}
 
 
@@ -67,13 +73,8 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
         groups.setdefault(int(model.body_weldid[body]), []).append(body)
     bodies = [group[0] if len(group) == 1 else weld for weld, group in groups.items()]
     names = _foot_names([model.body(b).name for b in bodies])
-    reduced: list[str] = []
-    feet = tuple(
-        _foot(model, data, name, body, [g for g in geoms if model.geom_bodyid[g] in group], reduced)
-        for name, body, group in zip(names, bodies, groups.values(), strict=True)
-    )
-    _report(reduced)
-    return feet
+    parts = [[g for g in geoms if model.geom_bodyid[g] in group] for group in groups.values()]
+    return _feet(model, data, [_Place(*place) for place in zip(names, bodies, parts, strict=True)])
 
 
 def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, Any] | Iterable[str]) -> tuple[Foot, ...]:
@@ -92,10 +93,7 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
         feet = dict(zip(_foot_names(listed), listed, strict=True))
     if not feet:
         raise RobotError('feet is empty; leave it out to find them, or name bodies: feet={"left": "<body>"}')
-    reduced: list[str] = []
-    found = tuple(_named_foot(model, data, name, place, reduced) for name, place in feet.items())
-    _report(reduced)
-    return found
+    return _feet(model, data, [_named_foot(model, data, name, place) for name, place in feet.items()])
 
 
 def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
@@ -173,14 +171,8 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
-def _report(reduced: list[str]) -> None:
-    if reduced:
-        message = f"contact points of soles reduced: {', '.join(reduced)}; points= or --points chooses others"
-        warn(message)
-
-
-def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any, reduced: list[str]) -> Foot:
-    """The foot that a user named: from the given points, or from the geometry of its body or geom."""
+def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot | _Place:
+    """The foot that a user named: from the given points, or where the geometry of its body or geom shows it."""
     polygon = isinstance(place, Mapping)
     try:
         if isinstance(place, Mapping):
@@ -212,7 +204,7 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
             f"foot '{name}': body '{target}' has no geometry to find a sole in; "
             f'give its contact points, feet={{"{name}": ("{target}", points)}}, points (P, 3) in its frame'
         )
-    return _foot(model, data, name, body, geoms, reduced)
+    return _Place(name, body, geoms)
 
 
 def _bodies_of_robot(model: mujoco.MjModel) -> set[int]:
@@ -238,48 +230,118 @@ def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
     return []
 
 
-def _foot(
-    model: mujoco.MjModel, data: mujoco.MjData, name: str, body: int, geoms: list[int], reduced: list[str]
-) -> Foot:
-    """The foot that these geoms make, in the frame of ``body``; a reduction of its points is noted in ``reduced``."""
+class _Place(NamedTuple):
+    """Where a foot is looked for."""
+
+    name: str
+    body: int
+    geoms: list[int]
+
+
+class _Found(NamedTuple):
+    """A foot, and what there is to say about it."""
+
+    foot: Foot
+    extent: np.ndarray  # (3,) m, of all corners, along the axes of the body
+    reduced: str = ""  # how its points were reduced
+    doubt: str = ""  # why its sole may be another
+
+
+def _feet(model: mujoco.MjModel, data: mujoco.MjData, places: Sequence[Foot | _Place]) -> tuple[Foot, ...]:
+    """The feet in these places, with a warning of what was reduced and one of soles that are doubtful.
+
+    Feet of one shape have soles of one kind: where the soles of two of them differ, all that is within 5 mm of the
+    lowest flat belongs to them.
+    """
+    found = [_foot(model, data, place) if isinstance(place, _Place) else _Found(place, np.zeros(3)) for place in places]
+    for i, place in enumerate(places):
+        twins = [one for one in found if _of_one_shape(one, found[i])]
+        if isinstance(place, _Place) and not all(_agree(one.foot, found[i].foot) for one in twins):
+            found[i] = _foot(model, data, place, wide=True)
+    reduced = [f"'{one.foot.name}' {one.reduced}" for one in found if one.reduced]
+    if reduced:
+        warn(f"contact points of soles reduced: {', '.join(reduced)}; points= or --points chooses others")
+    doubts = [f"'{one.foot.name}' {one.doubt}" for one in found if one.doubt]
+    for i, one in enumerate(found):
+        other = next((o for o in found[:i] if _of_one_shape(o, one) and not _agree(o.foot, one.foot)), None)
+        if other is not None:
+            doubts.append(f"'{one.foot.name}' has another sole than '{other.foot.name}', a foot of the same shape")
+    if doubts:
+        warn(
+            f"look at the soles: {'; '.join(doubts)}. footfall robots FILE --soles soles.png draws them; "
+            "pose= and feet= set others"
+        )
+    return tuple(one.foot for one in found)
+
+
+def _of_one_shape(one: _Found, other: _Found) -> bool:
+    """Whether two feet have the same size, mirrored or turned as they may be."""
+    sizes = np.sort([one.extent, other.extent], axis=1)
+    return bool(sizes.any() and np.abs(sizes[0] - sizes[1]).max() <= ALIKE * sizes.max())
+
+
+def _agree(one: Foot, other: Foot) -> bool:
+    """Whether the soles of two feet are of one kind and size."""
+    kinds = [(len(foot.polygon) if len(foot.polygon) < 3 else 3, bool(foot.radius.any())) for foot in (one, other)]
+    sizes = [foot.length for foot in (one, other)]
+    return kinds[0] == kinds[1] and abs(sizes[0] - sizes[1]) <= AS_LONG * max(sizes)
+
+
+def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bool = False) -> _Found:
+    """The foot that geoms make, in the frame of their body; its sole is ``wide`` as ``sole_of`` says."""
+    name, body, geoms = place
     if not model.body(body).name:
         raise RobotError(f"the body (id {body}) of foot '{name}' has no name; name it, or load the robot's MjSpec")
     rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+    parts = [corners(model, data, g) for g in geoms]
+    centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    extent = np.ptp(centre @ rotation, axis=0) + 2.0 * radius.max()
     round_parts = rolling_parts(model, data, geoms)
     if round_parts is not None:
         lowest, middle, axes = round_parts
         polygon, points = ((place - origin) @ rotation for place in (lowest, middle))
-        meshes = [g for g in geoms if model.geom_type[g] == KIND.mjGEOM_MESH]
-        if meshes:
-            radius = np.linalg.norm(axes, axis=1).max()
-            reduced.append(f"'{name}' from a mesh to the rim of a wheel of radius {radius:.3g} m")
-        return Foot(name, model.body(body).name, polygon, points, np.zeros(len(points)), rotation.T @ axes)
-    parts = [corners(model, data, g) for g in geoms]
-    centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+        reduced = ""
+        if any(model.geom_type[g] == KIND.mjGEOM_MESH for g in geoms):
+            reduced = f"from a mesh to the rim of a wheel of radius {np.linalg.norm(axes, axis=1).max():.3g} m"
+        foot = Foot(name, model.body(body).name, polygon, points, np.zeros(len(points)), rotation.T @ axes)
+        return _Found(foot, extent, reduced)
+    weld = int(model.body_weldid[body])
+    joint = data.xanchor[model.body_jntadr[weld]] if model.body_jntnum[weld] else data.xpos[weld]
     # A primitive has few points; of a mesh, or of many geoms, only a few are needed.
     simple = len(geoms) == 1 and model.geom_type[geoms[0]] != KIND.mjGEOM_MESH
-    ball = None if simple or radius.any() else ball_of(centre)
+    ball = None if simple or radius.any() or wide else ball_of(centre, joint)
     if ball is not None:
         centre, radius = ball[0][None], np.array([ball[1]])
     lone = lone_ball(centre, radius)
-    sole, normal = sole_of(centre, radius) if lone is None else (np.array([lone]), UP)
-    centre, radius = centre[sole], radius[sole]
+    sole = sole_of(centre, radius, joint, wide=wide) if lone is None else Sole(np.array([lone]), UP, flat=False)
+    doubt = _doubt(centre, radius, joint, sole)
+    centre, radius = centre[sole.corners], radius[sole.corners]
     bottom = centre - radius[:, None] * UP
-    ring = outline(bottom, normal, detail=OUTLINE_DETAIL)
+    ring = outline(bottom, sole.normal, detail=OUTLINE_DETAIL)
     # All spheres are kept; of sharp corners only those on the outline matter.
     kept = [*ring, *(i for i in range(len(centre)) if radius[i] > 0 and i not in ring)]
+    reduced = ""
     if len(kept) > FEW and not simple:
-        kept = few(bottom, normal)
-        ring = [kept[i] for i in outline(bottom[kept], normal, detail=1e-9)]
+        kept = few(bottom, sole.normal)
+        ring = [kept[i] for i in outline(bottom[kept], sole.normal, detail=1e-9)]
         kept = [*ring, *(i for i in kept if i not in ring)]
-        reduced.append(f"'{name}' from {len(bottom)} to {len(kept)}")
-    return Foot(
-        name,
-        model.body(body).name,
-        (bottom[ring] - origin) @ rotation,
-        (centre[kept] - origin) @ rotation,
-        radius[kept],
-    )
+        reduced = f"from {len(bottom)} to {len(kept)}"
+    polygon, points = (bottom[ring] - origin) @ rotation, (centre[kept] - origin) @ rotation
+    return _Found(Foot(name, model.body(body).name, polygon, points, radius[kept]), extent, reduced, doubt)
+
+
+def _doubt(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, sole: Sole) -> str:
+    """Why a sole is doubtful, empty if it is not: a tilted one, a tip or an edge, a foot that stands on its side."""
+    if sole.normal @ UP < LEVEL:
+        return f"is turned by {np.degrees(np.arccos(sole.normal @ UP)):.0f} degrees from the ground in the home pose"
+    if not sole.flat:
+        return "" if radius[sole.corners].any() else "has neither a flat nor a round end: its lowest corners are taken"
+    solid = np.vstack([centre - radius[:, None] * UP, (centre + radius[:, None] * UP)[radius > 0]])
+    side = largest_side(solid)
+    length = float(np.ptp(solid, axis=0).max())
+    above = float(joint @ sole.normal - (solid @ sole.normal).min())
+    on_side = side > ON_SIDE * sole_area(solid[sole.corners], sole.normal) and above < 0.5 * length
+    return "may stand on its side, which is larger than what it stands on" if on_side else ""
 
 
 def _span(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float, float]:

@@ -5,18 +5,32 @@ All in the world frame with z up, m, in the pose of the given ``MjData``.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.hull import hull_faces, hull_ring, hull_vertices, polygon_area
-from footfall.robot.wheel import Wheel, rims_of, wheel_of
+from footfall.robot.shapes import (
+    CUBE,
+    KIND,
+    SOLID,
+    Wheel,
+    hull,
+    hull_ring,
+    hull_vertices,
+    polygon_area,
+    rims_of,
+    wheel_of,
+)
 
 UP = np.array([0.0, 0.0, 1.0])
 SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
 SOLE_DEPTH_RANGE = (1e-5, 5e-3)  # ... but within these limits, m
 LYING = np.sin(np.radians(30.0))  # a capsule tilted less than this touches with both ends
 FACING = np.cos(np.radians(45.0))  # a face turned further than this from straight down is no sole
+LEVEL = np.cos(np.radians(15.0))  # nor is one turned further than this, unless the joint that carries the foot is ...
+OVER = 0.2  # ... over it, this share of its length or more from its ends: the side of a limb ends at the joint
 RIM = 16  # vertices that stand for a cylinder's rim
 OUTLINE_DETAIL = 2e-3  # of the sole's area: what a vertex of the outline must add, or it is left out
 FEW = 8  # points that are enough for a sole of a mesh or of many geoms
@@ -26,18 +40,6 @@ ROUND = 0.05  # of its radius: by how much a mesh may differ from a ball and sti
 BARREL = 0.3  # ... and if it has no flat face to stand on:
 FLAT_SHARE = 0.3  # of the area seen from below, that a flat face must have to be a sole
 FLAT = 1e-2  # of its size: by how much a vertex of a given polygon may lie off its plane
-KIND = mujoco.mjtGeom
-SOLID = tuple(
-    int(kind)
-    for kind in (
-        KIND.mjGEOM_SPHERE,
-        KIND.mjGEOM_CAPSULE,
-        KIND.mjGEOM_BOX,
-        KIND.mjGEOM_MESH,
-        KIND.mjGEOM_CYLINDER,
-        KIND.mjGEOM_ELLIPSOID,
-    )
-)
 
 
 def is_solid(model: mujoco.MjModel, geom: int) -> bool:
@@ -63,8 +65,7 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
             ends = ends[[np.argmin(ends @ UP)]]
         return ends, np.full(len(ends), size[0])
     if kind == KIND.mjGEOM_BOX:
-        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-        local = signs * size
+        local = CUBE * size
     elif kind == KIND.mjGEOM_CYLINDER:
         down = rotation.T @ -UP
         lowest = np.arctan2(down[1], down[0])  # so that the lowest point of the rim is among its vertices
@@ -106,45 +107,91 @@ def rolling_parts(
     return bottom[outline(bottom, UP, detail=OUTLINE_DETAIL)], centre, axes
 
 
-def sole_of(centre: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which corners make the sole, and the upward unit normal of its plane.
+class Sole(NamedTuple):
+    """The corners that make a sole, and its plane."""
 
-    The sole is the face of the hull of all corners with the largest area turned to the ground, so a foot that
-    is tilted in the standing pose still gets its whole sole. Where there is no such face (a line, a ball), it
-    is the lowest corner and those that rise from it by less than 30 degrees.
+    corners: np.ndarray  # indices
+    normal: np.ndarray  # (3,) unit, upward
+    flat: bool  # whether it is a flat face; otherwise the lowest corners
+
+
+def sole_of(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, *, wide: bool = False) -> Sole:
+    """The sole of a foot: its corners (N, 3) with their radii (N,), and the joint (3,) that carries it.
+
+    The sole is the largest face of the hull of all corners that is turned to the ground and reaches the lowest corner,
+    so a foot that is tilted in the standing pose still gets its whole sole, and a limb not its side (``_sole_face``).
+    Corners belong to it that are within 5 % of the thickness of the foot above it, and 5 mm; where these are only the
+    tip of an end that is round, or if ``wide``, those within 5 mm. Where there is no such face (a line, an edge), the
+    lowest corner is the sole, sharp ones less than 5 mm above it, and where one of both is round those that rise from
+    it by less than 30 degrees.
     """
     bottom = centre - radius[:, None] * UP
     solid = np.vstack([bottom, (centre + radius[:, None] * UP)[radius > 0]])
-    face = _sole_face(solid) if len(solid) >= 4 else None
+    face = _sole_face(solid, joint) if len(solid) >= 4 else None
     if face is not None:
         normal = face[0]
-        depth = bottom @ normal
-        thickness = np.ptp(solid @ normal)
-        tolerance = np.clip(SOLE_DEPTH * thickness, *SOLE_DEPTH_RANGE)
-        return np.flatnonzero(depth <= depth.min() + tolerance), normal
-    height = bottom @ UP
-    away = np.linalg.norm((bottom - bottom[np.argmin(height)])[:, :2], axis=1)
-    return np.flatnonzero(height <= height.min() + SOLE_DEPTH_RANGE[0] + LYING * away), UP
+        depth = bottom @ normal - float((bottom @ normal).min())
+        thickness = float(np.ptp(solid @ normal))
+        near = np.flatnonzero(depth <= np.clip(SOLE_DEPTH * thickness, *SOLE_DEPTH_RANGE))
+        far = np.flatnonzero(depth <= min(SOLE_DEPTH_RANGE[1], 0.5 * thickness))
+        if wide or sole_area(bottom[near], normal) < FLAT_SHARE * sole_area(bottom[far], normal):
+            near = far
+        return Sole(near, normal, flat=True)
+    lowest = int(np.argmin(bottom @ UP))
+    rise, away = (bottom - bottom[lowest]) @ UP, np.linalg.norm((bottom - bottom[lowest])[:, :2], axis=1)
+    leaning = (radius > 0.0) | (radius[lowest] > 0.0)
+    sharp = np.clip(SOLE_DEPTH * float(np.ptp(solid @ UP)), *SOLE_DEPTH_RANGE)
+    allowed = np.where(leaning, SOLE_DEPTH_RANGE[0] + LYING * away, sharp)
+    return Sole(np.flatnonzero(rise <= allowed), UP, flat=False)
 
 
-def _sole_face(solid: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """Upward unit normal and area (m2, seen from below) of the largest nearly flat downward face of the hull."""
-    faces = hull_faces(solid)
-    if faces is None:
+def _sole_face(solid: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Upward unit normal and area (m2, seen from below) of the largest nearly flat downward face of the hull that
+    reaches the lowest corner. One that is tilted must lie under the ``joint``: the side of a limb ends there.
+    """
+    found = hull(solid)
+    if found is None:
         return None
-    normals, offsets = faces.normal, faces.offset
-    area = faces.area * np.clip(-normals @ UP, 0, None)
-    down = np.flatnonzero(-normals @ UP > FACING)
+    area = found.area * np.clip(-found.normal @ UP, 0, None)
+    down = np.flatnonzero(-found.normal @ UP > FACING)
     if down.size == 0:
         return None
-    candidates = down[np.argsort(area[down])[-200:]]  # enough for any sole, and keeps fine meshes cheap
-    flat = SOLE_DEPTH_RANGE[1]
-    same = (normals[candidates] @ normals[down].T > np.cos(np.radians(5.0))) & (
-        np.abs(offsets[candidates, None] - offsets[None, down]) < flat
+    normals, offsets = found.normal[down], found.offset[down]
+    largest = np.argsort(-area[down], kind="stable")[:200]  # enough for any sole, and keeps fine meshes cheap
+    same = (normals[largest] @ normals.T > np.cos(np.radians(5.0))) & (
+        np.abs(offsets[largest, None] - offsets) < SOLE_DEPTH_RANGE[1]
     )
-    best = same[np.argmax(same @ area[down])]
-    normal = -(normals[down] * (area[down] * best)[:, None]).sum(axis=0)
-    return normal / np.linalg.norm(normal), float((area[down] * best).sum())
+    lowest = float(solid[:, 2].min()) + SOLE_DEPTH_RANGE[1]
+    for group in same[np.argsort(-(same @ area[down]), kind="stable")]:
+        normal = -(normals * (area[down] * group)[:, None]).sum(axis=0)
+        normal /= np.linalg.norm(normal)
+        corners = solid[np.unique(found.triangle[down[group]])]
+        if corners[:, 2].min() <= lowest and (normal @ UP >= LEVEL or _is_under(joint, corners, normal)):
+            return normal, float((area[down] * group).sum())
+    return None
+
+
+def largest_side(solid: np.ndarray) -> float:
+    """Area (m2) of the largest nearly flat face of the hull of corners (N, 3) that looks sideways."""
+    found = hull(solid)
+    if found is None:
+        return 0.0
+    sides = np.flatnonzero(np.abs(found.normal @ UP) < FACING)
+    same = found.normal[sides] @ found.normal[sides].T > np.cos(np.radians(5.0))
+    return float((same @ found.area[sides]).max(initial=0.0))
+
+
+def _is_under(joint: np.ndarray, corners: np.ndarray, normal: np.ndarray) -> bool:
+    """Whether the corners (N, 3) of a tilted face lie on both sides of a joint (3,), uphill and downhill."""
+    uphill = corners @ (UP - normal[2] * normal)
+    place = (joint @ (UP - normal[2] * normal) - uphill.min()) / np.ptp(uphill)
+    return bool(OVER <= place <= 1.0 - OVER)
+
+
+def sole_area(points: np.ndarray, normal: np.ndarray) -> float:
+    """Area (m2) of the convex outline of points (N, 3), seen along a normal."""
+    flat = np.column_stack([points @ axis for axis in sole_axes(normal)])
+    return polygon_area(flat[hull_ring(flat)]) if len(flat) > 2 else 0.0
 
 
 def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_DETAIL) -> list[int]:
@@ -174,9 +221,9 @@ def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_D
     return [int(i) for i in ring[first:] + ring[:first]]
 
 
-def ball_of(bottom: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """Centre and radius of the ball that forms the lower end of a convex body, given by its vertices; None if none
-    does.
+def ball_of(bottom: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Centre and radius of the ball that forms the lower end of a convex body, given by its vertices and the joint
+    that carries it; None if none does.
 
     Least squares on the cap of 60 degrees around the lowest point, where the ball touches; the cap follows the ball. An
     end without a flat face may differ from a ball as much as a barrel does.
@@ -198,7 +245,7 @@ def ball_of(bottom: np.ndarray) -> tuple[np.ndarray, float] | None:
             break
     off = np.abs(np.linalg.norm(cap - centre, axis=1) - radius).max()
     short = abs(centre[2] - radius - lowest)
-    face = _sole_face(bottom)
+    face = _sole_face(bottom, joint)
     flat = 0.0 if face is None else face[1] / polygon_area(cap[hull_ring(cap[:, :2]), :2])
     allowed = (BARREL if flat < FLAT_SHARE else ROUND) * radius
     centre[2] = lowest + radius

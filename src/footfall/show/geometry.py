@@ -52,7 +52,7 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
     parts: dict[int, list[Mesh]] = {}
     for geom in shown or range(model.ngeom):
         color = _color(model, geom)
-        shape = _shape(model, geom)
+        shape = shape_of(model, geom)
         if shape is None or color[3] == 0:
             continue
         turn = np.empty(9)
@@ -97,7 +97,8 @@ def _color(model: mujoco.MjModel, geom: int) -> np.ndarray:
     return np.round(255 * np.clip(rgba, 0.0, 1.0)).astype(np.uint8)
 
 
-def _shape(model: mujoco.MjModel, geom: int) -> Shape | None:
+def shape_of(model: mujoco.MjModel, geom: int) -> Shape | None:
+    """The surface of a geom in its own frame, m; None of planes and height fields."""
     size = model.geom_size[geom]
     match mujoco.mjtGeom(model.geom_type[geom]):
         case mujoco.mjtGeom.mjGEOM_BOX:
