@@ -14,14 +14,13 @@ import numpy as np
 import pytest
 from lab_walks import walker, write_mot, write_trc
 from motions import swaying
+from shared_files import shared_file
 
 import footfall as ff
 from footfall.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TOSSES = ROOT.parent / "shared" / "data" / "cube_tosses" / "tosses.npz"
-RECORDED_WALK = ROOT.parent / "shared" / "data" / "human_walk"
 
 
 def stood_or_walked(rec):
@@ -130,9 +129,7 @@ def a_recorded_walk(command):
         laboratory_walk()
         assert main(command) == 0
         return
-    if not RECORDED_WALK.is_dir():
-        pytest.skip("the recording is not here")
-    shutil.copytree(RECORDED_WALK, "recording")
+    shutil.copytree(shared_file("data/human_walk"), "recording")
     assert main(command) == 0
     assert "Marcos Duarte" in Path(command[-1]).read_text(encoding="utf-8")
 
@@ -178,13 +175,11 @@ def friction(command, capsys):
 
 
 def tosses(command, capsys):
-    if not TOSSES.exists():
-        pytest.skip("the measured tosses are not here")
-    Path("tosses.npz").write_bytes(TOSSES.read_bytes())
+    Path("tosses.npz").write_bytes(shared_file("data/cube_tosses/tosses.npz").read_bytes())
     fewer = ["--laws", "spring-damper", "--trials", "2", "--judge", "2", "--evaluations", "2"]
     what = command[: next(i for i, part in enumerate(command) if part.startswith("--"))]
     if what[-1].endswith(".csv"):  # the same as a table, at ContactNets' rate
-        with np.load(TOSSES) as data:
+        with np.load("tosses.npz") as data:
             state, toss = data["state"], data["toss"]
         few = toss < np.unique(toss)[8]
         table = np.column_stack([toss[few], state[few, 4:7], state[few, :4]])
@@ -256,7 +251,7 @@ def a_sweep(command, capsys):
         '[grid]\n"law.k" = [1e4, 2e4]\n'
     )
     if "--scheduler" in command:
-        pytest.skip("a cluster is started by the tests of sweeps")
+        pytest.skip("needs a cluster; the tests of sweeps start one")
     assert main([*command, "--workers", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cases"] == 2
 
@@ -298,7 +293,7 @@ def a_video(command, capsys):
     ff.Simulation("ball").run(0.2).save(command[1])
     code, told = main(command), capsys.readouterr().err
     if code and ("OpenGL" in told or "ffmpeg" in told):
-        pytest.skip("no picture can be drawn here")
+        pytest.skip(f"needs OpenGL and ffmpeg: {told}")
     assert code == 0
     assert Path(command[command.index("--out") + 1]).stat().st_size > 1000
 

@@ -6,11 +6,10 @@ import warnings
 from functools import cache
 from pathlib import Path
 
-import pytest
+from shared_files import shared_file
 
 import footfall as ff
 
-FOLDER = Path(__file__).parents[2] / "shared" / "robots"
 FILES = {
     "g1": "unitree_g1/g1.xml",
     "go1": "unitree_go1/go1.xml",
@@ -22,15 +21,17 @@ FILES = {
 
 def real_robot(name: str, actuators: str = "motor") -> ff.Robot:
     """One of them, not to be changed; the test is skipped where its file is missing."""
-    if not (FOLDER / FILES[name]).exists():
-        pytest.skip(f"no model of {name} here")
-    return _loaded(name, actuators)
+    return _loaded(robot_file(name), actuators)
+
+
+def robot_file(name: str) -> Path:
+    """The file of one of them; the test is skipped where it is missing."""
+    return shared_file(f"robots/{FILES[name]}")
 
 
 @cache
-def _loaded(name: str, actuators: str) -> ff.Robot:
+def _loaded(file: Path, actuators: str) -> ff.Robot:
     """Once for all tests of a process: meshes take a third of a second."""
-    file = FOLDER / FILES[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ff.FootfallWarning)  # two of Talos' joints begin outside their limits
         return ff.load_robot(file, actuators=actuators)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from real_robots import FILES, FOLDER
+from real_robots import FILES, robot_file
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -130,10 +130,7 @@ LOOPS = ("cassie", "talos")
 @pytest.mark.filterwarnings("ignore:the standing pose of robot 'talos_motor'")  # two of its joints begin outside
 @pytest.mark.parametrize("name", ["quadruped", "torque-biped", "small-humanoid", *FILES])
 def test_any_robot_stands_on_servos_of_its_own_or_in_the_place_of_motors(name):
-    file = FOLDER / FILES.get(name, "")
-    if name in FILES and not file.exists():
-        pytest.skip(f"no model of {name} here")
-    options = {"robot": str(file) if name in FILES else name, "law": "time-stepping"}
+    options = {"robot": str(robot_file(name)) if name in FILES else name, "law": "time-stepping"}
     if name in LOOPS:
         with pytest.raises(ff.FootfallError, match="do not compute equality constraints and loops"):
             learn.WorldsEnv(2, **options)

@@ -24,7 +24,7 @@ def images(rec):
     try:
         return list(video.pictures(make_scene(rec, rate=20.0), (160, 120)))
     except FootfallError as error:
-        pytest.skip(str(error))
+        pytest.skip(f"needs pictures off screen: {error}")
 
 
 def test_pictures_show_the_robot_with_its_forces(rec, images):

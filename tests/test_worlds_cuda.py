@@ -143,7 +143,7 @@ def has_gpu() -> bool:
 def gpu() -> None:
     """Asked for when a test runs: to look for one takes half a second."""
     if not has_gpu():
-        pytest.skip("there is no GPU here")
+        pytest.skip("needs an NVIDIA GPU and its driver")
 
 
 def said_on_gpu(program: str, *arguments: str) -> dict[str, Any]:
@@ -180,6 +180,6 @@ def test_robots_that_fall_on_a_gpu_lie_as_on_the_cpu(law):
 
 def test_without_a_gpu_a_sentence_says_so():
     if has_gpu():
-        pytest.skip("there is one")
+        pytest.skip("needs a machine without a GPU")
     with pytest.raises(ff.FootfallError, match="needs an NVIDIA GPU"):
         ff.Worlds(ff.Simulation("brick", law="spring-damper"), 2, device="cuda")

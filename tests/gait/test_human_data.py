@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab_walks import walker, write_tables
+from shared_files import SHARED, needs
 
 from footfall.cli import main
 from footfall.errors import FootfallError
@@ -17,8 +18,8 @@ from footfall.gait import measured_walk
 from footfall.gait.human.body import basis, evaluate, fit
 from footfall.gait.human.data import as_text, derive, load_walk
 
-RAW = Path(__file__).parents[3] / "shared/data/human_walk"
-recorded = pytest.mark.skipif(not RAW.is_dir(), reason="the recording is not here")
+RAW = SHARED / "data" / "human_walk"
+recorded = needs("data/human_walk")
 
 
 def test_a_series_is_found_again_with_its_derivatives():

@@ -20,7 +20,8 @@ VARIANTS = {
 }
 
 every_name = pytest.mark.parametrize("law", ff.laws())
-every_law = pytest.mark.parametrize("law", [*ff.laws(), *(pytest.param(v, id=k) for k, v in VARIANTS.items())])
+LAWS = {name: name for name in ff.laws()} | VARIANTS
+every_law = pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from bounds import below, close, near
-from physics.laws import DT, GRAVITY, coulombs, every_law, expected, log, rest_depth
+from physics.laws import DT, GRAVITY, LAWS, coulombs, every_law, expected, log, name_of, rest_depth
 
 import footfall as ff
 
@@ -85,15 +85,13 @@ def test_mujocos_elliptic_cone_brakes_alike_in_all_directions(heading):
     below(abs(math.degrees(math.remainder(math.atan2(way[1], way[0]) - angle, 2.0 * math.pi))), 0.7)
 
 
-@every_law
+@pytest.mark.parametrize("law", [law for law in LAWS.values() if expected(law).two_frictions], ids=name_of)
 def test_static_friction_holds_what_dynamic_friction_lets_slide(law):
     """Static 0.8, dynamic 0.4 on a slope of tangent 0.5: at rest it stays, pushed it goes on.
 
     Friction at the sole, below the centre of mass, unloads the corners uphill by a seventh, and a brick let go swings
     on springs: the ratio there reaches 0.7 before it settles.
     """
-    if not expected(law).two_frictions:
-        pytest.skip("one coefficient, as its documentation says")
     slope = math.atan(0.5)
     given = expected(law)
     sim, rec, way, _ = on_ramp(law, (0.8, 0.4), given.settling + 2.0, angle=slope)

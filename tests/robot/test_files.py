@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 import pytest
 from robot_models import HOPPER, lowest_contact, tetrahedron_stl, write_urdf
+from shared_files import shared_file
 
 from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import Robot, load_robot
@@ -221,7 +222,6 @@ def test_a_robot_from_a_scene_has_its_models_name(tmp_path):
         assert load_robot(tmp_path / "scene_flat.xml").name == name
 
 
-REAL = Path(__file__).parents[2].parent / "shared" / "robots"
 FOUND = {  # robot: number of feet, points of each
     "unitree_g1/g1.xml": (2, 4),
     "unitree_go1/go1.xml": (4, 1),
@@ -231,11 +231,10 @@ FOUND = {  # robot: number of feet, points of each
 }
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real robots are not here")
 @pytest.mark.filterwarnings("ignore:the standing pose of robot 'talos_motor'")  # two of its joints begin outside
 @pytest.mark.parametrize("file", FOUND)
 def test_the_feet_of_real_robots_are_found_and_mirrored(file):
-    robot = load_robot(REAL / file)
+    robot = load_robot(shared_file(f"robots/{file}"))
     feet, points = FOUND[file]
     assert [len(foot.points) for foot in robot.feet] == [points] * feet
     data = mujoco.MjData(robot.model)
@@ -254,7 +253,7 @@ def test_the_robots_of_example_robot_data_load_or_the_file_is_said_to_lack_somet
     for place in map(Path, sys.path):
         files += place.glob("cmeel.prefix/share/example-robot-data/robots/*/*/*.urdf")
     if not files:
-        pytest.skip("example-robot-data is not installed")
+        pytest.skip("needs the package example-robot-data, which is not installed")
     lacking = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FootfallWarning)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_files import shared_file
 
 import footfall as ff
 from footfall.cli import main
@@ -17,7 +17,7 @@ from footfall.study.fit import Range, Toss, cube, fit, load_tosses, split
 from footfall.study.fit.search import Evaluations, better, bootstrapped, cross_validated, search
 from footfall.study.fit.trials import started_from_flight
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "cube_tosses" / "tosses.npz"
+DATA = "data/cube_tosses/tosses.npz"
 RATE = 100.0
 
 
@@ -245,9 +245,8 @@ def test_damaged_toss_files_are_refused(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.exists(), reason="the cube tosses are not here")
 def test_the_command_ranks_laws_on_real_tosses(capsys):
-    command = ["identify", "tosses", str(DATA), "--laws", "spring-damper", "hunt-crossley"]
+    command = ["identify", "tosses", str(shared_file(DATA)), "--laws", "spring-damper", "hunt-crossley"]
     assert main([*command, "--trials", "4", "--judge", "4", "--evaluations", "6", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["law"]["name"] for row in rows} == {"spring-damper", "hunt-crossley"}
