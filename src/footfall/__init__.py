@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from footfall.record import Push
     from footfall.recording import Recording, load_recording
     from footfall.robot import Foot, Robot, load_robot, robots
-    from footfall.robot.assist import assisted
+    from footfall.robot.motors import assisted
     from footfall.simulation import Simulation
     from footfall.simulation.worlds import Worlds
     from footfall.solve.contacts import coulomb

@@ -12,7 +12,7 @@ from footfall.control import Posture
 from footfall.control.posture import standing_torques
 from footfall.errors import RobotError
 from footfall.robot import load_robot
-from footfall.robot.built_in.hanavan_segments import (
+from footfall.robot.built_in.hanavan import (
     BARTER,
     DENSITY,
     POUND,

@@ -84,7 +84,7 @@ class Follow(UnderControl):
     def run(self) -> int:
         from footfall.control import Follow
         from footfall.files.joint_motion import load_joint_motion
-        from footfall.robot.assist import assisted
+        from footfall.robot.motors import assisted
         from footfall.study.follow_outcome import follow_outcome
 
         robot = self.chosen_robot()

@@ -14,9 +14,8 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError, did_you_mean, warn
-from footfall.robot.foot import LEG_WORDS, Foot
+from footfall.robot.foot import LEG_WORDS, Foot, as_points
 from footfall.robot.model import AT_JOINT, moving_bodies
-from footfall.robot.points import as_points
 from footfall.robot.shapes import KIND, SOLID
 from footfall.robot.sole import (
     FEW,

@@ -14,8 +14,7 @@ from footfall.errors import RobotError, warn
 from footfall.robot.built_in import BUILT_IN, robots
 from footfall.robot.mesh_files import add_asset, as_stl, find_mesh, is_readable
 from footfall.robot.model import one_line
-from footfall.robot.urdf import read_urdf
-from footfall.robot.urdf_text import root_name
+from footfall.robot.urdf import read_urdf, root_name
 
 ENDINGS = (".xml", ".mjcf", ".urdf")
 UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without one

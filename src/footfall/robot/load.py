@@ -13,14 +13,25 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError, warn
-from footfall.robot.actuators import check_choice, servos_of_model_to_motors, servos_to_motors
 from footfall.robot.built_in import build, parameters_of
 from footfall.robot.facing import described
 from footfall.robot.feet import find_feet, named_feet
 from footfall.robot.files import gather_assets, is_path, is_urdf, name_of, read_model
-from footfall.robot.model import compiled, model_name, prepare, silence_scene, warn_of_flexes, warn_of_scenery, written
-from footfall.robot.overlap import exclude_overlaps, overlapping
-from footfall.robot.points import points_on_feet
+from footfall.robot.foot import points_on_feet
+from footfall.robot.model import (
+    check_choice,
+    compiled,
+    exclude_overlaps,
+    model_name,
+    overlapping,
+    prepare,
+    servos_of_model_to_motors,
+    servos_to_motors,
+    silence_scene,
+    warn_of_flexes,
+    warn_of_scenery,
+    written,
+)
 from footfall.robot.pose import posed, set_down, standing_pose, warn_of_dragged_root, warn_of_fixed_root
 from footfall.robot.robot import Robot
 
@@ -53,7 +64,7 @@ def load_robot(
             "polygon": ring}}`` with the vertices of a flat convex sole in order. A geom's name may stand in place of a
             body's.
         points: where the soles can touch: "vertices" of the outline, an (nx, ny) grid, a number of points on
-            the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.points.choose_points``).
+            the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.foot.choose_points``).
         pose: the pose to stand in: a keyframe's name, (nq,) numbers (m and rad), or {joint: value} on top of the
             default.
         actuators: "as-is", or "motor": position and velocity servos become torque motors of their force range.

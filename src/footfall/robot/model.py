@@ -1,8 +1,15 @@
-"""From a spec to a compiled model without its scene, and the names and bytes of that model."""
+"""From a spec to a compiled model without its scene; its actuators, its overlaps, its names and bytes.
+
+Also the checks of robots stored in a recording: their XML may neither read other files nor ask for absurd memory.
+Footfall writes such XML itself (``MjSpec.to_xml``): includes are resolved, replicas expanded, files kept by plain name
+in ``assets``. Whatever is written otherwise was not written by Footfall.
+"""
 
 from __future__ import annotations
 
 import copy
+import math
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,7 +17,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.errors import RobotError, warn
+from footfall.errors import RobotError, did_you_mean, warn
 
 # As integers: a NumPy integer from the model is not found in a tuple of enums.
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -187,3 +194,170 @@ def model_name(model: mujoco.MjModel) -> str:
 def one_line(error: Exception) -> str:
     """The message of an error on one line."""
     return " ".join(str(error).split())
+
+
+#: m, least depth of an overlap: less is rounding.
+DEEP = 1e-6
+
+
+def overlapping(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[str, str], float]:
+    """Pairs of bodies that overlap in a pose (nq,), and by how much, m."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = pose
+    mujoco.mj_fwdPosition(model, data)
+    found: dict[tuple[str, str], float] = {}
+    for contact in data.contact:
+        bodies = sorted(int(model.geom_bodyid[geom]) for geom in contact.geom)
+        if contact.dist < -DEEP and 0 not in bodies and not _thrown(model, bodies):
+            names = (model.body(bodies[0]).name, model.body(bodies[1]).name)
+            found[names] = max(found.get(names, 0.0), -float(contact.dist))
+    return found
+
+
+def exclude_overlaps(spec: mujoco.MjSpec, name: str, pairs: dict[tuple[str, str], float]) -> None:
+    """Exclude collisions between overlapping bodies, with one warning for all of them.
+
+    URDF users keep such pairs in other files (``disable_collisions`` in MoveIt's SRDF). In MuJoCo it is an
+    ``<exclude>``.
+    """
+    for first, second in pairs:
+        spec.add_exclude(bodyname1=first, bodyname2=second)
+    deepest = sorted(pairs, key=lambda pair: -pairs[pair])
+    named = ", ".join(f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in deepest[:3])
+    more = ", ..." if len(pairs) > 3 else ""
+    many = f"{len(pairs)} pairs of bodies overlap" if len(pairs) > 1 else "two bodies overlap"
+    warn(f"robot '{name}': {many} where it stands, and no longer collide: {named}{more}")
+
+
+def _thrown(model: mujoco.MjModel, bodies: list[int]) -> bool:
+    """Whether two bodies belong to different moving roots, such as the robot and a loose object that it may touch."""
+    roots = [int(model.body_rootid[body]) for body in bodies]
+    return roots[0] != roots[1] and any(
+        model.jnt_type[model.body_jntadr[root]] in (FREE, SLIDE) for root in roots if model.body_jntnum[root]
+    )
+
+
+CHOICES = ("as-is", "motor")
+
+
+def check_choice(actuators: Any) -> None:
+    """Raise ``RobotError`` unless ``actuators`` is one of the choices."""
+    if actuators not in CHOICES:
+        raise RobotError(f"actuators cannot be {actuators!r}: {did_you_mean(str(actuators), CHOICES)}")
+
+
+def servos_to_motors(spec: mujoco.MjSpec) -> None:
+    """Replace position and velocity servos by motors: the control is a force, limited to the servo's force range.
+
+    A servo without a force range has that of its joint; without either the motor is unlimited. Transmission and gear
+    stay. Controls of keyframes, which were angles, become zero.
+    """
+    changed = [_is_servo(a.biastype, a.biasprm, a.gaintype) for a in spec.actuators]
+    for actuator, servo in zip(spec.actuators, changed, strict=True):
+        if not servo:
+            continue
+        limits = _range(actuator.forcelimited, actuator.forcerange)
+        joint = spec.joint(actuator.target) if actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT else None
+        if limits is None and joint is not None:
+            limits = _range(joint.actfrclimited, joint.actfrcrange)
+            # A joint's range is that of the force after the gear.
+            limits = None if limits is None else limits / abs(actuator.gear[0] or 1.0)
+        gear = np.array(actuator.gear)
+        actuator.set_to_motor()
+        actuator.gear = gear
+        actuator.dyntype, actuator.actlimited = mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtLimited.mjLIMITED_FALSE
+        actuator.inheritrange = 0.0
+        actuator.ctrllimited = int(limits is not None)
+        actuator.ctrlrange = [0.0, 0.0] if limits is None else limits
+    for key in spec.keys:
+        if len(key.ctrl) == len(changed):
+            key.ctrl = np.where(changed, 0.0, key.ctrl)
+        if any(changed):
+            key.act = []
+
+
+def servos_of_model_to_motors(model: mujoco.MjModel) -> None:
+    """The same on a compiled model, in place."""
+    for i in range(model.nu):
+        if not _is_servo(model.actuator_biastype[i], model.actuator_biasprm[i], model.actuator_gaintype[i]):
+            continue
+        if model.actuator_actnum[i]:
+            raise RobotError(
+                f"actuator '{model.actuator(i).name}' has a state, which a compiled MjModel cannot lose; "
+                'load the robot from its XML or MjSpec to get actuators="motor"'
+            )
+        joint = int(model.actuator_trnid[i, 0])
+        at_joint = model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_JOINT)
+        limits = model.actuator_forcerange[i].copy() if model.actuator_forcelimited[i] else None
+        if limits is None and at_joint and model.jnt_actfrclimited[joint]:
+            limits = model.jnt_actfrcrange[joint] / abs(model.actuator_gear[i, 0] or 1.0)
+        model.actuator_gaintype[i], model.actuator_gainprm[i] = int(mujoco.mjtGain.mjGAIN_FIXED), 0.0
+        model.actuator_gainprm[i, 0] = 1.0
+        model.actuator_biastype[i], model.actuator_biasprm[i] = int(mujoco.mjtBias.mjBIAS_NONE), 0.0
+        model.actuator_ctrllimited[i] = limits is not None
+        model.actuator_ctrlrange[i] = 0.0 if limits is None else limits
+        model.key_ctrl[:, i] = 0.0
+
+
+def _is_servo(bias: Any, parameters: Any, gain: Any) -> bool:
+    """Whether the force of an actuator depends on the position or speed of what it drives."""
+    affine = int(bias) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    feedback = affine and (parameters[1] != 0 or parameters[2] != 0)
+    return bool(feedback) or int(gain) == int(mujoco.mjtGain.mjGAIN_AFFINE)
+
+
+def _range(limited: Any, values: Any) -> np.ndarray | None:
+    """A range that is enabled, or None."""
+    given = np.array(values, dtype=float)
+    on = int(limited) != int(mujoco.mjtLimited.mjLIMITED_FALSE) and given[0] < given[1]
+    return given if on else None
+
+
+#: Elements that read other files or libraries, or replicate; MuJoCo resolves them when it writes XML.
+RESOLVED = frozenset(("include", "model", "attach", "replicate", "composite", "flexcomp", "extension", "plugin"))
+FOLDERS = ("meshdir", "texturedir", "assetdir")
+#: The most entries of a height field or texture, and the most bytes or items of an attribute of <size>.
+LARGEST_TABLE, LARGEST_SIZE = 2**25, 2**33
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
+
+
+def check_stored(mjcf: str, assets: Mapping[str, bytes]) -> None:
+    """Raise a ``RobotError`` where stored XML reaches outside ``assets`` or asks for an absurd amount of memory."""
+    if "<!DOCTYPE" in mjcf or "<!ENTITY" in mjcf:
+        raise RobotError("its model has a document type, which Footfall does not write")
+    try:
+        root = ElementTree.fromstring(mjcf)
+    except ElementTree.ParseError as error:
+        raise RobotError(f"its model is not XML: {error}") from error
+    for element in root.iter():
+        _check(element, assets)
+
+
+def _check(element: ElementTree.Element, assets: Mapping[str, bytes]) -> None:
+    tag = element.tag
+    if tag in RESOLVED:
+        raise RobotError(f"its model has an element <{tag}>, which could read other files; Footfall does not write it")
+    for name, value in element.attrib.items():
+        if name.startswith("file") and value not in assets:
+            raise RobotError(f"its model reads the file '{value}', which is not inside the recording")
+        if name in FOLDERS and value.strip("./"):
+            raise RobotError(f"its model reads files in the folder '{value}', which is not inside the recording")
+    if tag == "size":
+        for name, value in element.attrib.items():
+            if _number(value) > LARGEST_SIZE:
+                raise RobotError(f"its model asks for a {name} of {value}")
+    for rows, columns in (("nrow", "ncol"), ("width", "height")):
+        entries = _number(element.get(rows, "0")) * _number(element.get(columns, "0"))
+        if tag in ("hfield", "texture") and not entries <= LARGEST_TABLE:
+            raise RobotError(f"its model has a {tag} of {element.get(rows)} x {element.get(columns)} entries")
+
+
+def _number(text: str) -> float:
+    """The number in an attribute, with MuJoCo's units of memory; anything else is left to MuJoCo."""
+    text = text.strip()
+    unit = UNITS.get(text[-1:].upper(), 1)
+    try:
+        value = float(text if unit == 1 else text[:-1]) * unit
+    except ValueError:
+        return 0.0
+    return math.inf if math.isnan(value) else value

@@ -1,16 +1,17 @@
-"""Motors and servos, as a controller that computes torques needs them."""
+"""The actuators of a robot as motors: the controls that give torques, limits, and virtual motors on the root."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.errors import ControllerError
-from footfall.robot import Robot
-from footfall.robot.model import AT_JOINT
+from footfall.errors import ControllerError, RobotError
+from footfall.robot.model import AT_JOINT, FREE, compiled, written
+from footfall.robot.robot import Robot
 
 
 class Drives(NamedTuple):
@@ -131,3 +132,36 @@ def torque_limits(robot: Robot) -> np.ndarray:
     ):
         limit = np.where(limited, np.minimum(limit, top), limit)
     return limit
+
+
+#: Names of the six motors, after ``assist_``.
+PARTS = ("x", "y", "z", "roll", "pitch", "yaw")
+
+
+def assisted(robot: Robot) -> Robot:
+    """The same robot with six unlimited motors on its free root: three forces (world frame) and three moments (the
+    root's frame). They follow its own actuators; ``footfall.measure.assistance`` measures what they do.
+    """
+    if robot.root_motors.any():
+        return robot
+    model = robot.model
+    if not model.njnt or model.jnt_type[0] != FREE:
+        raise RobotError(f"{robot.name} has no free root that motors could push and turn")
+    if robot.mjcf is None:
+        raise RobotError(f"{robot.name} was made from an MjModel, which takes no more motors: load its XML or MjSpec")
+    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    root = spec.body(model.body(int(model.jnt_bodyid[0])).name).joints[0]
+    root.name = root.name or "root"
+    for i, part in enumerate(PARTS):
+        motor = spec.add_actuator(name=f"assist_{part}", target=root.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.set_to_motor()
+        motor.gear = [float(k == i) for k in range(6)]
+    for key in spec.keys:
+        key.ctrl = np.concatenate([key.ctrl, np.zeros(len(PARTS))]) if len(key.ctrl) else key.ctrl
+    mjcf = written(spec, robot.name)
+    return replace(
+        robot,
+        model=compiled(mjcf, robot.assets, robot.name),
+        mjcf=mjcf,
+        home_ctrl=np.concatenate([robot.home_ctrl, np.zeros(len(PARTS))]),
+    )

@@ -16,11 +16,20 @@ from footfall.errors import RobotError
 from footfall.frozen_values import made_again
 from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.facing import Facing, as_forward, find_facing
-from footfall.robot.foot import Foot, check_feet
-from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, base_of, chain_of, compiled, model_bytes, moving_bodies
-from footfall.robot.points import points_on_feet
+from footfall.robot.foot import Foot, check_feet, points_on_feet
+from footfall.robot.model import (
+    AT_JOINT,
+    BALL,
+    FREE,
+    SLIDE,
+    base_of,
+    chain_of,
+    check_stored,
+    compiled,
+    model_bytes,
+    moving_bodies,
+)
 from footfall.robot.pose import posed, set_down
-from footfall.robot.stored import check_stored
 
 
 @dataclass(frozen=True, eq=False, repr=False)

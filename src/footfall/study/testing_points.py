@@ -40,8 +40,8 @@ from footfall.errors import FootfallError, RobotError
 from footfall.given_numbers import check_seed
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot
+from footfall.robot.foot import grid_on_sole, sole_frame
 from footfall.robot.load import AnyRobot, as_robot
-from footfall.robot.points import grid_on_sole, sole_frame
 from footfall.study.point_grids import Enough, GridRow
 from footfall.study.pressed_sole import Heights, Placements, Press, equilibrium, put_down, resultant, rough, scattered
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from footfall.errors import RobotError
 from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.human import check_knee, set_home
 from footfall.robot.built_in.parts import (
     COLOURS,
     DARK,
@@ -28,7 +27,9 @@ from footfall.robot.built_in.parts import (
     add_hinge,
     add_motor,
     add_solid,
+    check_knee,
     new_robot,
+    set_home,
     set_inertial,
 )
 

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.human import (
+from footfall.robot.built_in.parts import (
     ANKLE_HEIGHT,
     ANKLE_RANGE,
     FROM_HEIGHT,
@@ -25,14 +25,18 @@ from footfall.robot.built_in.human import (
     HIP_WIDTH,
     KNEE_RANGE,
     SHANK,
+    SIDES,
     THIGH,
+    Y,
+    add_hinge,
     add_leg,
+    add_motor,
     check_knee,
     dress_trunk,
     fill_from_height,
+    new_robot,
     set_home,
 )
-from footfall.robot.built_in.parts import SIDES, Y, add_hinge, add_motor, new_robot
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from typing import Any
 import mujoco
 
 from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.human import KNEE_RANGE, check_knee
 from footfall.robot.built_in.parts import (
     COLOURS,
     DARK,
     GREY,
+    KNEE_RANGE,
     SIDES,
     X,
     Y,
@@ -33,6 +33,7 @@ from footfall.robot.built_in.parts import (
     add_hinge,
     add_motor,
     add_solid,
+    check_knee,
     new_robot,
     set_inertial,
 )

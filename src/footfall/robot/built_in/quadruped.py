@@ -21,7 +21,6 @@ from typing import Any
 import mujoco
 
 from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.human import check_knee
 from footfall.robot.built_in.parts import (
     COLOURS,
     DARK,
@@ -32,6 +31,7 @@ from footfall.robot.built_in.parts import (
     add_hinge,
     add_motor,
     add_solid,
+    check_knee,
     new_robot,
     set_inertial,
 )

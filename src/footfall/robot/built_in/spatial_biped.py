@@ -19,7 +19,7 @@ import mujoco
 
 from footfall.errors import RobotError, did_you_mean
 from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.human import (
+from footfall.robot.built_in.parts import (
     ANKLE_HEIGHT,
     ANKLE_RANGE,
     FROM_HEIGHT,
@@ -27,14 +27,20 @@ from footfall.robot.built_in.human import (
     HIP_WIDTH,
     KNEE_RANGE,
     SHANK,
+    SIDES,
     THIGH,
+    X,
+    Y,
+    Z,
+    add_hinge,
     add_leg,
+    add_motor,
     check_knee,
     dress_trunk,
     fill_from_height,
+    new_robot,
     set_home,
 )
-from footfall.robot.built_in.parts import SIDES, X, Y, Z, add_hinge, add_motor, new_robot
 
 ANKLE_FROM_HEEL = 0.3  # of the foot's length
 # joint, link (0 thigh, 1 shank, 2 foot), axis, limits in rad, largest torque in N m at 45 kg and 1.5 m
