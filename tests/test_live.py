@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 import time
 from urllib.parse import urlsplit
@@ -16,11 +17,10 @@ import footfall as ff
 from footfall.contact import law as make_law
 from footfall.errors import FootfallError
 from footfall.live import LiveView
-from footfall.live.desk import Desk, Drag, options_of
 from footfall.live.frame import at_rest, frame, panels
-from footfall.live.view import _Pushable
-from footfall.simulation.run import Run
-from footfall.simulation.task import Task
+from footfall.live.view import Drag, Requests, _Pushable, options_of
+from footfall.show import server
+from footfall.simulation.run import Run, Task
 
 PATIENCE = 180.0  # s until a test that waits in vain fails
 PUSH = ff.Push("trunk", force=(0.0, 60.0, 0.0), start=0.05, duration=0.1)
@@ -33,7 +33,7 @@ def sim():
 
 def command(address, asked, headers=None):
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
-    connection.request("POST", "/command", json.dumps(asked), headers or {})
+    connection.request("POST", f"{urlsplit(address).path}command", json.dumps(asked), headers or {})
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
 
@@ -73,21 +73,64 @@ def test_pushes_by_hand_are_on_record_and_a_plain_run_repeats_them(sim):
 
 
 def test_what_is_asked_wrongly_is_told(sim):
-    desk = Desk(["trunk"], 1.0, may_change_law=False)
+    requests = Requests(["trunk"], 1.0, may_change_law=False)
     for asked, said in (
         ({"fly": 1}, "no command is called 'fly'"),
         ({"speed": 0}, "between 0.001 and 1000"),
         ({"push": {"body": "wing", "force": [1, 2, 3]}}, "no body is called 'wing': known: trunk"),
         ({"push": {"body": "trunk", "force": [1, 2, float("inf")]}}, "three finite numbers"),
         ({"law": {"name": "mujoco"}}, "under a controller with a memory"),
+        ({"step": float("inf")}, "whole number of pictures"),
+        ({"step": -1}, "whole number of pictures"),
     ):
         with pytest.raises(FootfallError, match=said):
-            desk.command(asked)
+            requests.command(asked)
     with LiveView(sim, port=0) as live:
         status, text = command(live.address, {"speed": -1})
         assert (status, "error" in json.loads(text)) == (200, True)
         assert command(live.address, {"pause": True}, {"Origin": "http://elsewhere.example"})[0] == 403
         assert command(live.address, "no object")[0] == 200
+        assert "Infinity" in json.loads(command(live.address, {"step": float("inf")})[1])["error"]
+
+
+def answer(address, lines, body=b""):
+    """The first line that comes back for a request, as it is."""
+    place = urlsplit(address)
+    with socket.create_connection((place.hostname, place.port), timeout=PATIENCE) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+        return connection.recv(100).partition(b"\r\n")[0].decode()
+
+
+def test_only_this_machine_and_whoever_knows_the_address_may_command(sim):
+    with LiveView(sim, port=0) as live:
+        path, host = urlsplit(live.address).path, urlsplit(live.address).netloc
+        assert len(path) > 20
+
+        def post(path, host, size="2"):
+            return answer(live.address, [f"POST {path} HTTP/1.1", f"Host: {host}", f"Content-Length: {size}"], b"{}")
+
+        for name in (host, f"localhost:{host.rpartition(':')[2]}", "127.0.0.1", "[::1]:80"):
+            assert " 200 " in post(f"{path}command", name)
+            assert " 200 " in answer(live.address, [f"GET {path} HTTP/1.1", f"Host: {name}"])
+        for name in ("elsewhere.example", "elsewhere.example:8080", "localhost.elsewhere.example", ""):
+            assert " 403 " in post(f"{path}command", name)
+            assert " 403 " in answer(live.address, [f"GET {path} HTTP/1.1", f"Host: {name}"])
+        assert " 403 " in post("/command", host) and " 403 " in post("/guess/command", host)
+        assert " 404 " in answer(live.address, ["GET / HTTP/1.1", f"Host: {host}"])
+        for size in ("-1", "1e9", "100001", "9" * 40, ""):
+            assert " 413 " in post(f"{path}command", host, size)
+
+
+def test_idle_connections_are_closed_and_their_number_is_bounded(sim, monkeypatch):
+    monkeypatch.setattr(server._Handler, "timeout", 0.3)
+    monkeypatch.setattr(server, "CONNECTIONS", 3)
+    with LiveView(sim, port=0) as live:
+        place = urlsplit(live.address)
+        idle = [socket.create_connection((place.hostname, place.port), timeout=PATIENCE) for _ in range(8)]
+        assert [one.recv(1) for one in idle] == [b""] * 8  # at once, or when nothing has come for a while
+        for one in idle:
+            one.close()
+        assert command(live.address, {"pause": True})[0] == 200
 
 
 def test_the_options_of_a_law_that_are_numbers_can_be_changed():
@@ -107,11 +150,11 @@ def running(sim):
         def run():
             found.append(live.run(1.5, controller="posture", record_dt=0.01))
 
-        live.desk.command({"pause": True})
+        live.requests.command({"pause": True})
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         yield live, found
-        live.desk.command({"pause": False, "speed": 1000})
+        live.requests.command({"pause": False, "speed": 1000})
         thread.join(60)
         assert not thread.is_alive()
 
@@ -139,15 +182,15 @@ def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running
 
     mouse("mousePressed", 0)
     mouse("mouseMoved", 40)
-    browser.wait(lambda: live.desk.drag is not None)
-    assert live.desk.drag.body == "trunk"
+    browser.wait(lambda: live.requests.drag is not None)
+    assert live.requests.drag.body == "trunk"
     # Dragged to the right of the picture, by 40 pixels: along the camera's right, and level.
-    force = np.array(live.desk.drag.force)
+    force = np.array(live.requests.drag.force)
     assert force @ [-np.sin(-0.75), np.cos(-0.75), 0.0] == pytest.approx(np.linalg.norm(force))
     command(live.address, {"step": 1})
     browser.wait("footfall.pushes().length === 1")
     mouse("mouseReleased", 40)
-    browser.wait(lambda: live.desk.drag is None)
+    browser.wait(lambda: live.requests.drag is None)
 
     assert browser.evaluate("document.querySelector('#law').value") == "linearizing-penalty"
     assert "kp = 500" in browser.evaluate("document.querySelector('#used').textContent")
@@ -175,21 +218,21 @@ def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running
 def test_a_push_by_hand_ends_with_the_page_it_came_from(running):
     live, found = running
     connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=PATIENCE)
-    connection.request("GET", "/events")
+    connection.request("GET", f"{urlsplit(live.address).path}events")
     stream = connection.getresponse()
     while not live.server.listeners:
         time.sleep(0.01)
     command(live.address, {"push": {"body": "trunk", "force": [0.0, 20.0, 0.0]}})
     command(live.address, {"step": 2})
-    while live.desk.steps:
+    while live.requests.steps:
         time.sleep(0.01)
     stream.close()
     connection.close()
     while live.server.listeners:  # until a picture does not reach it
-        live.desk.command({"step": 1})
+        live.requests.command({"step": 1})
         time.sleep(0.01)
     held = live.recording().time[-1]
-    live.desk.command({"pause": False, "speed": 1000})
+    live.requests.command({"pause": False, "speed": 1000})
     while not found:
         time.sleep(0.01)
     (push,) = found[0].pushes
@@ -199,7 +242,7 @@ def test_a_push_by_hand_ends_with_the_page_it_came_from(running):
 def test_a_browser_that_goes_away_does_not_stop_a_run(sim):
     with LiveView(sim, port=0, speed=None) as live:
         connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=PATIENCE)
-        connection.request("GET", "/events")
+        connection.request("GET", f"{urlsplit(live.address).path}events")
         connection.getresponse()
         while not live.server.listeners:
             time.sleep(0.01)
@@ -212,7 +255,7 @@ def test_a_page_says_that_code_is_compiled_until_the_first_picture_and_how_a_run
 
     def listen(live, count):
         connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=PATIENCE)
-        connection.request("GET", "/events")
+        connection.request("GET", f"{urlsplit(live.address).path}events")
         stream, found = connection.getresponse(), []
         while len(found) < count:
             line = stream.readline()
@@ -241,13 +284,13 @@ def test_a_page_says_that_code_is_compiled_until_the_first_picture_and_how_a_run
 def test_a_page_that_is_opened_later_is_told_the_law_in_use(sim):
     live = LiveView(sim, port=0, speed=None)
     with live:
-        live.desk.command({"pause": True})
+        live.requests.command({"pause": True})
         thread = threading.Thread(target=lambda: live.run(0.05, controller="posture"), daemon=True)
         thread.start()
         while "ready" not in live.server.kept:
             time.sleep(0.01)
-        live.desk.command({"law": {"name": "spring-damper", "options": {}}})
-        live.desk.command({"pause": False})
+        live.requests.command({"law": {"name": "spring-damper", "options": {}}})
+        live.requests.command({"pause": False})
         thread.join(PATIENCE)
         told = json.loads(live.server.kept["law"][len("data: ") :])
     assert told["law"]["name"] == "spring-damper"

@@ -1,18 +1,24 @@
-"""One run in the browser while it is computed."""
+"""One run in the browser while it is computed, and the requests of its page, kept until the loop takes them."""
 
 from __future__ import annotations
 
+import math
+import threading
 import time as clock
 import webbrowser
+from collections.abc import Mapping
+from dataclasses import fields
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
+from footfall.contact.base import Law
 from footfall.control import Balance, Posture
-from footfall.errors import FootfallError
-from footfall.live.desk import Desk, Drag, options_of
+from footfall.errors import FootfallError, did_you_mean
+from footfall.given_numbers import is_whole
 from footfall.live.frame import at_rest, frame, panels
 from footfall.record import Push
 from footfall.recording import Recording
@@ -21,8 +27,83 @@ from footfall.show.geometry import body_meshes
 from footfall.show.report import render_live
 from footfall.show.server import PageServer
 from footfall.simulation import Simulation
-from footfall.simulation.run import Run
-from footfall.simulation.task import Task, push_list
+from footfall.simulation.run import Run, Task
+from footfall.simulation.task import push_list
+
+#: Most pictures that one command steps.
+MOST_STEPS = 10_000
+
+
+class Drag(NamedTuple):
+    """An external force on a body, N in the world frame."""
+
+    body: str
+    force: tuple[float, float, float]
+
+
+class Requests:
+    """Requests of the page; the page's threads write, the loop reads."""
+
+    def __init__(self, bodies: list[str], speed: float | None, *, may_change_law: bool) -> None:
+        self.bodies, self.may_change_law = bodies, may_change_law
+        self.speed, self.paused, self.steps = speed, False, 0
+        self.drag: Drag | None = None
+        self.law: Law | None = None
+        self.changed = threading.Event()
+
+    def command(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Take a command of the page: pause, step, speed, push or law; an error says what is wrong with it."""
+        known = {"pause": self._pause, "step": self._step, "speed": self._speed, "push": self._push, "law": self._law}
+        for name, value in asked.items():
+            if name not in known:
+                raise FootfallError(f"no command is called '{name}': {did_you_mean(name, known)}")
+            known[name](value)
+        self.changed.set()
+        return {}
+
+    def _pause(self, on: Any) -> None:
+        self.paused, self.steps = bool(on), 0
+
+    def _step(self, count: Any) -> None:
+        if not (is_whole(count, 1) and count <= MOST_STEPS):
+            raise FootfallError(f"step = {count!r} but it must be a whole number of pictures from 1 to {MOST_STEPS}")
+        self.paused, self.steps = True, int(count)
+
+    def _speed(self, value: Any) -> None:
+        speed = float(value)
+        if not (0.001 <= speed <= 1000.0):
+            raise FootfallError(f"speed = {speed:g} but it must be between 0.001 and 1000")
+        self.speed = speed
+
+    def _push(self, asked: Any) -> None:
+        if asked is None:
+            self.drag = None
+            return
+        x, y, z = (float(value) for value in asked["force"])
+        if asked["body"] not in self.bodies:
+            raise FootfallError(f"no body is called '{asked['body']}': {did_you_mean(str(asked['body']), self.bodies)}")
+        if not all(map(math.isfinite, (x, y, z))):
+            raise FootfallError(f"the push ({x:g}, {y:g}, {z:g}) N must be three finite numbers")
+        self.drag = Drag(asked["body"], (x, y, z))
+
+    def _law(self, asked: Any) -> None:
+        if not self.may_change_law:
+            raise FootfallError(
+                "the law cannot be changed under a controller with a memory: start anew with --law NAME"
+            )
+        given = {name: value for name, value in asked.get("options", {}).items() if value is not None}
+        self.law = make_law(str(asked["name"]), **given)
+
+
+def options_of(law: Law) -> list[dict[str, Any]]:
+    """The numeric options of a law, which the page can change; None where they are derived."""
+    found = []
+    for field in fields(law):
+        value = getattr(law, field.name)
+        if (value is None or isinstance(value, int | float)) and not isinstance(value, bool):
+            found.append({"name": field.name, "value": value})
+    return found
+
 
 #: Frames per second sent to the browser.
 PACE = 40.0
@@ -58,7 +139,7 @@ class LiveView:
         self.rest = at_rest(simulation, simulation.place())
         model = simulation.robot.model
         moving = [model.body(int(b)).name for b in np.flatnonzero(moving_bodies(model))]
-        self.desk = Desk(moving, speed, may_change_law=False)
+        self.requests = Requests(moving, speed, may_change_law=False)
         self.recordings: list[Recording] = []
         self._bodies = list(body_meshes(model))
         self._offset = 0.0
@@ -69,7 +150,7 @@ class LiveView:
         }
         title = f"{simulation.robot.name}, live"
         page = render_live(self.rest, title, '<div class="laws" id="laws"></div>', live)
-        self.server = PageServer(page, host, port, self.desk.command)
+        self.server = PageServer(page, host, port, self.requests.command)
         self.address = self.server.address
         print(f"footfall: the live view is at {self.address}", flush=True)
         if open_browser:
@@ -80,14 +161,14 @@ class LiveView:
         progress = options.pop("progress", None)
         task = Task(**options)
         task = task._replace(pushes=push_list(task.pushes))
-        self.desk.may_change_law = task.controller in MEMORYLESS or isinstance(task.controller, Posture | Balance)
+        self.requests.may_change_law = task.controller in MEMORYLESS or isinstance(task.controller, Posture | Balance)
         while True:
             ready = f"making {self.simulation.law.name} ready; its first start compiles"
             self.server.send({"note": ready}, kind="note")
             run = _Pushable(self.simulation, duration - self._offset, task)
             self._run = run.run
             ended = self._show(run, progress)
-            if ended or self.desk.law is None:
+            if ended or self.requests.law is None:
                 break
             self.recordings.append(run.run.recording())
             task = self._other_law(run.run, task)
@@ -111,20 +192,20 @@ class LiveView:
 
     def _show(self, run: _Pushable, progress: Any) -> bool:
         """Run to the end and return True, or until another law is asked for."""
-        desk, dt = self.desk, self.simulation.dt
+        asked, dt = self.requests, self.simulation.dt
         last = clock.perf_counter()
-        if desk.paused:
+        if asked.paused:
             self.server.send({"ready": True}, kind="ready")
-        while desk.law is None:
-            if desk.paused and not desk.steps:
-                desk.changed.wait(CHECK_INTERVAL)
-                desk.changed.clear()
+        while asked.law is None:
+            if asked.paused and not asked.steps:
+                asked.changed.wait(CHECK_INTERVAL)
+                asked.changed.clear()
                 last = clock.perf_counter()
                 continue
-            speed = desk.speed
+            speed = asked.speed
             steps = max(1, round((speed or 1.0) / PACE / dt))
-            going = run.advance(steps, desk.drag if self.server.listeners else None)  # no page, no hand
-            desk.steps = max(0, desk.steps - 1)
+            going = run.advance(steps, asked.drag if self.server.listeners else None)  # no page, no hand
+            asked.steps = max(0, asked.steps - 1)
             self._send(run)
             if progress is not None:
                 progress(run.run.step * dt)
@@ -143,13 +224,13 @@ class LiveView:
         tape, row = run.run.tape, run.row()
         event = frame(self.rest, self._bodies, run.run, row, run.acting)
         self.server.send(
-            {"time": self._offset + float(tape.time[row]), "speed": self.desk.speed, **event}, kind="frame"
+            {"time": self._offset + float(tape.time[row]), "speed": self.requests.speed, **event}, kind="frame"
         )
 
     def _other_law(self, run: Run, task: Task) -> Task:
         """Continue under another law from the present state; gives what is left to do."""
         old = self.simulation
-        law, self.desk.law = self.desk.law, None
+        law, self.requests.law = self.requests.law, None
         passed = run.step * old.dt
         assert law is not None
         try:
