@@ -7,10 +7,8 @@
 Needs the extra ``learn``. :mod:`footfall.learn.environments` documents observations, actions and rewards.
 """
 
-from footfall.learn.environments import SingleEnv, WorldsEnv, register
+from footfall.learn.environments import Randomisation, SingleEnv, Stand, Walk, WorldsEnv, register
 from footfall.learn.policy import FEATURES, LinearPolicy
-from footfall.learn.randomisation import Randomisation
-from footfall.learn.tasks import Stand, Walk
 
 __all__ = ["FEATURES", "LinearPolicy", "Randomisation", "SingleEnv", "Stand", "Walk", "WorldsEnv", "register"]
 

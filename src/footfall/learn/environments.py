@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import gymnasium
 import mujoco
@@ -36,8 +37,6 @@ from footfall.engine.dynamics.tree import make_tree
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.ground import Ground
-from footfall.learn.randomisation import Randomisation
-from footfall.learn.tasks import Stand, Task, Walk
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
@@ -49,6 +48,73 @@ from footfall.simulation import Simulation
 from footfall.simulation.task import multiple
 from footfall.simulation.worlds import Worlds
 
+
+class Task:
+    """The task of the robot: observations and rewards, from arrays whose first axis is the world."""
+
+    #: Size of pushes as a share of the weight.
+    push: ClassVar[float] = 0.0
+    extra: ClassVar[int] = 0
+
+    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        return np.concatenate([qpos[:, 2:], qvel], axis=1)
+
+    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Stand(Task):
+    """Stay up under random horizontal pushes."""
+
+    push = 0.3
+
+    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
+        return 1.0 - 0.1 * (action**2).mean(axis=1) - 0.1 * (qvel[:, :2] ** 2).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Walk(Task):
+    """Go along x at ``speed`` (m/s)."""
+
+    speed: float = 0.5
+    extra = 1
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.speed, (int, float, np.number)) and np.isfinite(self.speed)):
+            raise SimulationError(f"speed = {self.speed!r}, but it must be a number of m/s")
+
+    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        commanded = np.full((len(qpos), 1), self.speed)
+        return np.concatenate([super().observe(qpos, qvel), commanded], axis=1)
+
+    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
+        return np.exp(-4.0 * (qvel[:, 0] - self.speed) ** 2) - 0.1 * (action**2).mean(axis=1)
+
+
+@dataclass(frozen=True)
+class Randomisation:
+    """Domain randomisation: ranges of friction coefficients and of factors on all masses, and contact laws.
+
+    Friction and mass are drawn for every episode. ``law`` names one law or several, which are assigned to the worlds in
+    turn.
+    """
+
+    friction: tuple[float, float] | None = None
+    mass: tuple[float, float] | None = None
+    law: Law | str | Sequence[Law | str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("friction", "mass"):
+            value = getattr(self, name)
+            if value is not None and not (np.shape(value) == (2,) and 0 <= value[0] <= value[1] < np.inf):
+                raise SimulationError(f"{name} = {value!r}, but it must be a range (lowest, highest), neither negative")
+
+    @property
+    def laws(self) -> list[Law | str]:
+        return [self.law] if isinstance(self.law, (str, Law)) else list(self.law)
+
+
 #: Pushes within an episode, and how long each lasts, s.
 PUSHES, PUSH_TIME = 3, 0.1
 #: Gymnasium's names of what ``render`` gives.
@@ -57,58 +123,87 @@ RENDER_MODES = ["rgb_array"]
 REST = 0.2
 
 
+@dataclass(frozen=True, kw_only=True)
+class EnvOptions:
+    """The options of an environment.
+
+    Attributes:
+        task: ``Stand()`` if left out, or ``Walk(speed)``.
+        robot: a built-in name, the path of a model, or a robot; its base must be free. Motors of a named or loaded one
+            become position servos that hold its home pose.
+        law: contact law, a name or one with options.
+        ground: a level plane if left out.
+        dt: step, s.
+        control_dt: time between two actions, s.
+        episode: longest time of an episode, s.
+        action_scale: what an action of 1 adds to a servo's target, rad or m; N m for motors.
+        randomise: what is drawn for every episode.
+        device: "cpu" or "cuda".
+        autoreset_mode: Gymnasium's.
+        render_mode: "rgb_array" for pictures.
+        width, height: of a picture, pixels.
+    """
+
+    task: Task | None = None
+    robot: Robot | str = "spatial-biped"
+    law: Law | str = "spring-damper"
+    ground: Ground | None = None
+    dt: float = 1e-3
+    control_dt: float = 0.02
+    episode: float = 5.0
+    action_scale: float = 0.3
+    randomise: Randomisation | None = None
+    device: str = "cpu"
+    autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP
+    render_mode: str | None = None
+    width: int = 480
+    height: int = 480
+
+    def __post_init__(self) -> None:
+        if not self.control_dt <= self.episode < np.inf:
+            raise SimulationError(
+                f"episode = {self.episode!r} s, but it must be at least control_dt = {self.control_dt!r} s"
+            )
+        if self.render_mode is not None and self.render_mode not in RENDER_MODES:
+            raise SimulationError(f"render_mode = {self.render_mode!r}, but it must be 'rgb_array' or None")
+        for name in ("width", "height"):
+            if not is_whole(getattr(self, name), 1):
+                raise SimulationError(f"{name} = {getattr(self, name)!r}, but it must be a whole number > 0")
+        if self.randomise is not None and not isinstance(self.randomise, Randomisation):
+            raise SimulationError(f"randomise = {self.randomise!r}, but it must be a footfall.learn.Randomisation")
+
+
 class WorldsEnv(VectorEnv):
     """``num_envs`` worlds as one vector environment; a world whose episode ended is reset in the next step.
 
-    ``robot`` is a built-in name, the path of a model, or a robot; its base must be free. Motors of a named or loaded
-    one become position servos that hold its home pose. World i draws pushes, friction and mass for every episode from
-    its own random numbers, with ``seed`` + i, like the single environment with that seed.
+    Its options are those of :class:`EnvOptions`, by keyword. World i draws pushes, friction and mass for every episode
+    from its own random numbers, with ``seed`` + i, like the single environment with that seed.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": RENDER_MODES}  # noqa: RUF012
 
-    def __init__(
-        self,
-        num_envs: int = 1,
-        *,
-        task: Task | None = None,
-        robot: Robot | str = "spatial-biped",
-        law: Law | str = "spring-damper",
-        ground: Ground | None = None,
-        dt: float = 1e-3,
-        control_dt: float = 0.02,
-        episode: float = 5.0,
-        action_scale: float = 0.3,
-        randomise: Randomisation | None = None,
-        device: str = "cpu",
-        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
-        width: int = 480,
-        height: int = 480,
-    ) -> None:
-        _check(num_envs, control_dt, episode, render_mode, (width, height))
-        self.render_mode, self.pixels = render_mode, (width, height)
-        mode = AutoresetMode(autoreset_mode)
-        self.metadata = {**self.metadata, "autoreset_mode": mode, "render_fps": max(1, round(1.0 / control_dt))}
-        self.task = Stand() if task is None else task
-        self.robot = _driven(robot) if isinstance(robot, str) else robot
+    def __init__(self, num_envs: int = 1, **options: Any) -> None:
+        if not is_whole(num_envs, 1):
+            raise SimulationError(f"num_envs = {num_envs!r}, but it must be a whole number > 0")
+        given = self.options = EnvOptions(**options)
+        self.render_mode, self.num_envs, self.episode = given.render_mode, num_envs, given.episode
+        mode, fps = AutoresetMode(given.autoreset_mode), max(1, round(1.0 / given.control_dt))
+        self.metadata = {**self.metadata, "autoreset_mode": mode, "render_fps": fps}
+        self.task = given.task or Stand()
+        self.varied = given.randomise or Randomisation()
+        self.robot = _driven(given.robot) if isinstance(given.robot, str) else given.robot
         model = self.robot.model
         if model.nq < 7 or model.jnt_type[0] != 0:
             raise SimulationError(f"{self.robot.name} has no free base, which the observations are made of")
-        self.num_envs, self.episode = num_envs, episode
         servos = model.actuator_biastype != int(mujoco.mjtBias.mjBIAS_NONE)  # whose target is the angle times the gear
-        self.reach = action_scale * np.where(servos, model.actuator_gear[:, 0], 1.0)
-        self.every = multiple("control_dt", control_dt, dt)
-        self.varied = Randomisation() if randomise is None else randomise
-        if not isinstance(self.varied, Randomisation):
-            raise SimulationError(f"randomise = {randomise!r}, but it must be a footfall.learn.Randomisation")
-        laws = (self.varied.laws or [law])[:num_envs]
+        self.reach = given.action_scale * np.where(servos, model.actuator_gear[:, 0], 1.0)
+        self.every = multiple("control_dt", given.control_dt, given.dt)
+        laws = (self.varied.laws or [given.law])[:num_envs]
         self.groups = [
-            (slice(i, None, len(laws)), Simulation(self.robot, law=one, ground=ground, dt=dt))
+            (slice(i, None, len(laws)), Simulation(self.robot, law=one, ground=given.ground, dt=given.dt))
             for i, one in enumerate(laws)
         ]
         make_tree(self.groups[0][1].scene.model)  # refuses what many worlds cannot be
-        self.device = device
         size = model.nq - 2 + model.nv + self.task.extra
         self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
         self.single_action_space = spaces.Box(-1.0, 1.0, (model.nu,), np.float32)
@@ -162,7 +257,7 @@ class WorldsEnv(VectorEnv):
                 self.worlds[group].reset(which[chosen], **given)
             else:
                 given["pushes"] = given["pushes"] or ()
-                self.worlds.append(Worlds(sim, len(pushes[chosen]), device=self.device, **given))
+                self.worlds.append(Worlds(sim, len(pushes[chosen]), device=self.options.device, **given))
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
         """One control period of all worlds; those that ended before are reset, with reward 0, or as the mode says."""
@@ -204,7 +299,7 @@ class WorldsEnv(VectorEnv):
         if self._stage is None:
             size, _, height, reach = robot_sizes(self.robot, body_meshes(self.robot.model))
             box = Box(size, 2.0 * reach, math.hypot(height, 2.0 * reach))
-            self._stage = Stage(self.robot, self.groups[0][1].ground, box, self.pixels)
+            self._stage = Stage(self.robot, self.groups[0][1].ground, box, (self.options.width, self.options.height))
         return tuple(self._stage.picture(qpos) for qpos in self._state()[0])
 
     def close(self, **options: Any) -> None:
@@ -269,18 +364,6 @@ class SingleEnv(gymnasium.Env):
 
     def close(self) -> None:
         self.many.close()
-
-
-def _check(num_envs: int, control_dt: float, episode: float, render_mode: str | None, pixels: tuple[int, int]) -> None:
-    if not is_whole(num_envs, 1):
-        raise SimulationError(f"num_envs = {num_envs!r}, but it must be a whole number > 0")
-    if not control_dt <= episode < np.inf:
-        raise SimulationError(f"episode = {episode!r} s, but it must be at least control_dt = {control_dt!r} s")
-    if render_mode not in (None, *RENDER_MODES):
-        raise SimulationError(f"render_mode = {render_mode!r}, but it must be 'rgb_array', or left out")
-    if not all(is_whole(one, 1) for one in pixels):
-        width, height = pixels
-        raise SimulationError(f"width = {width!r}, height = {height!r}, but a picture has whole numbers of pixels > 0")
 
 
 def _driven(robot: str) -> Robot:
