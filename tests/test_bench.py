@@ -15,11 +15,10 @@ from footfall.control.posture import with_servos
 from footfall.errors import FootfallWarning, SimulationError
 from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation
-from footfall.study import bench
-from footfall.study.bench import Effort, Figure, LawSpeed
-from footfall.study.bench_friction import friction_costs, without_joint_friction
-from footfall.study.bench_humanoid import bench_humanoid
-from footfall.study.bench_robots import robot_table
+from footfall.study.bench import speeds as bench
+from footfall.study.bench.robots import friction_costs, robot_table, without_joint_friction
+from footfall.study.bench.speeds import Effort, Figure, LawSpeed
+from footfall.study.bench.worlds import HUMANOID_FILE
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
 
@@ -174,7 +173,7 @@ def test_the_command_prints_one_json_line_per_figure_and_for_people_a_table(monk
 
 
 def test_the_humanoid_of_the_bench_has_the_size_of_mujocos_and_stands():
-    robot = bench_humanoid()
+    robot = load_robot(HUMANOID_FILE)
     assert (robot.model.nv, robot.model.nu, robot.point_count) == (27, 21, 8)
     assert robot.mass == pytest.approx(40.844, abs=1e-3)
     model, data = bench.mujoco_scene(with_servos(robot))

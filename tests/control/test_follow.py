@@ -14,7 +14,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.control import Follow, Walk
 from footfall.errors import ControllerError
-from footfall.study.follow_outcome import FollowOutcome, follow_outcome
+from footfall.study.outcomes import FollowOutcome, follow_outcome
 
 #: Laws that are not asked here: they take minutes.
 TOO_SLOW = ("acceleration-complementarity",)

@@ -14,7 +14,7 @@ import footfall as ff
 from footfall.control import Balance, Walk
 from footfall.engine.stages import damping_servos
 from footfall.errors import ControllerError
-from footfall.study.walk_outcome import walk_outcome
+from footfall.study.outcomes import walk_outcome
 
 OTHER_LAWS = [law for law in ff.laws() if law != "time-stepping"]
 

@@ -10,7 +10,7 @@ import pytest
 import footfall as ff
 from footfall.cli import main
 from footfall.cli.bench import survey_cells
-from footfall.study.walk_outcome import robot_outcome
+from footfall.study.outcomes import robot_outcome
 
 
 def test_a_quadruped_walks_and_reports(capsys):
@@ -46,7 +46,7 @@ def test_what_cannot_walk_is_refused_in_one_sentence(args, message, capsys):
 @pytest.mark.slow
 def test_a_survey_of_grounds_is_a_second_table(tmp_path, monkeypatch):
     """The largest push, of the first table, is searched for by the example of the command; a quadruped's is another."""
-    monkeypatch.setattr("footfall.study.walk_outcome._largest", lambda sim: 0.05)
+    monkeypatch.setattr("footfall.study.outcomes._largest", lambda sim: 0.05)
     file = tmp_path / "robots.md"
     options = ["--laws", "time-stepping", "--steps", "4", "--grounds", "--out", str(file)]
     assert main(["survey", "spatial-biped", *options]) == 0

@@ -20,7 +20,7 @@ from footfall.control.walk.phases import SwingClock, clock_rate
 from footfall.control.whole_body.on_soles import Weights, see_body, solve_body, whole_body
 from footfall.errors import ControllerError
 from footfall.simulation.task import perturbed_starts
-from footfall.study.walk_grounds import FRICTION, ICE, walk_grounds
+from footfall.study.outcomes import FRICTION, ICE, walk_grounds
 
 #: Laws that are not asked to walk here: they take minutes.
 TOO_SLOW = ("acceleration-complementarity",)

@@ -10,8 +10,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.robot import Robot
-from footfall.simulation.run import Run
-from footfall.simulation.task import Task
+from footfall.simulation.run import Run, Task
 
 # Every kind of joint, branches, a second tree, a lone body, armature, damping: what a chain of hinges does not show.
 MENAGERIE = """

@@ -8,7 +8,7 @@ from bounds import below
 
 import footfall as ff
 from footfall.solve.effort import STANDING_STEPS
-from footfall.study.random_states import DT, Start, begun, random_start, rough_grounds
+from footfall.study.bench.stress import DT, Start, begun, random_start, rough_grounds
 
 ROBOT = "spatial-biped"
 #: Random states of the robot, and steps from each.

@@ -13,7 +13,7 @@ import footfall as ff
 from footfall.engine.events.dormand_prince import LOOSEST, loosen
 from footfall.engine.events.flow import LOOSENED, VAIN, make_flow
 from footfall.engine.events.period import TIRED, begins_soft
-from footfall.study.random_states import random_start, rough_grounds
+from footfall.study.bench.stress import random_start, rough_grounds
 
 LAW = "acceleration-complementarity"
 

@@ -13,7 +13,7 @@ from real_robots import real_robot
 
 import footfall as ff
 from footfall.standing import point_gaps
-from footfall.study.random_states import (
+from footfall.study.bench.stress import (
     DT,
     Outcome,
     begun,
@@ -144,7 +144,8 @@ def test_the_command_prints_a_row_for_every_law(capsys):
         "pull",
         "energy",
         "slowest",
-        "times standing",
+        "standing",
+        "audit",
         "spring-damper",
         "time-stepping",
     ):

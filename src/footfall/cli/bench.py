@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -15,10 +15,10 @@ from footfall.cli.shared.output import print_json, print_table, progress_bar, sa
 from footfall.errors import FootfallError
 
 if TYPE_CHECKING:
+    from footfall.ground import Ground
     from footfall.robot import Robot
-    from footfall.study.random_states import Outcome
-    from footfall.study.walk_grounds import GroundOutcome
-    from footfall.study.walk_outcome import RobotOutcome
+    from footfall.study.bench.stress import Case, Outcome
+    from footfall.study.outcomes import GroundOutcome, RobotOutcome
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Bench:
         if self.robots and not self.cold:
             return self.run_robots()
         from footfall.contact import laws
-        from footfall.study.bench import QUICK, Effort, Figure, LawSpeed, bench, cold_starts
+        from footfall.study.bench.speeds import QUICK, Effort, Figure, LawSpeed, bench, cold_starts
 
         found: list[LawSpeed | Figure] = []
         figures: Iterator[LawSpeed | Figure]
@@ -85,8 +85,8 @@ class Bench:
 
     def run_robots(self) -> int:
         """Robots under every law: whether they stand, what the audit says, and what a step costs."""
-        from footfall.study.bench import Effort
-        from footfall.study.bench_robots import robot_table
+        from footfall.study.bench.robots import robot_table
+        from footfall.study.bench.speeds import Effort
 
         effort = Effort(rounds=10, steps=50, settle=500) if self.quick else Effort(rounds=60, steps=50, settle=1000)
         rows = []
@@ -107,7 +107,7 @@ class Bench:
 
     def run_friction(self) -> int:
         """Robots with and without joint friction, law by law."""
-        from footfall.study.bench_friction import friction_costs
+        from footfall.study.bench.robots import friction_costs
 
         if not self.robots:
             raise FootfallError("--friction: name the robots with --robots")
@@ -125,7 +125,7 @@ class Bench:
 
     def run_worlds(self) -> int:
         """Many worlds at once, law by law."""
-        from footfall.study.world_speeds import LAWS, machine, rollout_speed, world_robot, world_speeds
+        from footfall.study.bench.worlds import LAWS, machine, rollout_speed, world_robot, world_speeds
 
         for count in self.worlds:
             if count < 1:
@@ -152,72 +152,174 @@ class Bench:
         return 0 if rows else 1
 
 
+STRESS_PAGE = """# Stress
+
+What robots do from random states: {count} starts of each robot on each of {grounds} kinds of ground under each law,
+three of four above the ground, on it or up to 10 cm inside, every fourth of a fallen robot; bent, tilted and moving at
+up to 5 m/s and rad/s, on friction from 0 to 1, {steps} steps of {dt:g} ms each without a controller. Of the {robots}
+robots {built_in} are built in, {files} are given model files and {chance} are made by chance: one to four legs on a
+free trunk, masses over three decades, joints with limits, springs, damping and friction. All laws start from the same
+states, and everything follows from the seed. Made on {date} by
+
+```text
+$ {command}
+```
+
+*Unsolved* counts steps whose forces the law itself calls unsolved; *diverged* runs that ended early, each with a
+sentence; *cone* runs with friction beyond the cone, *pull* with a force that pulls. Of the runs that started *clear* of
+the ground and did not diverge, *audit* counts those whose audit fails, *energy* is the largest work of the contact
+forces, relative to the energy at the start. The *slowest* step is processor time on the machine that made this page,
+with the making of room for bodies that come near the ground; *standing* is that over a step of the same robot standing
+at home on a plane, the largest of all robots.
+
+{table}
+{failures}"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stress:
     """Release robots from random states on every kind of ground, under every law, and count what goes wrong.
 
     footfall stress 20 --laws time-stepping --robots hanavan
 
-    Robots start above the ground, on it, or up to 10 cm inside, bent, tilted and moving, and run for 30 steps of 1 ms.
-    Columns: unsolved counts steps whose forces the law calls unsolved; diverged counts runs that ended early; cone
-    those with friction beyond the cone; pull those with forces that pull; energy is the largest energy gain, relative
-    to the energy at the start, of a run that started clear of the ground; slowest is the CPU time of the slowest step,
-    and times standing is that time over a step of the same robot standing at home on a plane.
+    footfall stress 4 --laws spring-damper --robots chance --chance 3
+
+    Robots start above the ground, on it, up to 10 cm inside or fallen, bent, tilted and moving, and run for 30 steps of
+    1 ms. Columns: unsolved counts steps whose forces the law calls unsolved; diverged counts runs that ended early;
+    cone those with friction beyond the cone; pull those with forces that pull; audit those that started clear of the
+    ground and fail the audit; energy is the largest energy gain of these, relative to the energy at the start; slowest
+    is the processor time of the slowest step, and times standing is that over a step of the same robot standing at home
+    on a plane. The same seed gives the same states. Exits with 1 if a run diverges, leaves the cone, pulls or fails.
     """
 
     count: tyro.conf.Positional[int] = 10
     """runs of each robot on each ground under each law"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
     """which laws, see footfall laws"""
-    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME|FILE...")] = ("all",)
-    """built-in robots or model files"""
+    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|chance|NAME|FILE...")] = ("all", "chance")
+    """all that are built in, robots made by chance, built-in names or model files"""
+    chance: int = 10
+    """how many robots are made by chance"""
     grounds: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|KIND...")] = ("all",)
     """plane, slope, stairs, heightfield, function"""
     seed: int = 0
-    """another one gives other states"""
+    """another one gives other states and other robots"""
     each: bool = False
     """a row for every robot and ground, not only for every law"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md", help_behavior_hint="")] = None
+    """write a page of what was tried and what failed, as Markdown"""
     json: bool = False
     """print one JSON object for every law, robot and ground"""
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.errors import FootfallError, did_you_mean
+        from footfall.study.bench.stress import Outcome, coulomb_laws, random_states
+
+        for name, number in (("count", self.count), ("chance", self.chance)):
+            if number < 1:
+                raise FootfallError(f"{name} = {number} but it must be a whole number >= 1")
+        laws = coulomb_laws(all_laws() if self.laws == ("all",) else self.laws)
+        robots, grounds = self._robots(), self._grounds()
+        found: list[Case] = []
+        with progress_bar("random states", len(laws) * len(robots) * len(grounds), "cases") as bar:
+            for case in random_states(laws, robots, grounds, self.count, seed=self.seed):
+                found.append(case)
+                if self.json:
+                    print_json({"law": case.law, "robot": case.robot, "ground": case.ground, **asdict(case.outcome)})
+                if bar is not None:
+                    bar(len(found))
+        by_law: dict[tuple[str, ...], Outcome] = {}
+        rows: dict[tuple[str, ...], Outcome] = {}
+        for case in found:
+            key = (case.law, case.robot, case.ground) if self.each else (case.law,)
+            rows[key] = rows.get(key, Outcome()) + case.outcome
+            by_law[case.law,] = by_law.get((case.law,), Outcome()) + case.outcome
+        if not self.json:
+            head = ("law", "robot", "ground") if self.each else ("law",)
+            columns = (*head, *(f"{name}>" for name in STRESS_COLUMNS))
+            print_table(columns, [[*key, *_outcome_cells(one)] for key, one in rows.items()])
+        if self.out is not None:
+            self.out.write_text(self._page(robots, len(grounds), found, by_law), encoding="utf-8")
+            say(f"wrote {self.out}")
+        return int(any(one.failed for one in rows.values()))
+
+    def _robots(self) -> list[Robot]:
         from footfall.robot import load_robot
         from footfall.robot import robots as all_robots
-        from footfall.study.random_states import Outcome, coulomb_laws, random_states, rough_grounds
+        from footfall.study.bench.stress import chance_robot
 
-        if self.count < 1:
-            raise FootfallError(f"count = {self.count} but it must be a whole number >= 1")
-        laws = coulomb_laws(all_laws() if self.laws == ("all",) else self.laws)
-        robots = [load_robot(name) for name in (all_robots() if self.robots == ("all",) else self.robots)]
+        made = [chance_robot(1000 * self.seed + k) for k in range(self.chance)] if "chance" in self.robots else []
+        names = [*(all_robots() if "all" in self.robots else ()), *self.robots]
+        return [*(load_robot(name) for name in names if name not in ("all", "chance")), *made]
+
+    def _grounds(self) -> dict[str, Ground]:
+        from footfall.errors import did_you_mean
+        from footfall.study.bench.stress import rough_grounds
+
         known = rough_grounds()
         for kind in self.grounds:
             if kind not in known and kind != "all":
                 raise FootfallError(f"no ground is called '{kind}': {did_you_mean(kind, list(known))}")
-        grounds = known if "all" in self.grounds else {kind: known[kind] for kind in self.grounds}
-        rows: dict[tuple[str, ...], Outcome] = {}
-        total = len(laws) * len(robots) * len(grounds)
-        with progress_bar("random states", total, "cases") as bar:
-            for done, case in enumerate(random_states(laws, robots, grounds, self.count, seed=self.seed), 1):
-                if self.json:
-                    print_json({"law": case.law, "robot": case.robot, "ground": case.ground, **asdict(case.outcome)})
-                key = (case.law, case.robot, case.ground) if self.each else (case.law,)
-                rows[key] = rows.get(key, Outcome()) + case.outcome
-                if bar is not None:
-                    bar(done)
-        if not self.json:
-            head = ("law", "robot", "ground") if self.each else ("law",)
-            counts = ("runs>", "steps>", "unsolved>", "diverged>", "cone>", "pull>")
-            numbers = (*counts, "energy>", "slowest, ms>", "times standing>")
-            print_table((*head, *numbers), [[*key, *_outcome_cells(found)] for key, found in rows.items()])
-        bad = any(found.diverged or found.cone or found.pull for found in rows.values())
-        return 1 if bad else 0
+        return known if "all" in self.grounds else {kind: known[kind] for kind in self.grounds}
+
+    def _page(
+        self, robots: list[Robot], grounds: int, found: list[Case], by_law: Mapping[tuple[str, ...], Outcome]
+    ) -> str:
+        """What was tried, what failed and how often, by law, as Markdown."""
+        from footfall.robot import robots as all_robots
+        from footfall.study.bench.stress import DT, STEPS
+
+        built_in, chance = (
+            len({one.name for one in robots} & set(all_robots())),
+            self.chance * ("chance" in self.robots),
+        )
+        laws = "" if self.laws == ("all",) else f" --laws {' '.join(self.laws)}"
+        named = " ".join(Path(one).name for one in self.robots)
+        command = f"footfall stress {self.count}{laws} --robots {named} --chance {self.chance} --seed {self.seed}"
+        table = _markdown_row(("law", *STRESS_COLUMNS)) + "|" + "---|" * (len(STRESS_COLUMNS) + 1) + "\n"
+        table += "".join(_markdown_row((f"`{law}`", *_outcome_cells(one))) for (law,), one in by_law.items())
+        return STRESS_PAGE.format(
+            count=self.count,
+            grounds=grounds,
+            steps=STEPS,
+            dt=1e3 * DT,
+            robots=len(robots),
+            built_in=built_in,
+            files=len(robots) - built_in - chance,
+            chance=chance,
+            date=date.today().isoformat(),
+            command=command,
+            table=table,
+            failures=_failures(found),
+        )
+
+
+STRESS_COLUMNS = (
+    *("runs", "steps", "unsolved", "diverged", "cone", "pull", "clear", "audit", "energy", "slowest, ms"),
+    "times standing",
+)
 
 
 def _outcome_cells(found: Outcome) -> list[str]:
-    counts = (found.runs, found.steps, found.unsolved, found.diverged, found.cone, found.pull)
+    counts = (found.runs, found.steps, found.unsolved, found.diverged, found.cone, found.pull, found.clear, found.audit)
     return [*map(str, counts), f"{found.energy:.1e}", f"{1e3 * found.slowest:.2f}", f"{found.times_standing:.0f}"]
+
+
+def _failures(found: Sequence[Case]) -> str:
+    """Where something went wrong, a line for each law and robot."""
+    lines: dict[tuple[str, str], Outcome] = {}
+    for case in found:
+        if case.outcome.failed or case.outcome.unsolved:
+            key = (case.law, case.robot)
+            lines[key] = lines[key] + case.outcome if key in lines else case.outcome
+    if not lines:
+        return "\nNothing failed.\n"
+    text = "\n## Where\n\n" + _markdown_row(("law", "robot", "unsolved", "diverged", "cone", "pull", "audit fails"))
+    text += "|" + "---|" * 7 + "\n"
+    for (law, robot), one in lines.items():
+        rows = ", ".join(f"{name} ({count})" for name, count in sorted(one.audit_rows.items()))
+        text += _markdown_row((f"`{law}`", robot, *map(str, (one.unsolved, one.diverged, one.cone, one.pull)), rows))
+    return text
 
 
 HEADER = """# Robots
@@ -287,8 +389,7 @@ class Survey:
     def run(self) -> int:
         from footfall.contact import laws as all_laws
         from footfall.robot import load_robot
-        from footfall.study.walk_grounds import ground_outcomes
-        from footfall.study.walk_outcome import robot_outcome
+        from footfall.study.outcomes import ground_outcomes, robot_outcome
 
         laws = all_laws() if self.laws == ("all",) else self.laws
         names = WALKERS if self.robots == ("all",) else self.robots
@@ -331,7 +432,7 @@ class Survey:
         """Draw the robots that walk; gives the pictures as Markdown."""
         from footfall.errors import FootfallError
         from footfall.show.picture import write_picture
-        from footfall.study.walk_outcome import in_mid_step
+        from footfall.study.outcomes import in_mid_step
 
         if self.out is None or not self.pictures:
             return ""
@@ -353,7 +454,7 @@ class Survey:
                 file.write(text)
 
 
-def _markdown_row(texts: tuple[str, ...]) -> str:
+def _markdown_row(texts: Sequence[str]) -> str:
     return "| " + " | ".join(texts) + " |\n"
 
 

@@ -35,7 +35,7 @@ class Walk(UnderControl):
 
     def run(self) -> int:
         from footfall.control import walker
-        from footfall.study.walk_outcome import walk_outcome
+        from footfall.study.outcomes import walk_outcome
 
         robot = self.chosen_robot()
         controller = walker(
@@ -85,7 +85,7 @@ class Follow(UnderControl):
         from footfall.control import Follow
         from footfall.files.joint_motion import load_joint_motion
         from footfall.robot.motors import assisted
-        from footfall.study.follow_outcome import follow_outcome
+        from footfall.study.outcomes import follow_outcome
 
         robot = self.chosen_robot()
         if self.assist:

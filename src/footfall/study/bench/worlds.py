@@ -10,6 +10,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -22,9 +23,10 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.worlds import Worlds
-from footfall.study.bench_humanoid import NAME as HUMANOID
-from footfall.study.bench_humanoid import bench_humanoid
+from footfall.study.bench.speeds import mujoco_scene
 
+#: The name of the robot that MuJoCo, MJX and MuJoCo Warp are measured by, and its model.
+HUMANOID, HUMANOID_FILE = "humanoid", Path(__file__).with_name("humanoid.xml")
 #: Steps between two choices of controls: 50 Hz at 1 ms.
 STEPS = 20
 #: Laws that are measured unless others are named.
@@ -52,7 +54,7 @@ def world_robot(name: str = "spatial-biped") -> Robot:
     """A robot on servos: the name "humanoid" is that of the bench, others are as in ``load_robot``."""
     if name == "spatial-biped":
         return load_robot(name, actuators="position")
-    return with_servos(bench_humanoid() if name == HUMANOID else load_robot(name))
+    return with_servos(load_robot(HUMANOID_FILE if name == HUMANOID else name))
 
 
 def world_speeds(
@@ -138,8 +140,6 @@ def best_rate(step: Callable[[], Any], count: int, rounds: int) -> float:
 def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5) -> float:
     """Steps per second of ``mujoco.rollout``, MuJoCo's threaded batch, standing on the same robot."""
     from mujoco import rollout
-
-    from footfall.study.bench import mujoco_scene
 
     own = world_robot() if robot is None else robot
     model, data = mujoco_scene(own)
