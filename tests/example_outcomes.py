@@ -338,7 +338,7 @@ def enough_points(command, capsys):
 def a_survey(args, monkeypatch):
     """One row a law, in which it stands and walks; the largest push is searched for where grounds are not asked of."""
     if "--grounds" in args:
-        monkeypatch.setattr("footfall.study.walk_outcome._largest", lambda sim: 0.05)
+        monkeypatch.setattr("footfall.study.outcomes._largest", lambda sim: 0.05)
     assert main(args) == 0
     lines = Path(args[-1]).read_text(encoding="utf-8").splitlines()
     for law in args[args.index("--laws") + 1 : args.index("--steps")]:

@@ -53,3 +53,15 @@ def thrown_brick(friction):
     velocity = np.zeros(6)
     velocity[0] = 1.0
     return sim.run(0.2, qvel=velocity, record_dt=0.01)
+
+
+def hold(path):
+    """Lock a file, say so beside it, and keep it for as long as this process lives."""
+    import fcntl
+    import time
+    from pathlib import Path
+
+    file = Path(path).open("w")  # noqa: SIM115
+    fcntl.flock(file, fcntl.LOCK_EX)
+    Path(path).with_name("locked").touch()
+    time.sleep(1000.0)

@@ -8,8 +8,7 @@ from bounds import below
 
 import footfall as ff
 from footfall.cli import main
-from footfall.study.design import design
-from footfall.study.design.front import crowding, on_front, ranks
+from footfall.study.design import crowding, design, on_front, ranks
 
 
 def schaffer(x, y=0.0):

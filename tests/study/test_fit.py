@@ -15,7 +15,7 @@ from footfall.errors import StudyError
 from footfall.measure.trajectory import force_error, position_error, rotation_error, velocity_error
 from footfall.study.fit import Range, Toss, cube, fit, load_tosses, split
 from footfall.study.fit.search import Evaluations, better, bootstrapped, cross_validated, search
-from footfall.study.fit.trials import started_from_flight
+from footfall.study.fit.tosses import started_from_flight
 
 DATA = "data/cube_tosses/tosses.npz"
 RATE = 100.0

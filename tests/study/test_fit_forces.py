@@ -13,8 +13,8 @@ from footfall.cli import main
 from footfall.errors import FootfallError, StudyError
 from footfall.files.measured import Measured
 from footfall.study.fit import ForceTrial, fit
-from footfall.study.fit.pulls import sled
-from footfall.study.pull_data import Pull
+from footfall.study.fit.trials import sled
+from footfall.study.identify import Pull
 
 NOISE = 0.02  # of the weight, of each sample of a force plate
 TRUTH = {"law.rest_penetration": 4e-4, "law.damping_ratio": 0.5}

@@ -12,8 +12,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
 from footfall.study.as_worlds import apart_until
-from footfall.study.largest_push import bisect_together, largest_pushes
-from footfall.study.push_basin import push_basin
+from footfall.study.largest_push import bisect_together, largest_pushes, push_basin
 
 BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
   <geom type="box" size=".1 .1 .1"/><body name="arm" pos="0 0 .2"><joint/><geom size=".05"/></body></body>

@@ -18,9 +18,9 @@ import footfall as ff
 from footfall.cli import main
 from footfall.contact import registry
 from footfall.errors import StudyError
-from footfall.study.sweep import Samples, executors, load_table
+from footfall.study.sweep import Samples, load_table, running
 from footfall.study.sweep.cases import make_cases
-from footfall.study.sweep.plan import make_plan, open_folder
+from footfall.study.sweep.folder import make_plan, open_folder
 
 
 def same(a, b, but=()):
@@ -190,6 +190,79 @@ def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_
     with pytest.raises(StudyError, match="holds no study"):
         ff.sweep(sweep_work.squared, grid={"x": [1]}, out=tmp_path / "other", workers=1)
     assert before == {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"work": {"function": "getcwd", "module": "os", "file": "", "source": "", "measures": []}}, "was changed"),
+        ({"seed": 7}, "was changed"),
+        ({"batch": -1}, "was changed"),
+        ({"batch": "all"}, "was changed"),
+        ({"work": 3}, "cannot be read"),
+        ({"format": 99}, "format 99"),
+    ],
+)
+def test_a_study_that_another_hand_changed_is_refused_and_nothing_of_it_is_run(change, sentence, tmp_path):
+    study = {"grid": {"x": [1, 2]}, "out": tmp_path / "s", "workers": 2}
+    ff.sweep(sweep_work.squared, **study)
+    file = tmp_path / "s" / "study.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    for path in (tmp_path / "s" / "cases").iterdir():
+        path.unlink()
+    with pytest.raises(StudyError, match=sentence):
+        ff.sweep(sweep_work.squared, **study)
+    assert not any((tmp_path / "s" / "cases").iterdir())
+    with pytest.raises(StudyError, match=sentence):
+        load_table(tmp_path / "s")
+
+
+def test_a_damaged_journal_is_a_sentence(tmp_path):
+    study = {"grid": {"x": [1, 2]}, "out": tmp_path / "s", "workers": 1}
+    ff.sweep(sweep_work.squared, **study)
+    (first, *_) = sorted((tmp_path / "s" / "cases").iterdir())
+    for line in ("[1, 2]", '{"case": "none"}', '{"case": 0}', "no JSON", "3"):
+        first.write_text(line + "\n")
+        with pytest.raises(StudyError, match="is damaged at"):
+            ff.sweep(sweep_work.squared, **study)
+        with pytest.raises(StudyError, match="is damaged at"):
+            load_table(tmp_path / "s")
+
+
+class Fault:
+    """Interrupts the process at one of its calls of the operating system that concern a folder."""
+
+    def __init__(self) -> None:
+        self.folder, self.left, self.raised = None, 0, False
+        sys.addaudithook(self.heard)  # which no one can take away again: it does nothing without a folder
+
+    def heard(self, event, arguments):
+        if self.folder is None or event not in ("open", "os.rename", "os.mkdir", "os.remove", "os.scandir"):
+            return
+        if any(self.folder in str(one) for one in arguments):
+            self.left -= 1
+            if self.left == 0:
+                self.raised = True
+                raise KeyboardInterrupt
+
+
+def test_a_study_interrupted_at_any_call_of_the_system_goes_on(tmp_path):
+    fault, cases = Fault(), {"grid": {"x": [1, 2, 3]}, "workers": 1}
+    whole = ff.sweep(sweep_work.squared, **cases)
+    for call in range(1, 1000):
+        folder = tmp_path / f"study-{call}"
+        fault.folder, fault.left, fault.raised = str(folder), call, False
+        try:
+            ff.sweep(sweep_work.squared, out=folder, **cases)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            fault.folder = None
+        assert same(ff.sweep(sweep_work.squared, out=folder, **cases), whole)
+        assert same(load_table(folder), whole)
+        if not fault.raised:
+            break
+    assert 20 < call < 999
 
 
 @pytest.mark.parametrize(
@@ -382,6 +455,6 @@ def test_a_dask_cluster_gives_the_same_table_though_a_worker_is_killed(tmp_path)
 
 def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(executors, "ANSWER_S", 0.5)
+    monkeypatch.setattr(running, "ANSWER_S", 0.5)
     with pytest.raises(StudyError, match="no Dask scheduler answers"):
         ff.sweep(sweep_work.squared, grid={"x": [1]}, scheduler="tcp://127.0.0.1:9", out=tmp_path / "s")

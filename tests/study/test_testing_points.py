@@ -12,8 +12,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallError, GroundError, LawError, RobotError
 from footfall.robot.foot import grid_on_sole
-from footfall.study.pressed_sole import equilibrium, put_down, resultant, rough, scattered
-from footfall.study.testing_points import enough_points
+from footfall.study.testing_points import enough_points, equilibrium, put_down, resultant, rough, scattered
 
 
 def flat(x: np.ndarray, y: np.ndarray) -> np.ndarray:

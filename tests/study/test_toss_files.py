@@ -9,7 +9,7 @@ import pytest
 from footfall.errors import StudyError
 from footfall.study.fit import box, fit, load_tosses
 from footfall.study.fit.flight import product
-from footfall.study.fit.kinds import kind_of
+from footfall.study.fit.trials import kind_of
 
 SIZE, MASS = (0.12, 0.08, 0.05), 0.6
 MOMENTS = tuple(MASS / 12.0 * (np.sum(np.square(SIZE)) - np.square(SIZE)))

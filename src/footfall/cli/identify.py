@@ -120,7 +120,7 @@ class Pulls(_Options):
     """tables, one pull or several each"""
 
     def run(self) -> int:
-        from footfall.study.pull_data import read_pulls
+        from footfall.study.identify import read_pulls
 
         trials = [pull for path in self.data for pull in read_pulls(path.expanduser(), {})]
         return self._report(trials, "weights of the load", ground={"friction": self.friction})

@@ -87,7 +87,7 @@ class PushLimit(SettingOptions):
 
         from footfall.contact import law_class
         from footfall.contact import laws as all_laws
-        from footfall.study.push_basin import push_basin
+        from footfall.study.largest_push import push_basin
 
         robot = self.chosen_robot()
         offered = [name for name in all_laws() if not law_class(name).native and not law_class(name).event_driven]

@@ -67,7 +67,7 @@ class Sweep:
 
         from footfall.study.sweep import Samples, sweep
         from footfall.study.sweep.cases import make_cases
-        from footfall.study.sweep.measures import DEFAULT
+        from footfall.study.sweep.work import DEFAULT
 
         given = _read_sweep(self.study)
         out = self.out or self.study.with_suffix("")

@@ -24,7 +24,7 @@ from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.controls import own_rate
-from footfall.simulation.outcome import failure_of, recording_of_world
+from footfall.simulation.outcome import failure_of, recording_of
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import check_memory, multiple, step_count
@@ -297,9 +297,7 @@ class Worlds(UnderWay):
             notes = {"controller": name, "world": w}
             if isinstance(controller, InWorlds):
                 notes["warnings"] = controller.warnings(w)
-            found[w] = recording_of_world(
-                sim, self._ground_of(w), pushes, samples, outcome[w], (int(first), every), notes
-            )
+            found[w] = recording_of(sim, self._ground_of(w), pushes, samples, outcome[w], (int(first), every), notes)
         return found
 
     def _begin_control(self, controller: Any, gains: Any, control_dt: float | None) -> tuple[Any, int]:

@@ -18,7 +18,7 @@ from footfall.record import Push
 from footfall.robot.model import moving_bodies
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import MUJOCO, State, check_fit, check_start
+from footfall.simulation.state import MUJOCO, State, check_fit, check_start, state_of
 from footfall.simulation.task import make_pushes
 from footfall.standing import scratch_data
 
@@ -311,4 +311,4 @@ def state_of_world(setup: Setup, engine: Any, world: int) -> State:
         getattr(run.conditions.constraints.joints, own.removeprefix("joints."))[:] = kept[name]
     run.data.qpos[:], run.data.qvel[:], run.data.ctrl[:] = kept["qpos"], kept["qvel"], kept["ctrl"]
     run.step = int(kept["step"][0])
-    return run.state()
+    return state_of(run)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.contact import law as make_law
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, StudyError
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.study.fit.kinds import Simulate
-from footfall.study.fit.ranges import Range
+from footfall.study.fit.parameters import Range
+from footfall.study.fit.trials import Simulate
 from footfall.study.sweep.settings import ground_of, put_in
 
 #: Error of a trial whose simulation fails, in units of the loss.
@@ -36,6 +36,11 @@ class Simulations:
         # Most evaluations vary the law or the ground alone, and loading a robot takes milliseconds.
         self._last_robot = lru_cache(maxsize=1)(self._make_robot)
 
+    @property
+    def first(self) -> np.ndarray:
+        """(d,) the first guess."""
+        return np.array([own.first for own in self.ranges.values()])
+
     def at(self, shares: np.ndarray) -> tuple[Simulation, dict[str, float]]:
         """The simulation at a place (parameters,) and the values of the robot's parameters there."""
         values = {name: own.value(share) for (name, own), share in zip(self.ranges.items(), shares, strict=True)}
@@ -53,8 +58,17 @@ class Simulations:
 class Yardstick(NamedTuple):
     """How a trial is judged."""
 
-    simulate: Simulate  # gives errors by name
-    weights: Mapping[str, float]  # with which they are added to the loss
+    simulate: Simulate  # returns errors by name
+    weights: Mapping[str, float] | None  # with which they are added to the loss; each with one if left out
+
+    def loss(self, found: Mapping[str, float]) -> float:
+        """The loss of a trial from its errors; none of a simulation that failed."""
+        weights = dict.fromkeys(found, 1.0) if self.weights is None else self.weights
+        missing = [name for name in weights if name not in found]
+        if found and missing:
+            raise StudyError(f"weights names an error '{missing[0]}', and simulate returns {', '.join(found)}")
+        total = sum(weight * found[name] for name, weight in weights.items()) if found else np.nan
+        return float(total) if np.isfinite(total) else FAILED
 
 
 class Objective:
@@ -69,6 +83,7 @@ class Objective:
         progress: Callable[[int], None],
     ) -> None:
         self._simulations, self._trials, self._yardstick = simulations, trials, yardstick
+        self.trials = len(trials)
         self._pool, self._progress = pool, progress
         self.runs = 0
         self._known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
@@ -87,7 +102,7 @@ class Objective:
                 raise
             return np.full(len(which), FAILED)
         for i, found in zip(new, self._measured(sim, [self._trials[i] for i in new]), strict=True):
-            self._known[place, i] = self._weighed(found)
+            self._known[place, i] = self._yardstick.loss(found)
         if not self.runs and len(self._refused) == len(which):  # not the parameters: the trials are no such trials
             raise self._refused[0]
         self._count(len(new))
@@ -97,10 +112,11 @@ class Objective:
         """The mean of each metric over other trials; failed ones are left out and counted."""
         rows = list(self._measured(sim, trials))
         self._count(len(rows))
+        done = [row for row in rows if row and np.isfinite(list(row.values())).all()]
         if not rows:
             return {}
-        means = {name: float(np.nanmean([row[name] for row in rows])) for name in rows[0]}
-        return means | {"failed_trials": float(sum(not np.isfinite(list(row.values())).all() for row in rows))}
+        means = {name: float(np.mean([row[name] for row in done])) for name in (done[0] if done else ())}
+        return means | {"failed_trials": float(len(rows) - len(done))}
 
     def _measured(self, sim: Simulation, trials: Sequence[Any]) -> Iterable[Mapping[str, float]]:
         return self._pool.map(lambda trial: self._metrics(sim, trial), trials)
@@ -110,11 +126,7 @@ class Objective:
             return self._yardstick.simulate(sim, trial)
         except FootfallError as error:
             self._refused.append(error)
-            return dict.fromkeys(self._yardstick.weights, np.nan)
-
-    def _weighed(self, found: Mapping[str, float]) -> float:
-        total = sum(weight * found[name] for name, weight in self._yardstick.weights.items())
-        return float(total) if np.isfinite(total) else FAILED
+            return {}
 
     def _count(self, runs: int) -> None:
         self.runs += runs

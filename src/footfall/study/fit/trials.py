@@ -1,227 +1,363 @@
-"""Measured motions that a law is fitted to, and how a simulation follows one."""
+"""Trials other than tosses that a law is fitted to (ground forces, single impacts, pulls), and what each kind needs.
+
+A pull: while a load sticks, friction balances the pull, so the measured force is the pull; once it slides, the measured
+force is friction, however it moves. A sled of the same load is pulled along the line through the measured forces before
+they break away, extrapolated.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
 
-from footfall.errors import StudyError
-from footfall.given_numbers import check_seed
+from footfall.control.base import control_pointer
+from footfall.errors import SolveError, StudyError
+from footfall.files.delimited import read_columns
+from footfall.files.measured import Measured
+from footfall.ground import Ground
 from footfall.measure.common import once
-from footfall.measure.trajectory import position_error, rotation_error
+from footfall.measure.force_errors import measured_feet
+from footfall.measure.trajectory import force_error, velocity_error
+from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
-from footfall.study.fit.flight import GRAVITY, Flight, flight_of, free_spin, start_velocity
-from footfall.study.fit.flight_checks import Motion, check_order, check_speeds, gravity_of
-from footfall.study.fit.toss_files import Order, read_tosses
+from footfall.standing import unit_rise
+from footfall.study.fit.parameters import Range, of_box, of_cube, preset
+from footfall.study.fit.tosses import TOSS_WEIGHTS, Toss, box, cube, follow, step_of
+from footfall.study.identify import Pull, rise_of
 
-#: Frames per second of the cube tosses of ContactNets, whose files do not state it.
-CONTACTNETS_RATE = 148.0
+if TYPE_CHECKING:
+    from footfall.solve.impacts import Collision
+
+
+#: What ``follow_forces`` measures, with its weight in the loss.
+FORCE_WEIGHTS = {"force_weights": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
-class Toss:
-    """A measured flight, landing and coming to rest of one free body.
+class ForceTrial:
+    """Ground forces measured during a motion that a simulation can repeat.
 
     Attributes:
-        name: such as "toss 17".
-        rate: frames per second.
-        qpos: (T, 7) place of the centre (m) and quaternion w, x, y, z, in MuJoCo's order.
-        qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
-        width: m, side of the cube, what position errors are counted in.
-        mass, inertia: of the cube, kg and kg m2 about each axis, as far as known; three moments of a box.
-        gravity: m/s2, as the cameras see it; see ``footfall.study.fit.flight``.
-        size: m, the three sides of a box; left out, it is a cube of this width.
+        measured: vectors ``FOOT.force`` or ``total.force`` in N with z up, as ``footfall.load_forces`` gives them; its
+            time counts from the start of the run, s. Gaps (NaN) are not compared.
+        qpos, qvel: (nq,) and (nv,) start; left out, home on the ground and at rest.
+        drop: m, how much higher than ``qpos`` the root starts.
+        controller: as of ``Simulation.run``.
+        pushes: that acted on the robot.
+    """
+
+    measured: Measured
+    qpos: Sequence[float] | np.ndarray | None = None
+    qvel: Sequence[float] | np.ndarray | None = None
+    drop: float = 0.0
+    controller: Callable[..., Any] | Any = None
+    pushes: Sequence[Push] = field(default=())
+
+    def __post_init__(self) -> None:
+        first, last = (float(self.measured.time[i]) for i in (0, -1))
+        elsewhere = first > last - first > 0.0  # it begins later than it lasts: by the clock of a laboratory
+        if first < 0.0 or last <= 0.0 or elsewhere:
+            raise StudyError(
+                f"{self.measured.source}: time runs from {first:g} to {last:g} s, "
+                "and counts from the start of the run: shift it so that this is 0, with measured.shifted(SECONDS)"
+            )
+
+
+def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = None) -> dict[str, float]:
+    """Root mean square of the difference of the forces in body weights, over all feet that are measured.
+
+    ``weight`` (N) is that of a body; left out, of the simulated one. Where masses are fitted it must not change: a
+    heavy robot would have small errors.
+
+    The force of a step is compared at its own time, between steps by straight lines; what is measured with a low pass
+    is best compared with a step of about its rate. A run that fails has no force after its end.
+    """
+    qpos = np.array(sim.place() if trial.qpos is None else trial.qpos, dtype=float)
+    if trial.drop:
+        qpos += trial.drop * unit_rise(sim.robot)
+    measured = trial.measured
+    rec = sim.run(
+        float(measured.time[-1]), qpos=qpos, qvel=trial.qvel, controller=trial.controller, pushes=trial.pushes
+    )
+    squares, count = 0.0, 0
+    for foot, simulated in measured_feet(rec, measured):
+        theirs = measured.vector(f"{foot}.force")
+        known = np.isfinite(theirs).all(axis=1)
+        if not known.any():
+            continue
+        time = measured.time[known]
+        ours = np.column_stack([np.interp(time, rec.time, simulated[:, k], right=0.0) for k in range(3)])
+        squares += known.sum() * force_error(ours, theirs[known], sim.robot.weight if weight is None else weight) ** 2
+        count += int(known.sum())
+    if not count:
+        raise StudyError(f"{measured.source} has gaps throughout: there is no force to compare")
+    return {"force_weights": float(np.sqrt(squares / count))}
+
+
+#: What ``follow_impact`` measures, with its weight in the loss.
+IMPACT_WEIGHTS = {"velocity_energy": 1.0}
+#: Columns of a table of planar impacts, before and after; the vertical one may be called z or y.
+_WHEN = {"before": ("before", "pre", "minus", "0", "in"), "after": ("after", "post", "plus", "1", "out")}
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactTrial:
+    """One impact of a body or robot at one point.
+
+    Attributes:
+        name: such as "impact 7".
+        mass_matrix: (nv, nv).
+        jacobian: (3, nv) of the point that touches: two tangents and the normal out of the ground.
+        before, after: (nv,) measured velocities.
+        rule: of restitution, ``"newton"``, ``"poisson"`` or ``"energetic"``, see ``footfall.solve.impact``.
     """
 
     name: str
-    rate: float
-    qpos: np.ndarray
-    qvel: np.ndarray
-    width: float
-    mass: float = 0.37
-    inertia: float | tuple[float, float, float] = 0.00081
-    gravity: float = GRAVITY
-    size: tuple[float, ...] | None = None
+    mass_matrix: np.ndarray
+    jacobian: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    rule: str = "newton"
 
 
-#: What a fit makes small of what ``follow`` measures.
-TOSS_WEIGHTS = {"path": 1.0}
-#: Widths that half a turn counts as; s of the shortest part of a toss from its first touch; widths cameras resolve.
-HALF_TURN, SHORTEST, RESOLVED = 1.0, 0.04, 0.005
+def follow_impact(sim: Simulation, trial: ImpactTrial) -> dict[str, float]:
+    """Error of the velocity after an impact in the norm of the kinetic energy, relative to that before it."""
+    if not hasattr(sim.law, "restitution"):
+        raise StudyError(f"{sim.law.name} has no restitution to fit to impacts: take time-stepping")
+    from footfall.solve.impacts import collide  # on first use, with SciPy
 
-
-def step_of(rate: float, longest: float) -> float:
-    """The longest step (s), up to a limit, that divides the time between two frames."""
-    return 1.0 / (rate * int(np.ceil(1.0 / (rate * longest) - 1e-9)))
-
-
-def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
-    """Errors of a simulation that starts where a toss does. A run that fails keeps its last place.
-
-    Means over the toss of the place, in widths, and the attitude, in degrees; and ``path``, which a fit makes small: a
-    geometric mean in which the mean error over the whole toss, which laws are judged by, has half of the weight, and
-    those over parts of it the other, from the first touch to 0.04 s after it, twice as long, and so on. A bounce tells
-    most of a law right after it; what comes of it late is chaotic.
-    """
-    frames = len(toss.qpos)
-    rec = sim.run((frames - 1) / toss.rate, qpos=toss.qpos[0], qvel=toss.qvel, record_dt=1.0 / toss.rate)
-    kept = np.minimum(np.arange(frames), len(rec) - 1)
-    qpos = rec.qpos[kept]
-    position = position_error(qpos[:, :3], toss.qpos[:, :3], toss.width)
-    rotation = rotation_error(qpos[:, 3:7], toss.qpos[:, 3:7])
-    return {
-        "position_widths": float(position.mean()),
-        "rotation_deg": float(rotation.mean()),
-        "path": _path(position + HALF_TURN / 180.0 * rotation, toss),
-    }
-
-
-def _path(error: np.ndarray, toss: Toss) -> float:
-    """Geometric mean of mean errors (T,) over a whole toss and over ever longer parts of it."""
-    touch, part = _first_touch(toss), max(2, round(SHORTEST * toss.rate))
-    means = []
-    while touch + part < len(error):
-        means.append(error[touch : touch + part].mean())
-        part *= 2
-    whole = np.log(error.mean() + RESOLVED)
-    parts = np.log(np.array(means) + RESOLVED).mean() if means else whole
-    return float(np.exp(0.5 * (whole + parts))) - RESOLVED
+    try:
+        found = collide(_collision(trial), sim.ground.dynamic_friction, sim.law.restitution, trial.rule)
+    except SolveError as error:
+        raise StudyError(f"{trial.name}: {error}") from error
+    return {"velocity_energy": velocity_error(found.velocity, trial.after, trial.mass_matrix, trial.before)}
 
 
 @once
-def _first_touch(toss: Toss) -> int:
-    """The frame in which a toss has touched the ground, 0 where that cannot be told; a fit asks thousands of times."""
-    flight = flight_of(toss.qpos, toss.rate)
-    return 0 if flight is None else len(flight.time)
+def _collision(trial: ImpactTrial) -> Collision:
+    """Of a trial, which a fit follows thousands of times."""
+    from footfall.solve.impacts import collision
+
+    return collision(trial.mass_matrix, trial.jacobian, trial.before)
 
 
-def load_tosses(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+def planar_impact(
+    arm: Sequence[float],
+    before: Sequence[float],
+    after: Sequence[float],
     *,
-    rate: float | None = None,
-    width: float | None = None,
-    size: Sequence[float] | None = None,
-    mass: float = 0.37,
-    inertia: float | Sequence[float] = 0.00081,
-    start: Literal["flight", "frame"] = "flight",
-    quaternion: Order = "wxyz",
-    unit: str = "m",
-    up: str = "z",
-) -> list[Toss]:
-    """Tosses of one body: a file .npz, a table (.csv, .tsv, .txt) of one or more tosses, or several tables.
-
-    A file .npz has ``state`` (N, 13) and ``toss`` (N,), the number of the toss of each row. Columns of ``state``:
-    quaternion in the order ``quaternion``, place x, y, z of the centre in ``unit``, angular velocity in the body frame
-    (rad/s), velocity in the world frame; without velocities (N, 7). So are the cube tosses of ContactNets distributed
-    here, whose rate, 148 frames per second, width (m), ``mass`` (kg) and ``inertia`` (kg m2) are taken where they are
-    not given. A table has columns x, y, z, qw, qx, qy, qz, time in s or a ``rate``, and ``toss`` where it has several.
-
-    ``size`` are the three sides of a box, m, along the axes of its quaternions, ``inertia`` then three moments about
-    them; ``width``, m, is what errors are counted in, the mean side where it is left out.
-
-    Velocities of a file are differences of two frames, with their noise and half a frame late. With ``start="flight"``
-    the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
-    ``footfall.study.fit.flight``; ``"frame"`` takes the file's own, and 9.81 m/s2.
-    """
-    if start not in ("flight", "frame"):
-        raise StudyError(f"a toss starts from its 'flight' or from its first 'frame', not from '{start}'")
-    sides = None if size is None else tuple(float(one) for one in size)
-    if sides is not None and (len(sides) != 3 or min(sides) <= 0.0):
-        raise StudyError(f"a box has three sides in m, not {size}")
-    moments = np.ravel(np.asarray(inertia, dtype=float))
-    if moments.size not in (1, 3) or moments.min() <= 0.0:
-        raise StudyError(f"a body has one moment of inertia about each axis, or three, in kg m2, not {inertia}")
-    if width is None:
-        width = 0.1048 if sides is None else sum(sides) / 3.0
-    own = float(moments[0]) if moments.size == 1 else (float(moments[0]), float(moments[1]), float(moments[2]))
-    found = []
-    for one in read_tosses(path, quaternion, unit, rate, up):
-        frames = one.rate if one.rate is not None else rate
-        if frames is None and not str(path).endswith(".npz"):
-            raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
-        known = CONTACTNETS_RATE if frames is None else frames
-        found.append(
-            Toss(
-                name=one.name, rate=known, qpos=one.qpos, qvel=one.qvel, width=width, mass=mass, inertia=own, size=sides
-            )
-        )
-    source = str(path) if isinstance(path, str | os.PathLike) else "the tosses"
-    return started_from_flight(found, source) if start == "flight" else found
-
-
-def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
-    """The tosses with velocities at the first frame and gravity from their flights; short flights keep velocities."""
-    motions = [Motion(one.name, one.qpos, one.rate) for one in tosses]
-    gravity = gravity_of(motions, source)
-    check_speeds(motions, source)
-    check_order([one.qpos for one in tosses], source)
-    flights = [flight_of(one.qpos, one.rate) for one in tosses]
-    return [
-        replace(one, gravity=gravity, qvel=one.qvel if own is None else _start(one, own, gravity))
-        for one, own in zip(tosses, flights, strict=True)
-    ]
-
-
-def _start(toss: Toss, flight: Flight, gravity: float) -> np.ndarray:
-    found = start_velocity(flight, gravity, toss.qvel)
-    moments = np.ravel(toss.inertia)
-    return found if moments.size == 1 or np.ptp(moments) == 0.0 else free_spin(flight, found, moments)
-
-
-def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081, gravity: float = GRAVITY) -> Robot:
-    """A cube that touches with its eight corners: side in m, mass in kg, inertia about each axis in kg m2.
-
-    The defaults are those of the acrylic cube of ContactNets. A cube whose corners are rounded with a radius r touches
-    as one whose side is smaller by 2 r does on a ground that is higher by r.
-    """
-    return box((side, side, side), mass, inertia, gravity=gravity, name="cube")
-
-
-def box(
-    size: Sequence[float],
     mass: float,
-    inertia: float | Sequence[float] | None = None,
-    *,
-    rounding: float = 0.0,
-    inertia_scale: float = 1.0,
-    gravity: float = GRAVITY,
-    name: str = "box",
-) -> Robot:
-    """A box that touches with its eight corners: three sides in m, mass in kg, moments about its axes in kg m2.
+    inertia: float,
+    rule: str = "newton",
+    name: str = "impact",
+) -> ImpactTrial:
+    """An impact in a vertical plane: ``arm`` (x, z) from centre to contact, m; velocities (x, z in m/s, spin in rad/s).
 
-    Left out, the moments are those of a solid box. ``rounding`` r, m, draws the corners in by r along each side; the
-    ground is then higher by r. ``inertia_scale`` multiplies the moments.
+    The spin turns x towards z, so that the contact moves with (vx - w z, vz + w x).
     """
-    sides = np.asarray(size, dtype=float)
-    if inertia is None:
-        inertia = mass / 12.0 * ((sides**2).sum() - sides**2)
-    half = 0.5 * sides - rounding
-    if not half.min() > 0.0:
-        raise StudyError(
-            f"a box of sides {', '.join(f'{one:g}' for one in sides)} m has no corners drawn in by {rounding:g} m"
-        )
+    x, z = (float(one) for one in arm)
+    # Sideways there is a mass too, at rest: a contact has two tangents.
+    jacobian = np.array([[1.0, 0.0, 0.0, -z], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, x]])
+    pre, post = (np.array([v[0], 0.0, v[1], v[2]], dtype=float) for v in (before, after))
+    return ImpactTrial(name, np.diag([mass, mass, mass, inertia]), jacobian, pre, post, rule)
+
+
+def ellipse_arm(semi_axes: Sequence[float], angle: float) -> tuple[float, float]:
+    """(x, z) from the centre to the lowest point of an ellipse, m, turned by ``angle`` (rad, x towards z)."""
+    a, b = (float(one) for one in semi_axes)
+    s, c = float(np.sin(angle)), float(np.cos(angle))
+    down = np.array([-s, -c])  # of the ground, in the ellipse's axes
+    own = np.array([a * a * down[0], b * b * down[1]]) / np.hypot(a * down[0], b * down[1])
+    return c * own[0] - s * own[1], s * own[0] + c * own[1]
+
+
+def load_impacts(
+    path: str | os.PathLike[str],
+    *,
+    mass: float,
+    inertia: float,
+    semi_axes: Sequence[float] | None = None,
+    rule: str = "newton",
+) -> list[ImpactTrial]:
+    """Planar impacts of a table, one a row: vx_before, vz_before, w_before, vx_after, vz_after, w_after and rx, rz.
+
+    ``rx``, ``rz``, m, lead from the centre of mass to the contact; of an ellipse with ``semi_axes`` (m, along its own x
+    and z) a column ``angle`` does. The vertical may be called y instead of z, the spin omega; pre and post are before
+    and after. Impacts that part before they touch are refused, with their row.
+    """
+    source = Path(path).expanduser()
+    try:
+        table = read_columns(source)
+    except (OSError, ValueError) as error:
+        raise StudyError(f"cannot read impacts from '{source}': {error}") from error
+    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): values for name, values in table.values.items()}
+
+    def column(*names: str) -> np.ndarray:
+        found = next((plain[name] for name in names if name in plain), None)
+        if found is None:
+            raise StudyError(f"{source} has no column '{names[0]}'; its columns are {', '.join(table.values)}")
+        return found
+
+    def velocity(when: str) -> np.ndarray:
+        parts = (("vx",), ("vz", "vy"), ("w", "omega", "wy", "wz", "spin", "thetadot", "dtheta"))
+        return np.column_stack([column(*(part + end for part in own for end in _WHEN[when])) for own in parts])
+
+    before, after = velocity("before"), velocity("after")
+    if semi_axes is not None:
+        arms = np.array([ellipse_arm(semi_axes, angle) for angle in column("angle", "theta", "th", "phi")])
+    else:
+        arms = np.column_stack([column("rx", "cx", "contactx"), column("rz", "ry", "cz", "cy", "contactz", "contacty")])
+    found = []
+    for k, (arm, pre, post) in enumerate(zip(arms, before, after, strict=True), start=1):
+        if not np.isfinite([*arm, *pre, *post]).all():
+            raise StudyError(f"{source}: row {k} has a gap")
+        if pre[1] + pre[2] * arm[0] >= 0.0:
+            raise StudyError(
+                f"{source}: in row {k} the contact leaves the ground before the impact, with "
+                f"{pre[1] + pre[2] * arm[0]:.3g} m/s: is the spin's sign that of x towards z, and z up?"
+            )
+        found.append(planar_impact(arm, pre, post, mass=mass, inertia=inertia, rule=rule, name=f"impact {k}"))
+    return found
+
+
+#: What ``follow_pull`` measures, with its weight in the loss.
+PULL_WEIGHTS = {"friction_weights": 1.0}
+#: Steps between two changes of the force that draws the sled, and the size of the sled, m.
+CONTROL_STEPS, SIZE = 5, (0.2, 0.1, 0.05)
+GRAVITY = 9.81
+
+
+def sled(mass: float = 1.0) -> Robot:
+    """A block (kg) on rails along x and z that touches with four corners, and a motor that draws it along x."""
+    x, y, z = (0.5 * side for side in SIZE)
     spec = mujoco.MjSpec()
-    spec.modelname = name
-    spec.option.gravity = [0.0, 0.0, -gravity]
-    body = spec.worldbody.add_body(name=name, pos=[0.0, 0.0, half[2]])
-    moments = inertia_scale * np.broadcast_to(np.asarray(inertia, dtype=float), 3)
-    body.mass, body.inertia, body.ipos, body.explicitinertial = mass, moments.tolist(), [0.0, 0.0, 0.0], True
-    body.add_freejoint(name="base")
-    body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_BOX, size=half.tolist(), mass=0.0)
-    corners = [(x, y, z) for x in (-half[0], half[0]) for y in (-half[1], half[1]) for z in (-half[2], half[2])]
-    return load_robot(spec, feet={name: (name, np.array(corners))})
+    spec.modelname = "sled"
+    body = spec.worldbody.add_body(name="sled", pos=[0.0, 0.0, z])
+    for name, axis in (("along", [1, 0, 0]), ("up", [0, 0, 1])):
+        body.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+    body.add_geom(name="sled", type=mujoco.mjtGeom.mjGEOM_BOX, size=[x, y, z], mass=mass)
+    rope = spec.add_actuator(name="rope", target="along", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    rope.gainprm[0] = 1.0
+    corners = np.array([(a, b, -z) for a in (-x, x) for b in (-y, y)])
+    return load_robot(spec, feet={"sled": ("sled", corners)})
 
 
-def split(trials: Sequence[Toss], number: int, others: int, seed: int) -> tuple[list[Toss], list[Toss]]:
-    """Trials to fit on and others to judge on, drawn at random."""
-    if number < 2 or others < 1 or number + others > len(trials):
-        raise StudyError(f"cannot fit on {number} and judge on {others} of {len(trials)} trials")
-    check_seed(seed)
-    order = np.random.default_rng(seed).permutation(len(trials))
-    return [trials[i] for i in order[:number]], [trials[i] for i in order[number : number + others]]
+def _draw(time, qpos, qvel, ctrl, gains):
+    ctrl[0] = gains[0] * time
+    return 0
+
+
+@dataclass(frozen=True)
+class Rope:
+    """Pulls a sled with a force that grows at a constant rate, N/s; compiled, since a fit pulls thousands of times."""
+
+    rate: float
+
+    @staticmethod
+    def pointer() -> Any:
+        return control_pointer(_draw)
+
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
+        """The one number that the compiled controller needs."""
+        return np.array([self.rate])
+
+
+def mean_mass(pulls: Sequence[Pull]) -> float:
+    """kg, of a sled as heavy as the loads are in the mean."""
+    return float(np.mean([pull.normal[pull.normal > 0.5 * pull.normal.max()].mean() for pull in pulls])) / GRAVITY
+
+
+def follow_pull(sim: Simulation, pull: Pull) -> dict[str, float]:
+    """Root mean square of the difference of the tangential forces in weights of the load, while it is drawn."""
+    rise = rise_of(pull)
+    weight, duration = sim.robot.weight, rise.end - rise.begin
+    rec = sim.run(
+        duration,
+        controller=Rope(weight * rise.rate),
+        control_dt=CONTROL_STEPS * sim.dt,
+        record_dt=CONTROL_STEPS * sim.dt,
+    )
+    seen = (pull.time >= rise.begin) & (pull.time <= rise.end)
+    measured = pull.tangential[seen] / np.maximum(pull.normal[seen], 1e-9)
+    simulated = np.linalg.norm(rec.total_force[:, :2], axis=1) / weight
+    miss = np.interp(pull.time[seen] - rise.begin, rec.time, simulated) - measured
+    return {"friction_weights": float(np.sqrt(np.mean(miss**2)))}
+
+
+#: Step where the trials do not say otherwise, s, and the longest under a law that finds events within it.
+STEP, LONGEST_PERIOD = 1e-3, 1e-2
+#: Ranges of friction under a sled; static friction below dynamic friction is not allowed.
+PULLED = {"ground.friction": Range(0.03, 1.5, "log", 0.3), "ground.static_friction": Range(0.03, 1.5, "log", 0.4)}
+#: Of impacts alone.
+IMPACTS = {"law.restitution": Range(0.0, 1.0, "linear", 0.0), "ground.friction": Range(0.0, 1.5, "linear", 0.3)}
+
+Simulate = Callable[[Simulation, Any], Mapping[str, float]]
+
+
+class Kind(NamedTuple):
+    """How trials are followed."""
+
+    trials: Sequence[Any]
+    simulate: Simulate
+    weights: Mapping[str, float]
+    robot: Robot | Callable[..., Robot] | None  # that of the trials, where none is given
+    dt: float
+    #: Options of the law and what is fitted, by the law's name, where no parameters are given.
+    preset: Callable[[str], tuple[dict[str, Any], dict[str, Range]]]
+
+
+def _of_forces(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
+    """The parameters without the height of the ground: the robot is set down on it."""
+    options, ranges = preset(law)
+    return options, {name: own for name, own in ranges.items() if name != "ground.height"}
+
+
+def _thrown(toss: Toss) -> tuple[Callable[..., Robot], dict[str, Range]]:
+    """The body of a toss as a function of what is fitted of it, and between which bounds."""
+    if toss.size is None and isinstance(toss.inertia, float):
+        body = partial(cube, side=toss.width, mass=toss.mass, inertia=toss.inertia, gravity=toss.gravity)
+        return body, of_cube(toss.width, toss.mass, toss.inertia)
+    sides = (toss.width,) * 3 if toss.size is None else toss.size
+    return partial(box, sides, toss.mass, toss.inertia, gravity=toss.gravity), of_box(sides)
+
+
+def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way: bool = True) -> Kind:
+    """What the trials are; an error where that is not known and the user does not simulate them in their ``own_way``.
+
+    ``own_robot``: they are followed by a robot that the user gives; ``events``: under a law that is driven by events.
+    """
+    first = data[0]
+    if isinstance(first, Toss):
+        body, of_body = _thrown(first)
+
+        def of_tosses(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
+            options, ranges = preset(law)
+            return options, ranges if own_robot else {**ranges, **of_body}
+
+        return Kind(
+            data, follow, TOSS_WEIGHTS, body, step_of(first.rate, LONGEST_PERIOD if events else STEP), of_tosses
+        )
+    if isinstance(first, Measured | ForceTrial):
+        if not own_robot:
+            raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
+        trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
+        return Kind(trials, follow_forces, FORCE_WEIGHTS, None, STEP, _of_forces)
+    if isinstance(first, ImpactTrial):
+        return Kind(data, follow_impact, IMPACT_WEIGHTS, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
+    if isinstance(first, Pull):
+        return Kind(data, follow_pull, PULL_WEIGHTS, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
+    if not own_way:
+        raise StudyError(
+            "a trial is a Toss, measured forces, a pull or an impact, or whatever simulate= takes, and not a "
+            f"{type(first).__name__}"
+        )
+    return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)

@@ -17,18 +17,16 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from footfall.errors import StudyError
 from footfall.process.machine import cores
-from footfall.study.sweep import executors
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
-from footfall.study.sweep.in_worlds import compile_ahead
-from footfall.study.sweep.journal import finished_rows, forget_failed
-from footfall.study.sweep.measures import DEFAULT, check_measures
-from footfall.study.sweep.plan import TABLE, make_plan, open_folder, write_columns
+from footfall.study.sweep.folder import TABLE, Plan, finished_rows, forget_failed, make_plan, open_folder, write_columns
+from footfall.study.sweep.running import by_dask, by_workers, compile_ahead
 from footfall.study.sweep.table import SweepTable, from_rows, load_table
+from footfall.study.sweep.work import DEFAULT, check_measures
 
 __all__ = ["Samples", "SweepTable", "load_table", "sweep"]
 
@@ -74,38 +72,51 @@ def sweep(
         retry: repeat the cases that failed before.
         progress: called with the cases finished and their number.
     """
-    wanted = check_measures(measures)
-    inputs = make_cases(grid, samples, Path(table) if isinstance(table, os.PathLike) else table, seed)
-    number = len(next(iter(inputs.values())))
+    cases = Path(table) if isinstance(table, os.PathLike) else table
+    inputs = make_cases(grid, samples, cases, seed)
     working.check(work, {name: values[0] for name, values in inputs.items()})
-    workers = _workers(workers)
-    plan = make_plan(work, wanted, inputs, seed, worlds=worlds, workers=workers)
-    report, travels = progress or (lambda done, total: None), working.travels(work, inputs)
+    team = Team(_workers(workers), scheduler, working.travels(work, inputs), progress or (lambda done, total: None))
+    plan = make_plan(work, check_measures(measures), inputs, seed, worlds=worlds, workers=team.workers)
     with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
         plan = open_folder(folder, plan)
         if retry:
             forget_failed(folder)
-        missing = number - len(finished_rows(folder))
-        if missing and plan.worlds and scheduler is None:
-            compile_ahead(plan.work["settings"], plan.case_inputs(0))
-        if missing and scheduler is not None:
-            if not travels:
-                raise StudyError(
-                    "a cluster knows Footfall's own laws, and functions that it can import: put yours into a module"
-                )
-            executors.by_dask(folder, plan, scheduler, report)
-        elif missing and travels and workers > 1:
-            executors.by_processes(folder, plan, workers, report)
-        elif missing:
-            executors.by_threads(folder, plan, workers, work, report)
+        if len(finished_rows(folder)) < plan.number:
+            _compute(folder, plan, work, team)
         rows = finished_rows(folder)
-        if len(rows) < number:
-            raise StudyError(f"{len(rows)} of {number} cases are finished and kept in {folder}; the same call goes on")
-        report(number, number)
-        found = from_rows(plan, [rows[case] for case in range(number)])
+        if len(rows) < plan.number:
+            raise StudyError(
+                f"{len(rows)} of {plan.number} cases are finished and kept in {folder}; the same call goes on"
+            )
+        team.progress(plan.number, plan.number)
+        found = from_rows(plan, [rows[case] for case in range(plan.number)])
         write_columns(folder / TABLE, found.columns)
     return found
+
+
+class Team(NamedTuple):
+    """Who computes the cases of a study."""
+
+    workers: int
+    scheduler: str | None  # of a Dask cluster, which is used in their place
+    travels: bool  # whether other processes find the work
+    progress: Callable[[int, int], None]
+
+
+def _compute(folder: Path, plan: Plan, work: Callable[..., Any] | Mapping[str, Any], team: Team) -> None:
+    """Do the cases that are not finished."""
+    if team.scheduler is not None:
+        if not team.travels:
+            raise StudyError(
+                "a cluster knows Footfall's own laws, and functions that it can import: put yours into a module"
+            )
+        by_dask(folder, plan, team.scheduler, team.progress)
+        return
+    if plan.worlds:
+        compile_ahead(plan.work["settings"], plan.case_inputs(0))
+    elsewhere = team.travels and team.workers > 1
+    by_workers(folder, plan, team.workers, None if elsewhere else work, team.progress)
 
 
 def _workers(asked: int | None) -> int:

@@ -16,7 +16,7 @@ from footfall.errors import StudyError, did_you_mean, optional_package
 from footfall.frozen_values import made_again
 from footfall.measure.audit import text_table
 from footfall.show.style import COLORS, new_figure
-from footfall.study.sweep.plan import TABLE, Plan
+from footfall.study.sweep.folder import TABLE, Plan, finished_rows, read_plan
 
 if TYPE_CHECKING:
     import pandas
@@ -140,12 +140,11 @@ def from_rows(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> SweepTable:
 
 def load_table(path: str | os.PathLike[str]) -> SweepTable:
     """The table of a finished study, from its folder."""
-    from footfall.study.sweep.journal import finished_rows
-    from footfall.study.sweep.plan import read_plan
-
     folder = Path(path).expanduser()
     if not (folder / TABLE).exists():
         raise StudyError(f"{folder} holds no finished study: there is no {TABLE} in it")
     plan = read_plan(folder)
     rows = finished_rows(folder)
+    if len(rows) < plan.number:
+        raise StudyError(f"{folder} holds {len(rows)} of {plan.number} cases: the same sweep goes on with the rest")
     return from_rows(plan, [rows[case] for case in range(plan.number)])

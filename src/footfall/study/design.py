@@ -11,6 +11,11 @@ This is what Bruneau (1999) built a simulator for: a tool to design legged machi
         out="feet",
     )
     print(found)  # the front, and the best by the weights
+
+Each round but the first makes new designs from those that were tried, by differential evolution among the best: a child
+is a parent of the front moved along the difference of two other good designs (Storn and Price 1997), with a little
+noise so that a front of few designs does not stand still. What would leave the bounds is reflected at them. Costs are
+arrays (designs, goals), smaller is better; a design that is not admissible has infinite costs.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +33,148 @@ import numpy as np
 
 from footfall.errors import StudyError
 from footfall.given_numbers import is_number
-from footfall.study.design.front import ranks
-from footfall.study.design.search import children
+from footfall.show.style import COLORS, new_figure
 from footfall.study.sweep import Samples, SweepTable, sweep
 from footfall.study.sweep.cases import unit_samples
-from footfall.study.sweep.measures import check_measures
+from footfall.study.sweep.work import check_measures
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def ranks(costs: np.ndarray) -> np.ndarray:
+    """(designs,) rank of each design: 0 on the front, 1 on the front of what is left without it, and so on.
+
+    Non-dominated sorting (Deb et al. 2002): a design is dominated by one that is nowhere worse and somewhere better.
+    Designs with a cost that is not finite come last, all with one rank.
+    """
+    number = len(costs)
+    found = np.full(number, number)
+    left = np.flatnonzero(np.isfinite(costs).all(axis=1))
+    rank = 0
+    while left.size:
+        front = left[on_front(costs[left])]
+        found[front] = rank
+        left = np.setdiff1d(left, front)
+        rank += 1
+    return found
+
+
+def on_front(costs: np.ndarray) -> np.ndarray:
+    """(designs,) whether no other of these designs dominates it. Of equal designs all are on the front."""
+    no_worse = (costs[:, None, :] <= costs[None, :, :]).all(axis=2)
+    better = (costs[:, None, :] < costs[None, :, :]).any(axis=2)
+    return np.logical_not(np.any(no_worse & better, axis=0))
+
+
+def crowding(costs: np.ndarray) -> np.ndarray:
+    """(designs,) how far apart the neighbours of each design lie on the front, in ranges of the goals.
+
+    The ends of each goal are infinitely far (Deb et al. 2002): a search that prefers large values spreads the front.
+    """
+    number, goals = costs.shape
+    found = np.zeros(number)
+    for goal in range(goals):
+        order = np.argsort(costs[:, goal], kind="stable")
+        values = costs[order, goal]
+        found[order[[0, -1]]] = np.inf
+        span = values[-1] - values[0]
+        if span > 0.0 and number > 2:
+            found[order[1:-1]] += (values[2:] - values[:-2]) / span
+    return found
+
+
+#: Share of the difference of two designs that a parent is moved by.
+STRIDE = 0.6
+#: Standard deviation of the noise, in ranges of the inputs, halved from round to round.
+NOISE = 0.08
+#: Chance that an input of the child is taken from the moved parent and not from the parent itself.
+CROSSING = 0.8
+
+
+def children(points: np.ndarray, costs: np.ndarray, number: int, round_: int, rng: np.random.Generator) -> np.ndarray:
+    """(number, inputs) new points of the unit cube from those tried, (designs, inputs), and their costs."""
+    inputs = points.shape[1]
+    order = ranks(costs)
+    good = np.flatnonzero(np.isfinite(costs).all(axis=1))
+    if good.size < 4:  # nothing to learn from yet
+        return rng.random((number, inputs))
+    best = good[np.argsort(order[good], kind="stable")][: max(4, good.size // 2)]
+    front = np.flatnonzero(order == 0)
+    spread = crowding(costs[front])
+    made = np.empty((number, inputs))
+    for k in range(number):
+        one, other = rng.integers(len(front), size=2)
+        parent = points[front[one if spread[one] >= spread[other] else other]]
+        a, b = rng.choice(best, size=2, replace=False)
+        moved = parent + STRIDE * (points[a] - points[b]) + rng.normal(0.0, NOISE / 2.0**round_, inputs)
+        taken = np.less(rng.random(inputs), CROSSING) | (np.arange(inputs) == rng.integers(inputs))
+        made[k] = _reflected(np.where(taken, moved, parent))
+    return made
+
+
+def _reflected(x: np.ndarray) -> np.ndarray:
+    folded = np.mod(x, 2.0)
+    return np.where(folded > 1.0, 2.0 - folded, folded)
+
+
+Columns = Mapping[str, np.ndarray]
+#: Pairs of goals that are drawn at most.
+PAIRS = 3
+#: Panels side by side, so that their text is read at the width of a page.
+ABREAST = 2
+
+
+def draw(
+    goals: Mapping[str, float], inputs: Columns, measures: Columns, shown: np.ndarray, front: np.ndarray
+) -> Figure:
+    """Designs by pairs of goals with the front marked, and the front over each input's range.
+
+    ``shown`` (designs,) says which are drawn, ``front`` holds the indices of the front, the best first.
+    """
+    pairs = list(combinations(measures, 2))[:PAIRS] or [(next(iter(inputs)), next(iter(measures)))]
+    rows = -(-(len(pairs) + 1) // ABREAST)
+    with new_figure(3.7 * rows, 4.2 * ABREAST) as figure:
+        grid = figure.subplots(rows, ABREAST, squeeze=False)
+        axes = list(grid.ravel())
+        for ax in axes[len(pairs) + 1 :]:
+            ax.remove()
+        columns = {**inputs, **measures}
+        for ax, (x, y) in zip(axes, pairs, strict=False):
+            ax.scatter(columns[x][shown], columns[y][shown], s=14, color="#8899aa", label="designs")
+            ax.scatter(columns[x][front], columns[y][front], s=30, color=COLORS[0], label="front")
+            best = columns[x][front[:1]], columns[y][front[:1]]
+            ax.scatter(*best, s=110, marker="*", color=COLORS[1], label="best by weights")
+            ax.locator_params(nbins=6)
+            ax.set_xlabel(_with_aim(goals, x))
+            ax.set_ylabel(_with_aim(goals, y))
+        _draw_inputs(axes[len(pairs)], inputs, front)
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        figure.suptitle(f"{len(front)} best compromises of {len(shown)} designs")
+    return figure
+
+
+def _with_aim(goals: Mapping[str, float], name: str) -> str:
+    return f"{name} ({'less' if goals[name] > 0 else 'more'} is better)" if name in goals else name
+
+
+def _draw_inputs(ax: Axes, inputs: Columns, front: np.ndarray) -> None:
+    """The front's inputs, each over its own range, the best drawn heavier."""
+    places = np.arange(len(inputs))
+    spans = [(values.min(), np.ptp(values) or 1.0) for values in inputs.values()]
+    for k in reversed(front):
+        shares = [(values[k] - low) / span for values, (low, span) in zip(inputs.values(), spans, strict=True)]
+        best = k == front[0]
+        ax.plot(shares, places, "o-", color=COLORS[int(best)], lw=2.0 if best else 0.7, alpha=1.0 if best else 0.5)
+    labels = [f"{name}\n{low:.3g} to {low + span:.3g}" for name, (low, span) in zip(inputs, spans, strict=True)]
+    ax.set_yticks(places, labels)
+    ax.set_ylim(len(places) - 0.5, -0.5)
+    ax.set_xlim(-0.05, 1.05)
+    ax.set_xlabel("share of the range that was tried")
+    ax.set_title("inputs of the front")
+
 
 __all__ = ["Design", "design"]
 
@@ -97,8 +237,6 @@ class Design:
 
     def plot(self) -> Figure:
         """The goals against each other, and where on the inputs' ranges the front lies."""
-        from footfall.study.design.plot import draw
-
         return draw(self.goals, self.inputs, self.measures, self.admissible, self.front)
 
     def __repr__(self) -> str:

@@ -1,0 +1,391 @@
+"""Tosses that a law is fitted to: files of the ContactNets kind or tables, and how a simulation follows a toss."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.errors import StudyError
+from footfall.files.delimited import read_columns
+from footfall.files.times import time_column
+from footfall.files.units import known_unit
+from footfall.given_numbers import check_seed
+from footfall.measure.common import once
+from footfall.measure.trajectory import position_error, rotation_error
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+from footfall.study.fit.flight import (
+    GRAVITY,
+    UP,
+    Flight,
+    Motion,
+    check_order,
+    check_speeds,
+    flight_of,
+    free_spin,
+    gravity_of,
+    product,
+    start_velocity,
+)
+
+#: Columns of a table that number or name its tosses.
+NUMBERS = re.compile(r"^(toss|trial|throw|run|drop|take|episode)[._ ]?(id|no|nr|number|index|name)?$", re.IGNORECASE)
+QUATERNION = re.compile(r"^(?:.*[._ ])?(?:q|quat|quaternion|rotation|orientation|rot)[._ ]?([wxyz])$", re.IGNORECASE)
+PLACE = re.compile(
+    r"^(?:.*[._ ])?(?:p|pos|position|place|com|centre|center|tx?|translation)?[._ ]?([xyz])$", re.IGNORECASE
+)
+
+Order = Literal["wxyz", "xyzw"]
+
+
+class Poses(NamedTuple):
+    """One toss as a file has it: (T, 7) place (m) and quaternion w, x, y, z; (6,) velocities at the first frame."""
+
+    name: str
+    qpos: np.ndarray
+    qvel: np.ndarray
+    rate: float | None  # frames per second, None where the file does not say it
+
+
+def read_tosses(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    order: Order = "wxyz",
+    unit: str = "m",
+    rate: float | None = None,
+    up: str = "z",
+) -> list[Poses]:
+    """All tosses of a file .npz or .csv, or of several tables with a toss each, turned until ``up`` is z."""
+    if isinstance(path, str | os.PathLike):
+        sources = [Path(path).expanduser()]
+    else:
+        sources = [Path(one).expanduser() for one in path]
+    scale = known_unit(unit)
+    if scale is None or scale[1] != "m":
+        raise StudyError(f"places are in a unit of length, such as m or mm, not in '{unit}'")
+    if order not in ("wxyz", "xyzw"):
+        raise StudyError(f"quaternions are in the order 'wxyz' or 'xyzw', not '{order}'")
+    if up not in UP:
+        raise StudyError(f"the axis that is up is one of {', '.join(UP)}, not '{up}'")
+    found = [_upright(one, up) for source in sources for one in _of_file(source, order, scale[0], rate)]
+    if not found:
+        raise StudyError("no toss was given")
+    return found
+
+
+def _upright(poses: Poses, up: str) -> Poses:
+    """The same toss in a frame whose z is the axis ``up`` of this one; spins are in the body's frame, and stay."""
+    if up == "z":
+        return poses
+    axis, sign = UP[up]
+    turn = np.zeros(4)
+    # Half a turn about the bisector of both axes takes the one to the other; about x where they are opposite.
+    between = sign * np.eye(3)[axis] + np.array([0.0, 0.0, 1.0])
+    turn[1:] = between / np.linalg.norm(between) if between.any() else [1.0, 0.0, 0.0]
+    rotation = 2.0 * np.outer(turn[1:], turn[1:]) - np.eye(3)
+    places = poses.qpos[:, :3] @ rotation.T
+    qpos = np.hstack([places, product(np.broadcast_to(turn, (len(places), 4)), poses.qpos[:, 3:])])
+    return poses._replace(qpos=qpos, qvel=np.concatenate([rotation @ poses.qvel[:3], poses.qvel[3:]]))
+
+
+def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> list[Poses]:
+    if source.suffix.lower() in (".csv", ".tsv", ".txt", ".parquet"):
+        return _of_table(source, scale, rate)
+    try:
+        with np.load(source, allow_pickle=False) as data:
+            missing = [name for name in ("state", "toss") if name not in data]
+            if missing:
+                raise StudyError(
+                    f"{source} has no array '{missing[0]}': tosses need 'state' (N, 13) or (N, 7) and 'toss' (N,)"
+                )
+            state, number = np.asarray(data["state"], dtype=float), np.asarray(data["toss"])
+    except (OSError, ValueError) as error:
+        raise StudyError(f"cannot read tosses from '{source}': {error}") from error
+    if state.ndim != 2 or state.shape[1] not in (7, 13) or number.shape != (len(state),):
+        raise StudyError(f"{source}: 'state' has shape {state.shape} and 'toss' {number.shape}, not (N, 13) and (N,)")
+    bad = np.flatnonzero(~np.isfinite(state).all(axis=1))
+    if bad.size:
+        raise StudyError(f"{source}: {bad.size} rows hold numbers that are not finite, the first is row {bad[0]}")
+    found = []
+    for one in np.unique(number):
+        own = state[number == one]
+        turn = own[:, :4] if order == "wxyz" else own[:, [3, 0, 1, 2]]
+        poses = np.hstack([scale * own[:, 4:7], turn])
+        given = np.concatenate([scale * own[0, 10:13], own[0, 7:10]]) if state.shape[1] == 13 else None
+        found.append(_poses(f"toss {one}", poses, given, rate, str(source)))
+    return found
+
+
+def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
+    """Tosses of a table: x, y, z, qw, qx, qy, qz by name, time or a rate, and a number of the toss if more."""
+    try:
+        values, units, stated, done, texts = read_columns(source)
+        time = time_column(values, units, texts, done)
+    except (OSError, ValueError) as error:
+        raise StudyError(f"cannot read tosses from '{source}': {error}") from error
+    unturned = [name for name in values if not QUATERNION.match(name)]
+    place = _columns(source, unturned, PLACE, "xyz", "x, y, z of places")
+    turn = _columns(source, values, QUATERNION, "wxyz", "qw, qx, qy, qz of quaternions")
+    factor = scale if all(units[name] == "" for name in place) else 1.0
+    poses = np.column_stack([*(factor * values[name] for name in place), *(values[name] for name in turn)])
+    numbers = next((name for name in (*values, *texts) if NUMBERS.match(name)), None)
+    which = np.zeros(len(poses)) if numbers is None else np.asarray(values.get(numbers, texts.get(numbers)))
+    found = []
+    for one in dict.fromkeys(which.tolist()):
+        if one != one or one == "":  # rows of no toss
+            continue
+        own = which == one
+        name = source.stem if numbers is None else f"toss {one:g}" if isinstance(one, float) else str(one)
+        frames = rate if rate is not None else stated
+        if time is not None and own.sum() > 1:
+            step = np.diff(time[own])
+            if step.min() <= 0.0 or np.ptp(step) > 0.3 * np.median(step):
+                k = int(np.abs(step - np.median(step)).argmax())
+                raise StudyError(
+                    f"{source}: frames {k} and {k + 1} of {name} are {step[k]:.4g} s apart and others "
+                    f"{np.median(step):.4g} s: number the tosses in a column 'toss', and fill or cut gaps"
+                )
+            frames = (len(step)) / float(time[own][-1] - time[own][0])
+        found.append(_poses(name, poses[own], None, frames, str(source)))
+    return found
+
+
+def _columns(source: Path, names: Iterable[str], pattern: re.Pattern[str], axes: str, wanted: str) -> list[str]:
+    found: dict[str, str] = {}
+    names = list(names)
+    for name in names:
+        matched = pattern.match(name)
+        if matched:
+            found.setdefault(matched[1].lower(), name)
+    if any(axis not in found for axis in axes):
+        raise StudyError(f"{source} has no columns {wanted}; its columns are {', '.join(names)}")
+    return [found[axis] for axis in axes]
+
+
+def _poses(name: str, poses: np.ndarray, given: np.ndarray | None, rate: float | None, source: str) -> Poses:
+    if len(poses) < 2:
+        raise StudyError(f"{source}: {name} has a single frame")
+    if not np.isfinite(poses).all():
+        bad = int(np.flatnonzero(~np.isfinite(poses).all(axis=1))[0])
+        raise StudyError(f"{source}: {name} has a gap in frame {bad}: fill it, or cut the toss there")
+    length = np.linalg.norm(poses[:, 3:7], axis=1, keepdims=True)
+    if (np.abs(length - 1.0) > 0.05).any():
+        worst = float(length[np.abs(length - 1.0).argmax(), 0])
+        raise StudyError(
+            f"{source}: a quaternion of {name} is of length {worst:.3g} and not 1: are these columns quaternions?"
+        )
+    qpos = np.hstack([poses[:, :3], poses[:, 3:7] / length])
+    return Poses(name, qpos, np.zeros(6) if given is None else given, rate)
+
+
+#: Frames per second of the cube tosses of ContactNets, whose files do not state it.
+CONTACTNETS_RATE = 148.0
+
+
+@dataclass(frozen=True, eq=False)
+class Toss:
+    """A measured flight, landing and coming to rest of one free body.
+
+    Attributes:
+        name: such as "toss 17".
+        rate: frames per second.
+        qpos: (T, 7) place of the centre (m) and quaternion w, x, y, z, in MuJoCo's order.
+        qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
+        width: m, side of the cube, what position errors are counted in.
+        mass, inertia: of the cube, kg and kg m2 about each axis, as far as known; three moments of a box.
+        gravity: m/s2, as the cameras see it; see ``footfall.study.fit.flight``.
+        size: m, the three sides of a box; left out, it is a cube of this width.
+    """
+
+    name: str
+    rate: float
+    qpos: np.ndarray
+    qvel: np.ndarray
+    width: float
+    mass: float = 0.37
+    inertia: float | tuple[float, float, float] = 0.00081
+    gravity: float = GRAVITY
+    size: tuple[float, ...] | None = None
+
+
+#: What a fit makes small of what ``follow`` measures.
+TOSS_WEIGHTS = {"path": 1.0}
+#: Widths that half a turn counts as; s of the shortest part of a toss from its first touch; widths cameras resolve.
+HALF_TURN, SHORTEST, RESOLVED = 1.0, 0.04, 0.005
+
+
+def step_of(rate: float, longest: float) -> float:
+    """The longest step (s), up to a limit, that divides the time between two frames."""
+    return 1.0 / (rate * int(np.ceil(1.0 / (rate * longest) - 1e-9)))
+
+
+def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
+    """Errors of a simulation that starts where a toss does. A run that fails keeps its last place.
+
+    Means over the toss of the place, in widths, and the attitude, in degrees; and ``path``, which a fit makes small: a
+    geometric mean in which the mean error over the whole toss, which laws are judged by, has half of the weight, and
+    those over parts of it the other, from the first touch to 0.04 s after it, twice as long, and so on. A bounce tells
+    most of a law right after it; what comes of it late is chaotic.
+    """
+    frames = len(toss.qpos)
+    rec = sim.run((frames - 1) / toss.rate, qpos=toss.qpos[0], qvel=toss.qvel, record_dt=1.0 / toss.rate)
+    kept = np.minimum(np.arange(frames), len(rec) - 1)
+    qpos = rec.qpos[kept]
+    position = position_error(qpos[:, :3], toss.qpos[:, :3], toss.width)
+    rotation = rotation_error(qpos[:, 3:7], toss.qpos[:, 3:7])
+    return {
+        "position_widths": float(position.mean()),
+        "rotation_deg": float(rotation.mean()),
+        "path": _path(position + HALF_TURN / 180.0 * rotation, toss),
+    }
+
+
+def _path(error: np.ndarray, toss: Toss) -> float:
+    """Geometric mean of mean errors (T,) over a whole toss and over ever longer parts of it."""
+    touch, part = _first_touch(toss), max(2, round(SHORTEST * toss.rate))
+    means = []
+    while touch + part < len(error):
+        means.append(error[touch : touch + part].mean())
+        part *= 2
+    whole = np.log(error.mean() + RESOLVED)
+    parts = np.log(np.array(means) + RESOLVED).mean() if means else whole
+    return float(np.exp(0.5 * (whole + parts))) - RESOLVED
+
+
+@once
+def _first_touch(toss: Toss) -> int:
+    """The frame in which a toss has touched the ground, 0 where that cannot be told; a fit asks thousands of times."""
+    flight = flight_of(toss.qpos, toss.rate)
+    return 0 if flight is None else len(flight.time)
+
+
+def load_tosses(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    rate: float | None = None,
+    width: float | None = None,
+    size: Sequence[float] | None = None,
+    mass: float = 0.37,
+    inertia: float | Sequence[float] = 0.00081,
+    start: Literal["flight", "frame"] = "flight",
+    quaternion: Order = "wxyz",
+    unit: str = "m",
+    up: str = "z",
+) -> list[Toss]:
+    """Tosses of one body: a file .npz, a table (.csv, .tsv, .txt) of one or more tosses, or several tables.
+
+    A file .npz has ``state`` (N, 13) and ``toss`` (N,), the number of the toss of each row. Columns of ``state``:
+    quaternion in the order ``quaternion``, place x, y, z of the centre in ``unit``, angular velocity in the body frame
+    (rad/s), velocity in the world frame; without velocities (N, 7). So are the cube tosses of ContactNets distributed
+    here, whose rate, 148 frames per second, width (m), ``mass`` (kg) and ``inertia`` (kg m2) are taken where they are
+    not given. A table has columns x, y, z, qw, qx, qy, qz, time in s or a ``rate``, and ``toss`` where it has several.
+
+    ``size`` are the three sides of a box, m, along the axes of its quaternions, ``inertia`` then three moments about
+    them; ``width``, m, is what errors are counted in, the mean side where it is left out.
+
+    Velocities of a file are differences of two frames, with their noise and half a frame late. With ``start="flight"``
+    the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
+    ``footfall.study.fit.flight``; ``"frame"`` takes the file's own, and 9.81 m/s2.
+    """
+    if start not in ("flight", "frame"):
+        raise StudyError(f"a toss starts from its 'flight' or from its first 'frame', not from '{start}'")
+    sides = None if size is None else tuple(float(one) for one in size)
+    if sides is not None and (len(sides) != 3 or min(sides) <= 0.0):
+        raise StudyError(f"a box has three sides in m, not {size}")
+    moments = np.ravel(np.asarray(inertia, dtype=float))
+    if moments.size not in (1, 3) or moments.min() <= 0.0:
+        raise StudyError(f"a body has one moment of inertia about each axis, or three, in kg m2, not {inertia}")
+    if width is None:
+        width = 0.1048 if sides is None else sum(sides) / 3.0
+    own = float(moments[0]) if moments.size == 1 else (float(moments[0]), float(moments[1]), float(moments[2]))
+    found = []
+    for one in read_tosses(path, quaternion, unit, rate, up):
+        frames = one.rate if one.rate is not None else rate
+        if frames is None and not str(path).endswith(".npz"):
+            raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
+        known = CONTACTNETS_RATE if frames is None else frames
+        found.append(
+            Toss(
+                name=one.name, rate=known, qpos=one.qpos, qvel=one.qvel, width=width, mass=mass, inertia=own, size=sides
+            )
+        )
+    source = str(path) if isinstance(path, str | os.PathLike) else "the tosses"
+    return started_from_flight(found, source) if start == "flight" else found
+
+
+def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
+    """The tosses with velocities at the first frame and gravity from their flights; short flights keep velocities."""
+    motions = [Motion(one.name, one.qpos, one.rate) for one in tosses]
+    gravity = gravity_of(motions, source)
+    check_speeds(motions, source)
+    check_order([one.qpos for one in tosses], source)
+    flights = [flight_of(one.qpos, one.rate) for one in tosses]
+    return [
+        replace(one, gravity=gravity, qvel=one.qvel if own is None else _start(one, own, gravity))
+        for one, own in zip(tosses, flights, strict=True)
+    ]
+
+
+def _start(toss: Toss, flight: Flight, gravity: float) -> np.ndarray:
+    found = start_velocity(flight, gravity, toss.qvel)
+    moments = np.ravel(toss.inertia)
+    return found if moments.size == 1 or np.ptp(moments) == 0.0 else free_spin(flight, found, moments)
+
+
+def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081, gravity: float = GRAVITY) -> Robot:
+    """A cube that touches with its eight corners: side in m, mass in kg, inertia about each axis in kg m2.
+
+    The defaults are those of the acrylic cube of ContactNets. A cube whose corners are rounded with a radius r touches
+    as one whose side is smaller by 2 r does on a ground that is higher by r.
+    """
+    return box((side, side, side), mass, inertia, gravity=gravity, name="cube")
+
+
+def box(
+    size: Sequence[float],
+    mass: float,
+    inertia: float | Sequence[float] | None = None,
+    *,
+    rounding: float = 0.0,
+    inertia_scale: float = 1.0,
+    gravity: float = GRAVITY,
+    name: str = "box",
+) -> Robot:
+    """A box that touches with its eight corners: three sides in m, mass in kg, moments about its axes in kg m2.
+
+    Left out, the moments are those of a solid box. ``rounding`` r, m, draws the corners in by r along each side; the
+    ground is then higher by r. ``inertia_scale`` multiplies the moments.
+    """
+    sides = np.asarray(size, dtype=float)
+    if inertia is None:
+        inertia = mass / 12.0 * ((sides**2).sum() - sides**2)
+    half = 0.5 * sides - rounding
+    if not half.min() > 0.0:
+        raise StudyError(
+            f"a box of sides {', '.join(f'{one:g}' for one in sides)} m has no corners drawn in by {rounding:g} m"
+        )
+    spec = mujoco.MjSpec()
+    spec.modelname = name
+    spec.option.gravity = [0.0, 0.0, -gravity]
+    body = spec.worldbody.add_body(name=name, pos=[0.0, 0.0, half[2]])
+    moments = inertia_scale * np.broadcast_to(np.asarray(inertia, dtype=float), 3)
+    body.mass, body.inertia, body.ipos, body.explicitinertial = mass, moments.tolist(), [0.0, 0.0, 0.0], True
+    body.add_freejoint(name="base")
+    body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_BOX, size=half.tolist(), mass=0.0)
+    corners = [(x, y, z) for x in (-half[0], half[0]) for y in (-half[1], half[1]) for z in (-half[2], half[2])]
+    return load_robot(spec, feet={name: (name, np.array(corners))})
+
+
+def split(trials: Sequence[Toss], number: int, others: int, seed: int) -> tuple[list[Toss], list[Toss]]:
+    """Trials to fit on and others to judge on, drawn at random."""
+    if number < 2 or others < 1 or number + others > len(trials):
+        raise StudyError(f"cannot fit on {number} and judge on {others} of {len(trials)} trials")
+    check_seed(seed)
+    order = np.random.default_rng(seed).permutation(len(trials))
+    return [trials[i] for i in order[:number]], [trials[i] for i in order[number : number + others]]
