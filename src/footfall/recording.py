@@ -8,6 +8,7 @@ well.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -118,15 +119,16 @@ class Recording(Record):
 
     # ---- keeping -------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], *, progress: Callable[[float], None] | None = None) -> Path:
         """Write this recording as the directory ``path``, and return that path; ``load_recording`` reads it.
 
         A recording at ``path`` is replaced in one step; other files in that directory are kept. A directory that is not
-        a recording is refused, and so is a file.
+        a recording is refused, and so is a file. ``progress`` is called with the share of samples that is written, 0 to
+        1.
         """
         from footfall.recording_file import write
 
-        return write(self, path)
+        return write(self, path, progress)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write this recording for another tool: .csv, .npz, .mot, .sto, .c3d or .mcap; see ``footfall.export``."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
+import re
+import shutil
 import threading
-from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -15,16 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from blank_recordings import blank
+from interrupted import Faults, content_of, faults, no_space
 
-import footfall
 from footfall.contact import register
 from footfall.contact.base import PointLaw
 from footfall.contact.unknown import UnknownLaw
 from footfall.errors import LawError, RecordingError
 from footfall.record import COLUMNS
 from footfall.recording import load_recording
-from footfall.recording_file import folder as recording_folder
+from footfall.recording_file import samples as stored_samples
 from footfall.robot import load_robot
+
+BOX = """<mujoco><worldbody><body name='box' pos='0 0 1'><freejoint/>
+  <geom type='box' size='.1 .1 .1'/></body></worldbody></mujoco>"""
 
 
 def assert_same(a, b):
@@ -64,9 +66,7 @@ def test_small_recordings_come_back_too(name, samples, tmp_path):
 
 
 def test_a_robot_from_an_mjmodel_comes_back(tmp_path):
-    xml = """<mujoco><worldbody><body name='box' pos='0 0 1'><freejoint/>
-      <geom type='box' size='.1 .1 .1'/></body></worldbody></mujoco>"""
-    rec = blank(load_robot(mujoco.MjModel.from_xml_string(xml)))
+    rec = blank(load_robot(mujoco.MjModel.from_xml_string(BOX)))
     assert_same(load_recording(rec.save(tmp_path / "box")), rec)
 
 
@@ -129,86 +129,80 @@ def test_a_file_in_the_way_is_refused_with_a_sentence(rec, tmp_path):
     assert_same(load_recording(rec.save(tmp_path / "elsewhere")), rec)
 
 
-@pytest.mark.parametrize("broken", ["write_samples", "text_of", "file_digest"])
 @pytest.mark.parametrize("there", [True, False])
-def test_what_was_there_stays_when_saving_fails(rec, biped, tmp_path, monkeypatch, broken, there):
-    def no_space(*_):
-        raise OSError(28, "No space left on device")
+def test_whatever_interrupts_a_save_the_old_recording_or_the_new_one_is_whole(tmp_path, monkeypatch, there):
+    """Ctrl-C, a full disk and a kill at every file-system call; then a save on a full disk, and one that succeeds."""
+    where, old, box = tmp_path / "runs" / "walk", tmp_path / "old", load_robot(mujoco.MjModel.from_xml_string(BOX))
+    blank(load_robot(mujoco.MjModel.from_xml_string(BOX.replace("pos='0 0 1'", ""))), 3).save(old)
+    new, last = blank(box, 7), blank(load_robot("ball"), 5)
 
+    def prepare():
+        shutil.rmtree(where.parent, ignore_errors=True)
+        where.parent.mkdir()
+        if there:
+            shutil.copytree(old, where)
+
+    opened, known = set(), set()
+    for fault in faults(monkeypatch, prepare, lambda: new.save(where)):
+        if (left := content_of(where)) in known:  # what follows is the same
+            continue
+        known.add(left)
+        for save_on_full_disk in (False, True):
+            if save_on_full_disk:
+                full = Faults(no_space, 0, only="write")
+                with pytest.raises(RecordingError, match="No space left"), full.installed(monkeypatch):
+                    last.save(where)
+            try:
+                opened.add(len(load_recording(where)))
+            except RecordingError as error:
+                assert not there, fault
+                assert re.search("there is no recording|only what a save left|no manifest.json", str(error)), fault
+        last.save(where)
+        assert len(load_recording(where)) == 5, fault
+        assert sorted(os.listdir(where)) == ["manifest.json", "samples.parquet"], fault
+        assert os.listdir(where.parent) == ["walk"]
+    assert opened == ({3, 7} if there else {7})
+    assert len(known) > 5
+
+
+def test_a_full_disk_is_told_in_a_sentence_and_leaves_no_litter(rec, biped, tmp_path, monkeypatch):
     old = blank(biped)
-    if there:
-        old.save(tmp_path / "walk")
-    with monkeypatch.context() as patch:
-        patch.setattr(recording_folder, broken, no_space)
-        with pytest.raises(RecordingError, match=r"cannot save the recording to '.*walk': No space left on device"):
-            rec.save(tmp_path / "walk")
-    assert os.listdir(tmp_path) == (["walk"] if there else [])
-    if there:
-        assert sorted(os.listdir(tmp_path / "walk")) == ["manifest.json", "samples.parquet"]
-        assert_same(load_recording(tmp_path / "walk"), old)
-
-
-KILLED = """
-import os, sys
-import pyarrow.parquet
-from blank_recordings import blank
-from footfall.robot import load_robot
-real = os.replace
-def save(where, renames, when):
-    left = int(renames)
-    def replace(*args):
-        nonlocal left
-        if not left:
-            os._exit(9)
-        left -= 1
-        real(*args)
-        if not left and when == "after":
-            os._exit(9)
-    os.replace = replace
-    blank(load_robot("ball"), 7).save(where)
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        try:
-            save(*line.removesuffix("\\n").split("\\t"))
-        finally:
-            os._exit(1)  # it was not killed
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-@pytest.fixture(scope="module")
-def killed():
-    """Save in a process that is killed at one of its renames; the code that it ended with."""
-    paths = os.pathsep.join([str(Path(footfall.__file__).parents[1]), str(Path(__file__).parents[1])])
-    command, env = [sys.executable, "-c", KILLED], os.environ | {"PYTHONPATH": paths}
-    with subprocess.Popen(command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-
-        def code(*given):
-            process.stdin.write("\t".join(map(str, given)) + "\n")
-            process.stdin.flush()
-            return int(process.stdout.readline())
-
-        yield code
-
-
-@pytest.mark.parametrize(("renames", "when", "samples"), [(0, "", 3), (1, "", 3), (2, "", 7), (3, "after", 7)])
-@pytest.mark.parametrize("there", [True, False])
-def test_a_save_that_is_killed_leaves_the_old_recording_or_the_new_one(tmp_path, killed, renames, when, samples, there):
-    """Killed before each rename and after the last: whole at every instant, and the next save leaves no litter."""
-    where = tmp_path / "walk"
-    if there:
-        blank(load_robot("ball"), 3).save(where)
-    assert killed(where, renames, when) == 9
-    if there or samples == 7:
-        assert len(load_recording(where)) == samples
-    else:
-        with pytest.raises(RecordingError, match="only what a save left that was interrupted"):
-            load_recording(where)
-    blank(load_robot("ball"), 5).save(where)
-    assert len(load_recording(where)) == 5
-    assert sorted(os.listdir(where)) == ["manifest.json", "samples.parquet"]
+    old.save(tmp_path / "walk")
+    for name in ("walk", "elsewhere"):
+        full = Faults(no_space, 0, only="write")
+        with (
+            pytest.raises(RecordingError, match=rf"cannot save the recording to '.*{name}': No space left on device"),
+            full.installed(monkeypatch),
+        ):
+            rec.save(tmp_path / name)
     assert os.listdir(tmp_path) == ["walk"]
+    assert sorted(os.listdir(tmp_path / "walk")) == ["manifest.json", "samples.parquet"]
+    assert_same(load_recording(tmp_path / "walk"), old)
+
+
+def test_recordings_of_one_robot_side_by_side_share_its_files(tmp_path):
+    robot = load_robot(mujoco.MjModel.from_xml_string(BOX))
+    first, second = (blank(robot).save(tmp_path / name) for name in "ab")
+    (archive,) = first.glob("robot-*.zip")
+    assert (second / archive.name).samefile(archive)
+    shutil.rmtree(first)
+    assert load_recording(second).robot == robot
+    archive = second / archive.name
+    archive.write_bytes(archive.read_bytes()[:-30])
+    with pytest.raises(RecordingError, match=r"the robot's files '.*zip' are damaged"):
+        load_recording(second)
+
+
+def test_saving_says_how_far_it_is_and_takes_little_memory_beside_the_recording(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored_samples, "AT_ONCE", 2**14)
+    rec, shares = blank(load_robot("ball"), 500, qvel=np.random.default_rng(0).normal(size=(500, 6))), []
+    rec.save(tmp_path / "long", progress=shares.append)
+    assert len(shares) > 5
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    with pq.ParquetFile(tmp_path / "long" / "samples.parquet") as file:
+        assert file.num_row_groups == len(shares)
+    assert_same(load_recording(tmp_path / "long"), rec)
 
 
 def test_a_reader_finds_a_whole_recording_while_it_is_replaced_again_and_again(tmp_path):

@@ -1,12 +1,13 @@
-"""Atomic writing: files are written under another name, forced to the disk, then renamed.
+"""Atomic writing: a file or a whole folder is written under another name, forced to the disk, then renamed.
 
-A reader finds either the old file or the new one, complete, even if the process is killed. What a killed process left
-behind is removed at the next write to the same place.
+A reader finds either what was there or what is new, complete, whenever the process is interrupted or killed. What a
+killed process left behind is removed at the next write to the same place.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
 import uuid
 import zlib
@@ -23,7 +24,9 @@ STALE = 86400.0  # s after which what another machine left is taken for litter
 def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to, with the ending of ``path``; when the block ends well, what is there is renamed to ``path``.
 
-    A device or a pipe is written to directly. Litter of earlier attempts is removed.
+    The block writes a file, or makes a folder and fills it. A folder takes the place of none or of an empty one only:
+    no file system replaces a full folder in one step. A device or a pipe is written to directly. Litter of earlier
+    attempts is removed.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         yield path
@@ -33,6 +36,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     part = target.with_name(f".{target.name}.{_here()}-{os.getpid()}-{uuid.uuid4().hex[:8]}{PART}{target.suffix}")
     try:
         yield part
+        for inner in part.rglob("*"):
+            synced(inner)
         synced(part)
         os.replace(part, target)
         synced(target.parent)
@@ -42,7 +47,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         raise
     finally:
         with suppress(OSError):  # a disk that cannot be written says so on both
-            part.unlink(missing_ok=True)
+            _remove(part)
 
 
 def remove_litter(target: Path) -> None:
@@ -52,7 +57,15 @@ def remove_litter(target: Path) -> None:
         for other in target.parent.iterdir():
             if other.name.startswith(begin) and other.name.endswith(PART + target.suffix) and _is_litter(other, begin):
                 with suppress(OSError):
-                    other.unlink()
+                    _remove(other)
+
+
+def _remove(part: Path) -> None:
+    """Remove a file or a folder with all that is in it, if it is there."""
+    if part.is_dir() and not part.is_symlink():
+        shutil.rmtree(part)
+    else:
+        part.unlink(missing_ok=True)
 
 
 def synced(path: Path) -> None:

@@ -1,9 +1,9 @@
 """The directory of a recording: replaced atomically, and read as untrusted.
 
-To replace a recording, the new samples are written to another file, and the new manifest, which holds their checksum,
-is put beside the old one. Then the samples are renamed into place: that is the atomic step. A reader takes the manifest
-whose checksum matches the samples, so a save that is killed before this step has changed nothing, and one killed after
-it everything. The next save removes what a killed one left.
+The manifest says by their checksum which samples and which robot files it belongs to, and replacing it is the one step
+that replaces a recording. Before it, the new samples are complete under a name of their own, and robot files have names
+that are their checksums; after it, the new samples take the place of the old ones and old robot files are removed. So
+whatever interrupts a save, and wherever, one whole recording is there. The next save completes or removes what it left.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,13 @@ from footfall.errors import RecordingError
 from footfall.files.atomic_write import PART, atomic_write, synced
 from footfall.record import Record
 from footfall.recording_file.manifest import FORMAT, described, parsed, restored, saved_digest, text_of
+from footfall.recording_file.robot_files import FILES, digest_of, read_files, write_files
 from footfall.recording_file.samples import file_digest, read_samples, write_samples
 
 MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
-#: The manifest of samples that are about to be renamed into place.
-NEXT = ".manifest.json.next"
-LARGEST_MANIFEST = 2**30  # bytes; meshes of a robot are inside
+#: Samples that the manifest may already belong to, about to be renamed into place.
+NEXT = ".samples.parquet.next"
+LARGEST_MANIFEST = 2**30  # bytes; recordings of version 1 have the robot's meshes inside
 #: How often a reader tries again when a recording is being replaced while it reads.
 ATTEMPTS = 5
 
@@ -35,16 +36,25 @@ ATTEMPTS = 5
 # ---- writing -----------------------------------------------------------------------------------------------
 
 
-def write(rec: Record, path: str | os.PathLike[str]) -> Path:
+def write(rec: Record, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
     """See ``Recording.save``."""
     target = place_for(path)
-    content = described(rec)
+    content, files = described(rec)
     made = not target.exists()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.mkdir(exist_ok=True)
-        with _alone(target):
-            _put_in_place(rec, content, target)
+        with _Alone(target):
+            _complete(target)
+            try:
+                write_samples(rec, target / NEXT, progress)
+                synced(target / NEXT)
+                _put_files(files, target)
+                with atomic_write(target / MANIFEST) as part:
+                    part.write_text(text_of(content, file_digest(target / NEXT)), encoding="utf-8")
+            finally:
+                with suppress(OSError, RecordingError):  # the recording is whole, and the next save tries again
+                    _complete(target)
     except OSError as error:
         where = f": '{error.filename}'" if error.filename and Path(error.filename) != target else ""
         reason = os.strerror(error.errno) if error.errno else error
@@ -77,34 +87,62 @@ def place_for(path: str | os.PathLike[str]) -> Path:
     )
 
 
-def _put_in_place(rec: Record, content: dict[str, Any], target: Path) -> None:
-    (target / NEXT).unlink(missing_ok=True)
-    try:
-        with atomic_write(target / SAMPLES) as samples:
-            write_samples(rec, samples)
-            with atomic_write(target / NEXT) as manifest:
-                manifest.write_text(text_of(content, file_digest(samples)), encoding="utf-8")
-        os.replace(target / NEXT, target / MANIFEST)
-        synced(target)
-    finally:
-        (target / NEXT).unlink(missing_ok=True)
+def _put_files(files: dict[str, bytes], target: Path) -> None:
+    """Write the files of the robot, or link those of a recording beside this one, which has the same."""
+    if not files:
+        return
+    digest = digest_of(files)
+    name = FILES.format(digest)
+    with atomic_write(target / name) as part:
+        for other in sorted(target.parent.glob(f"*/{name}")):
+            with suppress(OSError, RecordingError):
+                if not other.is_symlink() and digest_of(read_files(other)) == digest:
+                    os.link(other, part)
+                    return
+        write_files(files, part)
+
+
+def _complete(target: Path) -> None:
+    """Put the samples of the manifest in place and remove those of no manifest, as well as robot files of none."""
+    manifest = _own_file(target, MANIFEST)
+    content = {} if manifest is None else _content(manifest)
+    if (target / NEXT).exists():
+        if saved_digest(content, "") == file_digest(target / NEXT):
+            os.replace(target / NEXT, target / SAMPLES)
+        else:
+            (target / NEXT).unlink()
+    for other in filter(_is_ours, target.iterdir()):
+        if other.name != FILES.format(content.get("files")):
+            other.unlink()
+    synced(target)
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file may have been left in an empty directory by a save that was killed."""
-    return path.name in (NEXT, SAMPLES) or (path.name.startswith((f".{SAMPLES}.", f".{NEXT}.")) and PART in path.name)
+    """Whether a file may have been left by a save that was killed: none but the manifest tells what it is."""
+    part = path.name.startswith((f".{MANIFEST}.", ".robot-")) and PART in path.name
+    return path.name == NEXT or path.match(FILES.format("*")) or part
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """A lock: one save at a time among all threads and processes."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
+class _Alone:
+    """A lock: one save at a time among all threads and processes. Whatever interrupts a save, it does not stay."""
+
+    descriptor = -1
+
+    def __init__(self, folder: Path) -> None:
+        self.descriptor = os.open(folder, os.O_RDONLY)
+
+    def __enter__(self) -> None:
         with suppress(OSError):  # file systems that cannot lock
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX)
+
+    def __exit__(self, *_: object) -> None:
+        self.__del__()
+
+    def __del__(self) -> None:
+        if self.descriptor >= 0:
+            with suppress(OSError):  # closed already, if an interrupt came just then
+                os.close(self.descriptor)
+            self.descriptor = -1
 
 
 # ---- reading -----------------------------------------------------------------------------------------------
@@ -140,13 +178,15 @@ def _stamp(folder: Path) -> list[tuple[int, int] | None]:
 
 
 def _read(folder: Path) -> Record:
-    """The recording of a folder, if manifest and samples belong together."""
-    samples = _own_file(folder, SAMPLES)
-    digest = file_digest(samples) if samples is not None else ""
-    content = _manifest(folder, digest)
-    found = restored(content, folder)
-    if samples is None:
-        raise RecordingError(f"the recording '{folder}' has no {SAMPLES}")
+    """The recording of a folder, if the manifest and the other files belong together."""
+    manifest = _own_file(folder, MANIFEST)
+    if manifest is None:
+        left = any(map(_is_ours, folder.iterdir()))
+        cut = ", only what a save left that was interrupted" if left else ""
+        raise RecordingError(f"'{folder}' is not a recording: it has no {MANIFEST}{cut}")
+    content = parsed(_content(manifest), folder)
+    found = restored(content, _robot_files(folder, content.get("files")), folder)
+    samples, digest = _samples(folder, saved_digest(content, ""))
     # A missing column is a clearer error than a wrong checksum, so columns are checked first.
     count = len(found.other_points)
     arrays, signals = read_samples(samples, found.robot, count, found.samples, found.signals)
@@ -166,20 +206,30 @@ def _read(folder: Path) -> Record:
     )
 
 
-def _manifest(folder: Path, digest: str) -> dict[str, Any]:
-    """The manifest of the samples with that digest: the one in place, or the one of an interrupted save."""
+def _samples(folder: Path, digest: str) -> tuple[Path, str]:
+    """The samples of that digest, of an interrupted save where they are not in place yet, and the digest they have."""
     following = _own_file(folder, NEXT)
-    if following is not None:
-        with suppress(RecordingError):
-            content = parsed(_content(following), folder)
-            if saved_digest(content, "") == digest:
-                return content
-    manifest = _own_file(folder, MANIFEST)
-    if manifest is None:
-        left = any(map(_is_ours, folder.iterdir()))
-        cut = ", only what a save left that was interrupted" if left else ""
-        raise RecordingError(f"'{folder}' is not a recording: it has no {MANIFEST}{cut}")
-    return parsed(_content(manifest), folder)
+    if following is not None and file_digest(following) == digest:
+        return following, digest
+    samples = _own_file(folder, SAMPLES)
+    if samples is None:
+        raise RecordingError(f"the recording '{folder}' has no {SAMPLES}")
+    return samples, file_digest(samples)
+
+
+def _robot_files(folder: Path, digest: Any) -> dict[str, bytes]:
+    """The files of the robot, which are named by their digest."""
+    if digest is None:
+        return {}
+    if not isinstance(digest, str) or not digest.isalnum():
+        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: its 'files' is no checksum")
+    path = _own_file(folder, FILES.format(digest))
+    if path is None:
+        raise RecordingError(f"the recording '{folder}' has no {FILES.format(digest)}")
+    files = read_files(path)
+    if digest_of(files) != digest:
+        raise RecordingError(f"the robot's files '{path}' are damaged: they are not those that were saved")
+    return files
 
 
 def _own_file(folder: Path, name: str) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -19,9 +20,11 @@ from footfall.errors import FootfallError, LawError, RecordingError
 from footfall.given_numbers import is_number, is_whole
 from footfall.ground import Ground
 from footfall.record import COLUMNS, Failure, Push, Record
+from footfall.recording_file.robot_files import BINARY, digest_of
 from footfall.robot import Robot
 
-FORMAT, VERSION = "footfall-recording", 1
+#: Recordings of version 1 hold the robot's files in the manifest.
+FORMAT, VERSION, READABLE = "footfall-recording", 2, (1, 2)
 CHECKSUMS = "checksums"
 
 
@@ -43,8 +46,15 @@ class Description(NamedTuple):
 # ---- writing -----------------------------------------------------------------------------------------------
 
 
-def described(rec: Record) -> dict[str, Any]:
-    """What the manifest of a recording says, as plain values; a ``RecordingError`` where JSON cannot hold it."""
+def described(rec: Record) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What the manifest of a recording says, as plain values, and the files of the robot that it refers to.
+
+    A ``RecordingError`` says what JSON cannot hold.
+    """
+    robot, files = rec.robot.to_dict(), dict(rec.robot.assets)
+    del robot["assets"]
+    if binary := robot.pop("mjb"):
+        files[BINARY] = base64.b64decode(binary)
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -66,13 +76,14 @@ def described(rec: Record) -> dict[str, Any]:
         "info": dict(rec.info),
         "law": rec.law.to_dict(),
         "ground": rec.ground.to_dict(),
-        "robot": rec.robot.to_dict(),
+        "robot": robot,
+        "files": digest_of(files) if files else None,
     }
     try:
         plain: dict[str, Any] = json.loads(json.dumps(content, default=_plain))
     except (TypeError, ValueError, RecursionError) as error:
         raise RecordingError(f"cannot save the recording: info or the law's options: {error}") from error
-    return plain
+    return plain, files
 
 
 def text_of(content: Mapping[str, Any], samples_digest: str) -> str:
@@ -105,10 +116,9 @@ def parsed(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The content itself, if it is a manifest that this version reads and is unchanged since it was saved."""
     if content.get("format") != FORMAT:
         raise RecordingError(f"'{folder}' is not a recording: its manifest.json does not say '{FORMAT}'")
-    if content.get("version") != VERSION:
-        raise RecordingError(
-            f"the recording '{folder}' has format version {content.get('version')}, and this Footfall reads {VERSION}"
-        )
+    if content.get("version") not in READABLE:
+        version, known = content.get("version"), " and ".join(map(str, READABLE))
+        raise RecordingError(f"the recording '{folder}' has format version {version}, and this Footfall reads {known}")
     if CHECKSUMS in content:  # recordings of 0.1.0 have none
         own = {key: value for key, value in content.items() if key != CHECKSUMS}
         said = content[CHECKSUMS].get("manifest") if isinstance(content[CHECKSUMS], dict) else None
@@ -123,10 +133,10 @@ def saved_digest(content: Mapping[str, Any], otherwise: str) -> str:
     return str(checksums.get("samples")) if isinstance(checksums, dict) else otherwise
 
 
-def restored(content: Mapping[str, Any], folder: Path) -> Description:
-    """What a manifest describes; a ``RecordingError`` says what in it is invalid."""
+def restored(content: Mapping[str, Any], files: Mapping[str, bytes], folder: Path) -> Description:
+    """What a manifest and the robot's files describe; a ``RecordingError`` says what is invalid."""
     try:
-        return _restored(content)
+        return _restored(content, files)
     except FootfallError as error:
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {error}") from error
     except Exception as error:  # it may hold anything, and robots, grounds and laws are made from it
@@ -134,7 +144,7 @@ def restored(content: Mapping[str, Any], folder: Path) -> Description:
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {reason}") from error
 
 
-def _restored(content: Mapping[str, Any]) -> Description:
+def _restored(content: Mapping[str, Any], files: Mapping[str, bytes]) -> Description:
     """What a manifest says of a recording."""
     info = dict(_mapping(content, "info"))
     kept = info.pop("pushes", ())  # where recordings of version 0.1.0 have them
@@ -142,7 +152,10 @@ def _restored(content: Mapping[str, Any]) -> Description:
         info["warnings"] = info.pop("remarks")
     failure = content["failure"]
     signals = _mapping(content, "signals") if "signals" in content else {}
-    robot = Robot.from_dict(_mapping(content, "robot"))
+    own: dict[str, Any] = {"assets": dict(files), "mjb": None}
+    if _mapping(content, "robot").get("mjcf") is None:
+        own["mjb"] = own["assets"].pop(BINARY, None)
+    robot = Robot.from_dict(own | dict(_mapping(content, "robot")))
     others = [_count(point, "a point") for point in content.get("other_points", ())]
     if sorted(set(others)) != others or (others and others[-1] >= len(robot.others)):
         raise RecordingError(f"its other points are {_shown(others)}, and the robot has {len(robot.others)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from footfall.robot import Robot
 #: What the columns of signals begin with.
 SIGNAL = "signals."
 MODES = (0, 2)
+#: Bytes of samples that are packed or unpacked at once: what saving and loading need beside the recording itself.
+AT_ONCE = 2**26
 
 
-def write_samples(rec: Record, path: Path) -> None:
-    """Write the arrays and signals of a recording."""
+def write_samples(rec: Record, path: Path, progress: Callable[[float], None] | None = None) -> None:
+    """Write the arrays and signals of a recording; ``progress`` is called with the share that is written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -31,19 +33,24 @@ def write_samples(rec: Record, path: Path) -> None:
     arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
     for name, array in arrays.items():
         flat = _column(array)
-        width = array[:1].size if len(array) else math.prod(array.shape[1:])
+        width = math.prod(array.shape[1:])
         if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
             columns.append(flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width))
             fields.append(pa.field(name, columns[-1].type, metadata=_meaning(rec, name)))
+    table = pa.Table.from_arrays(columns, schema=pa.schema(fields))
+    rows = _rows_at_once(arrays)
     # Slowly changing numbers share their leading bytes: splitting values into byte streams is smaller and faster.
-    pq.write_table(
-        pa.Table.from_arrays(columns, schema=pa.schema(fields)),
-        path,
-        compression="zstd",
-        use_dictionary=False,
-        use_byte_stream_split=True,
-        write_page_checksum=True,
-    )
+    how: dict[str, Any] = {"compression": "zstd", "use_dictionary": False, "use_byte_stream_split": True}
+    with path.open("wb") as file, pq.ParquetWriter(file, table.schema, **how, write_page_checksum=True) as writer:
+        for start in range(0, max(len(rec), 1), rows):
+            writer.write_table(table.slice(start, rows), row_group_size=rows)
+            if progress is not None:
+                progress(min(1.0, (start + rows) / max(len(rec), 1)))
+
+
+def _rows_at_once(arrays: Mapping[str, np.ndarray]) -> int:
+    """How many samples are packed or unpacked at once."""
+    return max(1, AT_ONCE // (8 * sum(math.prod(array.shape[1:]) for array in arrays.values())))
 
 
 def _column(array: np.ndarray) -> Any:
@@ -70,14 +77,7 @@ def read_samples(
         SIGNAL + name: (samples, *shape) for name, shape in signals.items()
     }
     _check_memory(path, shapes)
-    table = _table(path)
-    names = table.column_names
-    for name in [name for name in DERIVED if name not in names]:  # written by an older version
-        del shapes[name]
-    for name, shape in shapes.items():
-        if math.prod(shape[1:]) and names.count(name) != 1:
-            raise RecordingError(f"the samples '{path}' have no column '{name}'")
-    arrays = {name: _array(path, table, name, shape) for name, shape in shapes.items()}
+    arrays = _arrays(path, shapes, samples)
     time, mode = arrays["time"], arrays["mode"]
     if not np.isfinite(time).all() or (np.diff(time) < 0.0).any():
         raise RecordingError(f"the samples '{path}' are damaged: their times do not follow each other")
@@ -103,49 +103,66 @@ def _check_memory(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
         )
 
 
-def _table(path: Path) -> Any:
+def _arrays(path: Path, shapes: Mapping[str, tuple[int, ...]], samples: int) -> dict[str, np.ndarray]:
+    """The columns of a table as arrays of these shapes, filled piece by piece."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         # One file, not a dataset: a directory called "key=value" is no partition.
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            return file.read().combine_chunks()
+            names = file.schema_arrow.names
+            arrays = {
+                name: np.zeros(shape, COLUMNS[name].dtype if name in COLUMNS else "float64")
+                for name, shape in shapes.items()
+                if name in names or name not in DERIVED  # which older versions did not write
+            }
+            for name, array in arrays.items():
+                _check_column(path, file.schema_arrow, name, array)
+            if file.metadata.num_rows != samples:
+                found = file.metadata.num_rows
+                raise RecordingError(f"the samples '{path}' do not fit the manifest: there are {found}, not {samples}")
+            stored = {name: array for name, array in arrays.items() if name in names}
+            start = 0
+            for batch in file.iter_batches(_rows_at_once(arrays), columns=list(stored)):
+                for name, array in stored.items():
+                    part = array[start : start + len(batch)]
+                    part.reshape(-1)[:] = _numbers(path, batch.column(name), name, array.dtype)
+                start += len(batch)
+            return arrays
     except (pa.ArrowException, OSError, MemoryError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RecordingError(f"the samples '{path}' are damaged: {reason}") from error
 
 
-def _array(path: Path, table: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+def _check_column(path: Path, schema: Any, name: str, array: np.ndarray) -> None:
+    """Whether the table has a column of the type of an array, which is none where a sample has no values."""
     import pyarrow as pa
 
-    dtype = COLUMNS[name].dtype if name in COLUMNS else "float64"
-    if math.prod(shape[1:]) == 0:
-        return np.zeros(shape, dtype)
-    column = table.column(name).combine_chunks()
-    if len(shape) > 1:
-        if not pa.types.is_fixed_size_list(column.type):
-            raise RecordingError(f"the samples '{path}' do not fit the manifest: '{name}' holds {column.type}")
-        gaps = column.null_count or column.offset
-        column = column.flatten() if gaps else column.values  # the same, in a tenth of the time
-    flat = _numbers(column, dtype)
-    if flat.size != math.prod(shape) or flat.dtype != dtype:
+    width = math.prod(array.shape[1:])
+    if width == 0:
+        return
+    if schema.names.count(name) != 1:
+        raise RecordingError(f"the samples '{path}' have no column '{name}'")
+    found, value = schema.field(name).type, pa.from_numpy_dtype(array.dtype)
+    if found != (value if array.ndim == 1 else pa.list_(value, width)):
+        needed = f"{width} x {value}" if array.ndim > 1 else value
         raise RecordingError(
-            f"the samples '{path}' do not fit the manifest: "
-            f"'{name}' has {flat.size} values of {flat.dtype}, "
-            f"and {math.prod(shape)} of {dtype} are needed"
+            f"the samples '{path}' do not fit the manifest: '{name}' holds {found}, and {needed} is needed"
         )
-    return flat.reshape(shape)
 
 
-def _numbers(column: Any, dtype: str) -> np.ndarray:
-    """The values of a column without a copy; ``to_numpy``, needed for gaps and other types, imports pandas."""
+def _numbers(path: Path, column: Any, name: str, dtype: np.dtype) -> np.ndarray:
+    """The values of a column without a copy; ``to_numpy`` would import pandas."""
     import pyarrow as pa
 
-    if column.null_count or column.type != pa.from_numpy_dtype(np.dtype(dtype)):
-        converted: np.ndarray = column.to_numpy(zero_copy_only=False)
-        return converted
-    start = column.offset * np.dtype(dtype).itemsize
-    flat = np.frombuffer(column.buffers()[1] or b"", dtype, len(column), start)
-    flat.flags.writeable = False
-    return flat
+    start, count = column.offset, len(column)
+    if pa.types.is_fixed_size_list(column.type):
+        start, count = start * column.type.list_size, count * column.type.list_size
+        column, gaps = column.values, column.null_count
+        start += column.offset
+    else:
+        gaps = 0
+    if gaps or column.null_count:
+        raise RecordingError(f"the samples '{path}' are damaged: '{name}' has gaps")
+    return np.frombuffer(column.buffers()[1] or b"", dtype, count, start * dtype.itemsize)

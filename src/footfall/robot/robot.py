@@ -268,20 +268,25 @@ class Robot:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Robot:
-        """The robot that ``to_dict`` described; nothing but the description is read."""
+        """The robot that ``to_dict`` described, its files as text or as bytes; nothing else is read."""
         try:
             values = dict(description)
             binary = values.pop("mjb")
-            values["assets"] = {key: base64.b64decode(value) for key, value in values["assets"].items()}
+            values["assets"] = {key: _bytes(value) for key, value in values["assets"].items()}
             values["feet"] = tuple(Foot(**foot) for foot in values["feet"])
             if values["mjcf"] is not None:
                 check_stored(values["mjcf"], values["assets"])
                 model = compiled(values["mjcf"], values["assets"], values["name"])
             else:
-                model = mujoco.MjModel.from_binary_path("m.mjb", assets={"m.mjb": base64.b64decode(binary)})
+                model = mujoco.MjModel.from_binary_path("m.mjb", assets={"m.mjb": _bytes(binary)})
             return cls(model=model, **values)
         except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             raise RobotError(f"this is not a description of a robot: {type(error).__name__}: {error}") from error
+
+
+def _bytes(value: str | bytes) -> bytes:
+    """A file of a description, which JSON holds as text."""
+    return value if isinstance(value, bytes) else base64.b64decode(value)
 
 
 def _frozen(values: Any, dtype: type = float) -> np.ndarray:
