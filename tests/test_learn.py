@@ -39,17 +39,17 @@ def test_a_vector_is_the_single_environment_many_times():
 
 
 def pushes_of(env: learn.WorldsEnv) -> list[tuple[ff.Push, ...]]:
-    return [worlds._pushes[w] for worlds in env.worlds for w in range(len(worlds))]
+    return [worlds._inputs.pushes[w] for worlds in env.worlds for w in range(len(worlds))]
 
 
 def test_every_episode_of_a_world_has_pushes_friction_and_mass_of_its_own():
     varied = learn.Randomisation(friction=(0.3, 0.9), mass=(0.8, 1.2))
     env = learn.WorldsEnv(2, episode=0.04, randomise=varied)
     env.reset(seed=0)
-    first, given = pushes_of(env), env.worlds[0]._given
+    first, given = pushes_of(env), env.worlds[0]._inputs.arrays
     for _ in range(3):  # two to the end of the episode, and one that begins the next
         env.step(np.zeros((2, 14)))
-    now = env.worlds[0]._given
+    now = env.worlds[0]._inputs.arrays
     assert all(one != other for one, other in zip(first, pushes_of(env), strict=True))
     for name in ("friction", "values", "body_mass", "push_wrench"):
         before, after = getattr(given, name), getattr(now, name)
@@ -70,7 +70,9 @@ def test_a_world_of_a_vector_is_the_single_environment_with_its_seed():
             many.reset(options={"reset_mask": np.array([False, True, False])})
             one.reset()
             assert pushes_of(many)[1] == pushes_of(one.many)[0]
-            np.testing.assert_array_equal(many.worlds[0]._given.friction[1], one.many.worlds[0]._given.friction[0])
+            np.testing.assert_array_equal(
+                many.worlds[0]._inputs.arrays.friction[1], one.many.worlds[0]._inputs.arrays.friction[0]
+            )
 
 
 def test_worlds_that_are_not_in_the_mask_of_a_reset_go_on():

@@ -20,7 +20,8 @@ from footfall.live import LiveView
 from footfall.live.frame import at_rest, frame, panels
 from footfall.live.view import Drag, Requests, _Pushable, options_of
 from footfall.show import server
-from footfall.simulation.run import Run, Task
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task
 
 PATIENCE = 180.0  # s until a test that waits in vain fails
 PUSH = ff.Push("trunk", force=(0.0, 60.0, 0.0), start=0.05, duration=0.1)

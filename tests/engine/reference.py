@@ -10,7 +10,8 @@ import numpy as np
 
 import footfall as ff
 from footfall.robot import Robot
-from footfall.simulation.run import Run, Task
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task
 
 # Every kind of joint, branches, a second tree, a lone body, armature, damping: what a chain of hinges does not show.
 MENAGERIE = """

@@ -10,7 +10,8 @@ from real_robots import FILES, real_robot
 import footfall as ff
 from footfall.engine.clearance import REACH, SAFE, SERVED, SLACK, levers, may_touch, widen
 from footfall.simulation import workspace
-from footfall.simulation.run import Run, Task
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task
 
 #: Arms that strike each other and a wall, a weight on a slide, a ball that flies into them; all kinds of joints.
 CROWD = """

@@ -9,7 +9,8 @@ from engine import reference
 
 import footfall as ff
 from footfall.engine import kinematics as points
-from footfall.simulation.run import Run, Task
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task
 
 EXACT = 1e-11  # rounding of sums over a chain of joints, of numbers of order one to ten
 ROBOTS = {"spatial-biped": lambda: ff.load_robot("spatial-biped"), "menagerie": reference.menagerie}

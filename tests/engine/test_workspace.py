@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.engine.world import Blocks
 from footfall.record.record import COLUMNS
 from footfall.simulation.setup import composed
-from footfall.simulation.state import FirstValues
 from footfall.simulation.workspace import FEW_SAMPLES, Workspace, prepared
 
 PUSH = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.005, duration=0.01)
@@ -96,7 +96,7 @@ def test_room_for_more_bodies_is_laid_out_once_and_found_as_new(law, monkeypatch
     sim = ff.Simulation(robot, law=law)
     short_run(sim)
     on_its_back(sim, LYING)
-    monkeypatch.delattr(Workspace, "_lay_out")
+    monkeypatch.delattr(Workspace, "_make_room")
     assert same(on_its_back(sim, LYING), first)
 
 
@@ -166,8 +166,9 @@ def test_no_controller_is_kept_when_its_run_has_ended():
 
 def test_arrays_of_any_kind_are_put_back():
     kinds = [np.arange(5.0), np.arange(3, dtype=np.uint8), np.zeros((2, 3)), np.arange(8.0)[::2], np.zeros(0)]
-    first, before = FirstValues(kinds), [array.copy() for array in kinds]
+    blocks, before = Blocks(kinds), [array.copy() for array in kinds]
+    first = blocks.read()
     for array in kinds:
         array += 1
-    first.put_back()
+    blocks.write(first)
     assert all(np.array_equal(array, value) for array, value in zip(kinds, before, strict=True))

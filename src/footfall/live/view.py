@@ -27,8 +27,8 @@ from footfall.show.geometry import body_meshes
 from footfall.show.report import render_live
 from footfall.show.server import PageServer
 from footfall.simulation import Simulation
-from footfall.simulation.run import Run, Task
-from footfall.simulation.task import push_list
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task, push_list
 
 #: Most pictures that one command steps.
 MOST_STEPS = 10_000

@@ -13,13 +13,17 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import finalize
 
 from footfall.compiled import compile_cold, separate_kernels
+from footfall.engine import step
 from footfall.process.cache_folder import cache_folder
 from footfall.process.machine import cores
+from footfall.simulation.setup import Setup
+from footfall.simulation.workspace import loop_types
 
 #: Set, to the folder of claims, in processes that compile for another one: these start no further processes.
 HELPER = "FOOTFALL_COMPILING_HELPER"
@@ -27,15 +31,49 @@ _started: set[Any] = set()
 _lock = threading.Lock()
 
 
-class Helper(NamedTuple):
-    """A process that compiles, and the folder of claims that it shares with this one."""
+def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
+    """Let another process compile the loop of an ``engine``, where that is not on disk; this one begins with the rest.
 
-    process: subprocess.Popen[bytes]
-    claims: Path
+    The function returned finishes that: it compiles what the first step calls and nobody has claimed, and waits.
+    """
+    law = sim.law
+    with _lock:
+        if engine in _started or HELPER in os.environ:
+            return _nothing
+        _started.add(engine)
+    alone = cores() < 2 or not sys.executable or cache_folder("compiled") is None
+    if alone or engine.advance.kept():
+        return _nothing
+    try:
+        claims = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
+    except OSError:
+        return _nothing
+    called = [one for function in law.kernels() for one in separate_kernels(function) if not one.rare]
+    own = [one.symbol for one in called if one.symbol.startswith("footfall.")]
+    process = spawn(["events" if law.event_driven else "step", "soon", *own], claims)
+    if process is None:
+        shutil.rmtree(claims, ignore_errors=True)
+        return _nothing
+    finalize(process, shutil.rmtree, claims, ignore_errors=True)
+    types = loop_types(sim)
+    for part, kinds in engine.late_parts(types).items():
+        part.compile(kinds)
 
-    def claim(self, name: str) -> bool:
-        """Whether this process is the first to come to a kernel."""
-        return claim(self.claims, name)
+    def finish() -> None:
+        parts = step.native_parts(types) if law.native else engine.cold_parts(types)
+        for part, kinds in parts.items():
+            part.note(kinds)
+        compile_cold(lambda name: claim(claims, name), soon=True, beside=parts)
+        for kernel in called:
+            if process.poll() is None and claim(claims, kernel.symbol):
+                kernel.link()
+        _wait_for(process)
+
+    return finish
+
+
+def _nothing() -> None:
+    """All is compiled, or will be by this process alone."""
 
 
 def claim(folder: Path, name: str) -> bool:
@@ -47,31 +85,6 @@ def claim(folder: Path, name: str) -> bool:
     except OSError:  # compiled twice, perhaps
         return True
     return True
-
-
-def start_helper(loop: Any, job: str, functions: list[Any]) -> Helper | None:
-    """A process that compiles the engine's ``loop``, unless that is on disk or no second process would help.
-
-    It then compiles the kernels that a law's ``functions`` call and nobody has claimed.
-    """
-    with _lock:
-        if loop in _started or HELPER in os.environ:
-            return None
-        _started.add(loop)
-    alone = cores() < 2 or not sys.executable or cache_folder("compiled") is None
-    if alone or loop.kept():
-        return None
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
-    except OSError:
-        return None
-    own = [one.symbol for one in called_by(functions) if one.symbol.startswith("footfall.")]
-    process = spawn([job, "soon", *own], folder)
-    if process is None:
-        shutil.rmtree(folder, ignore_errors=True)
-        return None
-    finalize(process, shutil.rmtree, folder, ignore_errors=True)
-    return Helper(process, folder)
 
 
 def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
@@ -90,25 +103,8 @@ def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
         return None
 
 
-def called_by(functions: list[Any]) -> list[Any]:
-    """The separately compiled kernels that functions call, directly or not, except rare ones."""
-    return [one for function in functions for one in separate_kernels(function) if not one.rare]
-
-
-def share_work(helper: Helper, functions: list[Any], parts: dict[Any, tuple[Any, ...]]) -> None:
-    """While a helper compiles the engine: compile cold ``parts`` of the loop and what the law's functions call."""
-    for part, kinds in parts.items():
-        part.note(kinds)
-    compile_cold(helper.claim, soon=True, beside=parts)
-    for kernel in called_by(functions):
-        if helper.process.poll() is None and helper.claim(kernel.symbol):
-            kernel.link()
-    _wait_for(helper)
-
-
-def _wait_for(helper: Helper) -> None:
-    """Wait for a helper to finish, and say so; it ends with this process."""
-    process = helper.process
+def _wait_for(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the other process to finish, and say so; it ends with this one."""
     try:
         while process.poll() is None:
             if sys.stderr is not None and sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""What becomes of a run, or of one of many worlds: its recording, or how it ended, as a sentence."""
+"""What becomes of a run, or of one of many worlds: its recording, and why it ended."""
 
 from __future__ import annotations
 
@@ -7,79 +7,75 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import mujoco
 import numpy as np
 
-from footfall.contact.base import Law, PointLaw
-from footfall.contact.springs.stable_step import round_down
-from footfall.contact.trial import fault_of, is_foreign
-from footfall.engine import recovery, step
-from footfall.engine.other_bodies.points import LACKING, SIZES, OtherTape
+from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.replay import SPEEDS, States, replay
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
-from footfall.engine.tape import CONCERNED, END, SAMPLES, STEP, Tape
-from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
+from footfall.engine.tape import SAMPLES, Tape
+from footfall.errors import warn
 from footfall.ground import Ground
 from footfall.measure.audit_errors import scales
 from footfall.measure.audit_rules import sinking
-from footfall.record import Failure, Push, RunWarning
+from footfall.record import Failure, Push, Signal
 from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.simulation.setup import Setup
 from footfall.standing import reach, scratch_data
 from footfall.version import versions
 
-#: A :class:`footfall.simulation.run.Run`, which cannot be imported from here.
-Run = Any
-OVERFLOWS = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
-WARNINGS = (mujoco.mjtWarning.mjWARN_INERTIA, mujoco.mjtWarning.mjWARN_BADCTRL)
+#: Samples whose contact places are computed at once: some megabytes for a robot of a hundred points.
+AT_ONCE = 500
 
 
-def conclude(run: Run) -> Recording:
-    """The recording of a run that has ended; a warning, or an error, if it ended early."""
-    end, at = int(run.outcome[END]), float(run.outcome[STEP] * run.simulation.dt)
-    cause = run.controls.callback.error
-    if run.interrupts.asked or isinstance(cause, KeyboardInterrupt):
-        raise interrupted(run) from cause
-    if overflowed(run):
-        said = recovery.said(run.scratch.back, recovery.WARNING)
-        message = f"MuJoCo has no room for all contacts at t = {at:.6g} s: {said}"
-        raise SimulationError(message, run.recording(Failure(at, "mujoco", "", message)))
-    lost = int(run.points.others.counters[LACKING])
-    if lost:
-        places, slots = SIZES[-1]
-        warn(
-            f"{lost} steps lack forces and are marked as unsolved: more bodies other than feet touched the ground "
-            f"at once than there is room for, {places} points of {slots} bodies"
-        )
-    for warning in warnings_of(run):
-        warn(f"MuJoCo: {warning.message}")
-    if end == step.DONE:
-        return _with_its_start(run.recording())
-    if end == step.DIVERGED:
-        return _warned(run, _divergence(run, at))
-    if end == step.NO_GROUND:
-        message = _no_ground(run, at)
-        error = GroundError(message)
-        error.recording = run.recording(Failure(at, "ground", "", message))
-        raise error
-    if end == step.MUJOCO_ERROR:
-        message = f"MuJoCo gave up at t = {at:.6g} s: {recovery.said(run.scratch.back, recovery.ERROR)}"
-        raise SimulationError(message, run.recording(Failure(at, "mujoco", "", message)))
-    if isinstance(cause, ControllerError):
-        message = str(cause)
-    elif isinstance(cause, Exception):
-        message = f"controller {run.controls.name} failed at t = {at:.6g} s: {type(cause).__name__}: {cause}"
-    elif cause is not None:  # the controller wants to leave the program
-        cause.recording = run.recording(Failure(at, "controller", "", f"{cause!r} at t = {at:.6g} s"))
-        raise cause
-    else:
-        message = f"controller {run.controls.name} stopped the run at t = {at:.6g} s"
-    raise ControllerError(message, run.recording(Failure(at, "controller", "", message))) from cause
+def made_recording(
+    setup: Setup,
+    ground: Ground,
+    pushes: tuple[Push, ...],
+    failure: Failure | None,
+    arrays: dict[str, np.ndarray],
+    others: OtherTape | None,
+    of_controller: Mapping[str, Signal],
+    notes: Mapping[str, Any],
+) -> Recording:
+    """A recording from the ``arrays`` of its tape, the tape of bodies other than feet, and ``notes`` about the run.
+
+    Signals are those of the law, of the law at each foot, and of the controller, one after the other.
+    """
+    law, feet, flat = setup.law, len(setup.robot.feet), arrays.pop("signals")
+    shapes = dict.fromkeys(law.signals, ()) | dict.fromkeys(law.foot_signals, (feet,))
+    shapes |= {name: signal.values.shape for name, signal in of_controller.items()}
+    signals, first = {}, 0
+    for name, shape in shapes.items():
+        last = first + math.prod(shape)
+        signals[name] = flat[:, first:last].reshape(len(flat), *shape)
+        first = last
+    other_points = np.zeros(0, dtype=int)
+    if others is not None:
+        other_points = _add_other_columns(arrays, others, setup.robot, ground)
+    info = {
+        "body_contacts": setup.body_contacts and others is not None,
+        "signals": {**law.signals, **law.foot_signals} | {name: one.unit for name, one in of_controller.items()},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        **notes,
+    }
+    return Recording(
+        robot=setup.robot,
+        ground=ground,
+        law=law,
+        dt=setup.dt,
+        pushes=pushes,
+        failure=failure,
+        info=info,
+        signals=signals,
+        other_points=other_points,
+        **arrays,
+    )
 
 
-def _with_its_start(rec: Recording) -> Recording:
-    """A recording, with a warning if its robot is held deeper in the ground than its audit allows."""
+def warn_if_held_in_the_ground(rec: Recording) -> Recording:
+    """The same recording, with a warning if its robot is held deeper in the ground than its audit allows."""
     if not (rec.robot.held and len(rec) and rec.gap[0].min(initial=0.0) < 0.0):
         return rec
     deepest = int(np.argmin(rec.gap[0]))
@@ -93,98 +89,8 @@ def _with_its_start(rec: Recording) -> Recording:
     return rec
 
 
-def overflowed(run: Run) -> bool:
-    """Whether MuJoCo had to drop contacts or other constraints, so that forces are missing."""
-    warned = run.workspace.warned
-    return bool(np.count_nonzero(warned)) and any(warned[int(kind)] for kind in OVERFLOWS)
-
-
-def warnings_of(run: Run) -> list[RunWarning]:
-    """What MuJoCo warned of, once for each kind."""
-    found: list[RunWarning] = []
-    if not np.count_nonzero(run.workspace.warned):
-        return found
-    for kind in WARNINGS:
-        one = run.data.warning[int(kind)]
-        if one.number:
-            text = mujoco.mju_warningText(int(kind), one.lastinfo)
-            times = f" ({one.number} times)" if one.number > 1 else ""
-            found.append(RunWarning(float(run.data.time), "mujoco", " ".join(text.split()) + times))
-    return found
-
-
-def interrupted(run: Run) -> Interrupted:
-    """What to raise after Ctrl-C, with all that was recorded."""
-    at = run.step * run.simulation.dt
-    message = f"interrupted at t = {at:.6g} s; what came before is in the exception's recording"
-    return Interrupted(message, run.recording(Failure(at, "interrupted", "", f"interrupted at t = {at:.6g} s")))
-
-
-def _warned(run: Run, failure: Failure) -> Recording:
-    warn(str(failure))
-    return run.recording(failure)
-
-
-def _divergence(run: Run, at: float) -> Failure:
-    sim = run.simulation
-    dof = int(run.outcome[CONCERNED])
-    joint = sim.robot.dof_name(dof)
-    advice = f"try dt <= {round_down(sim.dt / 2)} s for {sim.law}"
-    value = float(run.data.qacc[dof])
-    size = "not a number" if np.isnan(value) else f"beyond {step.RUNAWAY:.0e}"
-    fault = _fault_of_law(run)
-    if fault:
-        size, advice = f"not a number, for the law '{sim.law.name}' fails: {fault}", "mend the law"
-    message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is {size}; all before is kept; {advice}"
-    return Failure(at, "diverged", joint, message)
-
-
-def _fault_of_law(run: Run) -> str:
-    """The error of a user's law, called as plain Python at the points near the ground; "" if it has none."""
-    law = run.simulation.law
-    if not (isinstance(law, PointLaw) and is_foreign(law.kernel)):
-        return ""
-    contacts, points, parameters = run.contacts, run.points, law.resolve(run.simulation.setting)
-    for p in contacts.points[: contacts.number[0]]:
-        if not np.isnan(points.force[p]).any():
-            continue
-        away = contacts.frame[p, :2] @ (points.position[p] - points.anchor[p])
-        v = contacts.velocity[p]
-        state = (max(0.0, -contacts.gap[p]), -v[2], np.nan_to_num(away), v[:2])
-        fault = fault_of(law.kernel, state, points.memory[p].copy(), parameters)
-        if fault:
-            return fault
-    return ""
-
-
-def _no_ground(run: Run, at: float) -> str:
-    where = run.points.position[run.outcome[CONCERNED]]
-    return (
-        f"the ground has no height or no friction (NaN) under contact point {int(run.outcome[CONCERNED])} near "
-        f"x = {where[0]:.4g} m, y = {where[1]:.4g} m, met at t = {at:.6g} s"
-    )
-
-
-#: Samples whose contact places are computed together: some megabytes for a robot of a hundred points.
-AT_ONCE = 500
-
-
-def named_signals(
-    flat: np.ndarray, law: Law, robot: Robot, more: Mapping[str, tuple[int, ...]] | None = None
-) -> dict[str, np.ndarray]:
-    """Signals (T, ...) by name, from a flat array (T, N): the law's, those of each foot, and ``more`` by shape."""
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
-    shapes |= dict.fromkeys(law.foot_signals, (len(robot.feet),)) | dict(more or {})
-    found, first = {}, 0
-    for name, shape in shapes.items():
-        last = first + math.prod(shape)
-        found[name] = flat[:, first:last].reshape(len(flat), *shape)
-        first = last
-    return found
-
-
-def add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, ground: Ground) -> np.ndarray:
-    """Append columns for those points of ``robot.others`` that came near the ground; gives their indices (C,).
+def _add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, ground: Ground) -> np.ndarray:
+    """Append columns for those points of ``robot.others`` that came near the ground; returns their indices (C,).
 
     Samples in which such a point was far from the ground were not recorded: they are computed from the poses.
     """
@@ -273,7 +179,7 @@ def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
     return Failure(at, "fallen", "", f"the robot was down at t = {at:.6g} s: its centre of mass had come too low")
 
 
-def recording_of(
+def recording_of_world(
     setup: Setup,
     ground: Ground,
     pushes: tuple[Push, ...],
@@ -282,41 +188,16 @@ def recording_of(
     span: tuple[int, int],
     notes: Mapping[str, Any],
 ) -> Recording:
-    """The recording of a world: its feet, and other bodies if they can touch the ground.
-
-    ``span`` is its first step, and the number of steps between samples.
-    """
+    """The recording of one of many worlds; ``span`` is its first step, and the number of steps between samples."""
     first, every = span
-    tape, other_tape = tapes
-    law, failure = setup.law, failure_of(setup, outcome)
-    taken = int(outcome[1]) - first
-    samples = taken // every + 1 if failure is None else int(outcome[SAMPLES])
-    arrays = {name: array[:samples] for name, array in tape._asdict().items()}
-    flat = arrays.pop("signals")
-    other_points = np.zeros(0, dtype=int)
-    if other_tape is not None:
-        other_points = add_other_columns(arrays, other_tape, setup.robot, ground)
-    info = {
+    failure = failure_of(setup, outcome)
+    samples = (int(outcome[1]) - first) // every + 1 if failure is None else int(outcome[SAMPLES])
+    arrays = {name: array[:samples] for name, array in tapes[0]._asdict().items()}
+    about: dict[str, Any] = {
         "integrator": setup.integrator,
-        "body_contacts": setup.body_contacts and other_tape is not None,
         "seed": None,
         "record_dt": setup.dt * every,
-        "signals": {**law.signals, **law.foot_signals},
         "warnings": [],
-        "wall_time": None,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": versions(),
-        **notes,
     }
-    return Recording(
-        robot=setup.robot,
-        ground=ground,
-        law=law,
-        dt=setup.dt,
-        pushes=pushes,
-        failure=failure,
-        info=info,
-        signals=named_signals(flat, law, setup.robot),
-        other_points=other_points,
-        **arrays,
-    )
+    about |= {"wall_time": None, **notes}
+    return made_recording(setup, ground, pushes, failure, arrays, tapes[1], {}, about)

@@ -1,29 +1,30 @@
-"""One run: lay out the arrays, drive the compiled loop, return the recording."""
+"""One run: take its arrays, drive the compiled loop, and return the recording, or an error that carries it."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import mujoco
 import numba
 import numpy as np
 
 from footfall.compiled import waited_for_code
-from footfall.contact.springs.stable_step import warn_of_long_steps
-from footfall.engine import step
+from footfall.contact.base import PointLaw
+from footfall.contact.springs.stable_step import round_down, warn_of_long_steps
+from footfall.contact.trial import fault_of, is_foreign
+from footfall.engine import recovery, step
 from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
 from footfall.engine.events import integration
 from footfall.engine.events.flow import painleve_warnings
-from footfall.engine.other_bodies.points import LIVE, LOST
-from footfall.engine.tape import END, NEXT, SAMPLES, Tape
-from footfall.errors import SimulationError
+from footfall.engine.other_bodies.points import LACKING, LIVE, LOST, SIZES
+from footfall.engine.tape import CONCERNED, END, NEXT, SAMPLES, STEP, Tape
+from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
 from footfall.process.interrupts import Interrupts
-from footfall.record import Failure, Push
+from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
 from footfall.simulation.controls import (
     PYTHON,
@@ -35,12 +36,13 @@ from footfall.simulation.controls import (
     no_control,
     own_rate,
 )
-from footfall.simulation.first_start import share_work, start_helper
-from footfall.simulation.outcome import add_other_columns, conclude, interrupted, named_signals, overflowed, warnings_of
+from footfall.simulation.first_start import start_compiling
+from footfall.simulation.outcome import made_recording, warn_if_held_in_the_ground
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import Live, State, check_start, set_state
+from footfall.simulation.state import CONTROLLER, MUJOCO, Live, State, check_fit, check_start, live_arrays
 from footfall.simulation.task import (
     MOST_STEPS,
+    Task,
     check_memory,
     make_pushes,
     multiple,
@@ -49,24 +51,13 @@ from footfall.simulation.task import (
     step_count,
     vector,
 )
-from footfall.simulation.workspace import loop_types, prepared, take_workspace
-from footfall.version import versions
+from footfall.simulation.workspace import prepared, take_workspace
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
 CHECK_INTERVAL = 0.05
-
-
-class Task(NamedTuple):
-    """What a run is to do, see :meth:`footfall.Simulation.run`."""
-
-    controller: Controller | str | None = None
-    qpos: Sequence[float] | np.ndarray | None = None
-    qvel: Sequence[float] | np.ndarray | None = None
-    control_dt: float | None = None  # s
-    record_dt: float | None = None  # s
-    pushes: Push | Iterable[Push] = ()
-    seed: int | None = None
-    start: State | None = None
+#: MuJoCo's warnings after which forces are missing, and those that a user should know of.
+OVERFLOWS = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
+WARNINGS = (mujoco.mjtWarning.mjWARN_INERTIA, mujoco.mjtWarning.mjWARN_BADCTRL)
 
 
 class Run:
@@ -82,58 +73,52 @@ class Run:
         recorded: bool = True,
     ) -> None:
         sim = self.simulation = simulation
-        law, dt = sim.law, sim.dt
-        self._engine: Any = integration if law.event_driven else step
-        helper = start_helper(self._engine.advance, "events" if law.event_driven else "step", law.kernels())
-        types = [] if helper is None else loop_types(sim)
-        if helper is not None:
-            for part, kinds in self._engine.late_parts(types).items():
-                part.compile(kinds)
-        self.model = sim.scene.model
-        steps = step_count(duration, dt)
+        self._engine: Any = integration if sim.law.event_driven else step
+        finish_compiling = start_compiling(sim, self._engine)
         if task.start is not None:
             check_start(task.start, task.qpos, task.qvel)
-        self.first = 0 if task.start is None else task.start.step
-        self.total = MOST_STEPS if endless else self.first + steps
+        steps, before = step_count(duration, sim.dt), 0 if task.start is None else task.start.step
+        self.total = MOST_STEPS if endless else before + steps
+        self.record_every = multiple("record_dt", task.record_dt, sim.dt) if recorded else MOST_STEPS
+        self.pushes, self.seed, self._endless = push_list(task.pushes), task.seed, endless
         name, controller = find_controller(task.controller)
-        given = task.control_dt
-        control_every = own_rate(controller, dt) if given is None else multiple("control_dt", given, dt)
-        self.record_every = multiple("record_dt", task.record_dt, dt) if recorded else MOST_STEPS
-        self.pushes, self.seed = push_list(task.pushes), task.seed
+        control_every = own_rate(controller, sim.dt)
+        if task.control_dt is not None:
+            control_every = multiple("control_dt", task.control_dt, sim.dt)
 
-        qpos, qvel = task.qpos, task.qvel
-        if qpos is None and qvel is None:
-            qpos, qvel = initial_state(controller, sim.robot, sim.ground)
-        shared = self._shared = prepared(sim)
-        self.workspace = space = take_workspace(sim, shared)
-        self.data, self.points, self.contacts, self.flow = space.data, space.points, space.contacts, space.flow
-        self._put(qpos, qvel)
-        if task.start is None:
-            perturb(self.model, self.data)
-        if shared.longest is not None:
-            warn_of_long_steps(law, sim.setting, shared.longest)
+        self.model, self._shared = sim.scene.model, prepared(sim)
+        self.workspace = take_workspace(sim, self._shared)
+        self.data, self.outcome = self.workspace.data, self.workspace.outcome
+        self._see_room()
+        self._put(task, controller)
+        if self._shared.longest is not None:
+            warn_of_long_steps(sim.law, sim.setting, self._shared.longest)
         self.interrupts = Interrupts()
         self.controls = no_control()
         if controller is not None:
-            seen, period = Seen(self.data, self.points, self.contacts), dt * control_every
+            seen, period = Seen(self.data, self.points, self.contacts), sim.dt * control_every
             self.controls = make_controls(name, controller, sim.robot, sim.ground, period, seen, self.interrupts)
         self._lay_out(control_every, steps)
         self.step = 0
-        self.live: Live | None = None  # what its states are made of, once there was one
+        self.wall_time: float | None = None  # s, of the steps alone
+        self._live: Live | None = None  # what its states are made of, once there was one
         self._loop: Any = None
-        if helper is not None:
-            parts = step.native_parts(types) if law.native else self._engine.cold_parts(types)
-            share_work(helper, law.kernels(), parts)
+        finish_compiling()
         if task.start is not None:
-            set_state(self, task.start)
+            self.restore(task.start)
 
-    def _put(self, qpos: Sequence[float] | np.ndarray | None, qvel: Sequence[float] | np.ndarray | None) -> None:
+    def _put(self, task: Task, controller: Controller | None) -> None:
         """Write the coordinates (nq,) and velocities (nv,) of the start: home and at rest where they are left out."""
-        sim, model, name = self.simulation, self.model, self.simulation.robot.name
-        self.data.qpos[:] = sim.home_on_ground if qpos is None else vector("qpos", qpos, model.nq, name)
-        self.data.qvel[:] = 0.0 if qvel is None else vector("qvel", qvel, model.nv, name)
-        mujoco.mj_normalizeQuat(model, self.data.qpos)
-        self.data.ctrl[:] = sim.robot.home_ctrl
+        sim, model, name, data = self.simulation, self.model, self.simulation.robot.name, self.data
+        qpos, qvel = task.qpos, task.qvel
+        if qpos is None and qvel is None:
+            qpos, qvel = initial_state(controller, sim.robot, sim.ground)
+        data.qpos[:] = sim.home_on_ground if qpos is None else vector("qpos", qpos, model.nq, name)
+        data.qvel[:] = 0.0 if qvel is None else vector("qvel", qvel, model.nv, name)
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        data.ctrl[:] = sim.robot.home_ctrl
+        if task.start is None:
+            perturb(model, data)
 
     def _lay_out(self, control_every: int, steps: int) -> None:
         """Give the loop its plan, its pushes, its controls and room to record ``steps`` steps."""
@@ -147,17 +132,22 @@ class Run:
         )
         own_pushes = make_pushes(self.model, self.pushes, sim.dt, self.total)
         space.for_run(plan, own_pushes, self.controls.control, signals)
-        self.conditions, self.scratch = space.conditions, space.scratch
+        self._see_room()
         if self.data.qvel.any():
             guess_slips(self.conditions.constraints.joints, self.data.qvel)
         self.controls.write_signals(self.scratch.signals[shared.law_signals :])
         samples = steps // self.record_every + 2  # a run that diverges leaves one more
         check_memory(samples, shared.sample_bytes + 8 * signals, sim.dt * self.record_every)
-        self.outcome = space.outcome
         self.set_tape(space.make_tape(samples, sim.robot.point_count, signals))
         # As much room as an earlier run needed, so that no step of this one waits for more.
         if self.flow is not None and space.roomiest > 0:
             self.resize(space.roomiest)
+
+    def _see_room(self) -> None:
+        """Look at the arrays that the workspace has now."""
+        room = self.workspace.room
+        self.points, self.contacts, self.flow = room.points, room.contacts, room.flow
+        self.conditions, self.scratch = room.conditions, room.scratch
 
     def set_tape(self, tape: Tape) -> None:
         """Record into these arrays from now on."""
@@ -167,10 +157,25 @@ class Run:
         else:
             self._laid_out = self.workspace.laid_out(tape)
 
+    def resize(self, size: int) -> None:
+        """Give the run room for ``SIZES[size]`` points of bodies other than feet."""
+        try:
+            self.workspace.resize(self.simulation, size, len(self.tape.time))
+        except MemoryError as cause:
+            raise SimulationError(
+                "there is not enough memory to record bodies other than feet that touch the ground: "
+                "use a larger record_dt, or body_contacts=False",
+                self.recording(),
+            ) from cause
+        self._laid_out = self.workspace.laid_out(self.tape)
+        self._see_room()
+
     def give_back(self) -> None:
         """Return the workspace to other runs; references to its arrays are no longer valid."""
         self.workspace.release()
         self._shared.spare.append(self.workspace)
+
+    # ---- driving the loop ------------------------------------------------------------------------------------
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
@@ -206,21 +211,6 @@ class Run:
             return loop
         return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._laid_out, 0, 0)))
 
-    def resize(self, size: int) -> None:
-        """Give the run room for ``SIZES[size]`` points of bodies other than feet."""
-        space = self.workspace
-        try:
-            space.resize(self.simulation, size, len(self.tape.time))
-        except MemoryError as cause:
-            raise SimulationError(
-                "there is not enough memory to record bodies other than feet that touch the ground: "
-                "use a larger record_dt, or body_contacts=False",
-                self.recording(),
-            ) from cause
-        self.points, self.contacts, self.flow = space.points, space.contacts, space.flow
-        self.conditions, self.scratch = space.conditions, space.scratch
-        self._laid_out = space.laid_out(self.tape)
-
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and return the recording, with a warning or an error if it ended early."""
         begin, waited = time.perf_counter(), waited_for_code()
@@ -233,71 +223,210 @@ class Run:
                         if progress is not None:
                             progress(self.step * self.simulation.dt)
         except KeyboardInterrupt as cause:  # from the user's own handler, or from the progress
-            raise interrupted(self) from cause
-        self.wall_time = time.perf_counter() - begin - (waited_for_code() - waited)  # of the steps alone
-        recording = conclude(self)
+            raise self._interrupted() from cause
+        self.wall_time = time.perf_counter() - begin - (waited_for_code() - waited)
+        recording = self.conclude()
         if progress is not None and recording.failure is None:
             progress(self.total * self.simulation.dt)
         return recording
 
     def _advance_to_next_check(self) -> bool:
         """Continue until the next check; whether there is more to do."""
-        return self.advance(self.total + 1, CHECK_INTERVAL) and not (self.interrupts.asked or overflowed(self))
+        return self.advance(self.total + 1, CHECK_INTERVAL) and not (self.interrupts.asked or self._overflowed())
 
-    def _warnings(self) -> list[dict[str, Any]]:
-        """What the controller reported, and the times at which the law found no forces."""
-        said = [warning._asdict() for warning in self.controls.warnings]
-        if self.flow is not None:
-            said += [warning._asdict() for warning in painleve_warnings(self.flow)]
-        return said + [warning._asdict() for warning in warnings_of(self)]
+    # ---- its states ------------------------------------------------------------------------------------------
+
+    def _live_arrays(self) -> Live:
+        """Known from the last time, unless the run was laid out anew: to look at all arrays takes as long as ten
+        steps.
+        """
+        room = self.workspace.room
+        if self._live is None or not self._live.of(room, self.controls.inside):
+            self._live = Live(room, self.controls.inside, str(self.simulation.law))
+        return self._live
+
+    def state(self) -> State:
+        """Everything that the run remembers between two steps."""
+        sim, live = self.simulation, self._live_arrays()
+        numbers = np.zeros(mujoco.mj_stateSize(self.model, MUJOCO))
+        mujoco.mj_getState(self.model, self.data, numbers, MUJOCO)
+        return State(sim.robot.name, live.law, self.step, sim.dt, numbers, live.layout, live.blocks.read())
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of the same robot, under the same law with the same step.
+
+        A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
+        """
+        check_start(state)
+        live = self._live_arrays()
+        check_fit(state, self.simulation, live.law)
+        if live.layout != state.layout:  # give it as many places for points not on feet as the state has
+            sizes = self.workspace.sizes()
+            places = next((shape[0] for name, shape, _ in state.layout if name == "others.who"), 0)
+            if places in sizes and places != sizes[self.workspace.size]:
+                self.resize(sizes.index(places))
+                live = self._live_arrays()
+        if live.layout == state.layout:
+            live.blocks.write(state.values)
+        else:
+            self._restore_without_controller(state)
+        mujoco.mj_setState(self.model, self.data, state.mujoco, MUJOCO)
+        self.step = state.step
+
+    def _restore_without_controller(self, state: State) -> None:
+        """Set all arrays but those of the controller and its signals, which begin; an error where others differ."""
+        own = dict(live_arrays(self.workspace.room, None))
+        kept = {name: array for name, array in state.arrays().items() if not name.startswith(CONTROLLER)}
+        del own["signals"], kept["signals"]
+        if {name: array.shape for name, array in own.items()} != {name: array.shape for name, array in kept.items()}:
+            raise SimulationError(
+                f"the state of {state.robot} has other contact points or constraints than this simulation"
+            )
+        for name, array in own.items():
+            array[...] = kept[name]
+
+    # ---- its recording, and how it ended ---------------------------------------------------------------------
 
     def recording(self, failure: Failure | None = None) -> Recording:
         """What was recorded so far."""
-        sim = self.simulation
-        rows = int(self.outcome[SAMPLES])
-        arrays = {name: array[:rows] for name, array in zip(Tape._fields, self.tape, strict=True)}
-        if self.workspace.keeps(self.tape):
+        sim, controls, of_law = self.simulation, self.controls, self._shared.law_signals
+        arrays = {name: array[: self.outcome[SAMPLES]] for name, array in self.tape._asdict().items()}
+        if self._endless or self.workspace.keeps(self.tape):  # other steps will write to the same arrays
             arrays = {name: array.copy() for name, array in arrays.items()}
-        others = add_other_columns(arrays, self.points.others.tape, sim.robot, sim.ground)
-        signals, units = self._signals(arrays.pop("signals"), arrays["gap"])
-        info = {
-            "controller": self.controls.name,
-            "integrator": "event-driven" if sim.law.event_driven else sim.integrator,
-            "body_contacts": sim.body_contacts,
-            "seed": self.seed,
-            "record_dt": sim.dt * self.record_every,
-            "signals": units,
-            "warnings": self._warnings(),
-            "wall_time": getattr(self, "wall_time", None),
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": versions(),
-        }
-        made = Recording(
-            robot=sim.robot,
-            ground=sim.ground,
-            law=sim.law,
-            dt=sim.dt,
-            pushes=self.pushes,
-            failure=failure,
-            info=info,
-            signals=signals,
-            other_points=others,
-            **arrays,
+        if of_law and not sim.law.event_driven:
+            # Where the law was not called, its signals are those of an earlier step.
+            in_air = (arrays["gap"] > sim.law.near(sim.dt)).all(axis=1)
+            if in_air.any():
+                arrays["signals"] = arrays["signals"].copy()
+                arrays["signals"][in_air, :of_law] = 0.0
+        said = [*controls.warnings, *(() if self.flow is None else painleve_warnings(self.flow)), *self._warnings()]
+        made = made_recording(
+            sim,
+            sim.ground,
+            self.pushes,
+            failure,
+            arrays,
+            self.points.others.tape,
+            controls.signals,
+            {
+                "controller": controls.name,
+                "integrator": "event-driven" if sim.law.event_driven else sim.integrator,
+                "seed": self.seed,
+                "record_dt": sim.dt * self.record_every,
+                "warnings": [warning._asdict() for warning in said],
+                "wall_time": self.wall_time,
+            },
         )
         object.__setattr__(made, "_simulation", sim)  # a value otherwise: it is what rec.state(t) asks
         return made
 
-    def _signals(self, flat: np.ndarray, gap: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-        """What law and controller reported, by name, and the units."""
+    def _overflowed(self) -> bool:
+        """Whether MuJoCo had to drop contacts or other constraints, so that forces are missing."""
+        warned = self.workspace.warned
+        return bool(np.count_nonzero(warned)) and any(warned[int(kind)] for kind in OVERFLOWS)
+
+    def _warnings(self) -> list[RunWarning]:
+        """What MuJoCo warned of, once for each kind."""
+        found: list[RunWarning] = []
+        if not np.count_nonzero(self.workspace.warned):
+            return found
+        for kind in WARNINGS:
+            one = self.data.warning[int(kind)]
+            if one.number:
+                text = " ".join(mujoco.mju_warningText(int(kind), one.lastinfo).split())
+                times = f" ({one.number} times)" if one.number > 1 else ""
+                found.append(RunWarning(float(self.data.time), "mujoco", text + times))
+        return found
+
+    def conclude(self) -> Recording:
+        """The recording of a run that has ended; a warning, or an error that carries it, if it ended early."""
+        end, at = int(self.outcome[END]), f"t = {self.outcome[STEP] * self.simulation.dt:.6g} s"
+        cause, name = self.controls.callback.error, self.controls.name
+        if self.interrupts.asked or isinstance(cause, KeyboardInterrupt):
+            raise self._interrupted() from cause
+        if self._overflowed():
+            said = recovery.said(self.scratch.back, recovery.WARNING)
+            raise self._failed(SimulationError, "mujoco", f"MuJoCo has no room for all contacts at {at}: {said}")
+        self._warn()
+        if end == step.DONE:
+            return warn_if_held_in_the_ground(self.recording())
+        if end == step.DIVERGED:
+            return self._diverged(at)
+        if end == step.NO_GROUND:
+            raise self._failed(GroundError, "ground", self._no_ground(at))
+        if end == step.MUJOCO_ERROR:
+            said = recovery.said(self.scratch.back, recovery.ERROR)
+            raise self._failed(SimulationError, "mujoco", f"MuJoCo gave up at {at}: {said}")
+        message = f"controller {name} stopped the run at {at}"
+        if isinstance(cause, ControllerError):
+            message = str(cause)
+        elif isinstance(cause, Exception):
+            message = f"controller {name} failed at {at}: {type(cause).__name__}: {cause}"
+        elif cause is not None:  # the controller wants to leave the program
+            message = f"{cause!r} at {at}"
+            cause.recording = self._failed(ControllerError, "controller", message).recording  # type: ignore[attr-defined]
+            raise cause
+        raise self._failed(ControllerError, "controller", message) from cause
+
+    def _failed(self, kind: Any, what: str, message: str) -> Any:
+        """An error of a kind, with all that was recorded."""
+        error = kind(message)
+        error.recording = self.recording(Failure(float(self.outcome[STEP] * self.simulation.dt), what, "", message))
+        return error
+
+    def _interrupted(self) -> Interrupted:
+        """What to raise after Ctrl-C, with all that was recorded."""
+        at = self.step * self.simulation.dt
+        message = f"interrupted at t = {at:.6g} s"
+        recording = self.recording(Failure(at, "interrupted", "", message))
+        return Interrupted(f"{message}; what came before is in the exception's recording", recording)
+
+    def _warn(self) -> None:
+        """Warn of forces that are lacking, and of what MuJoCo warned of."""
+        lost = int(self.points.others.counters[LACKING])
+        if lost:
+            places, slots = SIZES[-1]
+            warn(
+                f"{lost} steps lack forces and are marked as unsolved: more bodies other than feet touched the ground "
+                f"at once than there is room for, {places} points of {slots} bodies"
+            )
+        for warning in self._warnings():
+            warn(f"MuJoCo: {warning.message}")
+
+    def _diverged(self, at: str) -> Recording:
+        """The recording of a run whose accelerations are beyond all bounds, with a warning and advice."""
+        sim, dof = self.simulation, int(self.outcome[CONCERNED])
+        joint, advice = sim.robot.dof_name(dof), f"try dt <= {round_down(sim.dt / 2)} s for {sim.law}"
+        size = "not a number" if np.isnan(self.data.qacc[dof]) else f"beyond {step.RUNAWAY:.0e}"
+        fault = self._fault_of_law()
+        if fault:
+            size, advice = f"not a number, for the law '{sim.law.name}' fails: {fault}", "correct the law"
+        message = f"diverged at {at}, joint {joint}: its acceleration is {size}; all before is kept; {advice}"
+        failure = Failure(float(self.outcome[STEP] * sim.dt), "diverged", joint, message)
+        warn(str(failure))
+        return self.recording(failure)
+
+    def _fault_of_law(self) -> str:
+        """The error of a user's law, called as plain Python at the points near the ground; "" if it has none."""
         law = self.simulation.law
-        of_law = self._shared.law_signals
-        if of_law and not law.event_driven:
-            # Where the law was not called, its signals are those of an earlier step.
-            in_air = (gap > law.near(self.simulation.dt)).all(axis=1)
-            if in_air.any():
-                flat = flat.copy()
-                flat[in_air, :of_law] = 0.0
-        controls = self.controls.signals
-        units = {**law.signals, **law.foot_signals} | {name: signal.unit for name, signal in controls.items()}
-        more = {name: signal.values.shape for name, signal in controls.items()}
-        return named_signals(flat, law, self.simulation.robot, more), units
+        if not (isinstance(law, PointLaw) and is_foreign(law.kernel)):
+            return ""
+        contacts, points, parameters = self.contacts, self.points, law.resolve(self.simulation.setting)
+        for p in contacts.points[: contacts.number[0]]:
+            if not np.isnan(points.force[p]).any():
+                continue
+            away = contacts.frame[p, :2] @ (points.position[p] - points.anchor[p])
+            v = contacts.velocity[p]
+            state = (max(0.0, -contacts.gap[p]), -v[2], np.nan_to_num(away), v[:2])
+            fault = fault_of(law.kernel, state, points.memory[p].copy(), parameters)
+            if fault:
+                return fault
+        return ""
+
+    def _no_ground(self, at: str) -> str:
+        point = int(self.outcome[CONCERNED])
+        x, y = self.points.position[point, :2]
+        return (
+            f"the ground has no height or no friction (NaN) under contact point {point} near "
+            f"x = {x:.4g} m, y = {y:.4g} m, met at {at}"
+        )

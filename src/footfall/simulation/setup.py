@@ -53,6 +53,7 @@ class Setup:
         integrator: Literal["euler", "rk4"] = "euler",
         body_contacts: bool = True,
     ) -> None:
+        self.prepared: Any = None  # what all runs share, see :func:`footfall.simulation.workspace.prepared`
         self.robot = as_robot(robot)
         self.ground = as_ground(ground)
         self.law = make_law(law)

@@ -11,10 +11,10 @@ from footfall.errors import SimulationError
 from footfall.record import Push, Record
 from footfall.recording import Recording
 from footfall.simulation.controls import Controller
-from footfall.simulation.run import Run, Task
+from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
-from footfall.simulation.task import step_count
+from footfall.simulation.task import Task, step_count
 from footfall.simulation.world import World
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -16,9 +16,23 @@ from footfall.errors import SimulationError, did_you_mean, warn
 from footfall.given_numbers import is_number
 from footfall.process.machine import machine_memory
 from footfall.record import Push
+from footfall.simulation.controls import Controller
 
 #: Steps are counted in 64 bits.
 MOST_STEPS = 2**62
+
+
+class Task(NamedTuple):
+    """What a run is to do, see :meth:`footfall.Simulation.run`."""
+
+    controller: Controller | str | None = None
+    qpos: Sequence[float] | np.ndarray | None = None
+    qvel: Sequence[float] | np.ndarray | None = None
+    control_dt: float | None = None  # s
+    record_dt: float | None = None  # s
+    pushes: Push | Iterable[Push] = ()
+    seed: int | None = None
+    start: Any = None  # a :class:`footfall.simulation.state.State`, if any
 
 
 def step_count(duration: float, dt: float) -> int:

@@ -1,19 +1,19 @@
-"""What is made once for all runs of a simulation, and for all simulations of a robot that differ in little.
+"""What a run computes in: all arrays of the compiled loop, allocated here by name.
 
-Laying out the arrays of a run takes as long as some hundred steps. A study makes thousands of simulations of one robot
-that differ in friction, the ground's shape or a law's options: they share everything that does not depend on these, and
-the workspaces that no run is using.
+:func:`prepared` makes what all runs of a simulation share, :func:`take_workspace` the arrays of one run. Allocating
+them takes as long as some hundred steps, and a study makes thousands of simulations of one robot that differ in
+friction, the ground's shape or a law's options: those share all that does not depend on these, and the workspaces that
+no run is using. A workspace belongs to one run at a time, so that runs in several threads stay independent.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import mujoco
 import numba
@@ -34,8 +34,8 @@ from footfall.engine.other_bodies.points import (
     CHANGING,
     SIZES,
     Around,
-    Others,
     Points,
+    make_other_tape,
     own_copy,
     with_places,
     with_tape,
@@ -43,6 +43,7 @@ from footfall.engine.other_bodies.points import (
 from footfall.engine.stages import damping_servos
 from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
+    Blocks,
     Guard,
     Pushes,
     Scratch,
@@ -59,9 +60,8 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation.controls import no_control
 from footfall.simulation.setup import RunModel, Setup
-from footfall.simulation.state import FirstValues
 from footfall.simulation.task import no_pushes
-from footfall.solve.contacts import coupled_signature
+from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.effort import FLAT, OF_A_FUNCTION, UNEVEN
 from footfall.standing import reach
 
@@ -86,19 +86,11 @@ class Prepared(NamedTuple):
     spare: deque[Any]  # each a :class:`footfall.simulation.workspace.Workspace`
 
 
-_prepared: WeakKeyDictionary[Setup, Prepared] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
 def prepared(sim: Setup) -> Prepared:
     """What the runs of a simulation share; made by the first."""
-    with _lock:
-        found = _prepared.get(sim)
-    if found is None:
-        made = _prepare(sim)
-        with _lock:
-            found = _prepared.setdefault(sim, made)
-    return found
+    if sim.prepared is None:
+        sim.prepared = _prepare(sim)
+    return sim.prepared
 
 
 def _prepare(sim: Setup) -> Prepared:
@@ -189,14 +181,14 @@ def _spare(scene: RunModel, kind: Any) -> deque[Any]:
 
 def _room(law: Law, points: int, bodies: int) -> Any:
     """Those of a law's options on which the arrays of a workspace depend."""
-    asked = with_time_stepping_law(law)
-    made = [_sizes(one.scratch(points, bodies)) if isinstance(one, CoupledLaw) else None for one in asked]
-    return (*made, law.tolerance, asked[1].margin) if isinstance(law, EventLaw) else tuple(made)
+    made = tuple(_sizes(one) for one in _scratch_of(law, points, bodies))
+    return (*made, law.tolerance, law.in_steps().margin) if isinstance(law, EventLaw) else made
 
 
-def with_time_stepping_law(law: Law) -> list[Law]:
-    """A law, and the time-stepping law that an event-driven one falls back on."""
-    return [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
+def _scratch_of(law: Law, points: int, bodies: int) -> list[Any]:
+    """What a law computes in, or None; of an event-driven one then that of the time-stepping law it falls back on."""
+    asked = [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
+    return [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in asked]
 
 
 def _sizes(value: Any) -> Any:
@@ -271,241 +263,211 @@ def idle_coupled_law() -> Any:
     return function_pointer(coupled_signature(), idle)
 
 
-#: Samples up to which copying a record takes less time than allocating new arrays for it.
+#: Samples up to which copying a record takes less time than laying out new arrays for it.
 FEW_SAMPLES = 64
-#: The parts that a workspace lays out again when it first makes room for more points.
-LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "of_law", "conditions", "flow", "parts")
+
+
+@dataclass(eq=False)
+class Room:
+    """The parts of the loop that depend on how many points of bodies other than feet have places."""
+
+    points: Points
+    contacts: Contacts
+    scratch: Scratch
+    conditions: step.Conditions
+    laws: step.Laws | integration.EventLaws
+    flow: Flow | None
+    of_laws: list[ByReference | None]  # what the laws compute in: ``laws`` holds their addresses
+    references: dict[str, ByReference] = field(default_factory=dict)
+
+    def refer(self) -> tuple[ByReference, ...]:
+        """References to points, contacts, scratch, conditions, laws and flow, if there is one, as they are now."""
+        for name in ("points", "contacts", "scratch", "conditions", "laws", "flow"):
+            named, known = getattr(self, name), self.references.get(name)
+            if named is None or (known is not None and known.named is named):
+                continue
+            made = ByReference(named) if known is None else known.replace(**named._asdict())
+            self.references[name] = made
+            setattr(self, name, made.named)
+        return tuple(self.references.values())
 
 
 class Workspace:
     """MuJoCo's data and all arrays of one run; it grows as points of bodies other than feet come near the ground."""
 
     def __init__(self, sim: Setup, shared: Prepared) -> None:
-        model, ground, feet = sim.scene.model, sim.ground, len(sim.robot.feet)
+        model, ground = sim.scene.model, sim.ground
         self.model, self.data = model, mujoco.MjData(model)
         self.world = make_world(model, self.data)
-        self._all_points = own_copy(shared.points)
-        self._all_contacts = make_contacts(self._all_points, ground.static_friction, ground.dynamic_friction)
+        self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
+        self.warned: np.ndarray = self.data.warning.number  # (kinds,) how often MuJoCo warned, live
+        self._points = own_copy(shared.points)
+        self._contacts = make_contacts(self._points, ground.static_friction, ground.dynamic_friction)
         self._laws = shared.laws
-        self.conditions = step.Conditions(
+        self._world, self._few = ByReference(self.world), ByReference(make_tape(model, 0, 0, 0))
+        self._loop: ByReference | None = None
+        conditions = step.Conditions(
             plan=shared.plan,
             guard=shared.guard,
             clearance=make_clearance(sim.scene.widened, self.data),
             constraints=make_constraints(
                 make_made_rows(sim.scene.rows, self.data),
                 sim.scene.joints,
-                make_shared_rows(model, feet, shared.shared_rows),
+                make_shared_rows(model, len(sim.robot.feet), shared.shared_rows),
             ),
             native=sim.scene.native.copy(),
             pushes=no_pushes(),
             ground=shared.ground,
             control=no_control().control,
         )
-        self.flow: Flow | None = None
-        self._lay_out(sim, 0, None, shared.law_signals)
-        self._first_layout = self._layout()
-        self._layouts = {0: self._first_layout}
-        self._first_values = FirstValues(self._remembered())
-        self._first_values.put_back()  # so that it is compiled at the first start, and not for the second run
-        self.warned: np.ndarray = self.data.warning.number  # (kinds,) how often MuJoCo warned, live
-        self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
-        self._few = make_tape(model, 0, sim.robot.point_count, 0)
-        self._tape = ByReference(self._few)
-        self._laid_out: tuple[Any, ...] = ()
+        self.size = 0
+        self.room = self._make_room(sim, 0, conditions, shared.law_signals)
+        self._rooms = {0: self.room}
+        self._remembered = Blocks(self._changing())
+        self._first_values = self._remembered.read()
+        self._remembered.write(self._first_values)  # so that it is compiled at the first start, not for the second run
 
-    def _lay_out(self, sim: Setup, size: int, before: Scratch | None, signals: int) -> None:
-        """Lay out everything that depends on the number of points and bodies there is room for; ``before`` is the old
-        layout.
-        """
-        self.size = size
-        self.points, self.contacts = with_size(self._all_points, self._all_contacts, size)
-        law, count, slots = sim.law, len(self.points.local), len(self.points.body)
-        known = self.flow
-        scratch = make_scratch(self.model, self.points, signals)
-        if before is not None:
-            feet = [*range(self.points.others.feet), -1]
-            scratch.held.peak[feet] = before.held.peak[feet]
-            scratch = scratch._replace(signals=before.signals, back=before.back, clock=before.clock)
-            constraints = with_slots(self.conditions.constraints, slots)
-            self.conditions = self.conditions._replace(constraints=constraints)
-        self.scratch: Scratch = scratch
+    def _make_room(self, sim: Setup, size: int, conditions: step.Conditions, signals: int) -> Room:
+        """Room for ``SIZES[size]`` points of bodies other than feet."""
+        points, contacts = with_size(self._points, self._contacts, size)
+        law, count, slots, flow = sim.law, len(points.local), len(points.body), None
         if isinstance(law, EventLaw):
-            ground, margin, precise = sim.ground, law.in_steps().near(sim.dt), law.tolerance
-            self.flow = make_flow(self.model, count, slots, sim.dt, tolerance=precise, ground=ground, margin=margin)
-            if known is not None:
-                carry_over(known, self.flow)
-        of_points = tuple(map(ByReference, (self.points, self.contacts, self.scratch)))
-        laws = ByReference(self._with_scratch(law, count, slots))
-        if before is None:
-            world, conditions = ByReference(self.world), ByReference(self.conditions)
-        else:
-            world, conditions = self.parts[0], self.parts[4].replace(constraints=self.conditions.constraints)
-        flow = None if self.flow is None else ByReference(self.flow)
-        self.parts: tuple[Any, ...] = (world, *of_points, conditions, laws, flow)
-
-    def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | integration.EventLaws:
-        """The law with its scratch arrays, which this workspace keeps."""
-        made = [
-            one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in with_time_stepping_law(law)
-        ]
-        self.of_law = [None if one is None else ByReference(one) for one in made]
-        return self._computing_in_scratch()
-
-    def _computing_in_scratch(self) -> step.Laws | integration.EventLaws:
-        own, *in_steps = [0 if one is None else one.address for one in self.of_law]
-        laws = self._laws
-        if isinstance(laws, step.Laws):
-            return laws._replace(scratch=own)
-        return laws._replace(
-            between=laws.between._replace(scratch=own), in_steps=laws.in_steps._replace(scratch=in_steps[0])
-        )
+            flow = make_flow(
+                self.model,
+                count,
+                slots,
+                sim.dt,
+                tolerance=law.tolerance,
+                ground=sim.ground,
+                margin=law.in_steps().near(sim.dt),
+            )
+        of_laws = [None if one is None else ByReference(one) for one in _scratch_of(law, count, slots)]
+        scratch, laws = make_scratch(self.model, points, signals), _computing_in(self._laws, of_laws)
+        return Room(points, contacts, scratch, conditions, laws, flow, of_laws)
 
     def serve(self, sim: Setup, shared: Prepared) -> None:
         """Serve a simulation from whose ``shared.spare`` it was taken, in its first state."""
         if self._laws is not shared.laws:  # another simulation
-            self._laws = shared.laws
-            self.conditions = self.conditions._replace(ground=shared.ground)
-            self._set_part(4, self.parts[4].replace(ground=shared.ground))
-            self._set_part(5, ByReference(self._computing_in_scratch()))
-            self._first_layout |= {"conditions": self.conditions, "parts": self.parts}
-            self._layouts = {0: self._first_layout}  # larger ones have another ground and law
+            self._laws, room = shared.laws, self.room
+            room.conditions = room.conditions._replace(ground=shared.ground)
+            room.laws = _computing_in(shared.laws, room.of_laws)
+            self._rooms = {0: room}  # larger ones have another ground and law
         mujoco.mj_resetData(self.model, self.data)
-        self._first_values.put_back()
-        self._all_contacts.static_friction[:] = sim.ground.static_friction
-        self._all_contacts.dynamic_friction[:] = sim.ground.dynamic_friction
+        self._remembered.write(self._first_values)
+        self._contacts.static_friction[:] = sim.ground.static_friction
+        self._contacts.dynamic_friction[:] = sim.ground.dynamic_friction
         self.outcome[:] = 0
 
     def sizes(self) -> list[int]:
         """Each size's number of places for points of bodies other than feet."""
-        return [min(places, len(self._all_points.others.who)) for places, _ in SIZES]
+        return [min(places, len(self._points.others.who)) for places, _ in SIZES]
 
     @property
     def roomiest(self) -> int:
         """The largest size that any run of the same simulation needed."""
-        return max(self._layouts)
+        return max(self._rooms)
+
+    def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> None:
+        """Take plan, pushes and controller of a run that records this many signals."""
+        room, known = self.room, self.room.conditions
+        if plan != known.plan or pushes is not known.pushes or control is not known.control:
+            room.conditions = known._replace(plan=plan, pushes=pushes, control=control)
+        if signals != len(room.scratch.signals):
+            room.scratch = room.scratch._replace(signals=np.zeros(signals))
+        room.scratch.signals[:] = 0.0
 
     def resize(self, sim: Setup, size: int, samples: int) -> None:
-        """Make room, in the loop and in the record, for ``SIZES[size]`` points of bodies other than feet."""
-        self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
-        self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
-        if size in self._layouts:
-            self._return_to_layout(size)
-        else:
-            self._lay_out(sim, size, self.scratch, 0)
-            self._layouts[size] = self._layout()
+        """Make room, in the loop and in the record, for ``SIZES[size]`` points of bodies other than feet.
 
-    def _layout(self) -> dict[str, Any]:
-        """What is laid out now."""
-        return {name: getattr(self, name) for name in LAID_OUT}
-
-    def _set(self, layout: dict[str, Any]) -> None:
-        for name, value in layout.items():
-            setattr(self, name, value)
-
-    def _return_to_layout(self, size: int) -> None:
-        """Return to an earlier layout of this size: a fraction of the work of a new one.
-
-        What a step leaves to the next is carried over; the rest is reset, except the laws' scratch arrays.
+        What a step leaves to the next is carried over; the rest is as new, except what laws compute in.
         """
-        before, known, run, all_points = self.scratch, self.flow, self.conditions, self._all_points
-        self._set(self._layouts[size])
-        self._all_points = all_points
-        self._set_others(with_places(all_points.others, size))
-        if self.scratch.held is not before.held:  # another size than now
-            for array in _arrays((self.scratch.held, self.scratch.half, self.contacts.mobility)):
+        before = self.room
+        self._points = self._points._replace(others=with_tape(self._points.others, size, samples))
+        self._points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
+        if size not in self._rooms:
+            self._rooms[size] = self._make_room(sim, size, before.conditions, 0)
+            slots = len(self._rooms[size].points.body)
+            constraints = with_slots(before.conditions.constraints, slots)
+        else:
+            constraints = self._rooms[size].conditions.constraints
+        self.size, self.room = size, self._rooms[size]
+        room, known, run = self.room, before.scratch, before.conditions
+        if room is not before:
+            for array in _arrays((room.scratch.held, room.scratch.half, room.contacts.mobility)):
                 array[...] = 0
-            feet = [*range(all_points.others.feet), -1]
-            self.scratch.held.peak[feet] = before.held.peak[feet]
-        own: dict[str, Any] = {"signals": before.signals, "back": before.back, "clock": before.clock}
-        self.scratch = self.scratch._replace(**own)
-        self._set_part(3, self.parts[3].replace(**own))
-        self._set_conditions(run)
-        if self.flow is not None and known is not None and known is not self.flow:
-            carry_over(known, self.flow)
+            feet = [*range(self._points.others.feet), -1]
+            room.scratch.held.peak[feet] = known.held.peak[feet]
+            if room.flow is not None and before.flow is not None:
+                carry_over(before.flow, room.flow)
+        room.points = room.points._replace(others=with_places(self._points.others, size))
+        room.scratch = room.scratch._replace(signals=known.signals, back=known.back, clock=known.clock)
+        room.conditions = run._replace(constraints=constraints)
 
-    def _set_others(self, others: Others) -> None:
-        self.points = self.points._replace(others=others)
-        self._set_part(1, self.parts[1].replace(others=others))
-
-    def _set_conditions(self, of: step.Conditions) -> None:
-        """Take plan, pushes and controller from other conditions."""
-        own: dict[str, Any] = {"plan": of.plan, "pushes": of.pushes, "control": of.control}
-        self.conditions = self.conditions._replace(**own)
-        self._set_part(4, self.parts[4].replace(**own))
-
-    def _remembered(self) -> Iterator[np.ndarray]:
+    def _changing(self) -> Iterator[np.ndarray]:
         """All arrays that one step leaves to the next, and the small scratch arrays.
 
         Of constraints over several dofs only their number: each step writes the rows before it reads them.
         """
-        constraints, clearance = self.conditions.constraints, self.conditions.clearance
-        looked = (clearance.place, clearance.room, clearance.looks)
+        room, others = self.room, self._points.others
+        constraints, clearance = room.conditions.constraints, room.conditions.clearance
+        of_points = tuple(value for name, value in self._points._asdict().items() if name != "others")
+        of_others = tuple(getattr(others, name) for name in CHANGING)
+        of_contacts = tuple(value for name, value in self._contacts._asdict().items() if "friction" not in name)
+        operators = (room.points.shared, room.contacts.mobility)
+        of_laws = tuple(one.named for one in room.of_laws if one is not None)
         few = constraints._replace(shared=constraints.shared.number, made=())
-        places = tuple(getattr(self._all_points.others, name) for name in CHANGING)
-        points = tuple(value for name, value in self._all_points._asdict().items() if name != "others")
-        operators = (self.points.shared, self.contacts.mobility)
-        of_law = tuple(one.named for one in self.of_law if one is not None)
-        rest = (self.scratch, of_law, few, looked, self.conditions.native, self.flow or ())
-        contacts = tuple(value for name, value in self._all_contacts._asdict().items() if "friction" not in name)
-        return _arrays((points, places, contacts, operators, rest))
+        looked = (clearance.place, clearance.room, clearance.looks)
+        rest = (room.scratch, of_laws, few, looked, room.conditions.native, room.flow or ())
+        return _arrays((of_points, of_others, of_contacts, operators, rest))
 
     def release(self) -> None:
-        """Forget what a run brought, such as its controller, and return to the first size."""
-        bare = self._first_layout["_all_points"].others.tape
-        for size, layout in self._layouts.items():
-            if layout["_all_points"].others.tape is not bare:  # this run was the first to need so much
-                self._set(layout)
-                self._all_points = self._first_layout["_all_points"]
-                self._set_others(self.points.others._replace(tape=bare))
-                self._set_conditions(self._first_layout["conditions"])
-                self._layouts[size] = self._layout()
-        self._set(self._first_layout)
-        if self._laid_out and self._laid_out[0].named[: len(self.parts) - 1] != self.parts[:-1]:
-            self._laid_out = ()
-        if self._tape.named is not self._few:
-            self._tape, self._laid_out = ByReference(self._few), ()
-
-    def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> None:
-        """Lay out the parts of the loop for a run with this plan and number of signals.
-
-        Plan and pushes stay for the next run, which is often of the same kind. A controller is not kept.
-        """
-        known = self.conditions
-        if plan != known.plan or pushes is not known.pushes:
-            self.conditions = known._replace(plan=plan, pushes=pushes)
-            self._set_part(4, self.parts[4].replace(plan=plan, pushes=pushes))
-            self._first_layout |= {"conditions": self.conditions, "parts": self.parts}
-        if control is not known.control:
-            self.conditions = self.conditions._replace(control=control)
-            self._set_part(4, self.parts[4].replace(control=control))
-        if signals != len(self.scratch.signals):
-            self.scratch = self.scratch._replace(signals=np.zeros(signals))
-            self._set_part(3, self.parts[3].replace(signals=self.scratch.signals))
-
-    def _set_part(self, number: int, part: ByReference) -> None:
-        self.parts = (*self.parts[:number], part, *self.parts[number + 1 :])
+        """Forget what a run brought, its record and its controller, and return to the first size."""
+        idle = no_control().control
+        if self._points.others.tape.who.size:
+            nothing = make_other_tape(0, 0)
+            self._points = self._points._replace(others=self._points.others._replace(tape=nothing))
+            for room in self._rooms.values():
+                room.points = room.points._replace(others=room.points.others._replace(tape=nothing))
+        for room in self._rooms.values():
+            if room.conditions.control is not idle:
+                room.conditions = room.conditions._replace(control=idle)
+            room.refer()
+        self.size, self.room = 0, self._rooms[0]
+        self.laid_out(self._few.named)
 
     def make_tape(self, samples: int, points: int, signals: int) -> Tape:
         """Arrays for this many samples; :meth:`keeps` says who owns them."""
         if samples > FEW_SAMPLES:
             return make_tape(self.model, samples, points, signals)
         if self._few.signals.shape != (FEW_SAMPLES, signals):
-            self._few = make_tape(self.model, FEW_SAMPLES, points, signals)
-        return self._few
+            self._few = ByReference(make_tape(self.model, FEW_SAMPLES, points, signals))
+        few: Tape = self._few.named
+        return few
 
     def keeps(self, tape: Tape) -> bool:
         """Whether the next run will record into the same arrays."""
-        return tape is self._few
+        return tape is self._few.named
 
-    def laid_out(self, tape: Tape) -> tuple[Any, ...]:
+    def laid_out(self, tape: Tape) -> tuple[ByReference, ...]:
         """The arguments of the loop other than the steps, recording into these arrays."""
-        if self._tape.named is not tape:
-            self._tape, self._laid_out = ByReference(tape), ()
-        parts, flow = self.parts[:-1], self.parts[-1]
-        if not self._laid_out or self._laid_out[0].named[: len(parts)] != parts:
-            loop = ByReference(step.Loop._make((*parts, self._tape, self.outcome)))
-            self._laid_out = (loop,) if flow is None else (loop, flow)
-        return self._laid_out
+        points, contacts, scratch, conditions, laws, *flow = self.room.refer()
+        of_tape = self._few if self.keeps(tape) else ByReference(tape)
+        parts = step.Loop(self._world, points, contacts, scratch, conditions, laws, of_tape, self.outcome)
+        if self._loop is None:
+            self._loop = ByReference(parts)
+        elif self._loop.named != parts:
+            self._loop = self._loop.replace(**parts._asdict())
+        return self._loop, *flow
+
+
+def _computing_in(laws: step.Laws | integration.EventLaws, of_laws: list[ByReference | None]) -> Any:
+    """Laws with the addresses of what they compute in."""
+    own, *in_steps = [0 if one is None else one.address for one in of_laws]
+    if isinstance(laws, step.Laws):
+        return laws._replace(scratch=own)
+    return laws._replace(
+        between=laws.between._replace(scratch=own), in_steps=laws.in_steps._replace(scratch=in_steps[0])
+    )
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:
@@ -532,4 +494,5 @@ def loop_types(sim: Setup) -> list[Any]:
     """The types of the parts of a loop: they are known before the law is compiled."""
     idle = idle_laws()
     laws = integration.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
-    return [numba.typeof(part) for part in Workspace(sim, prepared_with(sim, laws, None)).parts if part is not None]
+    space = Workspace(sim, prepared_with(sim, laws, None))
+    return [numba.typeof(part) for part in (space._world, *space.room.refer())]

@@ -14,10 +14,9 @@ from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.record import Failure
 from footfall.recording import Recording
-from footfall.simulation.outcome import conclude
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import State, UnderWay, set_state, state_of
+from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import vector
 
 #: Samples that a new world has room for; the room doubles when it is full.
@@ -116,7 +115,7 @@ class World(UnderWay):
                     run.outcome[SAMPLES] = 1
                 run.advance(steps)
                 if run.outcome[END] != step.DONE:
-                    self._failure = conclude(run).failure
+                    self._failure = run.conclude().failure
             finally:
                 self._stepping = False
 
@@ -133,12 +132,12 @@ class World(UnderWay):
     def state(self) -> State:
         """Everything the world remembers now."""
         with self._turn:
-            return state_of(self._run)
+            return self._run.state()
 
     def restore(self, state: State) -> None:
         """Continue from a state of the same simulation, bit for bit; the record is kept."""
         with self._turn:
-            set_state(self._run, state)
+            self._run.restore(state)
             self._run.outcome[END] = step.DONE
             self._failure = None
 

@@ -1,8 +1,7 @@
-"""Many worlds of one simulation: stepped, run, reset and measured together."""
+"""Many worlds of one simulation: stepped, run, reset and measured at once."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
@@ -12,11 +11,9 @@ from numpy.typing import ArrayLike
 
 from footfall.control import named_controller
 from footfall.control.base import CompiledController, StatefulController
-from footfall.control.posture import lowest_point
 from footfall.engine.step import DONE
 from footfall.engine.tape import sample_bytes
-from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK, Given
-from footfall.engine.worlds.step import Plan
+from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.given_numbers import is_whole
@@ -24,32 +21,13 @@ from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.controls import own_rate
-from footfall.simulation.outcome import failure_of, recording_of
+from footfall.simulation.outcome import failure_of, recording_of_world
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import check_memory, multiple, step_count
-from footfall.simulation.worlds_engine import InWorlds, make_engine, signal_count, solves_contacts
-from footfall.simulation.worlds_given import (
-    check_offered,
-    first_starts,
-    friction_rows,
-    from_coordinates,
-    from_states,
-    ground_rows,
-    idle_after,
-    law_rows,
-    mass_rows,
-    push_lists,
-    push_rows,
-    replaced,
-    rows,
-    state_of_world,
-    warn_of_loose_bodies,
-)
-from footfall.standing import at_home, reach
+from footfall.simulation.worlds_engine import InWorlds, make_engine, make_plan, signal_count
+from footfall.simulation.worlds_given import Starts, check_worlds, make_inputs, rows, state_of_world
 
-DEVICES = ("cpu", "cuda")
-PRECISIONS = ("double", "single")
 #: Height of the centre of mass, as a share of that in the home pose, below which a world is down.
 FALL = 0.5
 
@@ -105,63 +83,25 @@ class Worlds(UnderWay):
         fall: float = FALL,
         threads: int | None = None,
     ) -> None:
-        if not isinstance(simulation, Setup):
-            raise SimulationError(f"worlds are those of a footfall.Simulation, not of {simulation!r}")
-        if not is_whole(count, 1):
-            raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
-        for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
-            if value not in known:
-                raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
-        check_offered(simulation, device, precision)
-        warn_of_loose_bodies(simulation)
+        check_worlds(simulation, count, device, precision)
         self.simulation, self.count, self.device, self.precision = simulation, int(count), device, precision
         self._turn = Lock()
-        self._law_options = dict(law_options or {})
-        self._ground, surface, shape, table = ground_rows(
-            simulation.ground, ground, self.count, reach(simulation.robot)
-        )
-        self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
-        self._given = self._first_given(shape, table, friction, mass_scale, pushes)
-        self._signals = signal_count(simulation)
-        self._plan = _plan(simulation, self._grounds, fall)
-        self._engine: Any = make_engine(
+        self._inputs = make_inputs(
             simulation,
-            self._grounds,
-            surface,
             self.count,
-            device=device,
-            single=precision == "single",
-            threads=threads,
+            ground=ground,
+            friction=friction,
+            law_options=law_options,
+            mass_scale=mass_scale,
+            pushes=pushes,
         )
+        self._signals = signal_count(simulation)
+        self._plan = make_plan(self._inputs, fall)
+        self._engine: Any = make_engine(self._inputs, device=device, single=precision == "single", threads=threads)
         self._no_tape = self._engine.make_tape(simulation.scene.model, [], 1, self._signals)
-        self._engine.give(self._given)
-        self._start = self._first = first_starts(simulation, self._engine)
+        self._engine.give(self._inputs.arrays)
+        self._starts = Starts(simulation, self._engine)
         self.reset(qpos=qpos, qvel=qvel, start=start)
-
-    def _first_given(self, shape: np.ndarray, table: np.ndarray, friction: Any, mass_scale: Any, pushes: Any) -> Given:
-        """What the worlds are given at first; ``shape`` and ``table`` are the ground's."""
-        sim, model, count = self.simulation, self.simulation.scene.model, self.count
-        coefficients = friction_rows(friction, sim.ground, count)
-        mass, inertia = mass_rows(model, mass_scale, count)
-        self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
-        return Given(
-            body_mass=mass,
-            body_inertia=inertia,
-            friction=coefficients,
-            values=law_rows(sim.law, sim.setting, self._law_options, coefficients, count),
-            gains=np.zeros((1, 1)),
-            shape=shape,
-            table=table,
-            push_body=body,
-            push_time=time,
-            push_wrench=wrench,
-        )
-
-    def _ground_of(self, world: int) -> Ground:
-        """The ground of a world, with its friction."""
-        static, dynamic = (float(one) for one in self._given.friction[min(world, len(self._given.friction) - 1)])
-        ground = self._grounds[min(world, len(self._grounds) - 1)]
-        return dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
 
     def reset(
         self,
@@ -179,34 +119,24 @@ class Worlds(UnderWay):
         Values have the shapes that the constructor takes, one for all or one for each (rows are picked by ``mask``),
         and they stay: later resets of these worlds use them too.
         """
-        model = self.simulation.scene.model
         which = np.ones(self.count, dtype=bool) if mask is None else np.asarray(mask)
         if which.shape != (self.count,) or which.dtype != bool:
             raise SimulationError(f"mask has shape {which.shape}, but it must be ({self.count},) truth values")
         if not which.any():
             return
-        if start is None:
-            starts = from_coordinates(self._start, self._first, which, qpos, qvel)
-        else:
-            starts = from_states(self.simulation, self._start, self._first, which, start, (qpos, qvel))
-        given = self._given
-        if friction is not None:
-            own = replaced(given.friction, friction_rows(friction, self.simulation.ground, self.count), which)
-            options = {name: np.asarray(v)[which] if np.ndim(v) else v for name, v in self._law_options.items()}
-            values = law_rows(self.simulation.law, self.simulation.setting, options, own[which], int(which.sum()))
-            given = given._replace(friction=own, values=replaced(given.values, values, which))
-        if mass_scale is not None:
-            mass, inertia = mass_rows(model, mass_scale, self.count)
-            mass, inertia = replaced(given.body_mass, mass, which), replaced(given.body_inertia, inertia, which)
-            given = given._replace(body_mass=mass, body_inertia=inertia)
         with self._turn:
+            starts, inputs = self._starts.given(which, qpos, qvel, start), self._inputs
+            if friction is not None:
+                inputs = inputs.with_friction(friction, which)
+            if mass_scale is not None:
+                inputs = inputs.with_masses(mass_scale, which)
             if pushes is not None:
-                given = given._replace(**self._replaced_pushes(pushes, which))
-            self._start = starts
-            if given is not self._given:
-                self._given = given
-                self._engine.give(given)
-            self._engine.reset(which, starts)
+                inputs = inputs.with_pushes(pushes, which)
+            self._starts = starts
+            if inputs is not self._inputs:
+                self._inputs = inputs
+                self._engine.give(inputs.arrays)
+            self._engine.reset(which, starts.rows)
 
     def state(self, world: int) -> State:
         """The state of one world on a CPU: single worlds, runs and other worlds start from it.
@@ -222,28 +152,10 @@ class Worlds(UnderWay):
         with self._turn:
             return state_of_world(self.simulation, self._engine, int(world))
 
-    def _replaced_pushes(self, pushes: Any, which: np.ndarray) -> dict[str, np.ndarray]:
-        """Replace the pushes of the worlds in ``which``; gives those of all worlds, for the engine."""
-        lists = push_lists(pushes, self.count)
-        chosen = lists if len(lists) == 1 else [lists[w] for w in np.flatnonzero(which)]
-        made = push_rows(self.simulation.scene.model, chosen, self.simulation.dt, len(chosen))
-        own = self._pushes * self.count if len(self._pushes) == 1 else list(self._pushes)
-        for i, w in enumerate(np.flatnonzero(which)):
-            own[w] = made[0][min(i, len(chosen) - 1)]
-        self._pushes = own
-        names = ("push_body", "push_time", "push_wrench")
-        most = max(made[1].shape[1], self._given.push_body.shape[1])
-        return {
-            name: replaced(idle_after(getattr(self._given, name), most), idle_after(new, most), which)
-            for name, new in zip(names, made[1:], strict=True)
-        }
-
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
         """Replace the pushes, the same for all worlds or a list for each; times count from a world's start."""
-        model, dt = self.simulation.scene.model, self.simulation.dt
-        self._pushes, body, time, wrench = push_rows(model, pushes, dt, self.count)
-        self._given = self._given._replace(push_body=body, push_time=time, push_wrench=wrench)
-        self._engine.give(self._given)
+        self._inputs = self._inputs.with_pushes(pushes)
+        self._engine.give(self._inputs.arrays)
 
     def step(self, ctrl: Any = None, n: int = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
@@ -264,7 +176,7 @@ class Worlds(UnderWay):
         record: Sequence[int] = (),
         record_dt: float | None = None,
     ) -> dict[int, Recording]:
-        """Run all worlds for ``duration`` (s); gives the recordings of the worlds in ``record``, by number.
+        """Run all worlds for ``duration`` (s); returns the recordings of the worlds in ``record``, by number.
 
         ``controller`` is a compiled one such as :class:`footfall.control.Posture`, or its name. ``gains`` replaces its
         numbers, one row for all worlds or one for each: a policy's weights, for example. On a CPU it may be one with a
@@ -293,11 +205,13 @@ class Worlds(UnderWay):
         outcome[going, 1] = self._engine.host("step")[going, 0]  # the instant after the last step was recorded too
         found = {}
         for w, first, samples in zip(which, begin, self._engine.recordings(tapes), strict=True):
-            pushes = self._pushes[min(w, len(self._pushes) - 1)]
+            pushes = self._inputs.pushes[min(w, len(self._inputs.pushes) - 1)]
             notes = {"controller": name, "world": w}
             if isinstance(controller, InWorlds):
                 notes["warnings"] = controller.warnings(w)
-            found[w] = recording_of(sim, self._ground_of(w), pushes, samples, outcome[w], (int(first), every), notes)
+            found[w] = recording_of_world(
+                sim, self._inputs.ground_of(w), pushes, samples, outcome[w], (int(first), every), notes
+            )
         return found
 
     def _begin_control(self, controller: Any, gains: Any, control_dt: float | None) -> tuple[Any, int]:
@@ -315,13 +229,13 @@ class Worlds(UnderWay):
         if own_memory:
             count = sim.robot.point_count
             felt = Felt(self._engine.array("mode")[:, :count], self._engine.array("force")[:, :count])
-            controller = InWorlds(sim, controller, self._grounds, felt, self._given.friction, sim.dt * rate)
+            controller = InWorlds(self._inputs, controller, felt, sim.dt * rate)
             numbers = controller.gains
         else:
             given = controller.gains(sim.robot, sim.ground, sim.dt * rate) if gains is None else gains
             numbers = np.asarray(given, dtype=float)
             numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
-        self._engine.give(self._given._replace(gains=numbers))
+        self._engine.give(self._inputs.arrays._replace(gains=numbers))
         return controller, rate
 
     def __len__(self) -> int:
@@ -386,7 +300,7 @@ class Worlds(UnderWay):
 
     @property
     def peak_force(self) -> np.ndarray:
-        """(W,) N, largest normal force of all contact points together."""
+        """(W,) N, largest normal force of all contact points, summed."""
         return self._tally(PEAK)
 
     @property
@@ -422,26 +336,3 @@ class Worlds(UnderWay):
 
     def _tally(self, column: int) -> np.ndarray:
         return self._engine.host("tally")[:, column]
-
-
-def _plan(sim: Setup, grounds: Sequence[Ground], fall: float) -> Plan:
-    """The plan of worlds without control and recording."""
-    law = sim.law
-    return Plan(
-        dt=sim.dt,
-        margin=law.near(sim.dt),
-        operator=int(solves_contacts(law)),
-        bends=int(not all(ground.flat for ground in grounds)),
-        coupled=int(law.coupled),
-        fall=float(fall) * _home_height(sim),
-        control=0,
-        control_every=1,
-        record_every=1,
-    )
-
-
-def _home_height(simulation: Setup) -> float:
-    """Height of the robot's centre of mass above the lowest contact point in the home pose, m."""
-    robot = simulation.robot
-    data = at_home(robot)
-    return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2] - lowest_point(robot, data))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -11,27 +9,26 @@ import numpy as np
 
 from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.control.inside import Inside
+from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import Tree, make_tree
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.world import make_contacts, make_points, with_size
 from footfall.engine.worlds.arrays import Counts, Needs, Shapes, make_soles, space_shapes, state_shapes
 from footfall.engine.worlds.one_world import Robot
-from footfall.engine.worlds.step import Functions
+from footfall.engine.worlds.step import Functions, Plan
 from footfall.engine.worlds.view import Felt, make_view
 from footfall.errors import ControllerError
-from footfall.ground import Ground
 from footfall.simulation.controls import no_control
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
+from footfall.simulation.worlds_given import Inputs
+from footfall.standing import at_home
 
 
-def make_engine(
-    setup: Setup, grounds: Sequence[Ground], surface: Any, count: int, *, device: str, single: bool, threads: int | None
-) -> Any:
-    """The engine that steps ``count`` worlds on a ``device``, in ``single`` or double precision, over the compiled
-    ``surface``.
-    """
-    law, surroundings = setup.law, around(setup, grounds)
+def make_engine(inputs: Inputs, *, device: str, single: bool, threads: int | None) -> Any:
+    """The engine that steps worlds on a ``device``, in ``single`` or double precision."""
+    setup, surface, count = inputs.setup, inputs.surface, inputs.count
+    law, surroundings = setup.law, around(setup, inputs.grounds)
     if device != "cpu" and solves_contacts(law) and not law.defers():
         surroundings = surroundings._replace(wanted=False)  # lanes solve what they can for feet alone
     every = make_points(setup.scene.model, setup.robot, law.memory_size, surroundings)
@@ -39,7 +36,7 @@ def make_engine(
     layout = _Layout(setup, make_tree(setup.scene.model), every, feet)
     if device == "cpu":
         return _on_cores(layout, surface, count, threads)
-    return _on_card(layout, surface, count, single=single)
+    return _on_gpu(layout, surface, count, single=single)
 
 
 def solves_contacts(law: Law) -> TypeGuard[CoupledLaw]:
@@ -97,7 +94,7 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
     return Cores(layout.robot_on_feet(), (feet, every), shapes, count, _functions(law, surface), scratch, threads)
 
 
-def _on_card(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
+def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
     from footfall.engine.worlds.card import Card, Lying
     from footfall.engine.worlds.every_body import every_sole
 
@@ -123,26 +120,45 @@ def _functions(law: Law, surface: Any) -> Functions:
     return Functions(point, coupled, surface, no_control().control.compiled)
 
 
+def make_plan(inputs: Inputs, fall: float) -> Plan:
+    """The plan of worlds without control and recording; ``fall`` as :class:`footfall.Worlds` takes it."""
+    sim, law = inputs.setup, inputs.setup.law
+    return Plan(
+        dt=sim.dt,
+        margin=law.near(sim.dt),
+        operator=int(solves_contacts(law)),
+        bends=int(not all(ground.flat for ground in inputs.grounds)),
+        coupled=int(law.coupled),
+        fall=float(fall) * _home_height(sim),
+        control=0,
+        control_every=1,
+        record_every=1,
+    )
+
+
+def _home_height(simulation: Setup) -> float:
+    """Height of the robot's centre of mass above the lowest contact point in the home pose, m."""
+    robot = simulation.robot
+    data = at_home(robot)
+    return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2] - lowest_point(robot, data))
+
+
 class InWorlds:
     """One controller for each world, started on that world's ground and friction."""
 
-    def __init__(
-        self, setup: Setup, controller: Any, grounds: Sequence[Ground], felt: Felt, friction: np.ndarray, dt: float
-    ) -> None:
-        model, robot, count = setup.scene.model, setup.robot, len(felt.mode)
+    def __init__(self, inputs: Inputs, controller: Any, felt: Felt, dt: float) -> None:
+        setup, count = inputs.setup, inputs.count
         self._own: list[Inside] = []
         self.gains = np.zeros((count, 1))
         for w in range(count):
-            static, dynamic = (float(one) for one in friction[min(w, len(friction) - 1)])
-            ground = grounds[min(w, len(grounds) - 1)]
-            ground = dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
-            own = controller.start(robot, ground, dt)
+            ground = inputs.ground_of(w)
+            own = controller.start(setup.robot, ground, dt)
             if not isinstance(own, Inside):
                 raise ControllerError(
                     f"many worlds take a compiled controller, such as Posture or Walk; {controller} calls Python here"
                 )
             times = (setup.law.near(setup.dt), setup.dt)
-            view, data = make_view(model, robot, ground, Felt(felt.mode[w], felt.force[w]), times)
+            view, data = make_view(setup.scene.model, setup.robot, ground, Felt(felt.mode[w], felt.force[w]), times)
             self._pointer, self.gains[w] = own.join_apart(view, data)
             self._own.append(own)
 

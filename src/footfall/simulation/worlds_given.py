@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -12,15 +14,20 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting
 from footfall.engine.other_bodies.points import LIVE
+from footfall.engine.worlds.arrays import Given
 from footfall.errors import SimulationError, warn
+from footfall.given_numbers import is_whole
 from footfall.ground import Ground
 from footfall.record import Push
 from footfall.robot.model import moving_bodies
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import MUJOCO, State, check_fit, check_start, state_of
+from footfall.simulation.state import MUJOCO, State, check_fit, check_start
 from footfall.simulation.task import make_pushes
-from footfall.standing import scratch_data
+from footfall.standing import reach, scratch_data
+
+DEVICES = ("cpu", "cuda")
+PRECISIONS = ("double", "single")
 
 
 def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
@@ -89,25 +96,20 @@ def law_rows(law: Law, setting: Setting, options: Mapping[str, Any], friction: n
     return np.array(found)
 
 
-def ground_rows(
-    own: Ground, given: Ground | Sequence[Ground] | None, count: int, reach: float
-) -> tuple[Ground, Any, Any, Any]:
-    """The ground of the first world, the compiled surface, and parameters and tables with the world in front.
+def ground_rows(grounds: Sequence[Ground], reach: float) -> tuple[Any, Any, Any]:
+    """The compiled surface of grounds of one kind, and parameters and tables with the world in front.
 
     ``reach`` (m) is how far from the robot's points the nearest place is to be known.
     """
-    grounds = [own] if given is None else [given] if isinstance(given, Ground) else list(given)
-    if len(grounds) not in (1, count):
-        raise SimulationError(f"{len(grounds)} grounds for {count} worlds: give one, or one for each")
-    surface = grounds[0].compiled(reach)[0]
     compiled = [ground.compiled(reach) for ground in grounds]
-    same = all(one[0] is surface and one[1].shape == compiled[0][1].shape for one in compiled)
-    if not same or len({one[2].shape for one in compiled}) > 1:
+    surface, shape, table = compiled[0]
+    same = all(one[0] is surface and one[1].shape == shape.shape and one[2].shape == table.shape for one in compiled)
+    if not same:
         raise SimulationError("the grounds of many worlds must be of one kind, height fields of one size")
     tables = [one[2] for one in compiled]
-    if all(table is tables[0] or np.array_equal(table, tables[0]) for table in tables):
+    if all(one is table or np.array_equal(one, table) for one in tables):
         tables = tables[:1]  # a height field is big, and often the same
-    return grounds[0], surface, np.stack([one[1] for one in compiled]), np.stack(tables)
+    return surface, np.stack([one[1] for one in compiled]), np.stack(tables)
 
 
 def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -140,21 +142,17 @@ def push_lists(pushes: Any, count: int) -> list[list[Push]]:
     return lists
 
 
-def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tuple[Any, ...]:
-    """The tuples of pushes (1 or count), bodies (.., N), intervals (.., N, 2) in steps and wrenches (.., N, 6).
-
-    Short lists end in idle pushes.
-    """
-    lists = push_lists(pushes, count)
+def push_rows(model: mujoco.MjModel, lists: list[list[Push]], dt: float) -> dict[str, np.ndarray]:
+    """Bodies (.., N), intervals (.., N, 2) in steps and wrenches (.., N, 6); short lists end in idle pushes."""
     most = max(len(one) for one in lists)
     body = np.zeros((len(lists), most), dtype=np.int64)
     time = np.zeros((len(lists), most, 2), dtype=np.int64)
     wrench = np.zeros((len(lists), most, 6))
-    known = {id(one): (make_pushes(model, list(one), dt), tuple(one)) for one in lists}
+    known = {id(one): make_pushes(model, one, dt) for one in lists}
     for w, one in enumerate(lists):
-        made, n = known[id(one)][0], len(one)
+        made, n = known[id(one)], len(one)
         body[w, :n], time[w, :n, 0], time[w, :n, 1], wrench[w, :n] = made.body, made.start, made.stop, made.wrench
-    return [known[id(one)][1] for one in lists], body, time, wrench
+    return {"push_body": body, "push_time": time, "push_wrench": wrench}
 
 
 def replaced(kept: np.ndarray, given: np.ndarray, which: np.ndarray) -> np.ndarray:
@@ -171,19 +169,104 @@ def idle_after(pushes: np.ndarray, most: int) -> np.ndarray:
     return np.pad(pushes, missing)
 
 
-def warn_of_loose_bodies(setup: Setup) -> None:
-    """Warn of loose bodies that would touch the robot in a single run, such as a load on its back or a ball."""
-    model = setup.robot.model
-    collide = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
-    bodies = np.unique(model.geom_bodyid[collide])
-    roots = dict.fromkeys(int(root) for root in model.body_rootid[bodies[moving_bodies(model)[bodies]]])
-    if setup.body_contacts and len(roots) > 1:
-        names = " and ".join(f"'{model.body(root).name}'" for root in roots)
-        warn(f"many worlds have no contacts between bodies: {names} pass through each other")
+@dataclass(frozen=True)
+class Inputs:
+    """What worlds are given beside their starts, one value for all or one for each."""
+
+    setup: Setup
+    count: int
+    grounds: list[Ground]  # 1 or W
+    surface: Any  # of all of them, compiled
+    options: Mapping[str, Any]  # of the law
+    pushes: list[tuple[Push, ...]]  # 1 or W, as recordings note them
+    arrays: Given  # what the engine takes
+
+    def ground_of(self, world: int) -> Ground:
+        """The ground of a world, with its friction."""
+        friction, ground = self.arrays.friction, self.grounds[min(world, len(self.grounds) - 1)]
+        static, dynamic = (float(one) for one in friction[min(world, len(friction) - 1)])
+        return dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
+
+    def with_friction(self, friction: Any, which: np.ndarray) -> Inputs:
+        """The same with another friction in the worlds of ``which`` (W,), from which the law's numbers follow."""
+        setup, given = self.setup, self.arrays
+        own = replaced(given.friction, friction_rows(friction, setup.ground, self.count), which)
+        options = {name: np.asarray(value)[which] if np.ndim(value) else value for name, value in self.options.items()}
+        values = law_rows(setup.law, setup.setting, options, own[which], int(which.sum()))
+        return self._with(friction=own, values=replaced(given.values, values, which))
+
+    def with_masses(self, mass_scale: Any, which: np.ndarray) -> Inputs:
+        """The same with other masses and inertias in the worlds of ``which`` (W,)."""
+        mass, inertia = mass_rows(self.setup.scene.model, mass_scale, self.count)
+        given = self.arrays
+        return self._with(
+            body_mass=replaced(given.body_mass, mass, which),
+            body_inertia=replaced(given.body_inertia, inertia, which),
+        )
+
+    def with_pushes(self, pushes: Any, which: np.ndarray | None = None) -> Inputs:
+        """The same with other pushes, in all worlds or in those of ``which`` (W,)."""
+        lists, model, dt = push_lists(pushes, self.count), self.setup.scene.model, self.setup.dt
+        if which is None:
+            noted = dataclasses.replace(self, pushes=[tuple(one) for one in lists])
+            return noted._with(**push_rows(model, lists, dt))
+        chosen = lists if len(lists) == 1 else [lists[w] for w in np.flatnonzero(which)]
+        made = push_rows(model, chosen, dt)
+        own = self.pushes * self.count if len(self.pushes) == 1 else list(self.pushes)
+        for i, w in enumerate(np.flatnonzero(which)):
+            own[w] = tuple(chosen[min(i, len(chosen) - 1)])
+        most = max(made["push_body"].shape[1], self.arrays.push_body.shape[1])
+        rows = {
+            name: replaced(idle_after(getattr(self.arrays, name), most), idle_after(new, most), which)
+            for name, new in made.items()
+        }
+        return dataclasses.replace(self, pushes=own)._with(**rows)
+
+    def _with(self, **arrays: np.ndarray) -> Inputs:
+        return dataclasses.replace(self, arrays=self.arrays._replace(**arrays))
 
 
-def check_offered(setup: Setup, device: str, precision: str) -> None:
-    """Refuse what many worlds do not compute, with a sentence."""
+def make_inputs(
+    setup: Setup,
+    count: int,
+    *,
+    ground: Ground | Sequence[Ground] | None,
+    friction: Any,
+    law_options: Mapping[str, Any] | None,
+    mass_scale: Any,
+    pushes: Any,
+) -> Inputs:
+    """What ``count`` worlds are given at first, as :class:`footfall.Worlds` takes it."""
+    model, options = setup.scene.model, dict(law_options or {})
+    grounds = [setup.ground] if ground is None else [ground] if isinstance(ground, Ground) else list(ground)
+    if len(grounds) not in (1, count):
+        raise SimulationError(f"{len(grounds)} grounds for {count} worlds: give one, or one for each")
+    surface, shape, table = ground_rows(grounds, reach(setup.robot))
+    coefficients = friction_rows(friction, setup.ground, count)
+    mass, inertia = mass_rows(model, mass_scale, count)
+    lists = push_lists(pushes, count)
+    arrays = Given(
+        body_mass=mass,
+        body_inertia=inertia,
+        friction=coefficients,
+        values=law_rows(setup.law, setup.setting, options, coefficients, count),
+        gains=np.zeros((1, 1)),
+        shape=shape,
+        table=table,
+        **push_rows(model, lists, setup.dt),
+    )
+    return Inputs(setup, count, grounds, surface, options, [tuple(one) for one in lists], arrays)
+
+
+def check_worlds(setup: Setup, count: int, device: str, precision: str) -> None:
+    """Refuse what many worlds do not compute, with a sentence; warn of bodies that would touch in a single run."""
+    if not isinstance(setup, Setup):
+        raise SimulationError(f"worlds are those of a footfall.Simulation, not of {setup!r}")
+    if not is_whole(count, 1):
+        raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
+    for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
+        if value not in known:
+            raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
     law, ground = setup.law, setup.ground
     gpu, operator = device != "cpu", bool(getattr(law, "operator", False))
     refused = {
@@ -204,63 +287,80 @@ def check_offered(setup: Setup, device: str, precision: str) -> None:
     for sentence, given in refused.items():
         if given:
             raise SimulationError(sentence)
+    _warn_of_loose_bodies(setup)
+
+
+def _warn_of_loose_bodies(setup: Setup) -> None:
+    """Warn of loose bodies that would touch the robot in a single run, such as a load on its back or a ball."""
+    model = setup.robot.model
+    collide = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    bodies = np.unique(model.geom_bodyid[collide])
+    roots = dict.fromkeys(int(root) for root in model.body_rootid[bodies[moving_bodies(model)[bodies]]])
+    if setup.body_contacts and len(roots) > 1:
+        names = " and ".join(f"'{model.body(root).name}'" for root in roots)
+        warn(f"many worlds have no contacts between bodies: {names} pass through each other")
 
 
 #: Of each array of a world's state its values at the start, one row for all worlds or one for each.
-Starts = dict[str, np.ndarray]
+Rows = dict[str, np.ndarray]
 
 #: What worlds remember of their contact points and of constraints of joints, and how a single world calls it.
 OF_POINTS = {name: f"points.{name}" for name in ("anchor", "force", "mode", "memory")}
 OF_JOINTS = {"row_state": "joints.state", "row_inertia": "joints.inertia"}
 
 
-def first_starts(setup: Setup, engine: Any) -> Starts:
-    """At home on the ground and at rest, with unloaded contacts."""
-    joints = setup.scene.joints
-    return {
-        **engine.unloaded(),
-        "qpos": setup.place()[None],
-        "qvel": np.zeros((1, setup.scene.model.nv)),
-        "ctrl": setup.robot.home_ctrl[None],
-        "row_state": joints.state[None].copy(),
-        "row_inertia": joints.inertia[None].copy(),
-    }
+class Starts:
+    """Where worlds start: at home on the ground, at rest and with unloaded contacts, unless they were given a start."""
+
+    def __init__(self, setup: Setup, engine: Any) -> None:
+        joints = setup.scene.joints
+        self._setup = setup
+        self._first: Rows = {
+            **engine.unloaded(),
+            "qpos": setup.place()[None],
+            "qvel": np.zeros((1, setup.scene.model.nv)),
+            "ctrl": setup.robot.home_ctrl[None],
+            "row_state": joints.state[None].copy(),
+            "row_inertia": joints.inertia[None].copy(),
+        }
+        self.rows = self._first
+
+    def given(self, which: np.ndarray, qpos: Any, qvel: Any, states: Any) -> Starts:
+        """The same, in the worlds of ``which`` (W,) from coordinates, or from a state of a single world or one for
+        each.
+        """
+        made = copy.copy(self)
+        made.rows = self._at(which, qpos, qvel) if states is None else self._from(which, states, (qpos, qvel))
+        return made
+
+    def _at(self, which: np.ndarray, qpos: Any, qvel: Any) -> Rows:
+        """From these coordinates, with unloaded contacts."""
+        given = {name: value for name, value in (("qpos", qpos), ("qvel", qvel)) if value is not None}
+        known, changed = self.rows, dict(self.rows)
+        for name, value in given.items():
+            changed[name] = replaced(known[name], rows(name, value, len(which), known[name].shape[1]), which)
+        for name in known.keys() - {"qpos", "qvel"} if given else ():
+            if known[name] is not self._first[name]:  # worlds started from states before
+                changed[name] = replaced(known[name], self._first[name], which)
+        return changed
+
+    def _from(self, which: np.ndarray, given: Any, beside: tuple[Any, Any]) -> Rows:
+        """From states; ``beside`` them neither coordinates nor velocities are given."""
+        states = [given] if isinstance(given, State) or not isinstance(given, Sequence) else list(given)
+        for state in states:
+            check_start(state, *beside)
+            check_fit(state, self._setup)
+        if len(states) not in (1, len(which)):
+            raise SimulationError(f"{len(states)} states for {len(which)} worlds: give one, or one for each")
+        known = {id(state): _row(self._setup, self._first, state) for state in states}
+        made = [known[id(state)] for state in states]
+        given_rows = {name: np.stack([row[name] for row in made]) for name in self.rows}
+        if which.all():
+            return given_rows
+        return {name: replaced(self.rows[name], value, which) for name, value in given_rows.items()}
 
 
-def from_coordinates(starts: Starts, first: Starts, which: np.ndarray, qpos: Any, qvel: Any) -> Starts:
-    """The starts, in the worlds of ``which`` (W,) from these coordinates, with unloaded contacts."""
-    given = {name: value for name, value in (("qpos", qpos), ("qvel", qvel)) if value is not None}
-    changed = dict(starts)
-    for name, value in given.items():
-        changed[name] = replaced(starts[name], rows(name, value, len(which), starts[name].shape[1]), which)
-    for name in starts.keys() - {"qpos", "qvel"} if given else ():
-        if starts[name] is not first[name]:  # worlds started from states before
-            changed[name] = replaced(starts[name], first[name], which)
-    return changed
-
-
-def from_states(
-    setup: Setup, starts: Starts, first: Starts, which: np.ndarray, given: Any, beside: tuple[Any, Any]
-) -> Starts:
-    """The starts, in the worlds of ``which`` (W,) from a state of a single world, or from one for each.
-
-    ``beside`` it neither coordinates nor velocities are given.
-    """
-    states = [given] if isinstance(given, State) or not isinstance(given, Sequence) else list(given)
-    for state in states:
-        check_start(state, *beside)
-        check_fit(state, setup)
-    if len(states) not in (1, len(which)):
-        raise SimulationError(f"{len(states)} states for {len(which)} worlds: give one, or one for each")
-    known = {id(state): _row(setup, first, state) for state in states}
-    made = [known[id(state)] for state in states]
-    given_rows = {name: np.stack([row[name] for row in made]) for name in starts}
-    if which.all():
-        return given_rows
-    return {name: replaced(starts[name], value, which) for name, value in given_rows.items()}
-
-
-def _row(setup: Setup, first: Starts, state: State) -> dict[str, np.ndarray]:
+def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
     """A state as one world keeps it: on a CPU points not on feet have places, on a GPU each its own."""
     model, arrays, feet = setup.scene.model, state.arrays(), setup.robot.point_count
     data = scratch_data(model)
@@ -311,4 +411,4 @@ def state_of_world(setup: Setup, engine: Any, world: int) -> State:
         getattr(run.conditions.constraints.joints, own.removeprefix("joints."))[:] = kept[name]
     run.data.qpos[:], run.data.qvel[:], run.data.ctrl[:] = kept["qpos"], kept["qvel"], kept["ctrl"]
     run.step = int(kept["step"][0])
-    return state_of(run)
+    return run.state()

@@ -15,8 +15,8 @@ from footfall.papers.drawing import legend_below
 from footfall.papers.moraud2008.motions import JointMotion, bent_legs, smooth
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
-from footfall.simulation.run import Run, Task
-from footfall.simulation.task import perturbed_starts
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task, perturbed_starts
 
 DT = 1e-3  # s
 COLD = "exact, without the last state"

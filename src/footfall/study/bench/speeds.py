@@ -32,7 +32,8 @@ from footfall.ground import Ground
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.controls import Controller
-from footfall.simulation.run import Run, Task
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"

@@ -32,7 +32,8 @@ from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.outcome import other_places
-from footfall.simulation.run import Run, Task
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task
 from footfall.standing import point_gaps, scratch_data
 
 DT = 1e-3  # s
