@@ -127,7 +127,7 @@ def test_the_stamp_does_not_follow_what_a_kernel_says_of_itself():
 
 
 def test_every_kernel_of_the_package_has_a_stamp_and_so_is_kept_on_disk():
-    """A field that is called as a function of the module is, for one, read as that function."""
+    """One without would be compiled in every process."""
     unknown, count = [], 0
     for file in sorted(PACKAGE.rglob("*.py")):
         if "from footfall.compiled import" not in file.read_text(encoding="utf-8") or file.name.startswith("gpu"):
@@ -325,3 +325,18 @@ def test_fields_in_another_order_have_code_of_their_own():
     pairs = [NamedTuple("Pair", [(name, float) for name in order]) for order in ("xy", "yx")]
     first, second = ([numba.typeof(pair(1.0, 2.0))] for pair in pairs)
     assert str(first) == str(second) and classes_of(first) != classes_of(second)
+
+
+def fields(values):
+    """A function whose own stamp is unknown, since it reads a dictionary."""
+    return UNKNOWABLE[values]
+
+
+UNKNOWABLE = {"a": 1.0}
+
+
+def test_an_attribute_with_the_name_of_a_function_is_not_that_function():
+    def kernel(given):
+        return given.fields + 1.0
+
+    assert kernel_stamp(fields) is None and kernel_stamp(kernel) is not None

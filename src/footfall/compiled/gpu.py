@@ -15,6 +15,7 @@ import numpy as np
 
 from footfall.compiled.gpu_loops import BELOW, HIDDEN, below, counted, hidden
 from footfall.compiled.meeting import meet, meeting
+from footfall.compiled.stamp import codes_of
 from footfall.errors import SimulationError
 
 
@@ -39,7 +40,7 @@ class Device:
 
     def copy(self, own: FunctionType) -> FunctionType:
         """The same function, with copies of what it uses."""
-        names = {name for code in codes(own.__code__) for name in code.co_names}
+        names = {name for code in codes_of(own.__code__) for name in code.co_names}
         known = {name: self.value(value) for name, value in own.__globals__.items() if name in names}
         cells = tuple(CellType(self.value(cell.cell_contents)) for cell in own.__closure__ or ())
         known["__builtins__"] = own.__globals__["__builtins__"]
@@ -72,12 +73,6 @@ def plain(kernel: Any) -> FunctionType:
     if not isinstance(function, FunctionType):
         raise SimulationError(f"{kernel!r} is no function that can be compiled for a GPU")
     return function
-
-
-def codes(code: CodeType) -> list[CodeType]:
-    """A code object and all nested ones."""
-    inner = [one for constant in code.co_consts if isinstance(constant, CodeType) for one in codes(constant)]
-    return [code, *inner]
 
 
 def cuda() -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator
-from dis import hasconst
+from dis import EXTENDED_ARG, hasconst, opmap
 from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -20,6 +20,7 @@ from numba.core.types import ExternalFunction, Type
 
 #: Modules whose attributes do not change while they are installed.
 KNOWN_MODULES = ("math", "numpy", "numba", "footfall")
+LOAD_GLOBAL = opmap["LOAD_GLOBAL"]
 
 
 class _Unknowable(Exception):
@@ -96,13 +97,28 @@ def _used_values(function: FunctionType) -> dict[str, Any]:
     """The globals and closure variables that a function may read, by name."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     known = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))
-    names = {name: None for code in _codes(function.__code__) for name in (*code.co_names, *code.co_freevars)}
+    names = {name: None for code in codes_of(function.__code__) for name in (*_globals_read(code), *code.co_freevars)}
     return {name: known[name] for name in names if name in known}
 
 
 @cache
-def _codes(code: CodeType) -> tuple[CodeType, ...]:
-    inner = [part for constant in code.co_consts if isinstance(constant, CodeType) for part in _codes(constant)]
+def _globals_read(code: CodeType) -> tuple[str, ...]:
+    """The names of globals that the instructions of a function read; an attribute may have the name of another."""
+    operations, arguments = code.co_code[::2], code.co_code[1::2]
+    found, at = [], operations.find(LOAD_GLOBAL)
+    while at >= 0:
+        argument, place, before = arguments[at], 8, at - 1
+        while before >= 0 and operations[before] == EXTENDED_ARG:
+            argument, place, before = argument | arguments[before] << place, place + 8, before - 1
+        found.append(code.co_names[argument >> 1])  # the lowest bit says whether it is called
+        at = operations.find(LOAD_GLOBAL, at + 1)
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def codes_of(code: CodeType) -> tuple[CodeType, ...]:
+    """A code object and all nested ones."""
+    inner = [part for constant in code.co_consts if isinstance(constant, CodeType) for part in codes_of(constant)]
     return (code, *inner)
 
 
@@ -114,7 +130,7 @@ def _root(module: str | None) -> str:
 def _text(code: CodeType) -> bytes:
     """The instructions of a function, its constants and the names it uses, without docstrings."""
     digest = hashlib.sha256()
-    for part in _codes(code):
+    for part in codes_of(code):
         constants = [constant for constant in part.co_consts if not isinstance(constant, CodeType)]
         if constants and isinstance(constants[0], str) and not _reads_first_constant(part):
             constants[0] = None  # a docstring

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.compiled import raises
+from footfall.compiled import as_python, raises
 from footfall.errors import LawError
 
 #: States of the trial: depths (m), their rates (m/s) and slips (m), touching, pressed in and released, at rest and
@@ -50,7 +50,7 @@ def try_out(function: Callable[..., Any], name: str, memory: int, parameters: tu
 
 def fault_of(function: Callable[..., Any], state: tuple[Any, ...], memory: np.ndarray, parameters: Any) -> str:
     """The error of a user's point law in a state (depth, rate, slip, slip velocity), "" if there is none."""
-    plain = getattr(function, "py_func", function)
+    plain = as_python(function)
     depth, rate, slip, moving = state
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -67,12 +67,12 @@ def normal_force(
     function: Callable[..., Any], depth: float, rate: float, memory: int, parameters: tuple[float, ...]
 ) -> float:
     """The normal force (N) of a point law as plain Python at a depth (m) and its rate (m/s), in its first step."""
-    plain, still = getattr(function, "py_func", function), np.zeros(2)
+    plain, still = as_python(function), np.zeros(2)
     with np.errstate(all="ignore"):
         try:
             found = plain(
                 np.float64(depth), np.float64(rate), still, still.copy(), np.zeros(max(1, memory)), parameters
             )
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, LookupError, ValueError):
             return math.nan
     return float(found[0] if isinstance(found, tuple) else found)

@@ -77,6 +77,8 @@ class FrictionTable:
         return self.table.shape, self.table.tobytes(), self.size, self.center
 
 
+#: What coefficients are.
+RULE = "coefficients are finite, not negative, and the static one is not the smaller"
 Friction = float | tuple[float, float] | FrictionTable | Callable[[float, float], Any]
 
 
@@ -123,7 +125,7 @@ class Coefficients(NamedTuple):
         if callable(friction):
             made = compile_friction(friction)
             x, y, both = _sampled(made)
-            _check(both[..., 0], both[..., 1], (x, y))
+            _check(both[..., 0], both[..., 1], (x, y), made)
             return cls(float(both[..., 0].max()), float(both[..., 1].max()), made)
         return cls(*pair("friction", friction))
 
@@ -188,7 +190,12 @@ def _sampled(function: PlaceFunction) -> tuple[Array, Array, Array]:
     return x, y, np.stack(Coefficients(0.0, 0.0, function).at(points), axis=-1)
 
 
-def _check(static: Array, dynamic: Array, places: tuple[Array, Array] | None = None) -> None:
+def _check(
+    static: Array,
+    dynamic: Array,
+    places: tuple[Array, Array] | None = None,
+    function: PlaceFunction | None = None,
+) -> None:
     """Refuse coefficients that are negative, not finite, or larger for sliding than for sticking."""
     good = np.isfinite(static) & np.isfinite(dynamic) & (dynamic >= 0.0) & (static >= dynamic)
     if good.all():
@@ -197,5 +204,5 @@ def _check(static: Array, dynamic: Array, places: tuple[Array, Array] | None = N
     where = f"[{i[0]}, {i[1]}]" if places is None else f"({places[0][i]:g}, {places[1][i]:g}) m"
     raise GroundError(
         f"friction is static {static[i]:g}, dynamic {dynamic[i]:g} at {where}: "
-        "coefficients are finite, not negative, and the static one is not the smaller"
+        f"{(function and places and function.fault(*(float(one[i]) for one in places))) or RULE}"
     )

@@ -34,7 +34,7 @@ def function(
         i = int(np.argmin(np.isfinite(z)))
         raise GroundError(
             f"the height function '{f.__name__}' gives {z[i]:g} at ({x[i]:g}, {y[i]:g}) m; "
-            "it must be finite at least within 1 m of the origin"
+            f"{_function_of(form).fault(x[i], y[i]) or 'it must be finite at least within 1 m of the origin'}"
         )
     return form
 

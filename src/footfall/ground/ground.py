@@ -135,6 +135,11 @@ class Ground:
         """Static and dynamic friction coefficients (...) at world points (..., 3)."""
         return self._friction.at(np.asarray(points, dtype=float))
 
+    def faults(self, x: float, y: float) -> list[str]:
+        """What its functions of height and friction raise at a place (m), as plain Python."""
+        functions = [one for one in (self.height_function, self.friction_field) if isinstance(one, PlaceFunction)]
+        return [fault for one in functions if (fault := one.fault(x, y))]
+
     @cached_property
     def compiled_friction(self) -> Compiled:
         """The friction in the engine's form."""

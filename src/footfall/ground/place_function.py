@@ -16,7 +16,16 @@ from weakref import WeakValueDictionary
 from numba import float64, types
 from numba.core.errors import NumbaError
 
-from footfall.compiled import function_pointer, generated, kernel, kernel_stamp, raises
+from footfall.compiled import (
+    as_python,
+    checked,
+    function_pointer,
+    generated,
+    kernel,
+    kernel_stamp,
+    plain_function,
+    raises,
+)
 from footfall.errors import GroundError
 from footfall.ground.shared_code import Numbers, numbers_of, with_numbers
 from footfall.ground.surface import REACH, SURFACE_SIGNATURE, over_height
@@ -42,6 +51,7 @@ class Role(NamedTuple):
     sources: dict[int, str]
     numbers: str  # the argument of the adapter that can be that last argument
     namespace: dict[str, Any]
+    nothing: str  # what the engine gets where the function fails, as by an index outside of an array
     nowhere: str  # what to do where it has no value
     instead: str  # what to do where it cannot be compiled
 
@@ -116,6 +126,7 @@ def adapter(x, y, z, parameters, table):
         "LOOKS": LOOKS,
         "REACH": REACH,
     },
+    "NAN, 0.0, 0.0, 1.0",
     "return math.nan where there is no ground, and the run stops there with a sentence",
     "sample it instead: Ground.heightfield(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
 )
@@ -136,6 +147,7 @@ def adapter(x, y, corner, table):
     },
     "corner",
     {},
+    "NAN, NAN",
     "return a coefficient everywhere",
     "sample it instead: FrictionTable(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
 )
@@ -146,7 +158,7 @@ _pointers: WeakValueDictionary[tuple[str, str], SharedPointer] = WeakValueDictio
 
 
 class SharedPointer:
-    """Shared machine code as the pointer of one function, which a GPU compiles for itself."""
+    """Machine code as the pointer of one function, which a GPU compiles for itself."""
 
     def __init__(self, code: Any, plain: FunctionType, role: Role) -> None:
         self._plain, self._role = _as_it_is_now(plain), role
@@ -177,9 +189,17 @@ class PlaceFunction:
     def source(self) -> str | None:
         """The source of the function, or ``None`` where Python does not know it (at some prompts)."""
         try:
-            return textwrap.dedent(inspect.getsource(_plain(self.function)))
+            return textwrap.dedent(inspect.getsource(plain_function(self.function)))
         except (OSError, TypeError):
             return None
+
+    def fault(self, x: float, y: float) -> str:
+        """The error of the function at a place (m) as plain Python, "" if there is none."""
+        try:
+            as_python(self.function)(x, y)
+        except Exception as error:
+            return f"{self.role.what} function '{self.function.__name__}': {type(error).__name__}: {error}"
+        return ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code does not travel between processes.
@@ -200,7 +220,7 @@ def compile_friction(function: Callable[..., Any]) -> PlaceFunction:
 
 
 def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
-    plain = _plain(function)
+    plain = plain_function(function)
     if not isinstance(plain, FunctionType):
         raise _uncompilable(role, function, f"a {type(function).__name__} is not a plain Python function")
     if raises(plain):
@@ -217,7 +237,7 @@ def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
     key = (role.what, identity)
     if key not in _compiled:
         try:
-            pointer = function_pointer(role.signature, _adapter(_frozen(plain), plain, role))
+            pointer = SharedPointer(_guarded(_adapter(_frozen(plain), plain, role), role), plain, role)
         except (NumbaError, NotImplementedError, TypeError) as error:
             raise _uncompilable(role, function, _first_reason(error)) from error
         if not content:
@@ -235,7 +255,7 @@ def _shared(plain: FunctionType, numbers: Numbers, role: Role, identity: str) ->
     key = (role.what, str(kernel_stamp(asked.py_func)))
     if key not in _compiled:
         try:
-            _compiled[key] = function_pointer(role.signature, _adapter(asked, plain, role, float64[::1]))
+            _compiled[key] = _guarded(_adapter(asked, plain, role, float64[::1]), role)
         except (NumbaError, NotImplementedError, TypeError, GroundError):
             _compiled[key] = None
     if _compiled[key] is None:
@@ -246,7 +266,7 @@ def _shared(plain: FunctionType, numbers: Numbers, role: Role, identity: str) ->
 
 def _frozen(plain: FunctionType) -> Any:
     """A kernel of x and y alone: the function may have further arguments, with defaults."""
-    return kernel(generated("def asked(x, y):\n    return given(x, y)\n", "asked", {"given": kernel(plain)}, plain))
+    return kernel(generated("def asked(x, y):\n    return given(x, y)\n", "asked", {"given": checked(plain)}, plain))
 
 
 def _adapter(asked: Any, plain: FunctionType, role: Role, *more: Any) -> FunctionType:
@@ -257,6 +277,21 @@ def _adapter(asked: Any, plain: FunctionType, role: Role, *more: Any) -> Functio
         raise _uncompilable(role, plain, f"it returns {returned}, not a number")
     source = role.sources[_numbers(returned)].format(more=f", {role.numbers}" if more else "")
     return generated(source, "adapter", {"given": asked, **role.namespace}, plain)
+
+
+def _guarded(adapter: FunctionType, role: Role) -> Any:
+    """The adapter as a pointer: where the function raises there is no height and no friction."""
+    arguments = ", ".join(adapter.__code__.co_varnames[: adapter.__code__.co_argcount])
+    source = f"""
+def guarded({arguments}):
+    try:
+        return answer({arguments})
+    except Exception:
+        return {role.nothing}
+"""
+    return function_pointer(
+        role.signature, generated(source, "guarded", {"answer": checked(adapter), "NAN": math.nan}, adapter)
+    )
 
 
 def _as_it_is_now(plain: FunctionType) -> FunctionType:
@@ -274,10 +309,6 @@ def _numbers(returned: Any) -> int:
     parts = tuple(returned) if isinstance(returned, types.BaseTuple) else (returned,)
     good = all(isinstance(part, types.Float | types.Integer | types.Boolean) for part in parts)
     return len(parts) if good else 0
-
-
-def _plain(function: Any) -> Any:
-    return getattr(function, "py_func", function)  # what lies under numba.njit
 
 
 def _uncompilable(role: Role, function: Any, reason: str) -> GroundError:

@@ -17,7 +17,7 @@ from numba.core.ir_utils import build_definitions, mk_unique_var, remove_dels
 from numba.core.postproc import PostProcessor
 from numba.core.untyped_passes import InlineClosureLikes
 
-from footfall.compiled import generated, kernel
+from footfall.compiled import checked, generated
 
 #: Flags of code objects: *args, **options, generators and coroutines.
 _NOT_PLAIN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
@@ -85,7 +85,7 @@ def with_numbers(function: FunctionType, numbers: Numbers) -> Any:
     outer.__code__ = outer.__code__.replace(
         co_consts=tuple(code if isinstance(one, CodeType) else one for one in constants)
     )
-    made = kernel(outer)
+    made = checked(outer)
     made._compiler.pipeline_class = _with_pass(made._compiler.pipeline_class)
     return made
 

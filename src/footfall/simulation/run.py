@@ -425,8 +425,9 @@ class Run:
 
     def _no_ground(self, at: str) -> str:
         point = int(self.outcome[CONCERNED])
-        x, y = self.points.position[point, :2]
+        x, y = (float(one) for one in self.points.position[point, :2])
+        faults = "".join(f" ({fault})" for fault in self.simulation.ground.faults(x, y))
         return (
             f"the ground has no height or no friction (NaN) under contact point {point} near "
-            f"x = {x:.4g} m, y = {y:.4g} m, met at {at}"
+            f"x = {x:.4g} m, y = {y:.4g} m, met at {at}{faults}"
         )
