@@ -46,7 +46,7 @@ _HOMES = {
     "Robot": "robot",
     "Simulation": "simulation",
     "Worlds": "simulation.worlds",
-    "assisted": "robot.assist",
+    "assisted": "robot.motors",
     "audit": "measure.audit",
     "compare": "study.compare",
     "coulomb": "solve.contacts",
