@@ -8,10 +8,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import footfall as ff
-from footfall.engine.events.dormand_prince import set_part
+from footfall.engine.events.contact_events import touch_down
+from footfall.engine.events.dormand_prince import STAGES, WEIGHTS, set_part
 from footfall.engine.events.flow import make_flow, slow_down
-from footfall.engine.events.search import touch_down
-from footfall.engine.events.tableau import STAGES, WEIGHTS
 from footfall.errors import SimulationError
 
 LAW = "acceleration-complementarity"

@@ -10,7 +10,7 @@ import pytest
 from bounds import below
 
 import footfall as ff
-from footfall.engine.events.motor_limits import motor_limits
+from footfall.engine.events.joint_events import motor_limits
 
 LAW = "acceleration-complementarity"
 SLIDER = """

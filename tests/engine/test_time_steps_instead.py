@@ -11,8 +11,9 @@ from real_robots import real_robot
 
 import footfall as ff
 from footfall.engine.events.dormand_prince import LOOSEST, loosen
-from footfall.engine.events.flow import LOOSENED, VAIN, make_flow
-from footfall.engine.events.period import TIRED, begins_soft
+from footfall.engine.events.evaluation import MOST_EVALUATIONS
+from footfall.engine.events.flow import make_flow
+from footfall.engine.events.integration import LONGEST_WAIT, begins_as_time_step, wait_longer
 from footfall.study.bench.stress import random_start, rough_grounds
 
 LAW = "acceleration-complementarity"
@@ -44,10 +45,14 @@ def test_bounces_that_accumulate_while_the_brick_slides_need_no_time_step(tilt, 
     assert ff.audit(rec)["friction cone"].worst < 1e-12 * rec.robot.weight
 
 
-def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_steps():
+def test_a_robot_that_falls_on_its_knees_and_its_limits_takes_longer_steps_and_says_so():
     rec = ff.Simulation("spatial-biped", law=LAW).run(1.5)
     assert rec.failure is None and not ff.audit(rec).failed
     assert rec.gap.min() > -1e-4
+    loosened, evaluations = rec.signals["loosened"].ravel()[:-1], rec.signals["evaluations"].ravel()[:-1]
+    assert 1.0 < loosened.max() <= 1e4
+    assert (evaluations >= 1.0).all() and (evaluations <= MOST_EVALUATIONS + 1).all()  # one is that of a time step
+    assert np.median(evaluations) < 8.0 and (loosened[evaluations < 8.0] == 1.0).all()  # at most one step of six
 
 
 def test_a_run_that_ends_after_a_time_step_ends_with_forces():
@@ -67,7 +72,7 @@ def test_impulses_without_a_collision_that_follow_one_another_end_in_a_time_step
     rec = sim.run(0.03, qpos=start.qpos, qvel=start.qvel)
     steps, jams = rec.signals["time_steps"].ravel(), [warning["time"] for warning in rec.info["warnings"]]
     most = max(np.histogram(jams, bins=np.arange(32) * sim.dt)[0])
-    assert steps.any() and 1 < most <= TIRED + 1
+    assert steps.any() and 1 < most <= MOST_EVALUATIONS
 
 
 def test_a_period_with_events_without_end_is_a_time_step():
@@ -80,14 +85,14 @@ def test_a_period_with_events_without_end_is_a_time_step():
     np.testing.assert_allclose(rec.total_force[:-1, 2], rec.robot.weight, rtol=1e-2)  # it hops by a micrometre
 
 
-def test_of_periods_after_ten_time_steps_in_a_row_one_in_ten_is_tried_otherwise():
+def test_after_each_period_in_a_row_that_became_a_time_step_twice_as_many_are_tried_no_more():
     flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
-    plan, tried = SimpleNamespace(total=1000), []
-    for step in range(1, 41):
-        if not begins_soft.py_func(flow, step, plan):
-            tried.append(step)
-        flow.tally[VAIN] += 1
-    assert tried == [*range(1, 12), 21, 31]
+    waits = []
+    for _ in range(9):
+        wait_longer.py_func(flow)
+        waits.append(int(flow.wait[0]))
+    assert waits == [0, 1, 3, 7, 15, 31, 63, LONGEST_WAIT, LONGEST_WAIT]
+    assert begins_as_time_step.py_func(flow, 10, SimpleNamespace(total=1000))
 
 
 @pytest.mark.parametrize("tolerance", [1e-12, 1e-9, 1e-3])
@@ -95,12 +100,12 @@ def test_steps_that_would_not_come_to_the_end_of_a_period_may_err_more(tolerance
     """Errors go with the fifth power of the length; a time step instead errs by more than the loosest of them."""
     model, h = ff.load_robot("ball").model, 1e-5
     flow = make_flow(model, 1, 1, 1e-3, tolerance=tolerance, ground=ff.Ground.plane(), margin=0.0)
-    assert loosen.py_func(flow, 0.5, h, 1e-3, 1000.0) == 0.5 and flow.clock[LOOSENED] == 1.0
+    assert loosen.py_func(flow, 0.5, h, 1e-3, 1000.0) == 0.5 and flow.loosened[0] == 1.0
     few = loosen.py_func(flow, 0.5, h, 1e-4, 10.0)
-    assert flow.clock[LOOSENED] * few == pytest.approx(0.5)
-    assert (1.0 < flow.clock[LOOSENED] < 100.0) if tolerance < LOOSEST else few == 0.5
+    assert flow.loosened[0] * few == pytest.approx(0.5)
+    assert (1.0 < flow.loosened[0] < 100.0) if tolerance < LOOSEST else few == 0.5
     loosen.py_func(flow, few, h, 1e-3, 1.0)
-    assert flow.clock[LOOSENED] * tolerance == pytest.approx(max(tolerance, LOOSEST))
+    assert flow.loosened[0] * tolerance == pytest.approx(max(tolerance, LOOSEST))
 
 
 @pytest.mark.parametrize("name", ["cassie", "talos"])
@@ -114,12 +119,3 @@ def test_robots_with_loops_fly_from_event_to_event(name):
     rec = sim.run(0.05, controller="posture", qpos=qpos)
     assert not rec.force.any()
     assert rec.signals["time_steps"].sum() <= 0.06 * len(rec)
-
-
-def test_periods_that_take_longer_steps_say_so():
-    """After an impact joints on servos ring down; before it, a period is one evaluation."""
-    robot = ff.load_robot("spatial-biped", actuators="position")
-    rec = ff.Simulation(robot, law=LAW, dt=1e-3).run(0.15, qpos=robot.home + 0.05 * np.eye(robot.model.nq)[2])
-    loosened, landed = rec.signals["loosened"].ravel()[:-1], int(np.flatnonzero(rec.signals["impacts"])[0])
-    assert (loosened[:landed] == 1.0).all() and (loosened[-10:] == 1.0).all()
-    assert 1.0 < loosened.max() <= 1e4

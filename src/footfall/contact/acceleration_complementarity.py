@@ -39,7 +39,6 @@ from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE
 from footfall.solve.contact_problem import conclude, contact_scratch, solve_contacts
 from footfall.solve.contact_search import move
 from footfall.solve.contacts import OPEN, SLIDE, STICK
-from footfall.solve.effort import affordable, newton_cost, pivot_cost
 from footfall.solve.lemke_pivoting import RAY, SOLVED, pivot_limit
 from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
 from footfall.solve.problem import ProblemScratch, begin_problem
@@ -152,10 +151,7 @@ def solve_sliding(problem, scratch):
         p = contacts.points[j]
         z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
     newton = newton_scratch(n, floats[size + 2 * n :], scratch.integers)
-    most = affordable(contacts.effort[0], newton_cost(n), NEWTON)
-    limit = affordable(contacts.effort[0], pivot_cost(n), pivot_limit(n))
-    ended, steps, pivots = newton_to_solution(m, q, z, RESIDUAL, most, limit, newton)
-    contacts.effort[0] -= 10.0 * size + steps * newton_cost(n) + pivots * pivot_cost(n)
+    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, NEWTON, pivot_limit(n), newton)
     if ended != SOLVED:
         for j in range(n):
             p = contacts.points[j]
@@ -278,25 +274,25 @@ class AccelerationComplementarity(EventLaw):
     accumulating bounces end at rest. ``dt`` is the period of controls and records; recorded forces are means over it,
     impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
     projections remove rounding errors, and those of velocities, along the inertia, cannot add energy. Where no contact
-    changes and no joint or motor reaches a limit, a period takes one or a few longer strides with constant or linearly
-    changing acceleration, as far as ``tolerance`` allows.
+    changes and no joint or motor reaches a limit, a period is one macro step, or a few, predicted from the motion
+    before and corrected as far as ``tolerance`` demands.
 
     Limitations: joint friction, joint limits, loops and contacts between bodies are MuJoCo's soft constraints: forces
     that follow from the state. They are integrated without events, except where a joint reaches its limit or its
     friction begins or ceases to slip; only equalities take part in impacts. Where a force has another kink, as when a
     limit releases, a step may err by ten times the tolerance. A joint whose damping would end its motion in less than
-    ``dt`` is given the inertia with which it takes ``dt``. The work of a period is bounded, to some 60 evaluations of
-    the standing robot and 0.7 to 1.1 ms per millisecond. A period that would cost more uses a looser tolerance, of up
-    to 1e-5, with which slips of up to 10 um/s count as rest; signal ``loosened`` says by which factor. A period becomes
-    one step of law time-stepping, and signal ``time_steps`` says so, where contacts change again and again; where a
-    foot slips so slowly that only tiny steps are accurate; where a point in contact crosses an edge of the ground, as
+    ``dt`` is given the inertia with which it takes ``dt``. A period takes at most 480 evaluations per millisecond,
+    which signal ``evaluations`` counts. Where these would not suffice its tolerance is loosened, up to 1e-5, with which
+    slips of up to 10 um/s count as rest; signal ``loosened`` says by which factor. A period becomes one step of law
+    time-stepping, and signal ``time_steps`` says so, where that is not enough, as in heaps of bodies or where a foot
+    slips so slowly that only tiny steps are accurate; where a point in contact crosses an edge of the ground, as
     between the cells of a height field; and where forces are not found, are unbounded, or have means that violate the
-    law. After ten such periods in a row only one in ten is tried with events. A foot that starts inside the ground
-    stays at its depth.
+    law. After each such period in a row twice as many, up to 64, are time steps before the next is tried with events. A
+    foot that starts inside the ground stays at its depth.
 
     Attributes:
         restitution: Newton's, of each point's normal velocity.
-        tolerance: how far a step or stride between events may err, m/s or rad/s (positions: m or rad).
+        tolerance: how far a step or macro step between events may err, m/s or rad/s (positions: m or rad).
     """
 
     restitution: float = 0.0

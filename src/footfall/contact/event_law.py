@@ -47,9 +47,11 @@ class EventLaw(CoupledLaw):
     event_driven = True
     #: All points in contact are shown to it, however far from the ground rounding has put them.
     margin = float("inf")
-    #: Recorded for each period: events, impacts, normal impulses of impacts, whether it was one time step, and the
-    #: factor by which the tolerance was loosened.
-    signals = MappingProxyType({"events": "", "impacts": "", "impulse": "N s", "time_steps": "", "loosened": ""})
+    #: Recorded for each period: events, impacts, normal impulses of impacts, whether it was one time step, the factor
+    #: by which the tolerance was loosened, and evaluations of the law.
+    signals = MappingProxyType(
+        {"events": "", "impacts": "", "impulse": "N s", "time_steps": "", "loosened": "", "evaluations": ""}
+    )
     #: Largest error of a step of the integration, relative and in SI units.
     tolerance: float
     impact: ClassVar[Callable[..., Any]]

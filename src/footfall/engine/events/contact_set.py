@@ -14,7 +14,6 @@ from footfall.engine.bending import bending, centre_in_motion, rolled_by
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
-from footfall.engine.events.flow import EVENTS, IMPACTS, LOOSENED
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
@@ -40,6 +39,8 @@ DRIFT = 1e-12
 KINK = 1e-7
 #: Distance over which the curvature of the ground is measured, m.
 BEND = 1e-6
+#: Share of the largest impulse by which another may pull or leave the cone: on a plane, and on curved ground.
+UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
 
 
 @inlined
@@ -124,7 +125,7 @@ def let_slide(points, contacts, p):
 @inlined
 def slow_slip(flow):
     """Slip up to which a point rests in this period, m/s."""
-    return SLOW * min(SLOWER, flow.clock[LOOSENED])
+    return SLOW * min(SLOWER, flow.loosened[0])
 
 
 @inlined
@@ -187,8 +188,7 @@ def add_impulses(points, contacts, total):
 def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
-    It may cost ``contacts.effort[0]``. Accelerations, which count with a ``dt`` that is not zero, are those of the last
-    evaluation.
+    Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
     """
     for p in range(live(points)):
         if contacts.gap[p] <= TOUCH and (flow.arriving[p] == 1 or contacts.gap[p] > -TOUCH):
@@ -210,10 +210,10 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
         p = contacts.points[i]
         f = points.force[p]
         if f[2] > 0.0:
-            flow.worked[p] = points.mode[p]
+            flow.loaded[p] = points.mode[p]
         flow.struck[0] += f[2]
-    flow.tally[IMPACTS] += 1 if struck else 0
-    flow.tally[EVENTS] += 1
+    flow.impacts[0] += 1 if struck else 0
+    flow.events[0] += 1
     mj_com_vel(world.model, world.data)
     velocities(world.cvel, world.subtree_com, points, contacts)
     sort_touching(points, contacts, flow)
@@ -255,11 +255,12 @@ def rising(contacts, flow):
 
 
 @cold(types.none, soon=True)
-def put_back(world, points, contacts, scratch, constraints, flow):
+def put_back(world, points, contacts, scratch, constraints, flow, recorded):
     """Project velocities and positions of points in contact onto the constraints.
 
     Both by the least change in the metric of the inertia. A projection of velocities never adds energy; positions
-    change by the error of the integration.
+    change by the error of the integration. The impulses are ``recorded`` (1) at events; those that remove such an error
+    (0) are no forces of the law.
     """
     first, change = engine_columns(points.memory), scratch.generalised
     show(points, contacts, flow.touching)
@@ -287,10 +288,43 @@ def put_back(world, points, contacts, scratch, constraints, flow):
         to_contact_frames(contacts, points.force)
         answer(world, points, contacts, scratch, constraints, change)
         if what == 0:
-            add_impulses(points, contacts, flow.impulse)
-            add_impulses(points, contacts, flow.correction)
+            if recorded == 1:
+                add_impulses(points, contacts, flow.impulse)
             for j in range(change.size):
                 world.qvel[j] += change[j]
                 flow.speed[j] += change[j]  # not part of the motion's change
         else:
             integrate_positions(world, change, 1.0)
+
+
+@inlined
+def keep_forces(points, contacts, kept):
+    """Forces of all points, world frame."""
+    for p in range(live(points)):
+        f, frame = points.force[p], contacts.frame[p]
+        for k in range(3):
+            kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+
+
+@inlined
+def is_sound(points, contacts, flow, impulse):
+    """Whether all forces of a period were found, and no impulse of it, or of a part, pulls or is outside the cone.
+
+    Where the ground can hold a robot in many ways, the stages of a step may have different solutions. Not all weights
+    of the stages are positive, so the mean force of a point could pull.
+    """
+    if flow.unsolved[0] != 0:
+        return False
+    largest, share = 0.0, UNSOUND if flow.flat == 1 else UNSOUND_IN_CURVES
+    for p in range(live(points)):
+        for k in range(3):
+            largest = max(largest, abs(impulse[p, k]))
+    for p in range(live(points)):
+        f, n, square = impulse[p], contacts.frame[p, 2], 0.0
+        load = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
+        for k in range(3):
+            square += (f[k] - load * n[k]) ** 2
+        limit = contacts.static_friction[p] * max(0.0, load) + share * largest
+        if load < -share * largest or square > limit * limit:
+            return False
+    return True

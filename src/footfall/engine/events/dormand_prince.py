@@ -1,28 +1,57 @@
-"""Dormand and Prince's method: a step of fifth order, its error, and how long the next one may be."""
+"""Dormand and Prince's method: a step of fifth order, its error estimate, its continuous extension, and step sizes."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from footfall.compiled import inlined
-from footfall.engine.events.flow import FAILED, LOOSENED, TAKEN
-from footfall.engine.events.tableau import STAGES
 from footfall.solve.dense import copy
 
+#: Stages of the method, the last at the end of the step; the state at an instant within the step is stage ``STAGES``.
+STAGES = 7
+# Dormand and Prince 1980, table 2: stages, and the difference to the embedded method of fourth order. The last row is
+# for an instant within a step, see set_part.
+WEIGHTS = np.array(
+    [
+        [0, 0, 0, 0, 0, 0, 0],
+        [1 / 5, 0, 0, 0, 0, 0, 0],
+        [3 / 40, 9 / 40, 0, 0, 0, 0, 0],
+        [44 / 45, -56 / 15, 32 / 9, 0, 0, 0, 0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0, 0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0, 0],
+        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0],
+        [0, 0, 0, 0, 0, 0, 0],
+    ]
+)
+ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+# Shampine 1986: weights of the stages at any part of a step, as polynomials of it without a constant, of fourth order.
+WITHIN = np.array(
+    [
+        [1, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+        [0, 0, 0, 0],
+        [0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+        [0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+        [0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+        [0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+        [0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+    ]
+)
 #: Safety factor on the length of a step, so that few are rejected; and the largest and smallest ratio to the last one.
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
-#: Error of a step, relative to the tolerance, that is accepted where accelerations have a kink.
-BEND = 10.0
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: Factor on the growth of steps that is hoped for before a period is given up.
-HOPEFUL = 2.0
-#: Share of the predicted progress of steps that is relied on, and steps reserved for events.
-SURE, SPARED = 0.6, 1.0
-#: Largest tolerance, whatever a period costs: beyond it a time step is as good.
+#: Error of a step, relative to the tolerance, that is accepted where accelerations have a kink.
+KINKED = 10.0
+#: Largest tolerance to which that of a period may be loosened, m/s or rad/s: beyond it a time step is as good.
 LOOSEST = 1e-5
+#: Share of the predicted progress that is relied on before the tolerance is loosened; and the factor on the growth of
+#: steps that is still hoped for before a period is given up.
+RELIED_ON, HOPED_FOR = 0.6, 2.0
 
 
 @inlined
 def read_state(world, state):
+    """Copy positions, velocities and activations into ``state`` (n,)."""
     nq, nv = world.qpos.size, world.qvel.size
     copy(state[:nq], world.qpos)
     copy(state[nq : nq + nv], world.qvel)
@@ -31,6 +60,7 @@ def read_state(world, state):
 
 @inlined
 def write_state(world, state):
+    """Put the world into a ``state`` (n,)."""
     nq, nv = world.qpos.size, world.qvel.size
     copy(world.qpos, state[:nq])
     copy(world.qvel, state[nq : nq + nv])
@@ -71,6 +101,15 @@ def rate_within(flow, j, part):
 
 
 @inlined
+def value_within(flow, i, part, h):
+    """Number ``i`` of the state after this fraction (0 to 1) of a step of ``h`` seconds."""
+    value = 0.0
+    for j in range(STAGES):
+        value += weight_within(flow, j, part) * flow.slope[j, i]
+    return flow.start[i] + h * value
+
+
+@inlined
 def set_part(flow, part):
     """Let stage ``STAGES`` be the state after this fraction (0 to 1) of a step."""
     for j in range(STAGES):
@@ -107,7 +146,7 @@ def set_stage(world, flow, stage, h):
 def step_error(world, flow, h):
     """Estimated error of a step over what is allowed."""
     nq, nv = world.qpos.size, world.qvel.size
-    worst, allowed = 0.0, flow.clock[LOOSENED] * flow.tolerance
+    worst, allowed = 0.0, flow.loosened[0] * flow.tolerance
     for i in range(nq + nv):
         value = 0.0
         for j in range(STAGES):
@@ -120,10 +159,10 @@ def step_error(world, flow, h):
 
 @inlined
 def falls_slowly(flow, error, h):
-    """Whether the error of a step fell less than the order of the method promises: accelerations have a
-    jump or kink.
+    """Whether the error fell less from the last, longer, rejected step to this one than the order of the method
+    promises: accelerations have a jump or kink.
     """
-    return h < flow.clock[FAILED] and error > flow.clock[FAILED + 1] * (h / flow.clock[FAILED]) ** 2
+    return h < flow.failed[0] and error > flow.failed[1] * (h / flow.failed[0]) ** 2
 
 
 @inlined
@@ -131,7 +170,7 @@ def is_accurate(flow, error, h):
     """Whether a step is accurate enough. At a kink of accelerations, for instance where a joint leaves its limit, more
     error is allowed, or many steps would be spent on locating it.
     """
-    return error <= (BEND if falls_slowly(flow, error, h) else 1.0)
+    return error <= (KINKED if falls_slowly(flow, error, h) else 1.0)
 
 
 @inlined
@@ -143,41 +182,41 @@ def next_scale(flow, error, h, changes):
     proportional to the length. If contacts are about to change in a rejected step, that may be the cause, and the step
     is halved.
     """
-    kept, now = flow.clock, max(error, 1e-10)
+    taken, failed, now = flow.taken, flow.failed, max(error, 1e-10)
     scale = SAFETY * now**-0.2
     if is_accurate(flow, error, h):
-        if kept[TAKEN] > 0.0:
-            scale *= min(1.0, h / kept[TAKEN] * (kept[TAKEN + 1] / now) ** 0.2)
-        kept[TAKEN], kept[TAKEN + 1], kept[FAILED] = h, max(now, 1e-2), 0.0
+        if taken[0] > 0.0:
+            scale *= min(1.0, h / taken[0] * (taken[1] / now) ** 0.2)
+        taken[0], taken[1], failed[0] = h, max(now, 1e-2), 0.0
         return min(LONGER, max(0.2, scale))
     least = SHORTER
     if falls_slowly(flow, error, h):
         scale, least = min(scale, SAFETY / now), SHORTER * SHORTER
-    kept[FAILED], kept[FAILED + 1], kept[TAKEN] = h, error, 0.0
+    failed[0], failed[1], taken[0] = h, error, 0.0
     return 0.5 if changes else max(least, scale)
 
 
 @inlined
-def loosen(flow, error, h, left, most):
-    """The error of a step of ``h`` seconds relative to the tolerance, which is loosened if ``most`` further steps would
-    not reach the end of the period, ``left`` seconds away.
+def reach(scale, h, steps, growth):
+    """How far the next ``steps`` may come, s, if each is ``scale`` times ``growth`` as long as the one before, from
+    ``h`` (s) on.
     """
-    scale = min(LONGER, SAFETY * max(error, 1e-10) ** -0.2)
-    far = SURE * reach(scale, h, max(1.0, most - SPARED), 1.0)
-    if far >= left - h:
-        return error
-    times = min(((left - h) / far) ** 5, max(1.0, LOOSEST / (flow.clock[LOOSENED] * flow.tolerance)))
-    flow.clock[LOOSENED] *= times
-    return error / times
+    ratio, length, far = max(1.0, scale) * growth, min(1.0, scale) * h, 0.0
+    for _ in range(int(steps)):
+        length = min(ratio * length, LONGEST)
+        far += length
+    return far
 
 
 @inlined
-def reach(scale, h, most, hopeful):
-    """How far the next ``most`` steps may come, s, if each is ``scale`` times ``hopeful`` as long as the one before,
-    from ``h`` on.
+def loosen(flow, error, h, left, steps):
+    """The error of a step of ``h`` seconds relative to the tolerance, which is loosened if the ``steps`` that may
+    follow would not reach the end of the period, ``left`` seconds away.
     """
-    growth, length, far = max(1.0, scale) * hopeful, min(1.0, scale) * h, 0.0
-    for _ in range(int(most)):
-        length = min(growth * length, LONGEST)
-        far += length
-    return far
+    scale = min(LONGER, SAFETY * max(error, 1e-10) ** -0.2)
+    far = RELIED_ON * reach(scale, h, max(1.0, steps - 1.0), 1.0)  # one of them for an event
+    if far >= left - h:
+        return error
+    times = min(((left - h) / far) ** 5, max(1.0, LOOSEST / (flow.loosened[0] * flow.tolerance)))
+    flow.loosened[0] *= times
+    return error / times

@@ -1,28 +1,33 @@
-"""One evaluation between events, one impact at an event, and their costs."""
+"""One evaluation of the law: forces and accelerations in a state of the robot, and the limit on their number."""
 
 from __future__ import annotations
 
 from numba import types
 
-from footfall.compiled import cold, inlined
+from footfall.compiled import cold, inlined, kernel
 from footfall.engine.constraints.joint_rows import fold_joint_rows
-from footfall.engine.events.contact_set import measure_turning, show, show_near, strike
-from footfall.engine.events.flow import INSTEAD, KEPT, SECANT, SOFT, UNSOLVED
-from footfall.engine.events.in_step import keep_friction, leave_limits_open, release_friction
-from footfall.engine.events.secant import IDLE, READY, begin_as_foretold, end_pair
-from footfall.engine.events.tableau import STAGES
+from footfall.engine.events.contact_set import measure_turning, show, show_near
+from footfall.engine.events.dormand_prince import SHORTEST, STAGES
+from footfall.engine.events.joint_events import keep_friction, leave_limits_open, release_friction
 from footfall.engine.kinematics import velocities
-from footfall.engine.law_step import constrained_step, cost_of_state
-from footfall.engine.other_bodies.points import LOOKS
+from footfall.engine.law_step import constrained_step
+from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
-from footfall.engine.step import DONE, runaway, sense_and_act
-from footfall.engine.tape import STATUS
-from footfall.solve.effort import EFFORT, bodies_near, impact_cost, kept_for_time_step, look_cost, solving_cost
+from footfall.engine.step import DIVERGED, DONE, runaway, sense_and_act
+from footfall.engine.tape import END, NEXT, STATUS, begin_sample_of_all, hold_forces
 
-#: What an impact, or to lead points back to the ground, costs of what it costs to find how bodies answer to forces.
-JUMP = 2.5
-#: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
-SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
+#: Most evaluations per millisecond of a period, and of a shorter period; beyond them it becomes one time step. They
+#: suffice for sixty events of eight evaluations, a step of six and one at the event and after it: bounces that
+#: accumulate within a millisecond at a restitution of 0.9 are followed to the last, of 1 um/s.
+MOST_EVALUATIONS = 480
+#: Where an evaluation is made: at an instant with known contacts, or at the predicted end of a macro step. The stages
+#: of a step are 1 to STAGES - 1, and STAGES is at an event within it.
+INSTANT, PREDICTED = 0, STAGES + 1
+#: How an evaluation or a part of a period ends: with forces; with none, so that the period becomes a time step; with
+#: accelerations beyond bounds, which a shorter step may avoid; or with the end of the run.
+FOUND, LOST, DIVERGES, STOPS = 0, 1, 2, 3
+#: Bound of a law's work in one evaluation: none.
+NO_BOUND = 6e10
 
 
 @cold(types.int64, soon=True)
@@ -32,83 +37,84 @@ def find_forces(world, points, contacts, scratch, conditions, laws, effort):
 
 
 @inlined
-def forces_now(loop, flow, step, stage, act, left):
-    """Everything that follows from the state and the points in contact, for what is ``left``. Gives how it ended.
-
-    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps, for what one may cost then.
+def between_events(loop, flow, stage):
+    """Prepare an evaluation between events: only points in contact have forces, and during a step joint friction and
+    open limits stay as they are.
     """
-    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
-    conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
+    world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
     joints = conditions.constraints.joints
-    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
+    show(points, contacts, flow.touching)
+    measure_turning(world, points, contacts, conditions.ground, flow.flat)
+    if stage != INSTANT and stage != STAGES:
+        keep_friction(joints)
+        if leave_limits_open(joints, flow):
+            fold_joint_rows(joints)
+    add_inertia(world, flow.added)
+
+
+@inlined
+def forces_now(loop, flow, step, stage):
+    """Everything that follows from the state and the points in contact: how it ended. Forces are those of the law
+    between events, or of the law of time steps if the period is one.
+    """
+    world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
+    outcome, laws, joints = loop.outcome, loop.laws.between, conditions.constraints.joints
+    end, _ = sense_and_act(world, points, contacts, conditions, step, flow.acts[0] == 1, outcome)
+    flow.acts[0] = 0
     if end != DONE:
         return end
     velocities(world.cvel, world.subtree_com, points, contacts)
-    effort = SHARE * left
-    if flow.tally[SOFT] == 1:
+    if flow.time_step[0] == 1:
         laws = loop.laws.in_steps
         show_near(points, contacts, flow.margin)
-        effort = solving_cost(EFFORT, min(EFFORT, left), cost_of_state(world, points, contacts, conditions))
         add_damping(world, conditions.plan.dt)
         add_servo_damping(world, conditions.plan.dt)
     else:
-        flow.clock[KEPT] = kept_for_time_step(contacts)
-        show(points, contacts, flow.touching)
-        measure_turning(world, points, contacts, conditions.ground, flow.flat)
-        if stage > 0 and stage != STAGES:
-            keep_friction(joints)
-            if leave_limits_open(joints, flow):
-                fold_joint_rows(joints)
-        add_inertia(world, flow.added)
+        between_events(loop, flow, stage)
     factor_inertia(world, joints)
-    outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
-    if flow.tally[SOFT] == 1:
-        flow.clock[INSTEAD] = effort - contacts.effort[0]
-    if stage > 0 and stage != STAGES:
+    outcome[STATUS] = find_forces(world, points, contacts, loop.scratch, conditions, laws, NO_BOUND)
+    if stage != INSTANT and stage != STAGES:
         release_friction(joints)
     return runaway(world, outcome)
 
 
 @inlined
-def pay(loop, flow, left):
-    """What is ``left`` after an evaluation, and what it cost without solving: a time step instead costs it again."""
-    cost = cost_of_state(loop.world, loop.points, loop.contacts, loop.conditions)
-    flow.clock[KEPT] += cost if flow.tally[SOFT] == 0 else 0.0
-    return left - (SHARE * left - loop.contacts.effort[0]) - cost, cost
+def begin_record(loop, flow, step, end):
+    """Keep the forces at the beginning of a period, and record them where a sample is due."""
+    flow.fresh[0] = 0
+    hold_forces(loop.points, loop.contacts, loop.scratch.held)
+    plan = loop.conditions.plan
+    if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
+        time = step * plan.dt
+        begin_sample_of_all(loop.world, loop.points, loop.contacts, loop.scratch, loop.tape, time, loop.outcome)
 
 
 @inlined
-def accelerations_now(loop, flow, step, stage, act, left):
-    """Forces and accelerations of a stage, for what is ``left``: how that ended, what is left then, and what an
-    evaluation costs without solving.
-    """
-    world, points, contacts, plan = loop.world, loop.points, loop.contacts, loop.conditions.plan
-    if stage == 0 and flow.tally[SECANT] == READY:
-        end, cost = begin_as_foretold(loop, flow), cost_of_state(world, points, contacts, loop.conditions)
-        left -= look_cost(world.qvel.size, points.others.counters[LOOKS], plan.price)
-        loop.outcome[STATUS] = 0
-    else:
-        end = forces_now(loop, flow, step, stage, act, left)
-        left, cost = pay(loop, flow, left)
-        if stage == 0 and end == DONE:
-            end_pair(world, points, contacts, flow)
-    if stage == 0 and end == DONE:
-        flow.tally[SECANT] = IDLE
-    return end, left, cost
+def evaluations_left(loop, flow):
+    """Evaluations that a period may still take."""
+    return int(MOST_EVALUATIONS * max(1.0, 1e3 * loop.conditions.plan.dt)) - flow.evaluations[0]
 
 
-@inlined
-def jump_cost(loop):
-    """What an impact costs a period beside solving it; as much as leading points back to the ground."""
-    contacts, nv, rows = loop.contacts, loop.world.qvel.size, loop.conditions.constraints.shared.number[0]
-    return JUMP * impact_cost(nv, rows, bodies_near(contacts))
-
-
-@inlined
-def collide(loop, flow, flash, left):
-    """An impact, or an impulse without a collision over ``flash`` (s), for a share of what is ``left``: the rest."""
-    contacts = loop.contacts
-    contacts.effort[0] = SHARE_OF_IMPACT * left
-    constraints = loop.conditions.constraints
-    flow.tally[UNSOLVED] |= strike(loop.world, loop.points, contacts, loop.scratch, constraints, flow, loop.laws, flash)
-    return left - (SHARE_OF_IMPACT * left - contacts.effort[0]) - jump_cost(loop)
+@kernel
+def evaluate(loop, flow, step, stage, h):
+    """Forces and accelerations at a stage of a step of ``h`` seconds: how that ends."""
+    outcome, first, in_steps = loop.outcome, flow.fresh[0] == 1, flow.time_step[0] == 1
+    if not in_steps and evaluations_left(loop, flow) <= 0:
+        return LOST
+    flow.evaluations[0] += 1
+    loop.points.others.counters[MAY_GROW] = 1 if first else 0
+    end = forces_now(loop, flow, step, stage)
+    unsolved = end == DONE and outcome[STATUS] == 1
+    if not in_steps and (unsolved or (end == DIVERGED and h <= SHORTEST)):
+        return LOST
+    if first:
+        begin_record(loop, flow, step, end)
+    if end == DIVERGED and not in_steps:
+        return DIVERGES
+    if end != DONE:
+        outcome[END] = end
+        return STOPS
+    if first and step == loop.conditions.plan.total:
+        outcome[NEXT] = step + 1
+        return STOPS
+    return FOUND

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.polynomial import Polynomial
 
-from footfall.engine.events.motor_limits import MotorLimits, motor_limits
-from footfall.engine.events.tableau import ERROR, STAGES, WEIGHTS, WITHIN
+from footfall.engine.events.dormand_prince import ERROR, STAGES, WEIGHTS, WITHIN
+from footfall.engine.events.history import INTEGRAL, ORDER, extension_weights
+from footfall.engine.events.joint_events import MotorLimits, motor_limits
+from footfall.engine.events.macro_step import halfway_weights, predictor_weights
 from footfall.engine.other_bodies.points import FAR
 from footfall.engine.stages import damping_servos
 from footfall.ground import Ground
@@ -17,49 +18,6 @@ from footfall.record import RunWarning
 from footfall.robot.model import moving_bodies
 from footfall.solve.steady_feet import LeastScratch, least_scratch
 
-# Where numbers stand in `Flow.clock` and `Flow.tally`.
-LENGTH = 0  # s, of the next step
-TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
-INSTEAD, KEPT = 5, 6  # what the last period's time step cost, 0 if it was none; what one may cost now
-MISSED = 7  # m/s, least error of a method with one evaluation over the period
-# m/s, by how much an evaluation of its end changed a stride; and the share of it left off, over the stride, 1/s.
-CHANGED, SHARE = 8, 9
-PART = 10  # where in a stride the last kink was, 0 to 1
-STRIDE = 11  # s, from one instant at which the motion is known to the next, see ``strides``
-LOOSENED = 12  # times the tolerance that steps of a period may err by which would cost more than it may
-EVENTS, IMPACTS = 0, 1  # in the period
-UNSOLVED = 2  # not 0 if a law found no forces in it
-WARNINGS = 3  # times in the run that no forces obeyed the law
-SORTED = 4  # 1 since it was found out which points are in contact, as after a time step it must be
-SOFT = 5  # 1 if the period is one time step
-KNOWN = 6  # periods in a row whose differences are known, see ``creep``
-VAIN = 7  # periods in a row that became time steps
-DEGREE = 8  # of the polynomial of accelerations within a stride
-# Kinks of a stride, evaluations since the last one, its row of joint friction, and the state of that before.
-KINKS, EVALUATED, ROW, DID = 9, 10, 11, 12
-AFTER = 13  # 1 in the stride after one with kinks
-SECANT, PAIRS = 14, 15  # what is known of the corrected end of the last stride, and of corrections, see ``secant``
-PUSHED = 16  # 1 if a body was pushed in the last period
-COUNTS = 17  # how many there are
-#: Error of a method that is not known, m/s.
-UNKNOWN = 1e300
-#: Highest order of a period with one evaluation, see ``creep``; and differences of velocities that it takes at most.
-ORDER, OF_VELOCITIES = 7, 6
-# Of each k from 0 on: what the mean velocity of a period takes of the k-th difference of its change (Adams and
-# Moulton); and the error of order k over many periods, of the first difference left out.
-DIFFERENCES = np.array(
-    [
-        [1 / 2, 0],
-        [1 / 12, 1 / 2],
-        [1 / 24, 1],
-        [19 / 720, 1],
-        [3 / 160, 1],
-        [863 / 60480, 1],
-        [275 / 24192, 1],
-        [33953 / 3628800, 1],
-        [0, 1],
-    ]
-)
 #: Warnings that are kept of a run.
 MOST_WARNINGS = 16
 
@@ -69,51 +27,71 @@ class Flow(NamedTuple):
 
     scalar: np.ndarray  # (nv,) address in qpos, -1 for the dofs of rotations
     turn: np.ndarray  # (Q, 2) addresses in qpos and qvel of quaternions
-    opening: np.ndarray  # (n,) state at the beginning of the period
-    start: np.ndarray  # (n,) state at the beginning of the step
-    ended: np.ndarray  # (n,) state at the end of the last stride whose end was evaluated
-    slope: np.ndarray  # (STAGES + 1, n) rates of the state, the last at an instant within the step
-    force: np.ndarray  # (STAGES + 1, P, 3) N, world frame
-    impulse: np.ndarray  # (P, 3) N s, world frame, since the last record
-    correction: np.ndarray  # (P, 3) N s, the part of it that put points back
-    worked: np.ndarray  # (P,) mode in which the point was last pushed since then
-    touching: np.ndarray  # (P,) 1 for points in contact
-    arriving: np.ndarray  # (P,) 1 for points that have just reached the ground
-    depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it began with
-    before: np.ndarray  # (P, 5) gap, its rate, slip along its direction then and hold where no event had happened
-    # yet, and the hold at the instant before that
-    after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
-    pace: np.ndarray  # (ORDER + 2, nv) accelerations at the beginning of the last period, and their differences
-    speed: np.ndarray  # (nv,) velocities then, and what points that were put back changed of them since
-    gained: np.ndarray  # (ORDER, nv) by how much velocities changed in the last period, and differences of that
-    pushed: np.ndarray  # (P, 3) N s, world frame, impulses of the stride
-    began: np.ndarray  # (ORDER, P, 3) N, world frame, forces at its beginning, and their differences
-    given: np.ndarray  # (ORDER, P, 3) N s, world frame, impulses of the last period, and their differences
-    differences: np.ndarray  # (ORDER + 2, 2) see ``creep``
-    ahead: np.ndarray  # (ORDER + 1, 2, ORDER) see ``creep``
-    course: np.ndarray  # (2, ORDER + 1, ORDER + 2) see ``course``
-    told: np.ndarray  # (2, ORDER + 1, STAGES) see ``restart``
-    part: np.ndarray  # (ORDER + 2,) what the integral over a stride takes of the differences at its end
-    scaling: np.ndarray  # (ORDER + 2, ORDER + 2) scratch of ``strides`` and ``course``
-    values: np.ndarray  # (ORDER + 2,) scratch
-    kink: np.ndarray  # (3, ORDER + 2) differences of what changes since a kink, of its integral and of twice that
-    moved: np.ndarray  # (3, nv) the last correction of velocities, and those of two pairs, see ``secant``
-    answer: np.ndarray  # (3, nv) accelerations at the evaluation before it, and by how much those of both pairs changed
-    answer_force: np.ndarray  # (3, P, 3) N, contact frames, the same of forces
-    acting: np.ndarray  # (nbody, 6) N and N m, by which bodies were pushed in the last period
-    roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
-    ctrl: np.ndarray  # (nu,) controls of the last period
-    motors: MotorLimits
+    only_root: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: they bring no body nearer to another
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
-    struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
-    clock: np.ndarray  # (13,)
-    tally: np.ndarray  # (COUNTS,)
-    warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
-    kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
-    least: LeastScratch
+    motors: MotorLimits
+    # The period.
+    opening: np.ndarray  # (n,) state at its beginning
+    impulse: np.ndarray  # (P, 3) N s, world frame
+    loaded: np.ndarray  # (P,) mode in which the point last had a force, OPEN if it had none
+    struck: np.ndarray  # (1,) N s, normal impulses of impacts
+    evaluations: np.ndarray  # (1,)
+    events: np.ndarray  # (1,)
+    impacts: np.ndarray  # (1,)
+    unsolved: np.ndarray  # (1,) not 0 if a law found no forces
+    fresh: np.ndarray  # (1,) 1 until forces at its beginning are on record
+    acts: np.ndarray  # (1,) 1 until the controller has acted, if it acts in this period
+    time_step: np.ndarray  # (1,) 1 if the period is one time step
+    loosened: np.ndarray  # (1,) factor on the tolerance of its steps
+    # Contacts.
+    touching: np.ndarray  # (P,) 1 for points in contact
+    arriving: np.ndarray  # (P,) 1 for points that have just reached the ground; after a time step, the point's mode
+    depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it began with
+    before: np.ndarray  # (P, 5) gap, its rate, slip along its direction and hold at the last instant before an event,
+    # and the hold at the instant before that
+    after: np.ndarray  # (P, 2) negative where an event has happened: now, and at the end of the search
+    sorted: np.ndarray  # (1,) 0 until it is known which points are in contact, at the beginning and after a time step
+    wait: np.ndarray  # (1,) periods that are time steps from the outset, before the next is tried from event to event
+    next_wait: np.ndarray  # (1,) how many there will be after the next that fails
+    warnings: np.ndarray  # (1,) times in the run that no forces obeyed the law
+    warning: np.ndarray  # (MOST_WARNINGS,) s, when
+    # A step of Dormand and Prince's method.
+    start: np.ndarray  # (n,) state at its beginning
+    slope: np.ndarray  # (STAGES + 1, n) rates of the state at each stage, the last at an instant within the step
+    force: np.ndarray  # (STAGES + 1, P, 3) N, world frame, likewise
+    length: np.ndarray  # (1,) s, of the next step
+    taken: np.ndarray  # (2,) length (s) and relative error of the last step if it was accurate, else zero length
+    failed: np.ndarray  # (2,) the same if it was not
     weights: np.ndarray
     within: np.ndarray
     error: np.ndarray
+    # The history of the motion, see ``history``.
+    known: np.ndarray  # (1,) number of backward differences of accelerations that are known
+    spacing: np.ndarray  # (1,) s, between the instants at which the motion is known
+    accelerations: np.ndarray  # (ORDER + 2, nv) at the last instant, and their differences
+    forces: np.ndarray  # (ORDER, P, 3) N, world frame, likewise
+    speed: np.ndarray  # (nv,) velocities then, and what projections have changed of them since
+    changes: np.ndarray  # (ORDER, nv) change of velocities up to that instant, and its differences
+    impulses: np.ndarray  # (ORDER, P, 3) N s, world frame, likewise
+    ctrl: np.ndarray  # (nu,) controls then
+    extension: np.ndarray  # (2, ORDER + 1, STAGES) see extension_weights
+    integral: np.ndarray  # (ORDER + 2,) weights of the differences at its end in the integral over a macro step
+    # A macro step, see ``macro_step``.
+    largest: np.ndarray  # (ORDER + 2,) m/s2, largest of each difference of accelerations
+    change: np.ndarray  # (nv,) of velocities
+    macro_impulse: np.ndarray  # (P, 3) N s, world frame
+    end_force: np.ndarray  # (P, 3) N, world frame, at its end
+    correction: np.ndarray  # (1,) m/s, largest change of a velocity by the last correction
+    contraction: np.ndarray  # (1,) 1/s, ratio of successive corrections over the length of the macro step
+    predictor: np.ndarray  # (ORDER + 1, 2, ORDER) see predictor_weights
+    halfway: np.ndarray  # (2, ORDER + 2) see halfway_weights
+    # Scratch.
+    scaling: np.ndarray  # (ORDER + 2, ORDER + 2)
+    values: np.ndarray  # (ORDER + 2,)
+    mean: np.ndarray  # (nv,)
+    kind: np.ndarray  # (P,) how a point is held where it is projected
+    least: LeastScratch
+    # The law and the ground.
     tolerance: float
     flat: int  # the ground is a plane
     reach: float  # m, at most from a joint to a point
@@ -133,54 +111,71 @@ def make_flow(
             scalar[v] = q
         if free or ball:
             turns.append((q + 3, v + 3) if free else (q, v))
-    size = model.nq + model.nv + model.na
+    size, nv = model.nq + model.nv + model.na, model.nv
+
+    def count() -> np.ndarray:
+        return np.zeros(1, dtype=np.int64)
+
     return Flow(
         scalar=scalar,
         turn=np.array(turns, dtype=np.int64).reshape(-1, 2),
+        only_root=_only_root(model),
+        added=slow_down(model, dt),
+        motors=motor_limits(model),
         opening=np.zeros(size),
-        start=np.zeros(size),
-        ended=np.zeros(size),
-        slope=np.zeros((STAGES + 1, size)),
-        force=np.zeros((STAGES + 1, points, 3)),
         impulse=np.zeros((points, 3)),
-        correction=np.zeros((points, 3)),
-        worked=np.zeros(points, dtype=np.int64),
+        loaded=np.zeros(points, dtype=np.int64),
+        struck=np.zeros(1),
+        evaluations=count(),
+        events=count(),
+        impacts=count(),
+        unsolved=count(),
+        fresh=count(),
+        acts=count(),
+        time_step=count(),
+        loosened=np.ones(1),
         touching=np.zeros(points, dtype=np.int64),
         arriving=np.zeros(points, dtype=np.int64),
         depth=np.zeros(points),
         before=np.full((points, 5), FAR),
         after=np.zeros((points, 2)),
-        pace=np.zeros((ORDER + 2, model.nv)),
-        speed=np.zeros(model.nv),
-        gained=np.zeros((ORDER, model.nv)),
-        pushed=np.zeros((points, 3)),
-        began=np.zeros((ORDER, points, 3)),
-        given=np.zeros((ORDER, points, 3)),
-        differences=DIFFERENCES.copy(),
-        ahead=_ahead(),
-        course=_course(),
-        told=_told(),
-        part=np.concatenate([[1.0], -DIFFERENCES[: ORDER + 1, 0]]),
-        scaling=np.zeros((ORDER + 2, ORDER + 2)),
-        values=np.zeros(ORDER + 2),
-        kink=np.zeros((3, ORDER + 2)),
-        moved=np.zeros((3, model.nv)),
-        answer=np.zeros((3, model.nv)),
-        answer_force=np.zeros((3, points, 3)),
-        acting=np.zeros((model.nbody, 6)),
-        roams=_only_root(model),
-        ctrl=np.full(model.nu, np.inf),
-        motors=motor_limits(model),
-        added=slow_down(model, dt),
-        struck=np.zeros(1),
-        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0 / dt, 0.0, dt, 1.0]),
-        tally=np.zeros(COUNTS, dtype=np.int64),
+        sorted=count(),
+        wait=count(),
+        next_wait=count(),
+        warnings=count(),
         warning=np.zeros(MOST_WARNINGS),
-        kind=np.zeros(points, dtype=np.int64),
-        least=least_scratch(bodies),
+        start=np.zeros(size),
+        slope=np.zeros((STAGES + 1, size)),
+        force=np.zeros((STAGES + 1, points, 3)),
+        length=np.full(1, dt),
+        taken=np.array([0.0, 1.0]),
+        failed=np.array([0.0, 1.0]),
         weights=WEIGHTS.copy(),
         within=WITHIN.copy(),
         error=ERROR.copy(),
+        known=count(),
+        spacing=np.full(1, dt),
+        accelerations=np.zeros((ORDER + 2, nv)),
+        forces=np.zeros((ORDER, points, 3)),
+        speed=np.zeros(nv),
+        changes=np.zeros((ORDER, nv)),
+        impulses=np.zeros((ORDER, points, 3)),
+        ctrl=np.full(model.nu, np.inf),
+        extension=extension_weights(),
+        integral=INTEGRAL.copy(),
+        largest=np.zeros(ORDER + 2),
+        change=np.zeros(nv),
+        macro_impulse=np.zeros((points, 3)),
+        end_force=np.zeros((points, 3)),
+        correction=np.zeros(1),
+        contraction=np.full(1, 1.0 / dt),
+        predictor=predictor_weights(),
+        halfway=halfway_weights(),
+        scaling=np.zeros((ORDER + 2, ORDER + 2)),
+        values=np.zeros(ORDER + 2),
+        mean=np.zeros(nv),
+        kind=np.zeros(points, dtype=np.int64),
+        least=least_scratch(bodies),
         tolerance=tolerance,
         flat=int(ground.flat),
         reach=2.0 * float(model.stat.extent),
@@ -188,43 +183,8 @@ def make_flow(
     )
 
 
-def _ahead() -> np.ndarray:
-    """(ORDER + 1, 2, ORDER) Of each order, what the change of velocities in a period takes of the differences of
-    accelerations at its beginning, times dt, and of those of the change in the period before.
-    """
-    ahead, before = np.zeros((ORDER + 1, 2, ORDER)), np.concatenate([[1.0], -DIFFERENCES[: ORDER - 1, 0]])
-    for order in range(1, ORDER + 1):
-        taken = min(order + 1, OF_VELOCITIES) if order > 1 else 1
-        sums = np.cumsum(1.0 / np.arange(1, taken + 1))
-        ahead[order, 1, : taken - 1] = 1.0 - sums[:-1] / sums[-1]
-        exact = np.cumsum(before) - np.convolve(ahead[order, 1], before)[:ORDER]  # Adams and Bashforth's, less that
-        ahead[order, 0, :order] = exact[:order]
-    return ahead
-
-
-def _course() -> np.ndarray:
-    """(2, ORDER + 1, ORDER + 2) Polynomials of the part of a stride that is over, which the backward differences at its
-    end are multiplied by, by powers; then their integrals.
-    """
-    course, value = np.zeros((2, ORDER + 1, ORDER + 2)), Polynomial([1.0])
-    for m in range(ORDER + 1):
-        for k in range(2):
-            row = value.integ(k) if k else value
-            course[k, m, : row.coef.size] = row.coef
-        value *= Polynomial([m - 1.0, 1.0]) / (m + 1)  # Newton's interpolation
-    return course
-
-
-def _told() -> np.ndarray:
-    """(2, ORDER + 1, STAGES) Weights of the stages of a step at its end and at instants before, one step apart: of the
-    rate of what it integrates, and of the integral from its beginning.
-    """
-    part, powers = 1.0 - np.arange(ORDER + 1.0)[:, None], np.arange(1, WITHIN.shape[1] + 1)
-    return np.array([(powers * part ** (powers - 1)) @ WITHIN.T, part**powers @ WITHIN.T])
-
-
 def _only_root(model: mujoco.MjModel) -> np.ndarray:
-    """(nv,) 1 for the dofs of a free joint that all bodies that move hang on."""
+    """(nv,) 1 for the dofs of a free joint that all moving bodies hang on."""
     only = np.zeros(model.nv, dtype=np.int64)
     if model.njnt and model.jnt_type[0] == int(mujoco.mjtJoint.mjJNT_FREE):
         moves = moving_bodies(model)
@@ -268,7 +228,7 @@ def carry_over(known: Flow, flow: Flow) -> None:
             continue
         if old.shape == new.shape:
             new[...] = old
-        elif name in ("force", "began", "given", "answer_force"):
+        elif name in ("force", "forces", "impulses"):
             new[:, :both], new[:, both:] = old[:, :both], 0
         else:
             new[:both], new[both:] = old[:both], FAR if name == "before" else 0
@@ -276,7 +236,7 @@ def carry_over(known: Flow, flow: Flow) -> None:
 
 def painleve_warnings(flow: Flow) -> list[RunWarning]:
     """Warnings of the times at which no forces satisfied the law and an impulse ended the slip."""
-    count = int(flow.tally[WARNINGS])
+    count = int(flow.warnings[0])
     sentence = (
         "no forces obey the law for a sliding point (Painleve's paradox): an impulse without a collision ends its slip"
     )

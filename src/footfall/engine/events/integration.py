@@ -12,13 +12,14 @@ repeated, shorter, until it ends there. Events are
 - forces that do not exist (Painleve): an impulse without a collision follows.
 
 Controls are held over the period ``dt``, at whose ends the state is recorded; recorded forces are means over it. Most
-periods can be predicted from those before, whole or in parts (``foretold``), and then need no step.
+periods are macro steps, whole or in parts (``macro_step``), predicted from the history of the motion; after an event
+one step of Dormand and Prince's method begins a new history.
 
 Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and adaptive
 steps integrate them without events, except that a step ends where a joint reaches its limit or its friction begins or
-ceases to slip. A period in which contacts change again and again, or that costs more than it may
-(:func:`footfall.solve.effort.period_cost`), is one time step, under the law that ``EventLaw.in_steps`` names. After
-many such periods in a row, as where a foot slips ever more slowly, only some are tried with events.
+ceases to slip. A period that would take more than ``MOST_EVALUATIONS`` is one time step, under the law that
+``EventLaw.in_steps`` names. After many such periods in a row, as where a foot slips ever more slowly, only some are
+tried with events.
 """
 
 from __future__ import annotations
@@ -29,76 +30,71 @@ from typing import Any, NamedTuple
 from numba import types
 
 from footfall.compiled import inlined, kernel
-from footfall.contact.event_law import INCONSISTENT
+from footfall.contact.event_law import DOES, INCONSISTENT, engine_columns
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of, overdue
-from footfall.engine.events.contact_set import KINK, put_back, rising, strike
-from footfall.engine.events.correction import correct
-from footfall.engine.events.creep import note_period
+from footfall.engine.events.contact_events import (
+    NO_BRACKET,
+    Bracket,
+    about_to_change,
+    adopt_modes,
+    end_within,
+    find_event,
+    find_grounded,
+    goes_on,
+    keep_instant,
+    look,
+    seek_event,
+    stay_grounded,
+    update_contacts,
+)
+from footfall.engine.events.contact_set import DRIFT, KINK, is_sound, keep_forces, off_course, put_back, rising, strike
 from footfall.engine.events.dormand_prince import (
-    HOPEFUL,
+    HOPED_FOR,
+    LONGEST,
     SHORTEST,
+    STAGES,
+    is_accurate,
+    loosen,
+    next_scale,
     reach,
     read_slope,
     read_state,
     set_stage,
+    step_error,
     write_state,
 )
-from footfall.engine.events.evaluation import accelerations_now, collide, find_forces, jump_cost
-from footfall.engine.events.flow import (
-    EVENTS,
-    INSTEAD,
-    KEPT,
-    KNOWN,
-    LENGTH,
-    LOOSENED,
-    MISSED,
-    SECANT,
-    SOFT,
-    SORTED,
-    STRIDE,
-    UNKNOWN,
-    UNSOLVED,
-    VAIN,
+from footfall.engine.events.evaluation import (
+    DIVERGES,
+    FOUND,
+    INSTANT,
+    LOST,
+    NO_BOUND,
+    STOPS,
+    evaluate,
+    evaluations_left,
+    find_forces,
 )
-from footfall.engine.events.foretold import FORETOLD, foresee, take_up
-from footfall.engine.events.in_step import end_within, look
-from footfall.engine.events.kinks import AGAIN, OVER
-from footfall.engine.events.one_step import begin_step, end_step, judge
-from footfall.engine.events.period import (
-    TIRED,
-    add_up,
-    begins_soft,
-    is_sound,
-    is_tired,
-    keep_forces,
-    note_inconsistent,
-    record_period,
-    reuse_stage,
-    start_period,
-    take_time_step,
-)
-from footfall.engine.events.restart import begin_anew, forget
-from footfall.engine.events.search import NO_BRACKET, Bracket, adopt_modes, find_event, find_grounded, stay_grounded
-from footfall.engine.events.secant import IDLE, is_as_it_ended
-from footfall.engine.events.strides import change_stride
-from footfall.engine.events.tableau import STAGES
-from footfall.engine.law_step import cost_standing
-from footfall.engine.other_bodies.points import MAY_GROW
+from footfall.engine.events.history import SHORTEST as SHORTEST_HISTORY
+from footfall.engine.events.history import add_impulses, add_instant, change_spacing, forget, restart
+from footfall.engine.events.joint_events import friction_change, limit_arrival
+from footfall.engine.events.macro_step import NONE, correct, plan_macro_step, predict, take_macro_step
+from footfall.engine.other_bodies.near import live
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
-from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws
-from footfall.engine.tape import END, NEXT, STATUS, STEP, begin_sample_of_all, hold_forces
-from footfall.solve.effort import period_cost
+from footfall.engine.stages import integrate_activations, integrate_positions
+from footfall.engine.step import MUJOCO_ERROR, Laws
+from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, add_step_of_all
+from footfall.solve.contacts import OPEN, STICK
 
 #: Error of a step, relative to the tolerance, below which it has passed the cause of earlier errors.
 PASSED = 0.01
 #: Remainder of a period that counts as none, s.
 ROUNDING = 1e-15
-#: How an evaluation ends: with forces; with none that can be, so that the period is to be taken otherwise; with
-#: accelerations without bounds, which a shorter step may keep; or with the run.
-FOUND, LOST, DIVERGES, STOPS = 0, 1, 2, 3
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
+#: Most periods that are time steps from the outset after one that became a time step: as many twice as after the
+#: failure before, so that a robot that lies in a heap costs little more than in time steps.
+LONGEST_WAIT = 64
 
 
 class EventLaws(NamedTuple):
@@ -121,246 +117,395 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     place = (world, points, contacts, scratch, conditions.field("constraints"), flow)
     return {
         find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
-        put_back: place,
+        put_back: (*place, types.int64),
         strike: (*place, laws, types.float64),
         look: (world, points, contacts, conditions),
         end_within: (world, points, contacts, conditions, flow, types.float64, types.float64, types.float64),
         correct: (world, points, contacts, joints, flow, types.float64, types.int64),
-        begin_anew: (world, contacts, flow, types.float64),
-        change_stride: (flow, types.float64),
+        restart: (world, contacts, flow, types.float64),
+        change_spacing: (flow, types.float64),
     }
 
 
+# ---- events --------------------------------------------------------------------------------------------------
+
+
 @inlined
-def begin_again(loop, flow):
+def project(loop, flow, recorded):
+    """Lead points in contact back to where they belong, with impulses that are ``recorded`` (1) or not (0)."""
+    put_back(loop.world, loop.points, loop.contacts, loop.scratch, loop.conditions.constraints, flow, recorded)
+
+
+@inlined
+def straighten(loop, flow, recorded):
+    """The same between impacts: whether the period can go on, or a point has come over an edge of the ground."""
+    if flow.flat == 0 and rising(loop.contacts, flow) > KINK:
+        return False
+    project(loop, flow, recorded)
+    return True
+
+
+@inlined
+def collide(loop, flow, duration):
+    """An impact, or an impulse without a collision over a ``duration`` (s): whether it was found."""
+    loop.contacts.effort[0] = NO_BOUND
+    constraints = loop.conditions.constraints
+    status = strike(loop.world, loop.points, loop.contacts, loop.scratch, constraints, flow, loop.laws, duration)
+    flow.unsolved[0] |= status
+    project(loop, flow, 1)
+    return flow.unsolved[0] == 0
+
+
+@inlined
+def note_inconsistent(flow, time):
+    """Note when no forces obeyed the law."""
+    flow.warning[min(flow.warnings[0], flow.warning.size - 1)] = time
+    flow.warnings[0] += 1
+
+
+@inlined
+def sort_points(loop, flow, time):
+    """What points do after an event or a change of controls, by the forces found: whether all was found, and whether
+    forces are to be found again, since velocities have jumped or points stay in contact that a time step left there.
+    """
+    points, contacts = loop.points, loop.contacts
+    stayed, hit, duration = False, False, 0.0
+    if flow.sorted[0] == 0:
+        flow.sorted[0] = 1
+        stayed = stay_grounded(points, contacts, flow)
+        flow.events[0] += 1 if stayed else 0
+        hit = find_grounded(points, contacts, flow)
+    if loop.outcome[STATUS] == INCONSISTENT:
+        duration = FLASH
+        note_inconsistent(flow, time)
+    if hit or duration > 0.0:
+        return collide(loop, flow, duration), True
+    if stayed:
+        project(loop, flow, 1)
+        return True, True
+    if off_course(points, contacts, flow) > flow.tolerance:  # by the errors of many macro steps
+        return straighten(loop, flow, 0), True
+    adopt_modes(points, contacts, flow)
+    return True, False
+
+
+# ---- a step of Dormand and Prince's method -------------------------------------------------------------------
+
+
+@inlined
+def first_length(flow, left, obstacle):
+    """Length of a step, s: as long as the last ones were accurate with, and no longer than ``left`` (s).
+
+    If a step up to the ``obstacle`` (s ahead) was not accurate, no more than half as long.
+    """
+    h = min(max(flow.length[0], SHORTEST), LONGEST, left)
+    if 0.0 < obstacle < 2.0 * h:
+        h = max(0.5 * obstacle, min(h, flow.taken[0]))
+    return left if left - h < SHORTEST else h
+
+
+@inlined
+def run_stages(loop, flow, step, h):
+    """Evaluate the stages of a step of ``h`` seconds: how that ends."""
+    for stage in range(1, STAGES):
+        set_stage(loop.world, flow, stage, h)
+        how = evaluate(loop, flow, step, stage, h)
+        if how != FOUND:
+            return how
+        keep_forces(loop.points, loop.contacts, flow.force[stage])
+        read_slope(loop.world, flow, flow.slope[stage])
+    return FOUND
+
+
+class Verdict(NamedTuple):
+    """What becomes of a step that is complete."""
+
+    lost: bool  # the period is to be one time step
+    accurate: bool
+    happened: bool  # an event ends the step
+    within: bool  # an event or a change of a joint is to be found on its continuous extension
+    until: float  # s, when the first joint changes
+    again: float  # s, length of the step to take instead, 0 if it is taken
+    error: float  # relative to the tolerance
+    bracket: Bracket
+
+
+@inlined
+def judge(loop, flow, bracket, h, left):
+    """Whether a step of ``h`` seconds is accurate, and what happened in it, ``left`` seconds before the end of the
+    period.
+    """
+    world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
+    steps, status = evaluations_left(loop, flow) / (STAGES - 1.0), loop.outcome[STATUS]
+    error = step_error(world, flow, h)
+    searching = bracket.high > 0.0
+    if not searching:
+        error = loosen(flow, error, h, left, steps)
+    accurate = is_accurate(flow, error, h) or h <= SHORTEST
+    scale = next_scale(flow, error, h, about_to_change(points, contacts))
+    if not accurate:
+        over_edge = KINK + 10.0 * error * flow.loosened[0] * flow.tolerance
+        lost = flow.flat == 0 and rising(contacts, flow) > over_edge
+        return Verdict(lost, False, False, False, h, max(SHORTEST, scale * h), error, NO_BRACKET)
+    again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
+    until = min(limit_arrival(world, joints, flow, h), friction_change(world, joints, flow, h))
+    within = min(again if again > 0.0 else h, until) < h and goes_on(points, contacts, status)
+    again = until if until < h and not 0.0 < again < until else again
+    lost = False
+    if not within and again == 0.0 and bracket.high == 0.0:
+        flow.length[0] = scale * h
+        lost = not happened and reach(scale, h, steps, HOPED_FOR) < left - h  # steps so short do not come to the end
+    return Verdict(lost, True, happened, within, until, again, error, bracket)
+
+
+@inlined
+def add_up(points, contacts, flow, stage, h):
+    """Add the impulse of a step's forces up to a stage, its end or an instant within it, to what is recorded."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            value = 0.0
+            for j in range(stage):
+                value += flow.weights[stage, j] * flow.force[j, p, k]
+            flow.impulse[p, k] += h * value
+        if flow.force[0, p, 0] != 0.0 or flow.force[0, p, 1] != 0.0 or flow.force[0, p, 2] != 0.0:
+            flow.loaded[p] = int(points.memory[p, engine_columns(points.memory) + DOES])
+
+
+@inlined
+def end_step(loop, flow, stage, h, happened):
+    """What a step changes of the contacts and of the history: whether the period goes on from event to event, and
+    whether the accelerations found are still those of the state.
+    """
+    world, points, contacts = loop.world, loop.points, loop.contacts
+    flow.events[0] += 1 if happened else 0
+    if happened and loop.outcome[STATUS] != INCONSISTENT:
+        adopt_modes(points, contacts, flow)
+    if stage == STAGES or happened or h < SHORTEST_HISTORY * loop.conditions.plan.dt:
+        forget(flow)
+    else:
+        restart(world, contacts, flow, h)
+    if happened and update_contacts(points, contacts, flow):
+        return collide(loop, flow, 0.0), False
+    if happened or off_course(points, contacts, flow) > DRIFT:
+        return straighten(loop, flow, 1 if happened else 0), False
+    return True, True
+
+
+@inlined
+def locate(loop, flow, step, low, until, h):
+    """Go to the first event or change of a joint within a step of ``h`` seconds, and evaluate it: how that ends, its
+    time from the beginning of the step, s, and whether it is an event.
+    """
+    world, points, contacts = loop.world, loop.points, loop.contacts
+    length = end_within(world, points, contacts, loop.conditions, flow, low, until, h)
+    how = evaluate(loop, flow, step, STAGES, h)
+    if how != FOUND:
+        return how, length, False
+    happened, _ = find_event(points, contacts, flow, loop.outcome[STATUS], 0.0)
+    return FOUND, length, happened
+
+
+@inlined
+def take_step(loop, flow, step, left, obstacle):
+    """Take one step of Dormand and Prince's method from the instant that is kept, up to ``left`` seconds, accurate and
+    without an event but at its end.
+
+    Returns how it ends, its length (s), whether the accelerations found are still those of the state, and how far ahead
+    (s) the last step ended that was not accurate, 0 if that is passed.
+    """
+    bracket, h, error = NO_BRACKET, first_length(flow, left, obstacle), 0.0
+    while True:
+        how, stage, length, happened = run_stages(loop, flow, step, h), STAGES - 1, h, False
+        if how == FOUND:
+            verdict = judge(loop, flow, bracket, h, left)
+            bracket, error, happened = verdict.bracket, verdict.error, verdict.happened
+            obstacle = obstacle if verdict.accurate else h
+            if verdict.lost:
+                return LOST, 0.0, False, 0.0
+            if verdict.within:
+                stage = STAGES
+                how, length, happened = locate(loop, flow, step, bracket.low, verdict.until, h)
+            elif verdict.again > 0.0:
+                h = verdict.again
+                continue
+        if how == DIVERGES:
+            h, bracket = 0.25 * h, Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
+        elif how != FOUND:
+            return how, 0.0, False, 0.0
+        else:
+            break
+    add_up(loop.points, loop.contacts, flow, stage, h)
+    goes_well, valid = end_step(loop, flow, stage, h, happened)
+    return FOUND if goes_well else LOST, length, valid, obstacle - length if error <= PASSED else 0.0
+
+
+# ---- a period ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def start_period(points, flow):
+    """Reset what is counted over a period."""
+    for p in range(live(points)):
+        flow.loaded[p] = OPEN
+        for k in range(3):
+            flow.impulse[p, k] = 0.0
+    flow.struck[0] = 0.0
+    flow.events[0], flow.impacts[0], flow.unsolved[0] = 0, 0, 0
+
+
+@inlined
+def begins_as_time_step(flow, step, plan):
+    """Whether a period is a time step from the outset."""
+    # The instant after a time step gets the forces of another one, since it is not known yet which points rest.
+    return flow.wait[0] > 0 or (step == plan.total and step > 0 and flow.sorted[0] == 0)
+
+
+@inlined
+def wait_longer(flow):
+    """After a period that became a time step, take twice as many as last time without a try from event to event."""
+    flow.wait[0] = flow.next_wait[0]
+    flow.next_wait[0] = min(2 * flow.next_wait[0] + 1, LONGEST_WAIT)
+
+
+@inlined
+def begin_period(loop, flow, step):
+    """Set out on a period."""
+    plan = loop.conditions.plan
+    flow.evaluations[0], flow.fresh[0], flow.loosened[0] = 0, 1, 1.0
+    flow.acts[0] = 1 if plan.control > 0 and step % plan.control_every == 0 else 0
+    flow.time_step[0] = 1 if begins_as_time_step(flow, step, plan) else 0
+    start_period(loop.points, flow)
+    read_state(loop.world, flow.opening)
+    loop.world.time[0] = step * plan.dt
+
+
+@inlined
+def begin_again(loop, flow, step):
     """Go back to the beginning of a period, which is one time step now."""
-    flow.tally[SOFT], flow.tally[SECANT] = 1, IDLE
+    flow.time_step[0] = 1
+    wait_longer(flow)
     start_period(loop.points, flow)
     write_state(loop.world, flow.opening)
+    loop.world.time[0] = step * loop.conditions.plan.dt
 
 
 @inlined
-def end_period(loop, flow, dt, known, whole):
-    """Note how a period went, and record it: whether what is ``known`` is known at its end; if not, whether steps went
-    through the ``whole`` of it.
+def go_on(loop, flow, step, left):
+    """Go on from an instant whose accelerations are known and in the history by a macro step, ``left`` seconds before
+    the end of the period: how that ends, and its size, s; 0 if none was taken, with the instant kept.
     """
-    soft = flow.tally[SOFT] == 1
-    if soft or not (known or (whole and flow.tally[EVENTS] == 0 and flow.clock[STRIDE] == dt)):
-        forget(flow)
-    elif not known:
-        note_period(loop.contacts, flow)
-    flow.tally[VAIN] = flow.tally[VAIN] + 1 if soft else 0
-    record_period(loop.world, loop.points, loop.contacts, flow, loop.scratch.held, loop.tape, dt, loop.outcome)
+    world, points, contacts, macro = loop.world, loop.points, loop.contacts, NONE
+    if flow.known[0] > 0 and loop.outcome[STATUS] == 0:
+        add_instant(world, points, contacts, flow)
+        macro = plan_macro_step(loop, flow, left)
+        if macro.certain and predict(world, points, contacts, flow, macro.order, macro.size):
+            add_impulses(contacts, flow)
+            return FOUND, macro.size
+    keep_instant(world, points, contacts, flow)
+    if macro.order > 0 and not macro.certain:
+        return take_macro_step(loop, flow, step, macro, left)
+    return FOUND, 0.0
+
+
+@kernel
+def follow_events(loop, flow, step):
+    """Integrate a period from event to event: how that ends."""
+    dt = loop.conditions.plan.dt
+    gone, valid = 0.0, False  # s, how far the period has come; whether accelerations are those of the state
+    obstacle = 0.0  # s ahead, where the last step that was not accurate ended
+    while gone < dt - ROUNDING:
+        if not valid:
+            loop.world.time[0] = step * dt + gone
+            how = evaluate(loop, flow, step, INSTANT, 0.0)
+            if how != FOUND:
+                return how
+            found, again = sort_points(loop, flow, step * dt + gone)
+            if not found:
+                return LOST
+            if again:
+                continue
+        how, length = go_on(loop, flow, step, dt - gone)
+        valid = False
+        if how == FOUND and length == 0.0:
+            how, length, valid, obstacle = take_step(loop, flow, step, dt - gone, obstacle)
+        if how != FOUND:
+            return how
+        gone += length
+    return FOUND if is_sound(loop.points, loop.contacts, flow, flow.impulse) else LOST
 
 
 @inlined
-def begin_period(loop, flow, step, act):
-    """Set out on a period, at whose beginning a controller may ``act``: what it may cost."""
-    plan, world = loop.conditions.plan, loop.world
-    dt, standing = plan.dt, cost_standing(world, loop.points, plan.loops)
-    left = period_cost(standing, world.qvel.size, dt, flow.clock[INSTEAD])
-    flow.clock[INSTEAD], flow.clock[MISSED], flow.clock[LOOSENED] = 0.0, UNKNOWN, 1.0
-    flow.clock[STRIDE] = dt if flow.tally[KNOWN] == 0 else flow.clock[STRIDE]
-    flow.tally[SOFT] = 1 if begins_soft(flow, step, plan) else 0
-    start_period(loop.points, flow)
-    if not is_as_it_ended(world, flow, loop.conditions.pushes, step) or act:
-        flow.tally[SECANT] = IDLE
-    read_state(world, flow.opening)
-    return left
+def take_time_step(loop, flow, step):
+    """Take the whole period as one step of semi-implicit Euler, with the forces of time stepping: how that ends."""
+    world, points, contacts, dt = loop.world, loop.points, loop.contacts, loop.conditions.plan.dt
+    how = evaluate(loop, flow, step, INSTANT, 0.0)
+    if how != FOUND:
+        return how
+    flow.unsolved[0] = loop.outcome[STATUS]
+    keep_forces(points, contacts, flow.force[0])
+    for p in range(live(points)):
+        flow.loaded[p] = points.mode[p]
+        flow.touching[p] = 0
+        flow.arriving[p] = points.mode[p]  # the next period begins by finding out whether it is in contact
+        for k in range(3):
+            flow.impulse[p, k] = dt * flow.force[0, p, k]
+    flow.sorted[0] = 0
+    forget(flow)
+    integrate_activations(world, dt)
+    for j in range(world.qvel.size):
+        world.qvel[j] += dt * world.qacc[j]
+    integrate_positions(world, world.qvel, dt)
+    return FOUND
 
 
 @inlined
-def jump(loop, flow, hit, flash, straighten, stayed, left):
-    """Impacts and impulses without a collision, and points led back to the ground: what is ``left``, and whether
-    instead a point has come over an edge.
-    """
-    if hit or flash > 0.0:
-        left = collide(loop, flow, flash, left)
-    over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(loop.contacts, flow) > KINK
-    if hit or flash > 0.0 or stayed or (straighten and not over_edge):
-        put_back(loop.world, loop.points, loop.contacts, loop.scratch, loop.conditions.constraints, flow)
-        left -= jump_cost(loop)
-    return left, over_edge
-
-
-@inlined
-def evaluate(loop, flow, step, stage, h, fresh, act, left):
-    """Forces and accelerations of a stage, for what is ``left``: how that ends, what is left then, and what it cost.
-
-    A ``fresh`` period's forces are kept, and recorded where a sample is due.
-    """
-    plan, outcome = loop.conditions.plan, loop.outcome
-    loop.points.others.counters[MAY_GROW] = 1 if fresh else 0
-    soft = flow.tally[SOFT] == 1
-    end, left, cost = accelerations_now(loop, flow, step, stage, act, left)
-    unsolved = end == DONE and outcome[STATUS] == 1
-    if not soft and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
-        return LOST, left, cost
-    if fresh:
-        hold_forces(loop.points, loop.contacts, loop.scratch.held)
-        if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
-            time = step * plan.dt
-            begin_sample_of_all(loop.world, loop.points, loop.contacts, loop.scratch, loop.tape, time, outcome)
-    if end == DIVERGED and not soft:
-        return DIVERGES, left, cost
-    if end != DONE:
-        outcome[END] = end
-        return STOPS, left, cost
-    if fresh and step == plan.total:
-        outcome[NEXT] = step + 1
-        return STOPS, left, cost
-    return FOUND, left, cost
-
-
-@inlined
-def sort_points(points, contacts, flow, status, time):
-    """What points do after an event or a change of controls: whether some stay in contact that a time step left there,
-    whether others arrive, and how long an impulse without a collision acts, s; 0 if none is needed.
-    """
-    stayed, hit, flash = False, False, 0.0
-    if flow.tally[SORTED] == 0:
-        flow.tally[SORTED] = 1
-        stayed = stay_grounded(points, contacts, flow)
-        flow.tally[EVENTS] += 1 if stayed else 0
-        hit = find_grounded(points, contacts, flow)
-    if status == INCONSISTENT:
-        flash = FLASH
-        note_inconsistent(flow, time)
-    if not (hit or flash > 0.0 or stayed):
-        adopt_modes(points, contacts, flow)
-    return stayed, hit, flash
+def record_period(loop, flow):
+    """Add a period to the current sample; ``scratch.held`` has the modes it began with."""
+    points, held, tape, outcome = loop.points, loop.scratch.held, loop.tape, loop.outcome
+    dt = loop.conditions.plan.dt
+    for p in range(live(points)):
+        mode, bears = flow.loaded[p], False
+        for k in range(3):
+            held.force[p, k] = flow.impulse[p, k] / dt
+            bears = bears or flow.impulse[p, k] != 0.0
+        # In contact without load, or loaded only within a step: where contact forces are not unique.
+        if mode == OPEN and (bears or (flow.touching[p] == 1 and held.mode[p] != OPEN)):
+            mode = STICK
+        held.mode[p] = mode
+    add_step_of_all(loop.world, points, loop.contacts, held, tape, flow.unsolved[0], outcome)
+    signals = tape.signals[outcome[SAMPLES] - 1]
+    if outcome[STEPS] == 1:
+        for k in range(6):
+            signals[k] = 1.0 if k == 4 else 0.0
+    signals[0] += flow.events[0]
+    signals[1] += flow.impacts[0]
+    signals[2] += flow.struck[0]
+    signals[3] += flow.time_step[0]
+    if flow.time_step[0] == 0:
+        signals[4] = max(signals[4], flow.loosened[0])
+    signals[5] += flow.evaluations[0]
 
 
 @inlined
 def take_period(loop, flow, step):
-    """One period. Gives whether the run goes on.
-
-    Every turn of the loop is an evaluation: of stage 0, as the period begins or after an event; of stages 1 to
-    STAGES - 1 of a step, the last at its end; of stage STAGES, at an event within it; or of the FORETOLD end of
-    a stride.
-    """
-    world, points, contacts, outcome, plan = loop.world, loop.points, loop.contacts, loop.outcome, loop.conditions.plan
-    dt = plan.dt
-    time = step * dt
-    act = plan.control > 0 and step % plan.control_every == 0
-    fresh = True  # the period begins
-    gone, h, length = 0.0, 0.0, 0.0  # s, how far the period has come, the step, and the part of it up to an event
-    bad = 0.0  # s, where the last step that was not accurate ended
-    error, scale, more = 0.0, 1.0, 0.0  # of a step, of what is allowed; of the next one; steps that may follow
-    bracket = NO_BRACKET
-    hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
-    stayed = False  # points were left in contact by a time step
-    turn = 0  # evaluations of the foretold end of a stride
-    known, whole = True, True  # whether differences are known at this instant; no stride was taken
-    stage, flashes, left = 0, 0, begin_period(loop, flow, step, act)
-    while True:
-        left, over_edge = jump(loop, flow, hit, flash, straighten, stayed, left)
-        hit, flash, straighten, stayed = False, 0.0, False, False
-        over = gone >= dt - ROUNDING
-        if over and not over_edge and is_sound(points, contacts, flow, flow.impulse):
-            break
-        if over_edge or over or lost or is_tired(flow, left - flow.clock[KEPT]):
-            lost, gone, stage = False, 0.0, 0
-            begin_again(loop, flow)
-        world.time[0] = time + gone
-        how, left, cost = evaluate(loop, flow, step, stage, h, fresh, act, left)
-        act, status = False, outcome[STATUS]
+    """One period, from event to event or, where that fails, as one time step. Returns whether the run goes on."""
+    begin_period(loop, flow, step)
+    how = LOST
+    if flow.time_step[0] == 1:
+        flow.wait[0] -= 1
+    else:
+        how = follow_events(loop, flow, step)
         if how == LOST:
-            lost = True
-            continue
-        if how == DIVERGES:
-            h, stage = 0.25 * h, 1
-            bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
-            set_stage(world, flow, stage, h)
-            continue
-        if how == STOPS:
-            return False
-        fresh = False
-        if flow.tally[SOFT] == 1:
-            flow.tally[UNSOLVED] = status
-            take_time_step(world, points, contacts, flow, dt)
-            break
-        if stage == 0:  # after an event or a change of controls
-            stayed, hit, flash = sort_points(points, contacts, flow, status, time + gone)
-            if hit or flash > 0.0 or stayed:
-                flashes += 1 if flash > 0.0 else 0
-                lost = flashes > TIRED
-                if left - flow.clock[KEPT] < STAGES * cost + jump_cost(loop):
-                    lost, hit, flash, stayed = True, False, 0.0, False  # not even a step is to be had after it
-                continue
-        if stage == FORETOLD:
-            how, turn = take_up(loop, flow, dt - gone, status, turn)
-            if how == AGAIN:
-                continue
-            known, stage = how == OVER, 0
-            if known:
-                gone, whole = gone + flow.clock[STRIDE], False
-                if flow.clock[STRIDE] == dt:
-                    break
-            continue
-        if stage > 0:
-            keep_forces(points, contacts, flow.force[stage])
-            read_slope(world, flow, flow.slope[stage])
-        if 0 < stage < STAGES - 1:
-            stage += 1
-            set_stage(world, flow, stage, h)
-            continue
-        if stage >= STAGES - 1:
-            taken, happened = length, False
-            more = (left - flow.clock[KEPT]) / ((STAGES - 1) * cost)  # steps that there is room for
-            if stage == STAGES:
-                happened, _ = find_event(points, contacts, flow, status, 0.0)
-            else:
-                verdict = judge(loop, flow, bracket, h, status, dt - gone, more)
-                error, scale, bracket, lost = verdict.error, verdict.scale, verdict.bracket, verdict.lost
-                taken, happened, bad = h, verdict.happened, bad if verdict.accurate else gone + h
-                if lost:
-                    continue
-                if verdict.within:
-                    contacts.effort[0] = left
-                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, verdict.until, h)
-                    left, stage = contacts.effort[0], STAGES
-                    continue
-                if verdict.again > 0.0:
-                    h, stage = verdict.again, 1
-                    set_stage(world, flow, stage, h)
-                    continue
-            # The step is taken.
-            gone += taken
-            bad = 0.0 if error > PASSED else bad
-            add_up(points, contacts, flow, stage, h)
-            if stage < STAGES and bracket.high == 0.0:
-                flow.clock[LENGTH] = scale * h
-                if not happened and reach(scale, h, more, HOPEFUL) < dt - gone:
-                    lost = True  # steps so short do not come to the end
-                    continue
-            over = gone >= dt - ROUNDING
-            hit, straighten, known = end_step(loop, flow, stage, h, happened, over)
-            if straighten or over:
-                stage = 0
-                continue
-        if known and status == 0:
-            how = foresee(loop, flow, dt - gone)
-            if how == OVER:
-                gone, stage, whole = gone + flow.clock[STRIDE], 0, False
-                if flow.clock[STRIDE] == dt:
-                    break
-                continue
-            if how == AGAIN:
-                stage, turn, h = FORETOLD, 1, 0.0
-                continue
-            known = False
-        if stage > 0:
-            reuse_stage(points, flow, stage)
+            begin_again(loop, flow, step)
         else:
-            if (STAGES - 1) * cost > left - flow.clock[KEPT]:
-                lost = True  # not even a step is to be had
-                continue
-            keep_forces(points, contacts, flow.force[0])
-            read_slope(world, flow, flow.slope[0])
-        h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
-    end_period(loop, flow, dt, known, whole)
-    outcome[NEXT] = step + 1
+            flow.next_wait[0] = 0
+    if how == LOST:
+        how = take_time_step(loop, flow, step)
+    if how == STOPS:
+        return False
+    record_period(loop, flow)
+    loop.outcome[NEXT] = step + 1
     return True
 
 

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from footfall.compiled import inlined
+from numba import types
+
+from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, INCONSISTENT, REBOUND, SLIP, YOUNG, engine_columns
-from footfall.engine.events.contact_set import NEARBY, RESTLESS, SLOW, TOUCH, let_rest, let_slide, slow_slip
-from footfall.engine.other_bodies.near import live
+from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
+from footfall.engine.events.contact_set import (
+    NEARBY,
+    RESTLESS,
+    SLOW,
+    TOUCH,
+    keep_forces,
+    let_rest,
+    let_slide,
+    slow_slip,
+)
+from footfall.engine.events.dormand_prince import STAGES, read_slope, read_state, set_part, set_stage
+from footfall.engine.kinematics import velocities
+from footfall.engine.other_bodies.near import live, locate_all
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 #: Tolerance of touch-downs: time, s, or gap, m.
@@ -71,6 +85,16 @@ def keep_values(points, contacts, flow):
             now[3] = hold(points, contacts, p)
             if now[2] > GROWN:
                 points.memory[p, engine_columns(points.memory) + YOUNG] = 0.0
+
+
+@inlined
+def keep_instant(world, points, contacts, flow):
+    """Keep the state, its rates, forces, and the values whose signs change at events: a step begins here."""
+    read_state(world, flow.start)
+    read_slope(world, flow, flow.slope[0])
+    keep_forces(points, contacts, flow.force[0])
+    follow_slips(points, contacts)
+    keep_values(points, contacts, flow)
 
 
 @inlined
@@ -337,3 +361,40 @@ def stay_grounded(points, contacts, flow):
                 continue
             flow.touching[p], flow.depth[p], found = 1, contacts.gap[p], True
     return found
+
+
+@inlined
+def goes_on(points, contacts, status):
+    """Whether the forces of a step go on smoothly to its end, as if nothing had happened."""
+    return status != INCONSISTENT and not about_to_change(points, contacts)
+
+
+@cold(types.none, soon=True)
+def look(world, points, contacts, conditions):
+    """Where the points are, and their velocities."""
+    ground, margin = conditions.ground, conditions.plan.margin
+    mj_kinematics(world.model, world.data)
+    mj_com_pos(world.model, world.data)
+    mj_com_vel(world.model, world.data)
+    locate_all(world, points, contacts, ground.surface, ground.shape, ground.table, margin)
+    velocities(world.cvel, world.subtree_com, points, contacts)
+
+
+@cold(types.float64, soon=True)
+def end_within(world, points, contacts, conditions, flow, low, last, h):
+    """Go to the first event within a step of ``h`` seconds, between ``low`` and ``last`` (s), or else to the last: how
+    long it is until there, s.
+
+    Forces are smooth up to it, so that only the motion of the points is looked at, on the continuous extension.
+    """
+    high, sides, turns, earlier = 0.0, 0, 0, -1.0
+    length, again = 0.0, last
+    while again > 0.0:
+        length = again
+        if length < h:
+            set_part(flow, length / h)
+            set_stage(world, flow, STAGES, h)
+            look(world, points, contacts, conditions)
+        bracket = Bracket(low, high, sides, turns, earlier)
+        again, _, (low, high, sides, turns, earlier) = seek_event(points, contacts, flow, bracket, length, 0)
+    return length

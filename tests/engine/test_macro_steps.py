@@ -1,4 +1,4 @@
-"""Periods that those before foretell, and that an evaluation of their end corrects: as accurate as they claim."""
+"""Macro steps, predicted from the history of the motion and corrected: as accurate as they claim."""
 
 from __future__ import annotations
 
@@ -6,71 +6,50 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.engine.events.course import course
-from footfall.engine.events.flow import DIFFERENCES, KNOWN, ORDER, STRIDE, make_flow
-from footfall.engine.events.kinks import integrate_since
-from footfall.engine.events.restart import INSTANTS
-from footfall.engine.events.strides import change_stride, differ
-from footfall.engine.events.tableau import STAGES, WEIGHTS
+from footfall.engine.events.dormand_prince import STAGES, WEIGHTS
+from footfall.engine.events.flow import make_flow
+from footfall.engine.events.history import INTEGRAL, ORDER, change_spacing, differ
 from footfall.solve.contacts import SLIDE
 
 LAW = "acceleration-complementarity"
 
 
 def flow():
-    """What a run keeps of the periods before."""
+    """The state of the integration of a ball."""
     return make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
 
 
-def test_the_course_of_a_period_is_adams_and_moultons_method_at_its_end():
-    kept = flow()
-    found = [course.py_func(kept, 1, m, 1.0) for m in range(ORDER + 1)]
-    np.testing.assert_allclose(found, [1.0, *-DIFFERENCES[:ORDER, 0]], rtol=1e-13)
-
-
-@pytest.mark.parametrize("power", range(5))
-def test_differences_at_the_end_of_a_period_give_every_polynomial_within_it(power):
-    """Of accelerations t^power at -6 to 1 periods: them, and their integral from 0 on."""
-    kept, values = flow(), np.array([(1.0 - m) ** power for m in range(ORDER + 1)])
+@pytest.mark.parametrize("power", range(ORDER + 1))
+def test_differences_at_the_end_of_a_macro_step_have_the_integral_of_every_polynomial(power):
+    """Of accelerations t^power at 1 to -6 macro steps: integrals from 0 to 1 and to a half, and the value there."""
+    kept, values = flow(), (1.0 - np.arange(ORDER + 1)) ** power
     differ.py_func(values, ORDER + 1)
-    for part in (0.3, 1.0):
-        exact = [part**power, part ** (power + 1) / (power + 1)]
-        found = [sum(course.py_func(kept, k, m, part) * values[m] for m in range(ORDER + 1)) for k in range(2)]
-        np.testing.assert_allclose(found, exact, atol=1e-13)
-
-
-@pytest.mark.parametrize("power", range(5))
-def test_integrals_since_a_kink_are_known_at_all_instants_before(power):
-    """Of t^power at 1 to -7 strides: its integral since t = 0.3, where accelerations have a kink."""
-    instants, out = 1.0 - np.arange(ORDER + 2.0), np.zeros(ORDER + 2)
-    values, exact = instants**power, (instants ** (power + 1) - 0.3 ** (power + 1)) / (power + 1)
-    for row in (values, exact):
-        differ.py_func(row, ORDER + 2)
-    integrate_since.py_func(flow(), 0.3, values, out)
-    np.testing.assert_allclose(out, exact, atol=1e-9)  # differences of numbers up to 3e3, in doubles
+    found = [INTEGRAL[:-1] @ values, kept.halfway[1, :-1] @ values, kept.halfway[0, :-1] @ values]
+    exact = [1.0 / (power + 1), 0.5 ** (power + 1) / (power + 1), 0.5**power]
+    np.testing.assert_allclose(found, exact, atol=1e-9)  # differences of numbers up to 3e5, in doubles
 
 
 def next_change(order, accelerations, changes):
-    """What velocities change by in a period of 1 s, of accelerations and changes before, the last first."""
+    """Predicted change of velocities in a macro step of 1 s, of accelerations and changes before, the last first."""
     of_accelerations, of_changes = np.array(accelerations, dtype=float), np.array(changes, dtype=float)
     differ.py_func(of_accelerations, len(of_accelerations))
     differ.py_func(of_changes, len(of_changes))
-    ahead = flow().ahead[order]
-    return ahead[0] @ of_accelerations[:ORDER] + ahead[1] @ of_changes[:ORDER]
+    weights = flow().predictor[order]
+    return weights[0] @ of_accelerations[:ORDER] + weights[1] @ of_changes[:ORDER]
 
 
 @pytest.mark.parametrize("order", range(1, ORDER + 1))
-def test_an_order_foretells_every_polynomial_below_it(order):
+def test_an_order_predicts_every_polynomial_below_it(order):
     for power in range(order):
         instants = -np.arange(ORDER + 1.0)
         ways = instants ** (power + 1) / (power + 1)
-        foretold = next_change(order, instants[:-1] ** power, ways[:-1] - ways[1:])
-        assert foretold == pytest.approx(1.0 / (power + 1), abs=1e-8)
+        predicted = next_change(order, instants[:-1] ** power, ways[:-1] - ways[1:])
+        assert predicted == pytest.approx(1.0 / (power + 1), abs=1e-8)
 
 
 @pytest.mark.parametrize(("order", "bears"), [(2, 2.2), (3, 1.5), (4, 1.1), (5, 0.88), (6, 0.44), (7, 0.23)])
 def test_an_order_bears_damping_as_fast_as_it_claims_and_not_much_faster(order, bears):
-    """Largest root of the difference equation of velocities v whose accelerations are -c v, in periods of 1 s."""
+    """Largest root of the difference equation of velocities v whose accelerations are -c v, in macro steps of 1 s."""
     for c, stable in ((0.5 * bears, True), (bears, True), (1.1 * bears, False)):
         companion = np.eye(ORDER + 1, k=-1)
         for m, velocity in enumerate(np.eye(ORDER + 1)):
@@ -79,39 +58,39 @@ def test_an_order_bears_damping_as_fast_as_it_claims_and_not_much_faster(order, 
 
 
 @pytest.mark.parametrize("power", range(4))
-def test_a_step_tells_of_what_was_before_it_what_a_polynomial_would(power):
+def test_the_extension_of_a_step_is_the_history_of_a_polynomial(power):
     """Of accelerations t^power, t in steps: what they and their integral are at instants one step apart."""
-    kept, instants = flow(), 1.0 - np.arange(INSTANTS)
+    kept, instants = flow(), 1.0 - np.arange(ORDER + 1)
     stages = WEIGHTS[:STAGES].sum(axis=1) ** power
-    np.testing.assert_allclose(kept.told[0] @ stages, instants**power, atol=1e-8)
-    np.testing.assert_allclose(kept.told[1] @ stages, instants ** (power + 1) / (power + 1), atol=1e-8)
+    np.testing.assert_allclose(kept.extension[0] @ stages, instants**power, atol=1e-8)
+    np.testing.assert_allclose(kept.extension[1] @ stages, instants ** (power + 1) / (power + 1), atol=1e-8)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 2.0])
 @pytest.mark.parametrize("power", range(5))
-def test_strides_of_another_length_know_the_same_polynomials(power, ratio):
-    """Of accelerations and forces (1 + t)^power, t in tens of strides from now: differences, and those of their
+def test_histories_of_another_spacing_have_the_same_polynomials(power, ratio):
+    """Of accelerations and forces (1 + t)^power, t in tens of macro steps from now: differences, and those of their
     integrals.
     """
-    kept, stride = flow(), 1e-3
+    kept, spacing = flow(), 1e-3
 
     def known(width):
         instants = 1.0 - 0.1 * width * np.arange(ORDER + 2)
         values, ways = instants**power, instants ** (power + 1) / (power + 1)
-        gained = 10.0 * stride * (ways[:-1] - ways[1:])
+        gained = 10.0 * spacing * (ways[:-1] - ways[1:])
         differ.py_func(values, len(values))
         differ.py_func(gained, len(gained))
         return values, gained[:ORDER]
 
-    kept.touching[0], kept.tally[KNOWN] = 1, ORDER + 2
-    kept.pace[:] = known(1.0)[0][:, None]
-    kept.began[:] = known(1.0)[0][:ORDER, None, None]
-    change_stride.py_func(kept, ratio * stride)
+    kept.touching[0], kept.known[0] = 1, ORDER + 2
+    kept.accelerations[:] = known(1.0)[0][:, None]
+    kept.forces[:] = known(1.0)[0][:ORDER, None, None]
+    change_spacing.py_func(kept, ratio * spacing)
     values, gained = known(ratio)
-    assert kept.clock[STRIDE] == pytest.approx(ratio * stride)
-    for found in (kept.pace, kept.began):
+    assert kept.spacing[0] == pytest.approx(ratio * spacing)
+    for found in (kept.accelerations, kept.forces):
         np.testing.assert_allclose(found.reshape(len(found), -1)[:, 0], values[: len(found)], atol=1e-10)
-    for found in (kept.gained, kept.given):
+    for found in (kept.changes, kept.impulses):
         np.testing.assert_allclose(found.reshape(len(found), -1)[:, 0], gained, atol=1e-12)
 
 

@@ -1,0 +1,491 @@
+"""Macro steps: smooth motion over a period, or an equal part of it, by a predictor and corrector with one to four
+evaluations.
+
+No point in contact leaves or changes from rest to slip, no other arrives, joints are away from their limits and motors
+from those of their force. Accelerations are extrapolated from the history by their backward differences
+(:mod:`footfall.engine.events.history`). The predictor of order k is
+
+    sum of D^m v / m (m = 1 to k + 1) at the end = size times the sum of D^m a (m = 0 to k - 1) at the beginning,
+
+a backward differentiation formula with the acceleration at the end extrapolated, one order below it. That costs hardly
+any accuracy and is stable for fast damping c of a joint: c times size up to 2.2, 1.5, 1.1 and 0.89 with orders 2 to 5,
+where Adams and Bashforth's method allows 1, 0.5, 0.3 and 0.2. No such formula of higher order is stable: orders 6 and 7
+also use six differences of velocities and complete them with accelerations; they allow 0.44 and 0.23. Order 1 is a
+constant acceleration. Positions advance by the mean velocity of Adams and Moulton's method. Forces have the same
+differences, so that recorded impulses explain the change of momentum.
+
+Where the predictor is not accurate enough, or something may change, the predicted end is evaluated, and corrected by
+Adams and Moulton's method,
+
+    v at the end = v + size times the sum of c_m D^m a (m = 0 to k) at the end, c = 1, -1/2, -1/12, -1/24, -19/720 ...,
+
+whose error is a fiftieth of the predictor's, plus a share of the predictor's error, since accelerations depend on
+velocities: another evaluation tells how large that share is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from numpy.polynomial import Polynomial
+
+from footfall.compiled import cold, inlined
+from footfall.contact.event_law import DOES, engine_columns
+from footfall.engine.clearance import bodies_stay_apart
+from footfall.engine.events.contact_events import find_event
+from footfall.engine.events.contact_set import UNSOUND, is_sound, keep_forces
+from footfall.engine.events.dormand_prince import write_state
+from footfall.engine.events.evaluation import FOUND, PREDICTED, STOPS, evaluate
+from footfall.engine.events.history import INTEGRAL, ORDER, add_impulses, change_spacing, weighted_sum
+from footfall.engine.events.joint_events import friction_changed, friction_may_change, motors_may_bend, near_limit
+from footfall.engine.other_bodies.near import live
+from footfall.engine.stages import integrate_activations, integrate_positions
+from footfall.engine.tape import STATUS
+from footfall.solve.contacts import STICK
+from footfall.solve.dense import copy
+
+#: Most differences of velocities that the predictor uses: with more it is not stable.
+OF_VELOCITIES = 6
+#: Most macro steps of a period: with more, steps of Dormand and Prince's method cost no more evaluations.
+MOST_MACRO_STEPS = 24
+#: Most evaluations of the end of a macro step: with four a step of Dormand and Prince's method is as good.
+MOST_TURNS = 3
+#: Largest error of a predicted end that is corrected, relative to the tolerance: three corrections reduce it by half
+#: each, and mostly by far more.
+FAR_OFF = 1000.0
+#: Factor on the tolerance with which the correction of a whole period is still tried: right after an event the estimate
+#: of its error is too large.
+OPTIMISM = 3.0
+#: Largest ratio of successive corrections: a slower iteration is not continued.
+SLOWEST = 0.5
+#: Share of the tolerance below which an order of the predictor is accurate enough, though a higher one may be better.
+AMPLE = 0.1
+#: Error of an order that is not known, m/s.
+UNKNOWN = 1e300
+#: Velocity, m/s or rad/s, up to which joints are slow: it is enough then to check for contacts between bodies after a
+#: macro step, in which they come no deeper than 0.2 mm per millisecond.
+SLOW_JOINTS = 0.2
+#: Gap that no point crosses in a macro step, m, besides by its own speed.
+ASIDE = 1e-5
+#: What is expected of the contacts in a macro step: an event, a possible event, or none.
+BUSY, UNSURE, QUIET = 0, 1, 2
+#: How a correction ends: the macro step is accurate, its end is to be evaluated again, the macro step is to be halved,
+#: or a step of Dormand and Prince's method is to be taken instead.
+ACCURATE, AGAIN, HALVE, REJECTED = 0, 1, 2, 3
+
+
+def predictor_weights() -> np.ndarray:
+    """(ORDER + 1, 2, ORDER) Of each order, weights of the differences of accelerations at the beginning of a macro
+    step, times its size, and of those of the velocity change in the one before, in the velocity change.
+    """
+    weights = np.zeros((ORDER + 1, 2, ORDER))
+    for order in range(1, ORDER + 1):
+        taken = min(order + 1, OF_VELOCITIES) if order > 1 else 1
+        sums = np.cumsum(1.0 / np.arange(1, taken + 1))
+        weights[order, 1, : taken - 1] = 1.0 - sums[:-1] / sums[-1]
+        bashforth = np.cumsum(INTEGRAL[:ORDER])
+        exact = bashforth - np.convolve(weights[order, 1], INTEGRAL[:ORDER])[:ORDER]
+        weights[order, 0, :order] = exact[:order]
+    return weights
+
+
+def halfway_weights() -> np.ndarray:
+    """(2, ORDER + 2) Weights of the differences at the end of a macro step in the value halfway, and in the integral
+    until then over the size of the macro step: Newton's interpolation.
+    """
+    weights, value = np.zeros((2, ORDER + 2)), Polynomial([1.0])
+    for m in range(ORDER + 1):
+        weights[:, m] = value(0.5), value.integ()(0.5)
+        value *= Polynomial([m - 1.0, 1.0]) / (m + 1)
+    return weights
+
+
+# ---- its size ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def measure_differences(flow):
+    """Put the largest of each known difference of accelerations, m/s2, into ``flow.largest``."""
+    for k in range(flow.known[0]):
+        worst = 0.0
+        for j in range(flow.accelerations.shape[1]):
+            worst = max(worst, abs(flow.accelerations[k, j]))
+        flow.largest[k] = worst
+
+
+@inlined
+def best_predictor(flow, size):
+    """Order and error (m/s) of the predictor for a macro step of ``size`` seconds: the lowest order whose error is at
+    most a tenth of the tolerance, else the most accurate one; order 0 if too little is known.
+
+    The error is estimated by the first two differences that are left out, since a single one may pass through zero.
+    Where an order is unstable for fast damping, these grow, and a lower order is taken.
+    """
+    order, least, known, before = 0, UNKNOWN, flow.known[0], UNKNOWN
+    ratio, power = size / flow.spacing[0], size
+    for k in range(1, known):
+        power *= ratio
+        error = (0.5 if k == 1 else 1.0) * power * flow.largest[k]
+        if before + error < least:
+            order, least = k - 1, before + error
+            if least <= AMPLE * flow.tolerance:
+                break
+        before = error
+    if known == 2 and before <= flow.tolerance:  # for instance because controls always change
+        order, least = 1, before
+    return order, least
+
+
+@inlined
+def corrector_error(flow, size):
+    """Least error of Adams and Moulton's method for a macro step of ``size`` seconds, m/s: two differences left out."""
+    ratio, known, least = size / flow.spacing[0], flow.known[0], UNKNOWN
+    power = size * ratio
+    for k in range(2, known):
+        power *= ratio
+        after = ratio * flow.largest[k + 1] if k + 1 < known else 0.0
+        least = min(least, -flow.integral[k] * power * (flow.largest[k] + after))
+    return least
+
+
+@inlined
+def turns_to(flow, size, error):
+    """How many evaluations the end of a macro step with this error, m/s, is likely to need."""
+    turns, share = 1, size * flow.contraction[0]
+    while turns < MOST_TURNS and error * share > flow.tolerance:
+        error *= share
+        turns += 1
+    return turns
+
+
+@inlined
+def divide(flow, left):
+    """The size (s) of equal macro steps that cover the ``left`` seconds of a period with the fewest evaluations; 0 if
+    none is accurate enough.
+    """
+    best, least = 0.0, (1 + MOST_TURNS) * MOST_MACRO_STEPS + 1
+    for parts in range(1, MOST_MACRO_STEPS + 1):
+        if 2 * parts >= least:
+            break
+        size = left / parts
+        order, error = best_predictor(flow, size)
+        if order > 0 and error <= flow.tolerance:
+            return size
+        allowed = (OPTIMISM if parts == 1 else 1.0) * flow.tolerance
+        if order > 0 and error <= FAR_OFF * flow.tolerance and corrector_error(flow, size) <= allowed:
+            count = parts * (1 + turns_to(flow, size, error))
+            if count < least:
+                best, least = size, count
+    return best
+
+
+class MacroStep(NamedTuple):
+    """What is to be done next."""
+
+    size: float  # s
+    order: int  # of the predictor, 0 if no macro step is to be taken
+    certain: bool  # whether the end needs no evaluation
+
+
+#: No macro step.
+NONE = MacroStep(0.0, 0, False)
+
+
+@inlined
+def plan_macro_step(loop, flow, left):
+    """The macro step to take with ``left`` seconds of the period to go."""
+    world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
+    measure_differences(flow)
+    size = divide(flow, left)
+    if size == 0.0:
+        return NONE
+    if size != flow.spacing[0]:
+        change_spacing(flow, size)
+        measure_differences(flow)
+    order, error = best_predictor(flow, size)
+    if error > FAR_OFF * flow.tolerance or not is_smooth(world, conditions, flow, size):
+        return NONE
+    found = contacts_go_on(world, points, contacts, flow, size)
+    if found == BUSY:
+        return NONE
+    certain = found == QUIET and not friction_may_change(world, conditions.constraints.joints, flow, size)
+    return MacroStep(size, order, certain and error <= flow.tolerance)
+
+
+# ---- what must not happen in it ------------------------------------------------------------------------------
+
+
+@inlined
+def may_arrive(world, points, contacts, flow, slot, p, dt):
+    """Whether an open point of a foot may reach the ground within a period, by the present motion of its body.
+
+    This is needed for points of a sole that stands on others: they hover just above the ground.
+    """
+    at, n, com = points.position[p], contacts.frame[p, 2], world.subtree_com[points.root[slot]]
+    rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+    tx, ty, tz = ry * n[2] - rz * n[1], rz * n[0] - rx * n[2], rx * n[1] - ry * n[0]
+    along, speed = 0.0, 0.0
+    for i in range(points.chain_length[slot]):
+        j = points.chain[slot, i]
+        s = world.cdof[j]
+        along += world.qacc[j] * (s[0] * tx + s[1] * ty + s[2] * tz + s[3] * n[0] + s[4] * n[1] + s[5] * n[2])
+        speed += abs(world.qvel[j])
+    acceleration = abs(along) + max(1.0, flow.reach) * speed * speed
+    return contacts.gap[p] < 2.0 * dt * abs(contacts.velocity[p, 2]) + dt * dt * acceleration
+
+
+@inlined
+def are_slow(world, flow, dt):
+    """Whether no joint moves fast, so that it is enough to check for contacts between bodies after a period."""
+    for j in range(world.qvel.size):
+        if flow.only_root[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > SLOW_JOINTS:
+            return False
+    return True
+
+
+@inlined
+def may_let_go(points, contacts, flow):
+    """Whether a point at rest may lift off or slip within a period, if forces keep changing as they did: by more than
+    the tolerance of impulses, relative to the largest force.
+    """
+    slack = 0.0
+    for i in range(contacts.number[0]):
+        slack = max(slack, UNSOUND * points.force[contacts.points[i], 2])
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame, f, change = contacts.frame[p], points.force[p], flow.forces[1, p]
+        x = f[0] + 2.0 * (frame[0, 0] * change[0] + frame[0, 1] * change[1] + frame[0, 2] * change[2])
+        y = f[1] + 2.0 * (frame[1, 0] * change[0] + frame[1, 1] * change[1] + frame[1, 2] * change[2])
+        z = f[2] + 2.0 * (frame[2, 0] * change[0] + frame[2, 1] * change[1] + frame[2, 2] * change[2])
+        if z < -slack or x * x + y * y > (contacts.static_friction[p] * max(0.0, z) + slack) ** 2:
+            return True
+    return False
+
+
+@inlined
+def is_smooth(world, conditions, flow, dt):
+    """Whether no limit of a joint or motor is reached or left, and no bodies come into contact."""
+    allowed = flow.tolerance
+    if not (
+        are_slow(world, flow, dt)
+        or (flow.motors.known == 1 and bodies_stay_apart(world, conditions.clearance, flow, dt))
+    ):
+        return False
+    if motors_may_bend(world, flow.motors, dt):
+        return False
+    for i in range(flow.turn.shape[0]):  # the error of composing rotations, see add_turns
+        spin, change, b = 0.0, 0.0, flow.turn[i, 1]
+        for k in range(3):
+            spin += abs(world.qvel[b + k])
+            change += abs(world.qacc[b + k])
+        if dt**4 / 240.0 * spin * spin * change > allowed:
+            return False
+    if near_limit(world, conditions.constraints.joints, dt):
+        return False
+    for i in range(world.act.size):
+        if dt * abs(world.act_dot[i]) > allowed:
+            return False
+    return True
+
+
+@inlined
+def contacts_go_on(world, points, contacts, flow, dt):
+    """QUIET if points in contact stay at rest and no other arrives, UNSURE if that has to be checked, BUSY if not."""
+    first, slot, found = engine_columns(points.memory), 0, QUIET
+    for p in range(live(points)):
+        while slot < points.others.feet and p >= points.begin[slot + 1]:
+            slot += 1
+        if flow.touching[p] == 0 and contacts.gap[p] < ASIDE + 2.0 * dt * abs(contacts.velocity[p, 2]):
+            if slot == points.others.feet or may_arrive(world, points, contacts, flow, slot, p, dt):
+                found = UNSURE
+        if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
+            if flow.flat == 0:
+                return BUSY
+            found = UNSURE
+    return UNSURE if found == QUIET and may_let_go(points, contacts, flow) else found
+
+
+# ---- predictor and corrector ---------------------------------------------------------------------------------
+
+
+@inlined
+def add(total, weight, part):
+    for j in range(total.size):
+        total[j] += weight * part[j]
+
+
+@inlined
+def add_turns(flow, mean, change, dt):
+    """Correct mean angular velocities over ``dt`` seconds to those of the composed rotation.
+
+    Rotations do not commute: this is the second term of Magnus's series.
+    """
+    for i in range(flow.turn.shape[0]):
+        a = flow.turn[i, 1]
+        b, c, share = a + 1, a + 2, dt / 12.0
+        x, y, z = mean[a], mean[b], mean[c]
+        mean[a] += share * (y * change[c] - z * change[b])
+        mean[b] += share * (z * change[a] - x * change[c])
+        mean[c] += share * (x * change[b] - y * change[a])
+
+
+@inlined
+def move(world, flow, order, size):
+    """Go to the end of a macro step in which velocities change by ``flow.change``."""
+    change, mean = flow.change, flow.mean
+    copy(world.qvel, flow.speed)
+    add(world.qvel, 0.5, change)
+    copy(mean, change)
+    for k in range(1, order):
+        add(mean, -1.0, flow.changes[k - 1])
+        add(world.qvel, flow.integral[k + 1], mean)
+    add_turns(flow, world.qvel, change, size)
+    integrate_positions(world, world.qvel, size)
+    for j in range(change.size):
+        world.qvel[j] = flow.speed[j] + change[j]
+
+
+@inlined
+def predict(world, points, contacts, flow, order, size):
+    """Impulses and motion of a macro step by the predictor of this order; False, with nothing moved, if the impulses
+    are not admissible.
+    """
+    of_rates, of_changes, change = flow.predictor[order, 0], flow.predictor[order, 1], flow.change
+    for p in range(live(points)):
+        for c in range(3):
+            flow.macro_impulse[p, c] = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        flow.loaded[p] = STICK if points.force[p, 2] > 0.0 else flow.loaded[p]
+        for c in range(3):
+            value = 0.0
+            for k in range(order):
+                value += size * of_rates[k] * flow.forces[k, p, c] + of_changes[k] * flow.impulses[k, p, c]
+            flow.macro_impulse[p, c] = value
+    if order > 1 and not is_sound(points, contacts, flow, flow.macro_impulse):
+        return False
+    integrate_activations(world, size)
+    for j in range(change.size):
+        change[j] = 0.0
+    for k in range(order):
+        add(change, size * of_rates[k], flow.accelerations[k])
+        add(change, of_changes[k], flow.changes[k])
+    move(world, flow, order, size)
+    return True
+
+
+@inlined
+def corrector_order(world, flow, size):
+    """How many differences Adams and Moulton's method does best with at the end of a macro step, and its error then,
+    m/s.
+    """
+    order, least, worst = 0, UNKNOWN, flow.values
+    known = min(flow.known[0], ORDER + 1)
+    for k in range(known + 1):
+        worst[k] = 0.0
+    for j in range(world.qvel.size):
+        change = world.qacc[j]
+        for k in range(known):
+            change -= flow.accelerations[k, j]
+            worst[k + 1] = max(worst[k + 1], abs(change))
+    for k in range(1, known):
+        error = -size * flow.integral[k + 1] * worst[k + 1]
+        if error < least:
+            order, least = k, error
+    return order, least
+
+
+@inlined
+def lead_to_end(world, flow, order, size, turn):
+    """Move the end of a macro step to where Adams and Moulton's method has it, after so many evaluations: how far off
+    it may still be, m/s.
+    """
+    change, off = flow.change, 0.0
+    for j in range(change.size):
+        gained = size * weighted_sum(flow.integral, world.qacc[j], flow.accelerations[:, j], order)
+        off = max(off, abs(gained - change[j]))
+        change[j] = gained
+    if turn > 1:
+        ratio = off / max(flow.correction[0], 1e-300)
+        flow.contraction[0] = max(ratio / size, SLOWEST * flow.contraction[0])
+    flow.correction[0] = off
+    copy(world.qpos, flow.start[: world.qpos.size])
+    move(world, flow, order, size)
+    share = size * flow.contraction[0]
+    return off * share / max(SLOWEST, 1.0 - share)
+
+
+@inlined
+def integrate_forces(points, contacts, flow, order, size):
+    """Impulses of a macro step whose end is known, by Adams and Moulton's method."""
+    first = engine_columns(points.memory)
+    keep_forces(points, contacts, flow.end_force)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if points.force[p, 2] > 0.0:
+            flow.loaded[p] = int(points.memory[p, first + DOES])
+        for c in range(3):
+            last, before = flow.end_force[p, c], flow.forces[:, p, c]
+            flow.macro_impulse[p, c] = size * weighted_sum(flow.integral, last, before, order)
+
+
+@cold(types.int64, soon=True)
+def correct(world, points, contacts, joints, flow, size, turn):
+    """Correct the end of a macro step, which was evaluated so many times: how that ends."""
+    happened, _ = find_event(points, contacts, flow, 0, 0.0)
+    if happened:
+        return REJECTED
+    order, error = corrector_order(world, flow, size)
+    if error > flow.tolerance:
+        return HALVE
+    error += lead_to_end(world, flow, order, size, turn)
+    if error > flow.tolerance:
+        slow = turn > 1 and size * flow.contraction[0] > SLOWEST
+        return HALVE if slow or turn == MOST_TURNS else AGAIN
+    if friction_changed(world, joints, flow, order, size):
+        return REJECTED
+    integrate_forces(points, contacts, flow, order, size)
+    return ACCURATE if is_sound(points, contacts, flow, flow.macro_impulse) else REJECTED
+
+
+@inlined
+def halve(loop, flow, left):
+    """Go to the predicted end of a macro step of half the size: whether that is worth an evaluation."""
+    size = 0.5 * flow.spacing[0]
+    if left > MOST_MACRO_STEPS * size:
+        return False
+    change_spacing(flow, size)
+    measure_differences(flow)
+    order, error = best_predictor(flow, size)
+    if order == 0 or error > FAR_OFF * flow.tolerance:
+        return False
+    return predict(loop.world, loop.points, loop.contacts, flow, order, size)
+
+
+@inlined
+def take_macro_step(loop, flow, step, macro, left):
+    """Take a macro step whose end is to be evaluated, from the instant in ``flow.start``, with ``left`` seconds of the
+    period to go: how that ends, and its size, s; 0 with the state as it was if it is rejected.
+    """
+    world, points, contacts = loop.world, loop.points, loop.contacts
+    turn, how = 1, AGAIN
+    if not predict(world, points, contacts, flow, macro.order, macro.size):
+        return FOUND, 0.0
+    while how == AGAIN:
+        end = evaluate(loop, flow, step, PREDICTED, 0.0)
+        if end == STOPS:
+            return STOPS, 0.0
+        how, size = REJECTED, flow.spacing[0]
+        if end == FOUND and loop.outcome[STATUS] == 0:
+            how = correct(world, points, contacts, loop.conditions.constraints.joints, flow, size, turn)
+        turn += 1
+        if how in (HALVE, REJECTED):
+            write_state(world, flow.start)
+        if how == HALVE and halve(loop, flow, left):
+            how, turn = AGAIN, 1
+    if how == ACCURATE:
+        add_impulses(contacts, flow)
+        return FOUND, flow.spacing[0]
+    return FOUND, 0.0
