@@ -125,6 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
                 traceback.print_exc()
             print(f"footfall: {_sentence(error)}", file=sys.stderr)
+            exec("")  # Python forgets that an exec of others was interrupted, and ends with our code, not by the signal
             return 128 + (asked_to_end() or SIGINT) if ended else 2 if isinstance(error, UsageError) else 1
 
 

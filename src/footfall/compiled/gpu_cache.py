@@ -25,7 +25,7 @@ from footfall.compiled.stamp import kernel_stamp
 from footfall.errors import SimulationError
 from footfall.process.cache_folder import cache_folder
 from footfall.process.garbage import no_garbage_search
-from footfall.process.interrupts import to_the_end
+from footfall.process.interrupts import while_compiling
 
 #: How the package appears in the names of its compiled functions.
 OWN = "8footfall"
@@ -131,7 +131,7 @@ def compile_for(dispatcher: Any, kinds: tuple[Any, ...]) -> None:
     """
     if kinds not in dispatcher.overloads:
         with (
-            to_the_end(),
+            while_compiling(),
             compiling(dispatcher.py_func),
             no_garbage_search(),
             known_types(),

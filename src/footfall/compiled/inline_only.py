@@ -19,7 +19,7 @@ from numba.core.types.misc import unliteral
 from footfall.compiled.cache import KernelCache
 from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
-from footfall.process.interrupts import to_the_end
+from footfall.process.interrupts import while_compiling
 
 #: The version of Numba whose internals are known, so that needless work can be skipped.
 KNOWN_NUMBA = (0, 68)
@@ -110,12 +110,12 @@ class KernelCompiler(Compiler):
     """Numba's compiler, without the work that kernels do not need."""
 
     def __init__(self, *parts: Any) -> None:
-        with to_the_end():
+        with while_compiling():
             super().__init__(*parts)
 
     def compile_extra(self, function: Any) -> Any:
         """Compile a Python function."""
-        with to_the_end(), compiling(function), known_types(), lean():
+        with while_compiling(), compiling(function), known_types(), lean():
             return super().compile_extra(function)
 
     def define_pipelines(self) -> list[Any]:

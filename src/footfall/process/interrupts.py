@@ -56,6 +56,18 @@ def to_the_end() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+@contextmanager
+def while_compiling() -> Iterator[None]:
+    """Let Numba compile to the end; a program of Footfall's own, which ends anyway, is interrupted at once."""
+    if signal.getsignal(signal.SIGINT) is not _end:
+        with to_the_end():
+            yield
+        return
+    yield
+    if _noted:  # the exception was lost in a call from machine code
+        raise KeyboardInterrupt
+
+
 #: The signals that asked this program to end, the first one first; none in the programs of others.
 _noted: list[int] = []
 
