@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, progress_bar, say, sentences_bar
+from footfall.cli.shared.output import print_json, print_rows, print_table, progress_bar, say, sentences_bar
 from footfall.errors import FootfallError
 
 if TYPE_CHECKING:
@@ -52,104 +52,88 @@ class Bench:
     """print one JSON object per figure as it is measured"""
 
     def run(self) -> int:
-        if self.worlds:
-            return self.run_worlds()
-        if self.friction:
-            return self.run_friction()
-        if self.robots and not self.cold:
-            return self.run_robots()
-        from footfall.contact import laws
-        from footfall.study.bench.speeds import QUICK, Effort, Figure, LawSpeed, bench, cold_starts
-
-        found: list[LawSpeed | Figure] = []
-        figures: Iterator[LawSpeed | Figure]
-        effort = QUICK if self.quick else Effort()
+        found: list[Any] = []
         with sentences_bar("bench") as report:
-            if self.cold:
-                figures = cold_starts(*(self.laws or laws()))
-            else:
-                figures = bench(effort, report)
-            for figure in figures:
-                if self.json:
-                    print_json(asdict(figure))
-                found.append(figure)
-        if self.json:
-            return 0
-        speeds = [one for one in found if isinstance(one, LawSpeed)]
-        rows = [[one.robot, one.law, f"{one.us_per_step:.2f}", f"{one.ratio_to_mujoco:.2f}"] for one in speeds]
-        if rows:
-            print_table(("robot", "law", "µs per step>", "x MuJoCo's steps per second>"), rows)
-        others = [one for one in found if not isinstance(one, LawSpeed)]
-        print_table(("figure", "value>", "unit"), [[one.figure, f"{one.value:.4g}", one.unit] for one in others])
-        return 0
-
-    def run_robots(self) -> int:
-        """Robots under every law: whether they stand, what the audit says, and what a step costs."""
-        from footfall.study.bench.robots import robot_table
-        from footfall.study.bench.speeds import Effort
-
-        effort = Effort(rounds=10, steps=50, settle=500) if self.quick else Effort(rounds=60, steps=50, settle=1000)
-        rows = []
-        with sentences_bar("bench") as report:
-            for one in robot_table(self.robots, effort, report, self.laws or None):
+            for one in self._measured(report):
+                found.append(one)
                 if self.json:
                     print_json(asdict(one))
-                stands = "yes" if one.stands else "no"  # whether mj_step holds it up says its own row
-                figures = (one.force_over_weight, one.creep_mm_per_s, one.us_per_step, one.ratio_to_mujoco)
-                formats = (".4f", ".2g", ".1f", ".2f")
-                shown = ["" if x is None else format(x, f) for x, f in zip(figures, formats, strict=True)]
-                unsolved = "" if one.unsolved is None else str(one.unsolved)
-                rows.append([one.robot, one.law, stands, unsolved, one.audit, *shown, one.note])
         if not self.json:
-            numbers = ("force / weight>", "creep mm/s>", "µs per step>", "x mj_step>")
-            print_table(("robot", "law", "stands 3 s", "unsolved>", "audit", *numbers, ""), rows)
-        return 0
+            for kind, columns in BENCH_TABLES.items():
+                rows = [one for one in found if type(one).__name__ == kind]
+                if rows:
+                    print_rows(rows, columns)
+        return 0 if found else 1
 
-    def run_friction(self) -> int:
-        """Robots with and without joint friction, law by law."""
-        from footfall.study.bench.robots import friction_costs
+    def _measured(self, report: Callable[[str], None]) -> Iterator[Any]:
+        """What is asked for, a figure at a time."""
+        from footfall.contact import laws
+        from footfall.study.bench.robots import friction_costs, robot_table
+        from footfall.study.bench.speeds import QUICK, Effort, bench, cold_starts
+        from footfall.study.bench.worlds import LAWS, machine, world_robot, world_speeds
 
-        if not self.robots:
-            raise FootfallError("--friction: name the robots with --robots")
-        rows = []
-        with sentences_bar("bench") as report:
-            for one in friction_costs(self.robots, 1 if self.quick else 3, report, self.laws or None):
-                if self.json:
-                    print_json(asdict(one))
-                times = [f"{one.us_per_step:.1f}", f"{one.us_without:.1f}", f"{one.ratio:.2f}"]
-                rows.append([one.robot, one.law, one.motion, str(one.unsolved), *times])
-        if rows and not self.json:
-            columns = ("unsolved>", "µs per step>", "without friction>", "ratio>")
-            print_table(("robot", "law", "motion", *columns), rows)
-        return 0 if rows else 1
+        chosen = self.laws or None
+        if self.worlds:
+            if min(self.worlds) < 1:
+                raise FootfallError(f"--worlds {min(self.worlds)}: it must be a whole number > 0")
+            say(f"bench: many worlds at once on {machine()}")
+            for name in self.robots or ("spatial-biped",):
+                robot = world_robot(name)
+                yield from world_speeds(self.worlds, chosen or LAWS, device=self.device, robot=robot, say=say)
+        elif self.friction:
+            if not self.robots:
+                raise FootfallError("--friction: name the robots with --robots")
+            yield from friction_costs(self.robots, 1 if self.quick else 3, report, chosen)
+        elif self.cold:
+            yield from cold_starts(*(chosen or laws()))
+        elif self.robots:
+            effort = Effort(rounds=10, steps=50, settle=500) if self.quick else Effort(rounds=60, steps=50, settle=1000)
+            yield from robot_table(self.robots, effort, report, chosen)
+        else:
+            yield from bench(QUICK if self.quick else Effort(), report)
 
-    def run_worlds(self) -> int:
-        """Many worlds at once, law by law."""
-        from footfall.study.bench.worlds import LAWS, machine, rollout_speed, world_robot, world_speeds
 
-        for count in self.worlds:
-            if count < 1:
-                raise FootfallError(f"--worlds {count}: it must be a whole number > 0")
-        say(f"bench: many worlds at once on {machine()}")
-        rows = []
-        precisions = ("double", "single") if self.device == "cuda" else ("double",)
-        laws = self.laws or LAWS
-        for name in self.robots or ("spatial-biped",):
-            robot, rollout = world_robot(name), {}
-            for one in world_speeds(self.worlds, laws, device=self.device, precisions=precisions, robot=robot, say=say):
-                if self.device == "cpu" and one.worlds not in rollout:
-                    rollout[one.worlds] = rollout_speed(one.worlds, robot=robot)
-                beside = rollout.get(one.worlds)
-                ratio = None if beside is None else one.standing / beside
-                if self.json:
-                    print_json(asdict(one) | {"mujoco_rollout": beside})
-                shown = "" if ratio is None else f"{ratio:.2f}"
-                speeds = [f"{one.standing:.3g}", f"{one.restless:.3g}", f"{one.unsolved:.1e}", shown]
-                rows.append([one.robot, one.law, one.precision, str(one.worlds), *speeds])
-        if rows and not self.json:
-            speeds_of = ("steps/s standing>", "restless>", "unsolved>", "x mujoco.rollout>")
-            print_table(("robot", "law", "precision", "worlds>", *speeds_of), rows)
-        return 0 if rows else 1
+#: The tables of a bench, by the kind of their rows.
+BENCH_TABLES = {
+    "LawSpeed": {
+        "robot": "robot",
+        "law": "law",
+        "µs per step>": "us_per_step:.2f",
+        "x MuJoCo's steps per second>": "ratio_to_mujoco:.2f",
+    },
+    "Figure": {"figure": "figure", "value>": "value:.4g", "unit": "unit"},
+    "RobotLaw": {
+        "robot": "robot",
+        "law": "law",
+        "stands 3 s": "stands",
+        "unsolved>": "unsolved",
+        "audit": "audit",
+        "force / weight>": "force_over_weight:.4f",
+        "creep mm/s>": "creep_mm_per_s:.2g",
+        "µs per step>": "us_per_step:.1f",
+        "x mj_step>": "ratio_to_mujoco:.2f",
+        "": "note",
+    },
+    "FrictionCost": {
+        "robot": "robot",
+        "law": "law",
+        "motion": "motion",
+        "unsolved>": "unsolved",
+        "µs per step>": "us_per_step:.1f",
+        "without friction>": "us_without:.1f",
+        "ratio>": "ratio:.2f",
+    },
+    "WorldSpeed": {
+        "robot": "robot",
+        "law": "law",
+        "precision": "precision",
+        "worlds>": "worlds",
+        "steps/s standing>": "standing:.3g",
+        "restless>": "restless:.3g",
+        "unsolved>": "unsolved:.1e",
+        "x mujoco.rollout>": "ratio:.2f",
+    },
+}
 
 
 STRESS_PAGE = """# Stress

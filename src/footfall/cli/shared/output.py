@@ -60,6 +60,19 @@ def print_table(
     _print(table)
 
 
+def print_rows(rows: Iterable[Any], columns: Mapping[str, str], *, title: str = "") -> None:
+    """Print values as the rows of a table; by the head of each column its field and, after a colon, its format."""
+
+    def cell(row: Any, what: str) -> str:
+        name, _, form = what.partition(":")
+        value = getattr(row, name)
+        if value is None or value != value:  # there is no such number
+            return ""
+        return ("no", "yes")[value] if isinstance(value, bool) else format(value, form)
+
+    print_table(tuple(columns), [[cell(row, what) for what in columns.values()] for row in rows], title=title)
+
+
 def _room(columns: Sequence[str]) -> int:
     """Characters of a line that are left for the cells of a table, without bars and blanks."""
     return _console().width - 3 * len(columns) - 1

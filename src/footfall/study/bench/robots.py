@@ -85,7 +85,7 @@ def robot_table(
             done += 1
             say(f"bench: {robot.name} under {law}, {done} of {total}")
             try:
-                rows[law], dt = _stands_best(robot, law, mujoco_stands=holds)
+                rows[law], dt = _stood(robot, law, mujoco_stands=holds)
                 steppers[law] = settled(robot, law, effort, dt=dt)
             except FootfallError as error:
                 note = str(error).splitlines()[0]
@@ -114,29 +114,13 @@ def driven(robot: Robot, say: Callable[[str], None]) -> Robot:
         return robot
 
 
-def _stands_best(robot: Robot, law: str, *, mujoco_stands: bool) -> tuple[RobotLaw, float]:
-    """How it stands in steps of 1 ms, or in the law's default steps (s) if it stands well only in these."""
-    row = _stood(robot, law, DT, mujoco_stands=mujoco_stands)
-    short = Simulation(robot, law=law).dt
-    if _is_well(row) or not mujoco_stands or short >= DT:
-        return row, DT
-    other = _stood(robot, law, short, mujoco_stands=mujoco_stands)
-    if not other.stands or (row.stands and not _is_well(other)):
-        return row, DT
-    what = f"does not pass {row.audit}" if row.stands else "falls"
-    return replace(other, note=f"in steps of {1e3 * short:g} ms; {what} in those of {1e3 * DT:g} ms"), short
-
-
-def _is_well(row: RobotLaw) -> bool:
-    return row.stands and row.unsolved == 0 and row.audit == "pass"
-
-
-def _stood(robot: Robot, law: str, dt: float, *, mujoco_stands: bool) -> RobotLaw:
-    """Let it stand for 3 s, every step on record, and judge that."""
-    note = ""
+def _stood(robot: Robot, law: str, *, mujoco_stands: bool) -> tuple[RobotLaw, float]:
+    """Let it stand for 3 s in the law's default steps (s), every one on record, and judge that."""
+    sim = Simulation(robot, law=law)
+    note = "" if sim.dt == DT else f"in steps of {1e3 * sim.dt:.3g} ms"
     with without_warnings():
         try:
-            rec = Simulation(robot, law=law, dt=dt).run(DURATION)
+            rec = sim.run(DURATION)
         except SimulationError as error:
             if not isinstance(error.recording, Recording) or len(error.recording) < 2:
                 raise
@@ -147,7 +131,7 @@ def _stood(robot: Robot, law: str, dt: float, *, mujoco_stands: bool) -> RobotLa
     data.qpos[:] = rec.qpos[-1]
     mujoco.mj_forward(robot.model, data)
     amiss = (*verdict.failed, *(f"{name}?" for name in verdict.unknown))
-    return RobotLaw(
+    found = RobotLaw(
         robot=robot.name,
         law=law,
         mujoco_stands=mujoco_stands,
@@ -158,6 +142,7 @@ def _stood(robot: Robot, law: str, dt: float, *, mujoco_stands: bool) -> RobotLa
         creep_mm_per_s=1e3 * _creep(late),
         note=note,
     )
+    return found, sim.dt
 
 
 def _creep(rec: Recording) -> float:

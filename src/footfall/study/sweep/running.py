@@ -216,6 +216,7 @@ def by_workers(folder: Path, plan: Plan, workers: int, work: Any, progress: Prog
 def _in_process(helper: Worker, folder: Path, part: Part) -> None:
     """Let another process do a batch; if it dies, a new one goes on."""
     idle, last = 0, finished_in(folder, part.number)
+    why: object = ""
     while idle < IDLE_DEATHS:
         try:
             helper.call(do_batch, folder, part)
