@@ -16,7 +16,6 @@ next to no friction until the transition is over.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
@@ -25,15 +24,13 @@ from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import (
-    STEADY,
     OnElasticLayer,
     check_derived,
     check_soles,
     derived_damping,
-    usual_depth,
+    steady_depth,
 )
 from footfall.contact.springs.normal_terms import NormalTerms
-from footfall.robot import Robot
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.power import two_powers
 
@@ -194,27 +191,22 @@ def distributed(contacts, dt, memory, force, mode, scratch, signals, parameters)
     return 0
 
 
-def longest_sole(robot: Robot) -> float:
-    """Length of a robot's longest sole, m; infinite where all feet are points."""
-    return max((foot.length for foot in robot.feet), default=0.0) or math.inf
-
-
 @dataclass(frozen=True, kw_only=True)
 class Distributed(OnElasticLayer, CoupledLaw):
     """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.
 
-    Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950, mun=450,
-    kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load of a point of this robot. For a smaller
-    robot ``kn`` is larger: the depth at rest shrinks with the square of its size, and is no larger a share of the
-    sole's length than in the paper; but it is at least 1 mm, or less where the robot would tip or is smaller than 10
-    cm. The dampings are smaller where the step would make them unstable. ``criterion`` is ``"foot"``: all points of a
-    foot begin to slide when its resultant leaves the static cone; or ``"point"``: each point on its own.
+    Options have the paper's names and are per point; its own values are ``kn=9950, mun=450, kt=90, mut=950, mu_ts=1``,
+    for 36 points under 75 kg. Left at ``None``, ``kn`` lets the point that carries most rest 1 mm deep, or less where
+    the robot would tip or is smaller than 10 cm, as for all springs: on the paper's, soft as foam (6 mm), few other
+    robots stand. The others are the paper's scaled to the load of a point of this robot, and dampings are smaller where
+    the step would make them unstable. ``criterion`` is ``"foot"``: all points of a foot begin to slide when its
+    resultant leaves the static cone; or ``"point"``: each point on its own.
 
     Limitations: adherence is a weak spring and a damper, as in the paper, so a loaded foot creeps until the spring
     holds it; :meth:`creep` gives the speed. The friction of a point may exceed its cone while its foot's does not.
 
     Attributes:
-        kn: N/m^alpha per point, normal stiffness; left out, the paper's for this load and size.
+        kn: N/m^alpha per point, normal stiffness; left out, for 1 mm under the largest load.
         mun: N s/m^(1 + beta) per point, normal damping; left out, the paper's for this load.
         kt: N/m per point, stiffness of adherence; left out, the paper's for this load.
         mut: N s/m per point, damping of adherence; left out, the paper's for this load.
@@ -256,12 +248,6 @@ class Distributed(OnElasticLayer, CoupledLaw):
     PAPER_KN, PAPER_MUN, PAPER_KT, PAPER_MUT, PAPER_MU_TS = 9950.0, 450.0, 90.0, 950.0, 1.0
     #: Load of one of the paper's 36 points when its robot stands, N.
     PAPER_LOAD = 75.0 * 9.81 / 36.0
-    #: Height of its centre of mass, m: Hanavan's model of a man of 75 kg and 1.75 m.
-    PAPER_HEIGHT = 0.9734
-    #: Length of its sole, m, of the same model.
-    PAPER_SOLE = 0.266
-    #: Depth at rest over the tipping depth beyond which a robot is less steady on this sole than the paper's (0.68).
-    PAPER_TIPPING = 0.7
 
     def __post_init__(self) -> None:
         check_positive(self, "kn", "kt", "mut")
@@ -287,7 +273,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
         check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
-        kn = self.stiffness(setting.load, setting.height, setting.tipping, longest_sole(setting.robot), setting.size)
+        kn = self.stiffness(setting)
         return Parameters(
             kn=kn,
             mun=self.damping(setting, kn),
@@ -301,31 +287,12 @@ class Distributed(OnElasticLayer, CoupledLaw):
             by_foot=float(self.criterion == "foot"),
         )
 
-    def stiffness(
-        self,
-        load: float,
-        height: float = PAPER_HEIGHT,
-        tipping: float = math.inf,
-        sole: float = math.inf,
-        size: float = math.inf,
-    ) -> float:
-        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived.
-
-        ``height`` of the centre of mass, ``tipping`` and ``size`` are as in :class:`Setting`, m, ``sole`` is the length
-        of the longest one, m.
-        """
-        if self.rest_penetration is not None:
-            return load / self.rest_penetration**self.alpha
+    def stiffness(self, setting: Setting) -> float:
+        """The stiffness of a point, N/m^alpha, given or derived."""
         if self.kn is not None:
             return self.kn
-        papers = self.PAPER_KN * load / self.PAPER_LOAD
-        depth = (load / papers) ** (1.0 / self.alpha)
-        least = usual_depth(size)
-        smaller = max(least, depth * (height / self.PAPER_HEIGHT) ** 2)
-        if min(smaller, depth) > self.PAPER_TIPPING * tipping:
-            smaller = STEADY * tipping
-        smaller = min(smaller, max(least, depth * sole / self.PAPER_SOLE))
-        return papers if smaller >= 0.999 * depth else load / smaller**self.alpha
+        load = setting.load if self.rest_penetration is not None else setting.largest_load
+        return load / steady_depth(self, setting.tipping, setting.size) ** self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
         """The normal force of a point as a formula."""

@@ -31,6 +31,7 @@ class Setting:
     ground: Ground
     dt: float  # s
     carriers: float  # contact points that carry the robot in the home pose; less than there are where some carry more
+    largest: float  # share of the weight that the point carries which carries most
     mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points at home, beside servos
     height: float  # m, of the centre of mass above the lowest point in the home pose
     tipping: float  # m, depth at which points under their load give way to its tilt as fast as gravity tips it
@@ -43,6 +44,11 @@ class Setting:
         Where the model has no gravity, Earth's is used: soles and soils do not depend on it.
         """
         return (self.robot.weight or EARTH * self.robot.mass) / self.carriers
+
+    @property
+    def largest_load(self) -> float:
+        """Weight that the point carries which carries most when the robot stands, N."""
+        return self.load * self.carriers * self.largest
 
     @property
     def share(self) -> float:
@@ -58,6 +64,7 @@ def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
         ground=ground,
         dt=dt,
         carriers=home.carriers,
+        largest=home.largest,
         mobility=_mobility(robot, dt),
         height=home.height,
         tipping=home.tipping,
@@ -69,6 +76,7 @@ class _Home(NamedTuple):
     """The parts of a setting that follow from the robot alone."""
 
     carriers: float
+    largest: float
     height: float  # m
     tipping: float  # m
     size: float  # m
@@ -92,6 +100,7 @@ def _at_home(robot: Robot) -> _Home:
     jacobian = point_jacobian(robot, data)  # at the lowest place of round points
     return _Home(
         carriers=_number(1.0 / float(loads @ loads)),
+        largest=float(loads.max()),
         height=height,
         tipping=tipping_depth(loads, places[touching], height) if free else math.inf,
         size=2.0 * float(np.linalg.norm(lowest - centre, axis=1).max()) or math.inf,

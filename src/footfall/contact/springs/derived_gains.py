@@ -22,17 +22,12 @@ if TYPE_CHECKING:
 USUAL_DEPTH, STEADY, SHALLOW = 1e-3, 0.25, 0.01
 
 
-def usual_depth(size: float) -> float:
-    """The default depth (m) at rest of a robot of that ``size`` (m) that does not tip."""
-    return min(USUAL_DEPTH, SHALLOW * size)
-
-
 def steady_depth(law: Any, tipping: float, size: float) -> float:
     """The depth (m) at which points rest: the one asked for, or a default that a robot of that ``tipping`` depth can
     bear.
     """
     asked: float | None = law.rest_penetration
-    return min(usual_depth(size), STEADY * tipping) if asked is None else asked
+    return min(USUAL_DEPTH, SHALLOW * size, STEADY * tipping) if asked is None else asked
 
 
 def check_derived(law: Law, stiffness: str, damping: str) -> None:

@@ -29,9 +29,11 @@ WALKS: dict[str, dict[str, float]] = {
     "spring-damper": {},
     "hunt-crossley": {},
     "mujoco": {},
+    "distributed": {},
     "distributed, 3 mm": {"rest_penetration": 3e-3},
 }
-TOO_SOFT: dict[str, dict[str, float]] = {"distributed": {}}
+#: As soft for its load and the length of its soles as the ground of Bruneau and Ouezdou 1999.
+TOO_SOFT: dict[str, dict[str, float]] = {"distributed, 4.3 mm": {"rest_penetration": 4.33e-3}}
 
 
 @dataclass(frozen=True)
