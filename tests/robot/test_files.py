@@ -382,3 +382,82 @@ def test_bodies_of_a_urdf_that_do_not_overlap_still_collide(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", FootfallWarning)
         assert load_robot(write_urdf(tmp_path)).model.nexclude == 0
+
+
+@pytest.mark.parametrize(("mass", "moment"), [(1e-3, 1e-15), (1e-6, 1e-15), (2.0, 1e-12), (1.0, 0.0)])
+def test_an_inertia_that_is_too_small_for_any_part_is_made_one_that_mujoco_takes(tmp_path, mass, moment):
+    leg = f"""<link name="tip"><inertial><mass value="{mass}"/>
+      <inertia ixx="{moment}" iyy="{moment}" izz="{moment}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="tip" type="continuous"><parent link="pelvis"/><child link="tip"/><axis xyz="1 0 0"/></joint>"""
+    with pytest.warns(FootfallWarning, match=r"mended 1 inertia \(tip\)"):
+        robot = load_robot(write_urdf(tmp_path, extra=leg))
+    assert robot.model.body("tip").inertia == pytest.approx(max(1e-6 * mass, 1e-12))
+
+
+def lying_dae(axis: str) -> str:
+    """The tetrahedron of ``write_urdf`` as a Collada file whose up axis is ``axis``."""
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("collada")
+    import io
+
+    corner = trimesh.load_mesh(io.BytesIO(tetrahedron_stl(0.2)), file_type="stl")
+    x, y, z = corner.vertices.T
+    corner.vertices = np.column_stack({"Y_UP": [x, z, -y], "X_UP": [z, -x, -y], "Z_UP": [x, y, z]}[axis])
+    text = corner.export(file_type="dae").decode()
+    return re.sub(r"<up_axis>.*?</up_axis>", "", text).replace("<asset>", f"<asset><up_axis>{axis}</up_axis>", 1)
+
+
+COM = '<inertial><origin xyz="{}"/><mass value="1"/>'
+
+
+@pytest.mark.parametrize("axis", ["X_UP", "Y_UP", "Z_UP"])
+def test_the_up_axis_of_a_collada_file_is_z(tmp_path, axis):
+    path = Path(write_urdf(tmp_path))
+    path.write_text(path.read_text().replace('<inertial><mass value="1"/>', COM.format("0.05 0.05 0.05")))
+    same = load_robot(path).feet
+    (tmp_path / "two_legs" / "meshes" / "foot.dae").write_text(lying_dae(axis))
+    path.write_text(path.read_text().replace("foot.stl", "foot.dae"))
+    told = "left out" if axis == "Z_UP" else "1 Collada mesh .foot.dae. turned so that their up axis is z"
+    with pytest.warns(FootfallWarning, match=told):
+        feet = load_robot(path).feet
+    for foot, known in zip(feet, same, strict=True):
+        np.testing.assert_allclose(np.sort(foot.points, axis=0), np.sort(known.points, axis=0), atol=1e-6)
+
+
+def test_a_collada_file_that_was_made_for_readers_without_up_axes_is_left_as_it_is(tmp_path):
+    """RViz ignores the up axis, and many files were made to look right there: centres of mass tell which."""
+    path = Path(write_urdf(tmp_path))
+    same = load_robot(path).feet
+    dae = lying_dae("Z_UP").replace("Z_UP", "Y_UP")
+    (tmp_path / "two_legs" / "meshes" / "foot.dae").write_text(dae)
+    inertial = '<inertial><mass value="1"/>'
+    path.write_text(path.read_text().replace("foot.stl", "foot.dae").replace(inertial, COM.format("0.05 0.05 0.05")))
+    with pytest.warns(FootfallWarning, match="left as they are, whatever their up axis"):
+        feet = load_robot(path).feet
+    for foot, known in zip(feet, same, strict=True):
+        np.testing.assert_allclose(foot.points, known.points, atol=1e-6)
+
+
+def test_bodies_of_a_model_that_overlap_where_it_stands_are_told_of(tmp_path):
+    legs = "".join(
+        f'<body name="{side}" pos="0 {y} 0"><joint axis="0 1 0"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.05"/></body>'
+        for side, y in (("left", 0.03), ("right", -0.03))
+    )
+    path = tmp_path / "close.xml"
+    trunk = '<geom type="box" size="0.1 0.1 0.05" pos="0 0 0.3"/>'
+    path.write_text(f"<mujoco><worldbody><body name='trunk'><freejoint/>{trunk}{legs}</body></worldbody></mujoco>")
+    with pytest.warns(
+        FootfallWarning, match="two bodies overlap where it stands, and MuJoCo pushes them apart.*by 40 mm"
+    ):
+        load_robot(path)
+
+
+def test_more_overlaps_than_mujoco_has_memory_for_are_refused():
+    legs = "".join(
+        f'<body pos="{1e-4 * k} 0 0"><joint axis="0 1 0"/><geom type="box" size="0.05 0.03 0.2"/></body>'
+        for k in range(150)
+    )
+    xml = f"<mujoco><worldbody><body name='trunk'><freejoint/><geom size='0.1'/>{legs}</body></worldbody></mujoco>"
+    with pytest.raises(RobotError, match="overlap in more places than MuJoCo has memory for"):
+        load_robot(mujoco.MjSpec.from_string(xml))

@@ -113,3 +113,47 @@ def test_what_is_fixed_in_the_world_does_not_move_the_centre_of_mass():
         np.testing.assert_allclose(com, [0.0, 0.0, 0.2], atol=1e-12)
     np.testing.assert_allclose(settings[1:], settings[:1] * 2, rtol=1e-12)
     np.testing.assert_allclose(stiff, stiff[0], rtol=1e-12)
+
+
+TIED = """
+<mujoco><worldbody><body name="trunk" pos="0 0 1"><freejoint/><geom size="0.1"/>
+  {legs}
+</body></worldbody>
+<tendon><fixed name="both"><joint joint="c" coef="2"/><joint joint="d" coef="-1"/></fixed>
+  <fixed name="three"><joint joint="a" coef="1"/><joint joint="b" coef="1"/><joint joint="c" coef="1"/></fixed></tendon>
+<equality>
+  <joint joint1="b" joint2="a" polycoef="0.1 -0.5 0 0 0"/>
+  <joint joint1="e" polycoef="0.2 0 0 0 0"/>
+  <tendon tendon1="both" polycoef="0.3 0 0 0 0"/>
+  <joint name="curved" joint1="d" joint2="e" polycoef="0 1 0.2 0 0"/>
+  <tendon name="many" tendon1="three"/>
+  <connect name="loop" body1="a" body2="b" anchor="0 0 0"/>
+  <joint joint1="a" joint2="e" active="false"/>
+</equality></mujoco>
+"""
+
+
+def test_linear_equalities_of_one_or_two_joints_are_ties_and_the_others_are_told_of():
+    legs = "".join(
+        f'<body name="{name}" pos="{0.3 * k} 0 0"><joint name="{name}" axis="0 1 0" ref="{ref}"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.02"/></body>'
+        for k, (name, ref) in enumerate({"a": 10, "b": 0, "c": 0, "d": 0, "e": 0}.items())
+    )
+    robot = load_robot(mujoco.MjSpec.from_string(TIED.format(legs=legs)))
+    assert [(tie.dof, tie.leader) for tie in robot.ties] == [(7, 6), (10, -1), (8, 9)]
+    # The equality holds for the state that MuJoCo's constraint leaves.
+    data = mujoco.MjData(robot.model)
+    for tie in robot.ties:
+        for leader in (-0.3, 0.4):
+            data.qpos[:] = robot.model.qpos0
+            if tie.leader >= 0:
+                data.qpos[tie.leader + 1] = leader
+            data.qpos[tie.dof + 1] = tie.offset + tie.ratio * leader
+            mujoco.mj_fwdPosition(robot.model, data)
+            own = list(robot.ties).index(tie)
+            assert abs(data.efc_pos[data.efc_id == own][0]) < 1e-12
+    assert robot.tie_name(robot.ties[0]).startswith("b = -0.5 * a + ")
+    told = " ".join(robot.other_equalities)
+    assert "'curved' (joint) is not linear" in told and "'many' ties 3 joints" in told
+    assert "'loop' (connect) is no tie of joints" in told
+    assert load_robot("brick").ties == ()

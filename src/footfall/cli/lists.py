@@ -194,6 +194,8 @@ def _show_robot(robot: Robot, *, json: bool) -> None:
         "faces": _faces(robot),
         "joints": ", ".join(robot.joint_names),
     }
+    if robot.ties or robot.other_equalities:
+        facts["ties of joints"] = "; ".join([*map(robot.tie_name, robot.ties), *robot.other_equalities])
     print_facts(facts, title=robot.name)
     if not built_in:
         return

@@ -253,18 +253,18 @@ def _feet(model: mujoco.MjModel, data: mujoco.MjData, places: Sequence[Foot | _P
     lowest flat belongs to them.
     """
     found = [_foot(model, data, place) if isinstance(place, _Place) else _Found(place, np.zeros(3)) for place in places]
-    for i, place in enumerate(places):
-        twins = [one for one in found if _of_one_shape(one, found[i])]
-        if isinstance(place, _Place) and not all(_agree(one.foot, found[i].foot) for one in twins):
-            found[i] = _foot(model, data, place, wide=True)
+    for twins in _of_one_shape(found):
+        if not all(_agree(found[i].foot, found[twins[0]].foot) for i in twins):
+            for i in twins:
+                found[i] = _foot(model, data, places[i], wide=True)  # type: ignore[arg-type]
     reduced = [f"'{one.foot.name}' {one.reduced}" for one in found if one.reduced]
     if reduced:
         warn(f"contact points of soles reduced: {', '.join(reduced)}; points= or --points chooses others")
     doubts = [f"'{one.foot.name}' {one.doubt}" for one in found if one.doubt]
-    for i, one in enumerate(found):
-        other = next((o for o in found[:i] if _of_one_shape(o, one) and not _agree(o.foot, one.foot)), None)
-        if other is not None:
-            doubts.append(f"'{one.foot.name}' has another sole than '{other.foot.name}', a foot of the same shape")
+    for first, *twins in _of_one_shape(found):
+        other = [found[i].foot.name for i in twins if not _agree(found[i].foot, found[first].foot)]
+        if other:
+            doubts.append(f"'{other[0]}' has another sole than '{found[first].foot.name}', a foot of the same shape")
     if doubts:
         warn(
             f"look at the soles: {'; '.join(doubts)}. footfall robots FILE --soles soles.png draws them; "
@@ -273,10 +273,18 @@ def _feet(model: mujoco.MjModel, data: mujoco.MjData, places: Sequence[Foot | _P
     return tuple(one.foot for one in found)
 
 
-def _of_one_shape(one: _Found, other: _Found) -> bool:
-    """Whether two feet have the same size, mirrored or turned as they may be."""
-    sizes = np.sort([one.extent, other.extent], axis=1)
-    return bool(sizes.any() and np.abs(sizes[0] - sizes[1]).max() <= ALIKE * sizes.max())
+def _of_one_shape(found: Sequence[_Found]) -> list[list[int]]:
+    """Indices of feet that have the same size, mirrored or turned as they may be, without feet of given points."""
+    groups: list[list[int]] = []
+    for i, one in enumerate(found):
+        size = np.sort(one.extent)
+        for group in groups:
+            if np.abs(np.sort(found[group[0]].extent) - size).max() <= ALIKE * size.max():
+                group.append(i)
+                break
+        else:
+            groups += [[i]] if size.any() else []
+    return groups
 
 
 def _agree(one: Foot, other: Foot) -> bool:

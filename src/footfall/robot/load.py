@@ -29,6 +29,7 @@ from footfall.robot.model import (
     servos_to_motors,
     silence_scene,
     warn_of_flexes,
+    warn_of_overlaps,
     warn_of_scenery,
     written,
 )
@@ -160,8 +161,11 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str, for
     check_choice(actuators)
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
-    if given.path is not None and is_urdf(given.path) and (overlaps := overlapping(model, home)):
-        exclude_overlaps(given.model, name, overlaps)
+    overlaps = overlapping(model, home, name)
+    excluded = given.path is not None and is_urdf(given.path) and isinstance(given.model, mujoco.MjSpec)
+    warn_of_overlaps(name, overlaps, excluded=excluded)
+    if excluded and overlaps:
+        exclude_overlaps(given.model, overlaps)
         mjcf = written(given.model, name)
         model = compiled(mjcf, assets, name)
     data = posed(model, home)

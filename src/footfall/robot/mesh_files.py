@@ -17,6 +17,11 @@ MOST_FACES = 200_000  # that MuJoCo takes of one STL
 FLAT = 1e-5  # share of a mesh's length: corners that lie in a layer this thin lie in a plane
 SLAB = 1e-3  # thickness that a flat mesh gets, as a share of its length
 FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])  # of a binary STL
+#: How Collada's axes become x to the right, z up and -y towards the reader, by the up axis of a file.
+TO_Z = {
+    "Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
+}
 PACKAGE_REACH = 6  # folders above a file in which a package is looked for
 
 
@@ -56,8 +61,11 @@ def is_readable(path: Path, content: bytes) -> bool:
     return suffix in MESH_FORMATS
 
 
-def as_stl(path: Path, content: bytes, where: str) -> bytes:
-    """A mesh file as a binary STL, in m; a mesh with more faces than MuJoCo takes becomes its convex hull."""
+def as_stl(path: Path, content: bytes, where: str, *, upright: bool = True) -> bytes:
+    """A mesh file as a binary STL, in m; a mesh with more faces than MuJoCo takes becomes its convex hull.
+
+    ``upright`` turns Collada files so that their up axis is z.
+    """
     suffix = path.suffix.lower()
     if suffix not in CONVERTED:
         raise RobotError(f"cannot read '{path}', the {where}: known are {', '.join((*MESH_FORMATS, *CONVERTED))}")
@@ -77,7 +85,10 @@ def as_stl(path: Path, content: bytes, where: str) -> bytes:
         if len(mesh.faces) > MOST_FACES:
             mesh = mesh.convex_hull
         if suffix == ".dae":
-            mesh.apply_scale(_collada_unit(content))
+            unit, axis = collada_frame(content)
+            mesh.apply_scale(unit)
+            if upright and axis in TO_Z:
+                mesh.vertices = mesh.vertices @ TO_Z[axis].T
     except Exception as error:  # trimesh's readers raise anything on a broken file
         raise RobotError(f"cannot read '{path}', the {where}: {type(error).__name__}: {error}") from error
     if not len(mesh.faces):
@@ -87,9 +98,9 @@ def as_stl(path: Path, content: bytes, where: str) -> bytes:
 
 def with_thickness(stl: bytes) -> bytes:
     """A binary STL whose corners lie in a plane as a thin slab, others as they are: MuJoCo makes no hull of a plane."""
-    count = struct.unpack_from("<I", stl, 80)[0]
+    corners = corners_of(stl)
+    count = len(corners) // 3
     faces = np.frombuffer(stl, FACE, count, 84)
-    corners = faces["corners"].reshape(-1, 3).astype(float)
     across, _, along = np.linalg.eigh(np.cov(corners.T))[1].T
     length = np.ptp(corners @ along)
     if np.ptp(corners @ across) > FLAT * length:
@@ -101,12 +112,20 @@ def with_thickness(stl: bytes) -> bytes:
     return stl[:80] + struct.pack("<I", 2 * count) + slab.tobytes()
 
 
-def _collada_unit(content: bytes) -> float:
-    """Metres per unit of a .dae file. Its up axis is ignored, as ROS does."""
+def collada_frame(content: bytes) -> tuple[float, str]:
+    """Metres per unit of a .dae file, and its up axis: X_UP, Y_UP or Z_UP, which it is if the file gives none."""
     import xml.etree.ElementTree as ElementTree
 
-    unit = ElementTree.fromstring(content).find("{*}asset/{*}unit")
-    return 1.0 if unit is None else float(unit.get("meter", "1"))
+    asset = ElementTree.fromstring(content).find("{*}asset")
+    unit = None if asset is None else asset.find("{*}unit")
+    axis = None if asset is None else asset.findtext("{*}up_axis")
+    return 1.0 if unit is None else float(unit.get("meter", "1")), (axis or "Z_UP").strip()
+
+
+def corners_of(stl: bytes) -> np.ndarray:
+    """(N, 3) corners of the triangles of a binary STL."""
+    count = struct.unpack_from("<I", stl, 80)[0]
+    return np.frombuffer(stl, FACE, count, 84)["corners"].reshape(-1, 3).astype(float)
 
 
 def add_asset(assets: dict[str, bytes], file: str, content: bytes) -> str:

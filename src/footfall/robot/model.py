@@ -12,7 +12,7 @@ import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -157,6 +157,73 @@ def silence_scene(model: mujoco.MjModel) -> list[str]:
     return parts
 
 
+class Tie(NamedTuple):
+    """An equality that ties a hinge or slide to another, or holds it: gears, coupled hips, mimic joints.
+
+    ``joint = offset + ratio * leader``, rad or m.
+    """
+
+    dof: int  # address in qvel of the joint
+    leader: int  # the same of the joint that it follows, -1 where it is held
+    ratio: float  # its velocity over that of the leader; 0 where it is held
+    offset: float  # rad or m
+
+
+def ties_of(model: mujoco.MjModel) -> tuple[tuple[Tie, ...], tuple[str, ...]]:
+    """The equalities between one or two joints of a model that are linear, and a sentence on each of the others.
+
+    Equalities of joints, and of fixed tendons as far as these come to one or two joints.
+    """
+    ties, others = [], []
+    for i in np.flatnonzero(model.eq_active0):
+        name, kind = model.equality(int(i)).name or f"equality {i}", int(model.eq_type[i])
+        row = _row_of(model, int(i))
+        if row is None:
+            what = mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()
+            linear = what in ("joint", "tendon")
+            others.append(f"'{name}' ({what}) is {'not linear in hinges and slides' if linear else 'no tie of joints'}")
+            continue
+        weights, value = row
+        joints = [dof for dof, weight in weights.items() if weight]
+        if len(joints) > 2:
+            others.append(f"'{name}' ties {len(joints)} joints, and two are the most that can follow each other")
+        elif joints:
+            own, leader = weights[joints[0]], joints[1] if len(joints) > 1 else -1
+            ties.append(Tie(joints[0], leader, -weights.get(leader, 0.0) / own, value / own))
+    return tuple(ties), tuple(others)
+
+
+def _row_of(model: mujoco.MjModel, equality: int) -> tuple[dict[int, float], float] | None:
+    """Weights of hinges and slides by their address in qvel, the one that follows first, and the value that the
+    weighted sum must have; None of an equality that is not linear in them.
+    """
+    kind, data = int(model.eq_type[equality]), model.eq_data[equality]
+    if kind not in (int(mujoco.mjtEq.mjEQ_JOINT), int(mujoco.mjtEq.mjEQ_TENDON)) or data[2:5].any():
+        return None
+    weights, value = dict[int, float](), float(data[0])
+    for place, factor in ((model.eq_obj1id[equality], 1.0), (model.eq_obj2id[equality], -float(data[1]))):
+        if place < 0:
+            continue
+        parts = [(int(place), 1.0)] if kind == int(mujoco.mjtEq.mjEQ_JOINT) else _joints_of(model, int(place))
+        if parts is None:
+            return None
+        for joint, share in parts:
+            if model.jnt_type[joint] not in (HINGE, SLIDE):
+                return None
+            dof = int(model.jnt_dofadr[joint])
+            weights[dof] = weights.get(dof, 0.0) + factor * share
+            value += factor * share * float(model.qpos0[model.jnt_qposadr[joint]])
+    return weights, value
+
+
+def _joints_of(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]] | None:
+    """The joints of a fixed tendon with their coefficients; None of one that goes through space."""
+    wraps = range(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon])
+    if any(model.wrap_type[wrap] != int(mujoco.mjtWrap.mjWRAP_JOINT) for wrap in wraps):
+        return None
+    return [(int(model.wrap_objid[wrap]), float(model.wrap_prm[wrap])) for wrap in wraps]
+
+
 def written(spec: mujoco.MjSpec, name: str) -> str:
     """The spec as XML, or an error that names the robot."""
     try:
@@ -198,13 +265,22 @@ def one_line(error: Exception) -> str:
 
 #: m, least depth of an overlap: less is rounding.
 DEEP = 1e-6
+#: m, least depth of an overlap that is told of in a model whose author could have excluded it: bodies that rest on each
+#: other overlap by less.
+TOLD = 1e-3
 
 
-def overlapping(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[str, str], float]:
+def overlapping(model: mujoco.MjModel, pose: np.ndarray, name: str) -> dict[tuple[str, str], float]:
     """Pairs of bodies that overlap in a pose (nq,), and by how much, m."""
     data = mujoco.MjData(model)
     data.qpos[:] = pose
     mujoco.mj_fwdPosition(model, data)
+    full = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
+    if any(data.warning[int(kind)].number for kind in full):
+        raise RobotError(
+            f"bodies of robot '{name}' overlap in more places than MuJoCo has memory for ({data.ncon} fit): "
+            "exclude them from colliding (<exclude>, contype), move them apart, or ask for more by <size memory=...>"
+        )
     found: dict[tuple[str, str], float] = {}
     for contact in data.contact:
         bodies = sorted(int(model.geom_bodyid[geom]) for geom in contact.geom)
@@ -214,19 +290,27 @@ def overlapping(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[str, str]
     return found
 
 
-def exclude_overlaps(spec: mujoco.MjSpec, name: str, pairs: dict[tuple[str, str], float]) -> None:
-    """Exclude collisions between overlapping bodies, with one warning for all of them.
+def exclude_overlaps(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]]) -> None:
+    """Exclude collisions between overlapping bodies, as a URDF cannot.
 
     URDF users keep such pairs in other files (``disable_collisions`` in MoveIt's SRDF). In MuJoCo it is an
     ``<exclude>``.
     """
     for first, second in pairs:
         spec.add_exclude(bodyname1=first, bodyname2=second)
-    deepest = sorted(pairs, key=lambda pair: -pairs[pair])
-    named = ", ".join(f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in deepest[:3])
-    more = ", ..." if len(pairs) > 3 else ""
-    many = f"{len(pairs)} pairs of bodies overlap" if len(pairs) > 1 else "two bodies overlap"
-    warn(f"robot '{name}': {many} where it stands, and no longer collide: {named}{more}")
+
+
+def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, excluded: bool) -> None:
+    """Warn of bodies that overlap, deeper than by rounding if they were ``excluded``, once for all of them."""
+    told = [pair for pair in sorted(pairs, key=lambda pair: -pairs[pair]) if excluded or pairs[pair] > TOLD]
+    if told:
+        named = ", ".join(f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in told[:3])
+        more = ", ..." if len(told) > 3 else ""
+        many = f"{len(told)} pairs of bodies overlap" if len(told) > 1 else "two bodies overlap"
+        then = (
+            "and no longer collide" if excluded else "and MuJoCo pushes them apart: is the pose right, are the meshes?"
+        )
+        warn(f"robot '{name}': {many} where it stands, {then}: {named}{more}")
 
 
 def _thrown(model: mujoco.MjModel, bodies: list[int]) -> bool:

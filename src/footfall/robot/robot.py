@@ -22,12 +22,14 @@ from footfall.robot.model import (
     BALL,
     FREE,
     SLIDE,
+    Tie,
     base_of,
     chain_of,
     check_stored,
     compiled,
     model_bytes,
     moving_bodies,
+    ties_of,
 )
 from footfall.robot.pose import posed, set_down
 
@@ -194,6 +196,16 @@ class Robot:
         joint = np.where(at_joint, model.actuator_trnid[:, 0], 0)
         return _frozen(at_joint & np.isin(model.jnt_bodyid[joint], roots), bool)
 
+    @cached_property
+    def ties(self) -> tuple[Tie, ...]:
+        """Equalities by which one hinge or slide follows another, or is held: gears, coupled hips, mimic joints."""
+        return ties_of(self.model)[0]
+
+    @cached_property
+    def other_equalities(self) -> tuple[str, ...]:
+        """A sentence on each other equality of the model, such as a closed loop, which is no tie of two joints."""
+        return ties_of(self.model)[1]
+
     def dof_name(self, dof: int) -> str:
         """The name of degree of freedom ``dof`` in messages: "left_knee", "base x", "base pitch"."""
         joint = int(self.model.dof_jntid[dof])
@@ -203,6 +215,11 @@ class Robot:
         if self.model.jnt_type[joint] == BALL:
             return f"{self.joint_names[joint]} {'xyz'[part]}"
         return self.joint_names[joint]
+
+    def tie_name(self, tie: Tie) -> str:
+        """A tie in words: "right_hip = 0.5 * left_hip + 0.1"."""
+        follows = "" if tie.leader < 0 else f"{tie.ratio:.4g} * {self.dof_name(tie.leader)} + "
+        return f"{self.dof_name(tie.dof)} = {follows}{tie.offset:.4g}"
 
     def with_points(self, points: Any) -> Robot:
         """The same robot with other contact points, given as ``load_robot`` takes them."""

@@ -10,13 +10,25 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 from xml.parsers import expat
 
 import mujoco
 import numpy as np
 
 from footfall.errors import RobotError, warn
-from footfall.robot.mesh_files import MESH_FORMATS, add_asset, as_stl, find_mesh, is_readable, packages, with_thickness
+from footfall.robot.mesh_files import (
+    MESH_FORMATS,
+    TO_Z,
+    add_asset,
+    as_stl,
+    collada_frame,
+    corners_of,
+    find_mesh,
+    is_readable,
+    packages,
+    with_thickness,
+)
 from footfall.robot.model import HINGE, SLIDE
 
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -78,12 +90,11 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
         compiler = ElementTree.SubElement(extension, "compiler")
     from_geoms = compiler.get("inertiafromgeom") == "true"
     notes = repaired(robot, path, inertias=not from_geoms)
-    assets, left_out = _take_meshes(robot, path, compiler)
+    assets, told = _take_meshes(robot, path, compiler)
     # Links stay separate (a sole is often a link of its own), and meshes are found here.
     compiler.attrib.update(fusestatic="false", strippath="false", balanceinertia="true")
     compiler.attrib.setdefault("discardvisual", "false")
-    if left_out:
-        notes.append(f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format")
+    notes += told
     if notes:
         warn(f"'{path.name}': {'; '.join(notes)}")
 
@@ -111,7 +122,9 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
 def _take_meshes(
     robot: ElementTree.Element, path: Path, compiler: ElementTree.Element
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Read all meshes into memory, rename them in the URDF accordingly, and leave out visual ones that fail."""
+    """Read all meshes into memory, rename them in the URDF accordingly, and leave out visual ones that fail; returns
+    what was done, in words, beside them.
+    """
     meshdir = compiler.attrib.pop("meshdir", "")
     shapes = [
         (link, shape, shape.find("geometry/mesh"))
@@ -121,8 +134,8 @@ def _take_meshes(
     ]
     # If only one package is named, it is that of the file itself, whatever its folder is called now.
     own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes if mesh is not None)) == 1
-    assets: dict[str, bytes] = {}
     left_out = []
+    taken: list[_Taken] = []
     for link, shape, mesh in shapes:
         if mesh is None:
             continue
@@ -138,18 +151,97 @@ def _take_meshes(
         where = f"{shape.tag} mesh of link '{link.get('name')}' in '{path}'"
         if found is None:
             raise RobotError(f"cannot find '{file}', the {where}; looked in '{path.parent / meshdir}' and above it")
-        content = found.read_bytes()
-        if not is_readable(found, content):
-            content, file = as_stl(found, content, where), f"{PurePosixPath(file).stem}.stl"
-        if not visual and PurePosixPath(file).suffix.lower() == ".stl":
+        taken.append(_Taken(link, shape, mesh, found, found.read_bytes(), where))
+    notes = [f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format"]
+    turned = [one for one in taken if one.file.suffix.lower() == ".dae" and _lies(one)]
+    upright = _is_upright(robot, turned)
+    if turned:
+        how = "turned so that their up axis is z" if upright else "left as they are, whatever their up axis"
+        meshes = listed([one.file.name for one in turned], "Collada mesh", "Collada meshes")
+        notes.append(f"{meshes} {how}: joints and centres of mass are {'' if upright else 'not '}nearer to them turned")
+    assets: dict[str, bytes] = {}
+    for one in taken:
+        content, file = one.content, one.mesh.get("filename", "")
+        if not is_readable(one.file, content):
+            content = as_stl(one.file, content, one.where, upright=upright)
+            file = f"{PurePosixPath(file).stem}.stl"
+        if one.shape.tag != "visual" and PurePosixPath(file).suffix.lower() == ".stl":
             content = with_thickness(content)
-        mesh.set("filename", add_asset(assets, file, content))
-    return assets, left_out
+        one.mesh.set("filename", add_asset(assets, file, content))
+    return assets, notes if left_out else notes[1:]
+
+
+class _Taken(NamedTuple):
+    """A mesh that a shape of a link needs."""
+
+    link: ElementTree.Element
+    shape: ElementTree.Element
+    mesh: ElementTree.Element
+    file: Path
+    content: bytes
+    where: str  # in words
+
+
+def _lies(one: _Taken) -> bool:
+    """Whether a Collada file has another up axis than z."""
+    try:
+        return collada_frame(one.content)[1] in TO_Z
+    except ElementTree.ParseError:
+        return False  # which is said where it is read
+
+
+def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:
+    """Whether Collada meshes that lie must be turned upright, as the format says, or left, as RViz shows them.
+
+    Authors rely on either. Of both, the one is meant with which joints and centres of mass of links are nearer to the
+    boxes around their meshes; if neither, RViz's: exporters write an up axis of y whatever it is.
+    """
+    beside = np.zeros(2)
+    for one in meshes:
+        lying = corners_of(as_stl(one.file, one.content, one.where, upright=False))
+        axes = TO_Z[collada_frame(one.content)[1]]
+        scale = _vector(one.mesh.get("scale", "1 1 1"))
+        places = [place - _vector(_origin(one.shape, "xyz")) for place in _places_of(robot, one.link)]
+        turn = _rotation(_vector(_origin(one.shape, "rpy")))
+        for i, corners in enumerate((lying, lying @ axes.T)):
+            low, high = np.sort([(corners * scale).min(axis=0), (corners * scale).max(axis=0)], axis=0)
+            beside[i] += sum(np.linalg.norm(np.maximum(0.0, np.maximum(low - p, p - high))) for p in places @ turn)
+    return bool(beside[1] < beside[0] - 1e-9)
+
+
+def _places_of(robot: ElementTree.Element, link: ElementTree.Element) -> list[np.ndarray]:
+    """Where the joints of a link and its centre of mass are, in its frame, m."""
+    below = [joint for joint in robot.findall("joint") if _link(joint, "parent") == link.get("name")]
+    inertial = [one for one in link.findall("inertial") if one.find("origin") is not None]
+    return [np.zeros(3), *(_vector(_origin(one, "xyz")) for one in (*below, *inertial))]
+
+
+def _origin(element: ElementTree.Element, key: str) -> str:
+    origin = element.find("origin")
+    return "0 0 0" if origin is None else origin.get(key, "0 0 0")
+
+
+def _vector(text: str) -> np.ndarray:
+    try:
+        numbers = np.array(text.split(), dtype=float)
+    except ValueError:
+        numbers = np.empty(0)
+    return numbers if numbers.shape == (3,) else np.zeros(3)  # MuJoCo says what is wrong
+
+
+def _rotation(angles: np.ndarray) -> np.ndarray:
+    """(3, 3) rotation of roll, pitch and yaw, rad."""
+    quat, turn = np.zeros(4), np.zeros(9)
+    mujoco.mju_euler2Quat(quat, angles, "XYZ")
+    mujoco.mju_quat2Mat(turn, quat)
+    return turn.reshape(3, 3)
 
 
 LEAST_MASS = 1e-3  # kg, of a link that moves and that the file gives none
 LEAST_INERTIA = 1e-6  # kg m2, of a link that moves, about each axis
-LEAST_GYRATION = 1e-3  # m: a link with mass is at least this wide about each axis
+LEAST_GYRATION = 1e-3  # m: radius of gyration that a link gets whose own is impossible ...
+IMPOSSIBLE = 1e-5  # m: ... since no part of a robot is as narrow, about any axis ...
+MUJOCOS_LEAST = 1e-14  # kg m2: ... or since MuJoCo refuses an inertia of less
 SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")  # of a URDF, that MuJoCo reads
 MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 
@@ -270,10 +362,9 @@ def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
             link.remove(inertial)  # a link that only marks a place
         elif inertial is not None:
             moments, axes = np.linalg.eigh(inertia)
-            least = max(mass * LEAST_GYRATION**2, 1e-12)
-            if moments[0] <= least * 1e-6 or mass == 0:
+            if moments[0] <= max(mass * IMPOSSIBLE**2, MUJOCOS_LEAST) or mass == 0:
                 impossible.append(name)
-                moments = np.maximum(moments, least)
+                moments = np.maximum(moments, max(mass * LEAST_GYRATION**2, 100.0 * MUJOCOS_LEAST))
                 _set_inertia(link, mass or LEAST_MASS, axes @ np.diag(moments) @ axes.T)
             elif moments[0] + moments[1] < moments[2] * (1 - 1e-6):
                 impossible.append(name)  # and MuJoCo balances it
