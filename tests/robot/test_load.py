@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import mujoco
 import numpy as np
 import pytest
@@ -238,3 +240,46 @@ def test_what_cannot_act_under_a_law_is_told():
     jelly += "<edge equality='true'/></flexcomp>"
     with pytest.warns(FootfallWarning, match=r"flexes have no contact points and fall through the ground \(jelly\)"):
         load_robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{body}{jelly}</worldbody></mujoco>"))
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        '<replicate count="100000000" offset="1 0 0"><geom size=".1"/></replicate>',
+        '<composite type="cable" count="1000000 1 1" size="1"/>',
+        '<replicate count="9000"><replicate count="9000"><body/></replicate></replicate>',
+    ],
+)
+def test_a_model_that_asks_for_too_many_parts_is_refused_before_mujoco_makes_them(tmp_path, many):
+    path = tmp_path / "many.xml"
+    body = "<body name='trunk'><freejoint/><geom size='.1'/></body>"
+    (tmp_path / "part.xml").write_text(f"<mujoco><worldbody>{many}</worldbody></mujoco>")
+    path.write_text(f"<mujoco><worldbody>{body}</worldbody><include file='part.xml'/></mujoco>")
+    with pytest.raises(RobotError, match=r"part.xml' has more than 100000 elements with its replicas"):
+        load_robot(path)
+
+
+def test_a_texture_or_field_or_memory_beyond_any_machine_is_refused(tmp_path):
+    asset = '<texture name="a" type="2d" builtin="checker" width="60000" height="60000"/>'
+    model = "<mujoco>{}<worldbody><body name='trunk'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    path = tmp_path / "large.xml"
+    path.write_text(model.format(f"<asset>{asset}</asset>"))
+    for source in (path, mujoco.MjSpec.from_string(path.read_text())):
+        with pytest.raises(RobotError, match="has a texture of 60000 x 60000 entries"):
+            load_robot(source)
+    path.write_text(model.format('<size memory="900T"/>'))
+    with pytest.raises(RobotError, match="asks for a memory of 900T"):
+        load_robot(path)
+    header = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 60000, 60000)
+    (tmp_path / "bomb.png").write_bytes(header + b"\0" * 40)
+    path.write_text(model.format('<asset><texture name="a" type="2d" file="bomb.png"/></asset>'))
+    with pytest.raises(RobotError, match=r"has a picture 'bomb.png' of 60000 x 60000 entries"):
+        load_robot(path)
+
+
+def test_a_long_chain_of_bodies_is_no_absurd_model(tmp_path):
+    links = 400
+    path = tmp_path / "chain.xml"
+    chain = "<body pos='0.01 0 0'>" * links + "<geom size='.1'/>" + "</body>" * links
+    path.write_text(f"<mujoco><worldbody><body name='trunk'><freejoint/>{chain}</body></worldbody></mujoco>")
+    assert load_robot(path).model.nbody == links + 2

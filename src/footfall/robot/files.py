@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,11 +14,12 @@ import mujoco
 from footfall.errors import RobotError, warn
 from footfall.robot.built_in import BUILT_IN, robots
 from footfall.robot.mesh_files import add_asset, as_stl, find_mesh, is_readable
-from footfall.robot.model import one_line
-from footfall.robot.urdf import read_urdf, root_name
+from footfall.robot.model import check_sizes, check_table, one_line
+from footfall.robot.urdf import read_tree, read_urdf, root_name
 
 ENDINGS = (".xml", ".mjcf", ".urdf")
 UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without one
+PNG = b"\x89PNG\r\n\x1a\n"  # how a PNG file begins; its width and height follow 8 bytes later
 INCLUDE = re.compile(r"<include\s+file\s*=\s*[\"']([^\"']+)")
 
 
@@ -51,9 +53,29 @@ def read_model(path: Path) -> mujoco.MjSpec:
             return read_urdf(path)
         if (root := root_name(path)) not in ("", "mujoco"):
             raise RobotError(f"'{path}' is not a model of a robot, at most a part of one: its root element is <{root}>")
+        for file in (path, *_parts_of(path)):
+            _check_sizes(file)
         return mujoco.MjSpec.from_file(str(path))
     except ValueError as error:
         raise RobotError(f"MuJoCo cannot read '{path}': {one_line(error)}") from error
+
+
+def _parts_of(path: Path) -> list[Path]:
+    """The MJCF files of a model, with those that it includes or attaches; none of one that MuJoCo cannot read."""
+    try:
+        files = [Path(file) for file in mujoco.mju_getXMLDependencies(str(path))]
+    except mujoco.FatalError:
+        return []
+    return [file for file in files if file.suffix.lower() in (".xml", ".mjcf") and file.is_file()]
+
+
+def _check_sizes(path: Path) -> None:
+    """Refuse an MJCF file that asks for more than a machine has; one that is not well-formed is left to MuJoCo."""
+    try:
+        root = read_tree(path)
+    except RobotError:
+        return
+    check_sizes(root, f"'{path}'")
 
 
 def name_of(path: Path, spec: mujoco.MjSpec) -> str:
@@ -75,11 +97,14 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
     """
     assets: dict[str, bytes] = {}
     # Attached models have folders of their own, which only MuJoCo knows.
-    needed = mujoco.mju_getXMLDependencies(str(path)) if path and not is_urdf(path) else []
-    folders = {Path(file).parent for file in needed if Path(file).suffix.lower() in (".xml", ".mjcf")}
+    folders = {file.parent for file in _parts_of(path)} if path and not is_urdf(path) else set()
     missing = []
     for element, file, directory in list(_asset_files(spec)):
         content = _content(spec, element, file, directory, folder, sorted(folders))
+        if content is not None and content.startswith(PNG):
+            check_table(
+                f"robot '{name}'", f"picture '{PurePosixPath(file).name}'", *struct.unpack_from(">II", content, 16)
+            )
         if content is None:
             _leave_out(spec, element, file, f"robot '{name}'; looked in '{folder / directory}'")
             missing.append(PurePosixPath(file).name)

@@ -18,6 +18,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError, did_you_mean, warn
+from footfall.process.machine import machine_memory
 
 # As integers: a NumPy integer from the model is not found in a tuple of enums.
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -37,6 +38,10 @@ def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
     A pair that names a geom outside the model, as in a robot made for a scene, is taken as a pair with the scene.
     Gives the parts of the scene that could be touched, without level floors.
     """
+    for texture in spec.textures:
+        check_table(f"robot '{name}'", "texture", texture.width, texture.height)
+    for field in spec.hfields:
+        check_table(f"robot '{name}'", "hfield", field.nrow, field.ncol)
     for i, body in enumerate(spec.bodies):
         body.name = body.name or f"body{i}"
     scene = list(_scenery(spec.worldbody))
@@ -400,8 +405,9 @@ def _range(limited: Any, values: Any) -> np.ndarray | None:
 #: Elements that read other files or libraries, or replicate; MuJoCo resolves them when it writes XML.
 RESOLVED = frozenset(("include", "model", "attach", "replicate", "composite", "flexcomp", "extension", "plugin"))
 FOLDERS = ("meshdir", "texturedir", "assetdir")
-#: The most entries of a height field or texture, and the most bytes or items of an attribute of <size>.
-LARGEST_TABLE, LARGEST_SIZE = 2**25, 2**33
+#: The most entries of a height field or texture (8192 x 8192: 200 MB of colours), and the most elements that replicas
+#: may make: MuJoCo compiles some 10,000 a second.
+LARGEST_TABLE, LARGEST_COUNT = 2**26, 100_000
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 
 
@@ -414,26 +420,41 @@ def check_stored(mjcf: str, assets: Mapping[str, bytes]) -> None:
     except ElementTree.ParseError as error:
         raise RobotError(f"its model is not XML: {error}") from error
     for element in root.iter():
-        _check(element, assets)
-
-
-def _check(element: ElementTree.Element, assets: Mapping[str, bytes]) -> None:
-    tag = element.tag
-    if tag in RESOLVED:
-        raise RobotError(f"its model has an element <{tag}>, which could read other files; Footfall does not write it")
-    for name, value in element.attrib.items():
-        if name.startswith("file") and value not in assets:
-            raise RobotError(f"its model reads the file '{value}', which is not inside the recording")
-        if name in FOLDERS and value.strip("./"):
-            raise RobotError(f"its model reads files in the folder '{value}', which is not inside the recording")
-    if tag == "size":
+        if element.tag in RESOLVED:
+            raise RobotError(
+                f"its model has an element <{element.tag}>, which could read other files; Footfall does not write it"
+            )
         for name, value in element.attrib.items():
-            if _number(value) > LARGEST_SIZE:
-                raise RobotError(f"its model asks for a {name} of {value}")
-    for rows, columns in (("nrow", "ncol"), ("width", "height")):
-        entries = _number(element.get(rows, "0")) * _number(element.get(columns, "0"))
-        if tag in ("hfield", "texture") and not entries <= LARGEST_TABLE:
-            raise RobotError(f"its model has a {tag} of {element.get(rows)} x {element.get(columns)} entries")
+            if name.startswith("file") and value not in assets:
+                raise RobotError(f"its model reads the file '{value}', which is not inside the recording")
+            if name in FOLDERS and value.strip("./"):
+                raise RobotError(f"its model reads files in the folder '{value}', which is not inside the recording")
+    check_sizes(root, "its model")
+
+
+def check_sizes(root: ElementTree.Element, model: str) -> None:
+    """Raise a ``RobotError`` where the XML of a ``model`` asks for more than a machine has, before MuJoCo tries."""
+    found, left = 0.0, [(root, 1.0)]
+    while left:  # bodies may be nested deeper than functions of Python
+        element, times = left.pop()
+        tag = element.tag
+        if tag in ("replicate", "composite", "flexcomp"):
+            times *= math.prod(max(1.0, _number(count)) for count in element.get("count", "1").split())
+        found += times
+        if not found <= LARGEST_COUNT:
+            raise RobotError(f"{model} has more than {LARGEST_COUNT} elements with its replicas and composites")
+        left += [(child, times) for child in element]
+        for name, value in element.attrib.items() if tag == "size" else ():
+            if _number(value) > machine_memory():
+                raise RobotError(f"{model} asks for a {name} of {value}")
+        for rows, columns in (("nrow", "ncol"), ("width", "height")) if tag in ("hfield", "texture") else ():
+            check_table(model, tag, _number(element.get(rows, "0")), _number(element.get(columns, "0")))
+
+
+def check_table(model: str, kind: str, rows: float, columns: float) -> None:
+    """Raise a ``RobotError`` where a height field or texture of a model, or a picture for it, is absurdly large."""
+    if not rows * columns <= LARGEST_TABLE:
+        raise RobotError(f"{model} has a {kind} of {rows:g} x {columns:g} entries: more than {LARGEST_TABLE} in all")
 
 
 def _number(text: str) -> float:
