@@ -144,7 +144,10 @@ class LinearizingPenalty(CoupledLaw):
 
     @property
     def unclaimed(self) -> Mapping[str, str]:
+        lifted = "(17) lifts a foot that landed deep to the depth eps, whatever load came onto it since"
         return {
+            "normal energy": lifted,
+            "contact energy": lifted,
             "friction direction": "friction opposes the acceleration and kv times the velocity that (17) asks away",
             "friction energy": "friction drives a slip that normal forces would end sooner than (17) prescribes",
         }

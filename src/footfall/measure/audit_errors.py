@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 
+#: Cosine of the angle between the normals of two samples beyond which they belong to two faces of the ground: 30
+#: degrees, by which a normal of smooth ground turns in many steps.
+TURNED = math.cos(math.radians(30.0))
+
+
 class Scales(NamedTuple):
     """What errors are compared with."""
 
@@ -137,11 +142,10 @@ def friction_angle(rec: Record) -> np.ndarray:
     angle = _angle(force, -velocity)
     angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -velocity[1:]))
     slides[:-1] &= np.linalg.norm(velocity[1:], axis=-1) > slow
-    rows = np.flatnonzero(slides[:-1].any(axis=1))
-    end, normal = _with_next_speeds(rec, rows), rec.normal[rows]
-    end -= np.einsum("tpi,tpi->tp", end, normal)[..., None] * normal
-    angle[rows] = np.minimum(angle[rows], _angle(force[rows], -end))
-    slides[rows] &= np.linalg.norm(end, axis=-1) > slow
+    end, normal = _velocity_after(rec), rec.normal[:-1]
+    end = end - np.einsum("tpi,tpi->tp", end, normal)[..., None] * normal
+    angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -end))
+    slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
     if rec.law.event_driven:
         slides &= np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > -slow
     worst = np.where(slides, angle, -1.0).max(axis=1, initial=-1.0)
@@ -171,40 +175,41 @@ def contact_energy(rec: Record) -> np.ndarray:
 def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
     """(T - 1, B) J each, of normal forces and of friction on every body that touches.
 
-    Work is that of ``measure.energy``: the force of row k times the mean of the velocities of rows k and k + 1. Where
-    points land, normal forces can reverse their slip within the step; friction that opposes the remaining slip, or
-    holds the point, then seems to drive the slip before. There the work of friction uses the velocities that the points
-    of row k have with the joint speeds of row k + 1, and the rest counts as work of the normal forces.
+    Work is the change of kinetic energy that a force makes in a step of semi-implicit Euler: the force of row k times
+    the mean of the velocities that its points have with the joint speeds of rows k and k + 1. The recorded velocity of
+    row k + 1 would be that of another point of the body where the place of contact jumps, as of a round foot between
+    tread and riser. Where points land, normal forces can reverse their slip within the step; friction that opposes the
+    remaining slip, or holds the point, then seems to drive the slip before. There the work of friction uses the speeds
+    of row k + 1 alone, and the rest counts as work of the normal forces.
     """
     span = np.diff(rec.time)[:, None]
     friction = tangential(rec, rec.force)[:-1]
-    mean = 0.5 * (rec.velocity[:-1] + rec.velocity[1:])
+    after = _velocity_after(rec)
+    mean = 0.5 * (rec.velocity[:-1] + after)
     bodies = contact_bodies(rec)
 
-    def work(force: np.ndarray, velocity: np.ndarray, span: np.ndarray) -> np.ndarray:
+    def work(force: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         of_points = np.einsum("tpi,tpi->tp", force, velocity) * span
         return np.stack([of_points[:, points].sum(axis=1) for points in bodies], axis=1)
 
-    total, rubbed = work(rec.force[:-1], mean, span), work(friction, mean, span)
-    driven = np.flatnonzero((rubbed > 1e-9 * scales(rec).energy).any(axis=1))
-    left = work(friction[driven], _with_next_speeds(rec, driven), span[driven])
-    rubbed[driven] = np.where(rubbed[driven] > 0.0, np.minimum(rubbed[driven], left), rubbed[driven])
+    total, rubbed = work(rec.force[:-1], mean), work(friction, mean)
+    rubbed = np.where(rubbed > 0.0, np.minimum(rubbed, work(friction, after)), rubbed)
     return total - rubbed, rubbed
 
 
-def _with_next_speeds(rec: Record, rows: np.ndarray) -> np.ndarray:
-    """(N, P, 3) m/s, world frame: velocities of the points placed as in some rows, with the joint speeds of the next
-    rows.
-    """
+@once
+def _velocity_after(rec: Record) -> np.ndarray:
+    """(T - 1, P, 3) m/s, world frame: velocities of the points placed as in each row, with joint speeds of the next."""
     robot, model = rec.robot, rec.robot.model
     body = robot.point_body
     if rec.other_points.size:
         body = np.concatenate([body, robot.others.of_body[rec.other_points]])
-    data, states = scratch_data(model), States(rec.qpos[rows], rec.qvel[rows + 1], np.zeros((len(rows), model.nu)))
+    count = max(len(rec) - 1, 0)
+    data, states = scratch_data(model), States(rec.qpos[:-1], rec.qvel[1:], np.zeros((count, model.nu)))
     spin, com = replay(data, SPEEDS, states, (data.cvel, data.subtree_com))
-    spin = spin.reshape(len(rows), model.nbody, 6)[:, body]
-    com = com.reshape(len(rows), model.nbody, 3)[:, model.body_rootid[body]]
-    return np.asarray(spin[..., 3:] + cross(spin[..., :3], rec.position[rows] - com))
+    spin = spin.reshape(count, model.nbody, 6)[:, body]
+    com = com.reshape(count, model.nbody, 3)[:, model.body_rootid[body]]
+    return np.asarray(spin[..., 3:] + cross(spin[..., :3], rec.position[:-1] - com))
 
 
 def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndarray:
@@ -219,8 +224,7 @@ def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndar
     """
     found = np.zeros(len(rec))
     for points, work in zip(contact_bodies(rec), works.T, strict=True):
-        touching = (rec.gap[:, points] <= 0.0) | (rec.force[:, points] != 0.0).any(axis=-1)
-        for a, b in runs(touching.any(axis=1)):
+        for a, b in _stances(rec, points):
             stored = 0.0
             if a == 0:
                 size = np.linalg.norm(force[0, points], axis=-1)
@@ -228,6 +232,33 @@ def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndar
             end = min(b, len(rec) - 1)
             found[a + 1 : end + 1] += np.maximum(np.cumsum(work[a:end]) - stored, 0.0)
     return found
+
+
+def error_at_edges(rec: Record) -> np.ndarray:
+    """(T,) J, bound of the energy that finite steps create where the normal jumps, since touch-down, all bodies.
+
+    A point has one normal. Where it changes from one face of the ground to another, as a round foot between tread and
+    riser, a step takes it into the new face before that pushes back, and the old face pushes it until the step ends.
+    Both are errors of the step, which vanish with it: the normal forces times these distances.
+    """
+    span, load = np.diff(rec.time)[:, None], np.maximum(normal_force(rec), 0.0)
+    jumps = np.einsum("tpi,tpi->tp", rec.normal[1:], rec.normal[:-1]) < TURNED
+    entered = np.maximum(-np.einsum("tpi,tpi->tp", rec.velocity[1:], rec.normal[1:]), 0.0)
+    left = np.maximum(np.einsum("tpi,tpi->tp", _velocity_after(rec), rec.normal[:-1]), 0.0)
+    late = np.where(jumps, (load[1:] * entered + load[:-1] * left) * span, 0.0)
+    found = np.zeros(len(rec))
+    for points in contact_bodies(rec):
+        own = late[:, points].sum(axis=1)
+        for a, b in _stances(rec, points):
+            end = min(b, len(rec) - 1)
+            found[a + 1 : end + 1] += np.cumsum(own[a:end])
+    return found
+
+
+def _stances(rec: Record, points: np.ndarray) -> list[tuple[int, int]]:
+    """(first, end) of the samples in which some of the points touch the ground, end exclusive."""
+    touching = (rec.gap[:, points] <= 0.0) | (rec.force[:, points] != 0.0).any(axis=-1)
+    return runs(touching.any(axis=1))
 
 
 # ---- centres of pressure -----------------------------------------------------------------------------------

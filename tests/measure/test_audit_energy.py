@@ -1,0 +1,71 @@
+"""Which energy of contacts is the law's, which the step's, and which the audit's own mistake."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bounds import close
+
+import footfall as ff
+from footfall.measure.audit_errors import _works
+
+
+def pressed_into_a_corner(law, dt=1e-3):
+    """A ball that rolls against a riser and is pressed to it with three times its weight, for 0.4 s."""
+    ball = ff.load_robot("ball")
+    ground = ff.Ground.stairs(rise=0.5, run=1.0, start=float(ball.point_radius[0]) + 0.05)
+    push = ff.Push("ball", force=(3.0 * ball.weight, 0.0, 0.0), duration=1.0)
+    qvel = np.array([0.8, 0.0, 0.0, 0.0, 0.0, 0.0])
+    return ff.Simulation(ball, ground=ground, law=law, dt=dt).run(0.4, qvel=qvel, pushes=[push])
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "hunt-crossley"])
+def test_work_of_contacts_is_the_change_of_kinetic_energy_where_the_normal_jumps(law):
+    """Semi-implicit Euler changes kinetic energy by impulses times mean velocities, exactly; gravity and push known."""
+    rec = pressed_into_a_corner(law)
+    jumps = np.einsum("tpi,tpi->t", rec.normal[1:], rec.normal[:-1]) < 0.5
+    assert jumps.sum() > 20
+    mass, push = rec.robot.mass, 3.0 * rec.robot.weight
+    inertia = rec.robot.model.body_inertia[1]
+    kinetic = 0.5 * (mass * rec.qvel[:, :3] ** 2 + inertia * rec.qvel[:, 3:] ** 2).sum(axis=1)
+    mean = 0.5 * (rec.qvel[:-1, :3] + rec.qvel[1:, :3])
+    others = (mean @ (mass * rec.robot.gravity + np.array([push, 0.0, 0.0]))) * np.diff(rec.time)
+    normal, friction = _works(rec)
+    close((normal + friction).sum(axis=1), np.diff(kinetic) - others, rtol=0.0, atol=1e-12 * kinetic.max())
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "hunt-crossley"])
+def test_a_walk_up_stairs_of_two_centimetres_does_not_fail_for_the_energy_of_normal_forces(law):
+    """Round feet buzz between tread and riser at 1 ms: a note, which a quarter of the step all but removes."""
+    walked = [
+        ff.Simulation("quadruped", ground=ff.Ground.stairs(rise=0.02), law=law, dt=dt).run(
+            4.0, controller="quadruped-walk"
+        )
+        for dt in (1e-3, 2.5e-4)
+    ]
+    assert not any(rec.summary()["fell"] for rec in walked)
+    coarse, fine = (ff.audit(rec)["normal energy"] for rec in walked)
+    assert coarse.verdict == "note"
+    assert fine.verdict in ("pass", "note")
+    assert fine.worst < 0.5 * coarse.worst
+    assert ff.audit(walked[0])["contact energy"].verdict == "pass"
+
+
+def test_the_linearizing_law_lifts_a_load_out_of_the_ground_and_a_spring_does_not():
+    """A brick that fell 5 cm is loaded where it is deepest: what it has later and nobody gave it came from the ground.
+
+    The work of the load is its force times the way of the brick, which turns by nothing.
+    """
+    gained = {}
+    for law in ("linearizing-penalty", "spring-damper"):
+        sim = ff.Simulation("brick", law=law)
+        load, fallen = 50.0 * sim.robot.weight, sim.robot.home + np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+        deepest = int(np.argmin(sim.run(0.2, qpos=fallen).qpos[:, 2])) * sim.dt
+        push = ff.Push(sim.robot.root, force=(0.0, 0.0, -load), start=deepest, duration=1.0)
+        rec = sim.run(0.5, qpos=fallen, pushes=[push])
+        loaded = rec.time >= deepest
+        energy = ff.measure.energy(rec).mechanical + load * rec.qpos[:, 2]
+        gained[law] = float(energy[-1] - energy[loaded][0])
+        row = ff.audit(rec)["normal energy"]
+        assert row.verdict == ("note" if law == "linearizing-penalty" else "pass")
+    assert gained["linearizing-penalty"] > 0.0 > gained["spring-damper"]
