@@ -8,11 +8,28 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
+from footfall.compiled import inlined
 from footfall.ground import Ground
 from footfall.robot import Robot
 
+#: Share of its standing height over the ground below which the centre of mass, or the base, of a robot has fallen: legs
+#: that are folded so far carry it no more.
+FALLEN_HEIGHT = 0.5
+#: rad, tilt of the trunk from its standing attitude beyond which a robot has fallen: no leg reaches under it any more.
+FALLEN_TILT = 1.0
 #: The nearest place of uneven ground is exact up to this distance beyond the radius of a robot's largest ball, m.
 BEYOND = 0.02
+
+
+@inlined
+def fallen(height, standing, tilt):
+    """Whether a robot has fallen, for everything here that asks: controllers, measures, worlds and learning.
+
+    ``height`` (m) is that of its centre of mass, or of its base, over the ground, ``standing`` (m) what it is when the
+    robot stands, ``tilt`` (rad) the angle of its trunk from the standing attitude; 0 where it has no trunk. Called as
+    ``fallen.py_func`` it takes arrays.
+    """
+    return (height < FALLEN_HEIGHT * standing) | (tilt > FALLEN_TILT)
 
 
 def point_jacobian(robot: Robot, data: mujoco.MjData) -> np.ndarray:

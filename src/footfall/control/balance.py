@@ -65,6 +65,7 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.solve.dense import minimum_norm_solve
+from footfall.standing import fallen
 
 
 class Wanted(NamedTuple):
@@ -287,8 +288,6 @@ def watched() -> Watched:
 UNSOLVED, INFEASIBLE, SATURATED, UNREACHABLE, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: A wrench is missed if more than this share of the weight, or of the weight times the height of the mass, is lacking.
 MISSED = 0.01
-#: A robot whose centre of mass is below this part of its height at the start has fallen.
-FALLEN_HEIGHT = 0.5
 #: A robot that is at rest (m/s) for this long (s) this far (m) from the reference does not get there.
 AT_REST, A_WHILE, FAR = 5e-3, 0.5, 5e-3
 #: Whether a robot could stand at its reference is asked this often, s.
@@ -332,7 +331,11 @@ def see_balance(balance, time):
     else:
         program = balance.problem.program
         feel_bearing(balance.unloaded, senses, balance.gains.weight[2], program.lower, program.upper)
-    if not watched.fallen[0] and height < FALLEN_HEIGHT * watched.height[0]:
+    upright = 0.0  # cosine of the trunk's tilt: the vertical in its frame, as it is and as it is wanted
+    for k in range(3):
+        upright += wanted.orientation[2, k] * trunk[6 + k]
+    tilt = math.acos(min(1.0, max(-1.0, upright)))
+    if not watched.fallen[0] and fallen(height, watched.height[0], tilt):
         watched.fallen[0] = 1
         note(balance.log, time, FALLEN, height)
 

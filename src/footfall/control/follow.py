@@ -41,7 +41,7 @@ from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.robot.motors import Drives, drives, torque_range, write_controls
 from footfall.solve.quadratic_program import UNBOUNDED
-from footfall.standing import place
+from footfall.standing import fallen, place
 
 
 class Sizes(NamedTuple):
@@ -98,8 +98,6 @@ MOST_LOAD, LEAST_SUM = 2.0, 1.5
 TOUCHES = 2e-3
 #: m/s at which a point that should stand comes down to find the ground.
 DESCENT = 0.1
-#: rad that the trunk, and part of its height that the centre of mass, may be off before the robot has fallen.
-FALLEN_TILT, FALLEN_HEIGHT = 1.0, 0.4
 #: N m s/rad per N of weight, by which the motors of a robot that fell brake.
 BRAKE = 0.01
 
@@ -257,8 +255,8 @@ def report(follow):
 def look_for_fall(follow, time):
     """Note a trunk that tilts too far off the motion, or a centre of mass that is too low."""
     joints = follow.body.driven.size
-    tilt, low = follow.signals[joints + 3], -follow.signals[joints + 6]
-    if tilt > FALLEN_TILT or low > FALLEN_HEIGHT * follow.table.moment.com[0, 2]:
+    tilt, low, height = follow.signals[joints + 3], -follow.signals[joints + 6], follow.table.moment.com[0, 2]
+    if fallen(height - low, height, tilt):
         follow.fallen[0] = 1
         row = note(follow.log, time, FALLEN, tilt)
         if row >= 0:

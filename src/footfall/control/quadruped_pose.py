@@ -48,13 +48,15 @@ def _walking_home(robot: Robot, legs: tuple[tuple[int, int, int], ...], points: 
     length = np.linalg.norm(knees - thighs, axis=1) + np.linalg.norm(feet - knees, axis=1)
     stretched = np.linalg.norm(feet - thighs, axis=1) / length
     com = data.subtree_com[model.body_rootid[robot.point_body[points[0]]]]
-    aside = abs(float(feet[:, 0].mean() - com[0])) / float(length.mean())
+    ahead = robot.forward
+    aside = abs(float((feet.mean(axis=0) - com) @ ahead)) / float(length.mean())
     if stretched.max() <= STRAIGHT and aside <= ASIDE:
         return robot
     goals = feet.copy()
     goals[:, 2] = thighs[:, 2] - BENT * length.min()
     for _ in range(PASSES):
-        goals[:, 0] = thighs[:, 0] + (com[0] - thighs[:, 0].mean())  # com is a view of what the kinematics make
+        under = thighs @ ahead + (com - thighs.mean(axis=0)) @ ahead  # com is a view of what the kinematics make
+        goals += np.outer(under - goals @ ahead, ahead)
         for leg, point, goal in zip(legs, points, goals, strict=True):
             if not _bend(robot, data, leg, point, goal):
                 return robot
@@ -88,7 +90,7 @@ def _bend(robot: Robot, data: mujoco.MjData, leg: tuple[int, int, int], point: i
             data.qpos[at] = np.clip(data.qpos[at] + change, low, high)
         mujoco.mj_forward(model, data)
         if np.linalg.norm(goal - _foot(robot, data, point)) < NEAR:
-            found.append((float(data.xanchor[joints[2], 0]), tuple(data.qpos[at])))
+            found.append((float(data.xanchor[joints[2]] @ robot.forward), tuple(data.qpos[at])))
     data.qpos[at] = min(found)[1] if found else home
     mujoco.mj_forward(model, data)
     return bool(found)

@@ -50,6 +50,7 @@ from footfall.control.senses import (
     rotation_between,
     translation,
     tree_of,
+    write_flat_on,
 )
 from footfall.errors import ControllerError, did_you_mean
 from footfall.gait.footsteps import SCHEDULES, Schedule
@@ -59,7 +60,7 @@ from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import cholesky, cholesky_solve
-from footfall.standing import at_home, place, point_positions
+from footfall.standing import at_home, fallen, place, point_positions
 
 #: Kinds of episodes that are reported.
 SATURATED, FALLEN, KINDS = 0, 1, 2
@@ -78,8 +79,8 @@ class FourLegs(NamedTuple):
     point: np.ndarray  # (4,) contact point of each foot
     body: np.ndarray  # (4,) its body
     leg: np.ndarray  # (4, 3) degrees of freedom with motors that move it
-    offset: np.ndarray  # (4, 3) m, from the centre of mass
-    trunk: np.ndarray  # (3, 3) orientation of the root
+    offset: np.ndarray  # (4, 3) m ahead, to the left and up from the centre of mass
+    axes: np.ndarray  # (3, 3) rows: axes of the root that point forward, left and up at home, in its frame
 
 
 class QuadrupedGait(NamedTuple):
@@ -119,7 +120,7 @@ class Scratch(NamedTuple):
     jacobian: np.ndarray  # (3, nv) of a foot
     inertia: np.ndarray  # (nv, nv)
     axes: np.ndarray  # (3, 3) wanted orientation of the trunk
-    trunk: np.ndarray  # (3, 3) its orientation
+    trunk: np.ndarray  # (3, 3) columns: its axes that point forward, left and up at home, world frame
     com_velocity: np.ndarray  # (3,) m/s
     velocity: np.ndarray  # (3,) m/s, of a foot
     drift: np.ndarray  # (3,) m/s2, its acceleration while joints keep their speeds
@@ -192,8 +193,6 @@ SOONEST, DESCENT = 0.6, 0.15
 OBSTACLE, HIGHER = 0.3, 1.0
 #: Cycles in which the speed is taken up and given back.
 RAMP = 1.0
-#: rad of the trunk, and part of the height, at which the robot has fallen.
-FALLEN_TILT, FALLEN_HEIGHT = 1.0, 0.6
 #: Damping of the inverse of a leg's Jacobian, as a share of its size: a straight leg is not asked for the impossible.
 DAMPED = 1e-3
 
@@ -237,19 +236,17 @@ def quadruped_tick(walk, time, ctrl):
 @inlined
 def see_trunk(walk):
     """Take over the state; where the trunk points at the first call is straight ahead."""
-    senses, tree, now, scratch, home = walk.senses, walk.tree, walk.now, walk.scratch, walk.robot.trunk
+    senses, tree, now, scratch, axes = walk.senses, walk.tree, walk.now, walk.scratch, walk.robot.axes
     place_contacts(senses, walk.contacts)
     com_motion(senses, tree, scratch.com_jacobian, scratch.com_velocity)
+    turned = senses.xmat[tree.root]
     for c in range(3):
         for k in range(3):
-            scratch.trunk[c, k] = senses.xmat[tree.root, 3 * c + k]
+            own = turned[3 * c] * axes[k, 0] + turned[3 * c + 1] * axes[k, 1] + turned[3 * c + 2] * axes[k, 2]
+            scratch.trunk[c, k] = own
     if not now.begun[0]:
         now.begun[0] = 1
-        ahead, aside = 0.0, 0.0  # of trunk home^T, the first column
-        for k in range(3):
-            ahead += scratch.trunk[0, k] * home[0, k]
-            aside += scratch.trunk[1, k] * home[0, k]
-        now.heading[0] = math.atan2(aside, ahead)
+        now.heading[0] = math.atan2(scratch.trunk[1, 0], scratch.trunk[0, 0])
         for c in range(2):
             now.way[c] = senses.subtree_com[tree.root, c]
 
@@ -341,11 +338,9 @@ def height_of_feet(walk, standing):
 @inlined
 def look_for_fall(walk, time, height):
     """Note a trunk that tilted or sank too far."""
-    home, trunk = walk.robot.trunk, walk.scratch.trunk
-    upright = home[2, 0] * trunk[2, 0] + home[2, 1] * trunk[2, 1] + home[2, 2] * trunk[2, 2]
-    tilt = math.acos(min(1.0, max(-1.0, upright)))
+    tilt = math.acos(min(1.0, max(-1.0, walk.scratch.trunk[2, 2])))
     tall = walk.senses.subtree_com[walk.tree.root, 2] - height
-    if tilt >= FALLEN_TILT or tall <= FALLEN_HEIGHT * walk.robot.height:
+    if fallen(tall, walk.robot.height, tilt):
         walk.now.fallen[0] = 1
         row = note(walk.log, time, FALLEN, tilt)
         if row >= 0:
@@ -363,11 +358,7 @@ def lead_trunk(walk, height):
     for c in range(2):
         wrench[c] += ALONG[0] * robot.rate * (now.way[c] - com[c]) + ALONG[1] * w * (now.wanted[c] - v[c])
     wrench[2] += UPWARD[0] * robot.rate * (height + robot.height - com[2]) - UPWARD[1] * w * v[2]
-    cosine, sine = math.cos(now.heading[0]), math.sin(now.heading[0])
-    for k in range(3):
-        scratch.axes[0, k] = cosine * robot.trunk[0, k] - sine * robot.trunk[1, k]
-        scratch.axes[1, k] = sine * robot.trunk[0, k] + cosine * robot.trunk[1, k]
-        scratch.axes[2, k] = robot.trunk[2, k]
+    write_flat_on((0.0, 0.0), now.heading[0], scratch.axes)
     off = rotation_between(scratch.axes, scratch.trunk)
     for c in range(3):
         wrench[c] *= robot.mass
@@ -612,7 +603,9 @@ def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
     """The robot as it stands at home."""
     data = at_home(robot)
     points, com = point_positions(robot, data), data.subtree_com[tree.root]
-    feet = corner_points(robot, points - com)
+    facing = np.column_stack([robot.forward, np.cross((0.0, 0.0, 1.0), robot.forward), (0.0, 0.0, 1.0)])
+    offset = (points - com) @ facing
+    feet = corner_points(robot, offset)
     size = size_of(robot, robot.point_count)
     return FourLegs(
         mass=size.mass,
@@ -623,8 +616,8 @@ def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
         point=np.array(feet, dtype=np.int64),
         body=robot.point_body[feet].astype(np.int64),
         leg=np.array([leg_of(robot, driven, tree, point) for point in feet], dtype=np.int64),
-        offset=(points - com)[feet],
-        trunk=data.xmat[tree.root].reshape(3, 3).copy(),
+        offset=offset[feet],
+        axes=facing.T @ data.xmat[tree.root].reshape(3, 3),
     )
 
 

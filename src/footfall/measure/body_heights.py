@@ -60,6 +60,18 @@ def base_height(rec: Record) -> np.ndarray:
     return base[:, 2] - rec.ground.height(base[:, 0], base[:, 1])
 
 
+def base_tilt(rec: Record) -> np.ndarray:
+    """(T,) rad, angle of the base from upright, as it stands at home; 0 for a base that is a foot, as of a ball."""
+    robot = rec.robot
+    if robot.base in robot.point_body:
+        return np.zeros(len(rec))
+    data = at_home(robot, scratch_data(robot.model))
+    up = data.xmat[robot.base, 6:9].copy()  # the vertical in its frame
+    (axes,) = replay_places(data, rec.qpos, [data.xmat[robot.base]])
+    tilt: np.ndarray = np.arccos(np.clip(axes.reshape(-1, 9)[:, 6:9] @ up, -1.0, 1.0))
+    return tilt
+
+
 def standing_base_height(rec: Record) -> float:
     """Height (m) of the base above the ground in the home pose, or at the start if that is lower."""
     return min(_home_height(rec.robot), float(base_height(rec)[0]))

@@ -1,7 +1,7 @@
 """Falls: whether, when and why.
 
-A robot has fallen when its base has sunk to a share of its standing height, or when a body other than a foot lies on
-the ground.
+A robot has fallen when its base has sunk or tilted too far (:func:`footfall.standing.fallen`), or when a body other
+than a foot lies on the ground.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from footfall.measure.body_heights import base_height, first_body_down, standing_base_height
+from footfall.measure.body_heights import base_height, base_tilt, first_body_down, standing_base_height
 from footfall.measure.motion import momentum
 from footfall.measure.slip import slip_distance
 from footfall.measure.support import support_margin
+from footfall.standing import FALLEN_TILT, fallen
 
 if TYPE_CHECKING:
     from footfall.record import Record
     from footfall.robot import Robot
 
-#: Share of its standing height below which the base has fallen.
-LOW = 2.0 / 3.0
 #: Least slip of a foot before the fall that is reported with it, m.
 SLID = 0.01
 
@@ -38,16 +37,16 @@ class Fall:
         return f"fell at {self.time:.3g} s: {self.cause}"
 
 
-def fall(rec: Record, below: float = LOW) -> Fall | None:
-    """The first time the base is below ``below`` times its standing height, or a body other than a foot is on the
-    ground.
+def fall(rec: Record) -> Fall | None:
+    """The first time the base is too low or too tilted (:func:`footfall.standing.fallen`), or another body than a foot
+    is on the ground.
 
     The base is the last body that carries all legs, with one leg the root; its standing height above the ground is that
     of the home pose, or of the start of the run if that is lower. The cause says when the centre of mass left the
     support for good and on which side (as the robot faced then), or that it sank between the feet; how far a foot
     had slid by then; and which sign of a fall was seen. A robot that is fixed in the world does not fall.
     """
-    sign = _first_sign(rec, below)
+    sign = _first_sign(rec)
     if sign is None:
         return None
     until, what = sign
@@ -77,21 +76,23 @@ def _side(step: np.ndarray, robot: Robot, qpos: np.ndarray) -> str:
     return "to its left" if left > 0.0 else "to its right"
 
 
-def has_fallen(rec: Record, below: float = LOW) -> bool:
+def has_fallen(rec: Record) -> bool:
     """Whether :func:`fall` finds a fall."""
-    return _first_sign(rec, below) is not None
+    return _first_sign(rec) is not None
 
 
-def _first_sign(rec: Record, below: float) -> tuple[int, str] | None:
+def _first_sign(rec: Record) -> tuple[int, str] | None:
     """The sample in which a robot had fallen, and the sign of it."""
     if not len(rec) or rec.robot.held:
         return None
-    height, standing = base_height(rec), standing_base_height(rec)
-    low = np.flatnonzero(height < below * standing)
+    height, standing, tilt = base_height(rec), standing_base_height(rec), base_tilt(rec)
+    low = np.flatnonzero(fallen.py_func(height, standing, tilt))
     down = first_body_down(rec)
     if down is not None and (not low.size or down.sample < low[0]):
         return down.sample, f"body '{down.body}' is on the ground"
     if not low.size:
         return None
     at = int(low[0])
+    if tilt[at] > FALLEN_TILT:
+        return at, f"its base tilted by {tilt[at]:.2f} rad"
     return at, f"its base sank to {height[at]:.3g} m of {standing:.3g} m"

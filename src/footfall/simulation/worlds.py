@@ -27,9 +27,7 @@ from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import check_memory, multiple, step_count
 from footfall.simulation.worlds_engine import InWorlds, make_engine, make_plan, signal_count
 from footfall.simulation.worlds_given import Starts, check_worlds, make_inputs, rows, state_of_world
-
-#: Height of the centre of mass, as a share of that in the home pose, below which a world is down.
-FALL = 0.5
+from footfall.standing import FALLEN_HEIGHT
 
 
 class Worlds(UnderWay):
@@ -80,7 +78,7 @@ class Worlds(UnderWay):
         ground: Ground | Sequence[Ground] | None = None,
         mass_scale: ArrayLike | None = None,
         pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
-        fall: float = FALL,
+        fall: float = FALLEN_HEIGHT,
         threads: int | None = None,
     ) -> None:
         check_worlds(simulation, count, device, precision)

@@ -76,8 +76,8 @@ class WalkOutcome:
     """What became of a walk."""
 
     speed: float  # m/s, over ground in the middle of the walk
-    way: float  # m, forward
-    drift: float  # m, to the left
+    way: float  # m, the way that the robot faces at home
+    drift: float  # m, to the left of that
     cost_of_transport: float
     audit: str  # verdict
     audit_summary: str  # with the rows that are not as they should be
@@ -91,10 +91,11 @@ def walk_outcome(rec: Record) -> WalkOutcome:
     time = float(rec.time[last] - rec.time[first])
     speed = float(np.hypot(*(com[last] - com[first])[:2])) / time if time > 0.0 else math.nan
     fallen, audited = fall(rec), audit(rec)
+    went, ahead = com[-1] - com[0], rec.robot.forward
     return WalkOutcome(
         speed=speed,
-        way=float(com[-1, 0] - com[0, 0]),
-        drift=float(com[-1, 1] - com[0, 1]),
+        way=float(went @ ahead),
+        drift=float(ahead[0] * went[1] - ahead[1] * went[0]),
         cost_of_transport=float(cost_of_transport(rec)),
         audit=audited.verdict,
         audit_summary=audited.summary,

@@ -15,6 +15,7 @@ from footfall.robot import Foot, Robot
 from footfall.robot.motors import Drives, drives
 from footfall.standing import at_home
 
+UP = np.array([0.0, 0.0, 1.0])
 #: Motors that a leg needs for its foot to take any pose.
 LEG_JOINTS = 6
 #: With one motor less the ankle cannot roll: then a foot tips on its edges as the hips sway.
@@ -39,7 +40,7 @@ ANKLE = 0.4
 
 @dataclass(frozen=True, eq=False)
 class Sole:
-    """A foot as a flat plate. The sole's frame has its origin amid the outline, x forward, z up, when the robot stands.
+    """A foot as a flat plate. The sole's frame has its origin amid the outline; at home x is forward, z up.
 
     Attributes:
         name: of the foot.
@@ -94,6 +95,8 @@ class Biped:
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
         com_ahead: m, centre of mass ahead of the middle of the soles at home.
+        facing: (3, 3) columns forward, left and up at home, world frame.
+        home_trunk: (3, 3) axes of the trunk at home, world frame.
         hip_height: m, hips over the ankles at home.
         step_width: m, between the middles of the soles at home.
     """
@@ -114,6 +117,8 @@ class Biped:
     torque: np.ndarray
     com_height: float
     com_ahead: float
+    facing: np.ndarray
+    home_trunk: np.ndarray
     hip_height: float
     step_width: float
 
@@ -126,6 +131,7 @@ class Biped:
         motors = driving.dof.astype(np.int64)
         linkage = linkage_of(robot, motors)
         data = at_home(robot)
+        facing = np.column_stack([robot.forward, np.cross(UP, robot.forward), UP])
         trunk = int(model.jnt_bodyid[0])
         chains = [_joints_above(model, int(model.body(foot.body).id), trunk) for foot in robot.feet]
         shared = set(chains[0]) & set(chains[1])  # of a waist below the trunk
@@ -140,22 +146,23 @@ class Biped:
         soles = []
         spare = np.isin(model.dof_jntid[motors], list(shared))
         for foot, leg in zip(robot.feet, legs, strict=True):
-            soles.append(_sole(robot, data, foot, first, leg.length, purpose))
+            soles.append(_sole(robot, data, foot, first, leg.length, facing, purpose))
             if not point:
                 spare |= np.isin(motors, _spare(data, soles[-1], leg.dofs, linkage))
             first += len(foot.points)
-        middles = [data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre for s in soles]
+        middles = [(data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre) @ facing for s in soles]
+        com = data.subtree_com[trunk] @ facing
         apart = np.abs(middles[0] - middles[1])
         if apart[0] > apart[1]:
             raise ControllerError(
-                f"{purpose} needs a robot that faces along x, its feet beside each other along y; those of "
-                f"{robot.name} stand {apart[0]:.2g} m apart along x and {apart[1]:.2g} m along y: turn its home pose"
+                f"{purpose} needs feet beside each other; those of {robot.name} stand {apart[0]:.2g} m apart along the "
+                f"way it faces and {apart[1]:.2g} m across: set forward=, or its pose"
             )
         if middles[0][1] < middles[1][1]:
             soles.reverse()
             legs.reverse()
         line = not point and any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles)
-        rolls = all(_rolls(data, sole, leg.dofs, linkage) for sole, leg in zip(soles, legs, strict=True))
+        rolls = all(_rolls(data, sole, leg.dofs, linkage, facing) for sole, leg in zip(soles, legs, strict=True))
         return cls(
             robot=robot,
             trunk=trunk,
@@ -171,10 +178,10 @@ class Biped:
             tips=not (point or line or rolls),
             linkage=linkage,
             torque=driving.limit,
-            com_height=float(
-                data.subtree_com[trunk, 2] - min(m[2] - s.radius for m, s in zip(middles, soles, strict=True))
-            ),
-            com_ahead=float(data.subtree_com[trunk, 0] - np.mean([m[0] for m in middles])),
+            com_height=float(com[2] - min(m[2] - s.radius for m, s in zip(middles, soles, strict=True))),
+            com_ahead=float(com[0] - np.mean([m[0] for m in middles])),
+            facing=facing,
+            home_trunk=data.xmat[trunk].reshape(3, 3).copy(),
             hip_height=float(np.mean([leg.height for leg in legs])),
             step_width=float(abs(middles[0][1] - middles[1][1])),
         )
@@ -255,7 +262,7 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linka
         end = data.xpos[body] + turned @ foot.points[0]
         end[2] = data.xpos[body, 2] + foot.lowest(turned).min()
         anchors = np.vstack([anchors, end])
-    flat = anchors[:, [0, 2]]  # lateral offsets of the hip make no leg longer
+    flat = np.column_stack([anchors @ robot.forward, anchors[:, 2]])  # lateral offsets of the hip make no leg longer
     ends = np.linalg.norm(flat[:, None] - flat[None, [0, -1]], axis=2)
     knee = int(ends.min(axis=1).argmax())
     dofs = model.jnt_dofadr[driven].astype(np.int64)
@@ -282,10 +289,10 @@ def _spare(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) 
     return spare
 
 
-def _rolls(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) -> bool:
+def _rolls(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage, facing: np.ndarray) -> bool:
     """Whether a leg can roll its foot without moving it."""
     jacobian = _sole_jacobian(data, sole, linkage)[:, dofs]
-    roll = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    roll = np.concatenate([np.zeros(3), facing[:, 0]])
     # Damped, so that a roll which takes joints round and round is none: two yaws can make one.
     reached = jacobian @ jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING**2 * np.eye(6), roll)
     return bool(np.linalg.norm(roll - reached) <= CANNOT)
@@ -301,12 +308,14 @@ def _sole_jacobian(data: mujoco.MjData, sole: Sole, linkage: Linkage) -> np.ndar
     return jacobian
 
 
-def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float, purpose: str) -> Sole:
+def _sole(
+    robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float, facing: np.ndarray, purpose: str
+) -> Sole:
     """The sole that a foot walks on: its own, or a small one around the point or the line that it stands on."""
     body = robot.model.body(foot.body).id
     turned = data.xmat[body].reshape(3, 3)
-    placed = foot.polygon @ turned.T + data.xpos[body]
-    standing = foot.points @ turned.T + data.xpos[body]
+    placed = (foot.polygon @ turned.T + data.xpos[body]) @ facing  # ahead, to the left, up
+    standing = (foot.points @ turned.T + data.xpos[body]) @ facing
     flat = standing[:, :2] - standing[:, :2].mean(axis=0)
     long, wide = np.linalg.svd(flat, compute_uv=False) if len(standing) > 1 else (0.0, 0.0)
     radius = 0.0
@@ -331,8 +340,8 @@ def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float,
     return Sole(
         name=foot.name,
         body=body,
-        centre=turned.T @ (middle - data.xpos[body]),
-        rotation=turned.T.copy(),
+        centre=turned.T @ (facing @ middle - data.xpos[body]),
+        rotation=turned.T @ facing,
         outline=placed[:, :2] - middle[:2],
         points=slice(first, first + len(foot.points)),
         leg=leg,

@@ -230,12 +230,8 @@ def time_step(walk, time, step, stance):
 @inlined
 def note_turn(walk):
     """Note as a foot lands how far the trunk is off its heading."""
-    now, home, trunk = walk.now, walk.gait.home_trunk, walk.senses.xmat[walk.body.soles.trunk]
-    ahead, aside = 0.0, 0.0  # of trunk home^T, the first column
-    for k in range(3):
-        ahead += trunk[k] * home[0, k]
-        aside += trunk[3 + k] * home[0, k]
-    off = math.atan2(aside, ahead) - now.heading[0]
+    now = walk.now
+    off = math.atan2(now.trunk[1, 0], now.trunk[0, 0]) - now.heading[0]
     now.turned[0] = now.turned[1]
     now.turned[1] = off - 2.0 * math.pi * math.floor(off / (2.0 * math.pi) + 0.5)
 
@@ -246,4 +242,4 @@ def turn_back(walk, step):
     now, body = walk.now, walk.body
     lasts = step.double_support + step.swing
     rate = -TAKEN_BACK * 0.5 * (now.turned[0] + now.turned[1]) / lasts
-    body.targets.trunk[2] = (rate - walk.senses.qvel[5]) / (SOON * step.double_support)
+    body.targets.trunk[2] = (rate - now.spin[2]) / (SOON * step.double_support)

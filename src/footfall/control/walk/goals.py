@@ -178,19 +178,13 @@ def lead_posture(walk):
     """The trunk upright and along the feet; joints as at home as far as nothing else is asked of them."""
     now, gait, body, senses = walk.now, walk.gait, walk.body, walk.senses
     now.heading[0] += part_of(gait, SLOW) * (0.5 * (now.headings[0] + now.headings[1]) - now.heading[0])
-    wanted, trunk = now.axes[0], now.axes[1]
-    c, s = math.cos(now.heading[0]), math.sin(now.heading[0])
-    for k in range(3):
-        wanted[0, k] = c * gait.home_trunk[0, k] - s * gait.home_trunk[1, k]
-        wanted[1, k] = s * gait.home_trunk[0, k] + c * gait.home_trunk[1, k]
-        wanted[2, k] = gait.home_trunk[2, k]
-        for r in range(3):
-            trunk[r, k] = senses.xmat[body.soles.trunk, 3 * r + k]
+    wanted, trunk = now.axes[0], now.trunk
+    write_flat_on((0.0, 0.0), now.heading[0], wanted)
     x, y, z = rotation_between(wanted, trunk)
     stiff, damp = scaled_gains(TRUNK_GAINS, gait.soft)
-    for k in range(3):  # in the trunk's frame
+    for k in range(3):
         off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
-        body.targets.trunk[k] = stiff * off - damp * senses.qvel[3 + k]
+        body.targets.trunk[k] = stiff * off - damp * now.spin[k]
     if gait.points:
         turn_back(walk, step_of(gait, now.step[0]))
     stiff, damp = scaled_gains(JOINT_GAINS, gait.pace)

@@ -18,6 +18,7 @@ from footfall.control.whole_body.problem import keep_to_friction
 from footfall.gait.footsteps import Footstep
 from footfall.gait.swing import POSITION, stumble
 from footfall.solve.contacts import SLIDE
+from footfall.standing import fallen
 
 #: The steepest slope that is believed.
 STEEPEST = 0.3
@@ -31,8 +32,18 @@ AMID, TILTS = 0.5, 0.01
 CARRIED = 0.6
 #: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
 OBSTACLE, HIGHER = 0.3, 1.2
-#: rad of the trunk, and part of the height of the centre of mass, at which the robot has fallen.
-FALLEN_TILT, FALLEN_HEIGHT = 1.0, 0.6
+
+
+@inlined
+def feel_trunk(walk):
+    """Find where the axes of the trunk point, and how it turns about them."""
+    now, axes = walk.now, walk.body.targets.trunk_axes
+    turned = walk.senses.xmat[walk.body.soles.trunk]
+    for k in range(3):
+        x, y, z = axes[k]
+        now.spin[k] = x * walk.senses.qvel[3] + y * walk.senses.qvel[4] + z * walk.senses.qvel[5]
+        for r in range(3):
+            now.trunk[r, k] = x * turned[3 * r] + y * turned[3 * r + 1] + z * turned[3 * r + 2]
 
 
 @inlined
@@ -131,12 +142,10 @@ def feel_obstacle(walk, time, foot):
 @inlined
 def look_for_fall(walk, time, standing):
     """Note a trunk that tilts too far, or a centre of mass that is too low."""
-    com, home, gait, now = walk.body.com, walk.gait.home_trunk, walk.gait, walk.now
-    trunk = walk.senses.xmat[walk.body.soles.trunk]
-    upright = home[2, 0] * trunk[6] + home[2, 1] * trunk[7] + home[2, 2] * trunk[8]
-    tilt = math.acos(min(1.0, max(-1.0, upright)))
+    com, gait, now = walk.body.com, walk.gait, walk.now
+    tilt = math.acos(min(1.0, max(-1.0, now.trunk[2, 2])))
     height = com[2] - ground_at(walk, standing, com[0], com[1])
-    if tilt < FALLEN_TILT and height > FALLEN_HEIGHT * gait.height:
+    if not fallen(height, gait.height, tilt):
         return
     now.fallen[0] = 1
     row = note(walk.log, time, FALLEN, 1.0)

@@ -106,11 +106,7 @@ def begin_walk(walk, time):
     now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
     now.slope[0], now.slope[1] = slope_under(body.motion.rotation, 0, 1)
     now.width[0] = math.hypot(body.place[0, 0] - body.place[1, 0], body.place[0, 1] - body.place[1, 1])
-    R = body.motion.rotation
-    left, right = math.atan2(R[0, 1, 0], R[0, 0, 0]), math.atan2(R[1, 1, 0], R[1, 0, 0])
-    apart = right - left
-    apart -= 2.0 * math.pi * math.floor(apart / (2.0 * math.pi) + 0.5)
-    now.heading[0] = now.headings[0] = now.headings[1] = left + 0.5 * apart
+    now.heading[0] = now.headings[0] = now.headings[1] = math.atan2(now.trunk[1, 0], now.trunk[0, 0])
     plan_dcm(walk)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall.control.body.biped import Biped
@@ -59,7 +58,6 @@ class Gait(NamedTuple):
     edge: float  # m, that the pressure centre keeps from the sides of a sole
     weight: float  # N
     friction: float  # coefficient of the ground, as it is stated
-    home_trunk: np.ndarray  # (3, 3) axes of the trunk at home
     joint_place: np.ndarray  # (nu,) address in qpos
     home_joints: np.ndarray  # (nu,) rad
     joint_low: np.ndarray  # (nu,) rad, where a joint comes near its limit; infinite where it has none
@@ -82,6 +80,8 @@ class Progress(NamedTuple):
     since: np.ndarray  # (1,) s, when the phase began
     lasts: np.ndarray  # (1,) s, that it takes
     delayed: np.ndarray  # (1,) s, that the swing was delayed
+    trunk: np.ndarray  # (3, 3) columns: axes of the trunk that point forward, left and up at home, world frame
+    spin: np.ndarray  # (3,) rad/s, of the trunk about these axes
     heading: np.ndarray  # (1,) rad, of the trunk
     headings: np.ndarray  # (2,) rad, planned for the feet as they stand
     grip: np.ndarray  # (2,) friction coefficient under each foot, as far as it is known
@@ -134,8 +134,6 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
     joints = model.dof_jntid[biped.motors]
     place = model.jnt_qposadr[joints].astype(np.int64)
     limited = model.jnt_limited[joints].astype(bool)
-    trunk = np.zeros(9)
-    mujoco.mju_quat2Mat(trunk, robot.home[3:7])
     return Walker(
         senses=no_senses(),
         body=whole_body(
@@ -162,7 +160,6 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             edge=float(edge),
             weight=weight,
             friction=float(friction),
-            home_trunk=trunk.reshape(3, 3),
             joint_place=place,
             home_joints=held.qpos[place],
             joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
@@ -200,6 +197,8 @@ def _progress(omega: float, start_time: float, height: float, friction: float) -
         level=np.zeros((2, 3, 3)),
         lying=np.zeros((2, 3)),
         lifted=np.zeros((3, 3)),
+        trunk=np.zeros((3, 3)),
+        spin=np.zeros(3),
         axes=np.zeros((3, 3, 3)),
         meeting=np.zeros(2, dtype=np.int64),
         touching=np.zeros(2, dtype=np.int64),

@@ -58,7 +58,7 @@ def standing_pose(
     forward: float = 0.0,
     pitch: tuple[float, float] = (0.0, 0.0),
 ) -> Pose:
-    """The pose with hips ``lower`` (m) than at home, the soles at home moved by ``shift`` (2, 3) (m, world frame).
+    """The pose with hips ``lower`` (m) than at home, the soles moved by ``shift`` (2, 3) m ahead, to the left, up.
 
     The trunk keeps its attitude and the centre of mass its place over the middle of the feet, or comes ``forward`` (m).
     Feet stand on the edge at their toes, the heel lifted by ``pitch`` (rad), or at their heel where that is negative.
@@ -76,14 +76,14 @@ def _found(
     model, data = robot.model, scratch_data(robot.model)
     data.qpos[:] = robot.home
     _look(model, data)
-    move = np.array(shift)
+    move = np.array(shift) @ biped.facing.T
     goals = [
         _pitched(_place(data, sole) + own, _axes(data, sole), sole, turn)
         for sole, own, turn in zip(biped.soles, move, pitch, strict=True)
     ]
     trunk = data.xmat[biped.trunk].reshape(3, 3).copy()
     height = float(data.xpos[biped.trunk, 2]) - lower
-    over = data.subtree_com[biped.trunk, :2] + move[:, :2].mean(axis=0) + np.array([forward, 0.0])
+    over = data.subtree_com[biped.trunk, :2] + (move.mean(axis=0) + forward * biped.facing[:, 0])[:2]
     dofs = np.concatenate([np.arange(6), *biped.legs])
     moved = np.flatnonzero(np.isin(biped.linkage.dofs, dofs))
     if not biped.linkage.loops:
@@ -162,7 +162,9 @@ def _bend(biped: Biped, data: mujoco.MjData, sole: Sole, knee: int) -> None:
     at = int(model.jnt_qposadr[joint])
     jacobian = np.zeros((3, model.nv))
     mujoco.mj_jac(model, data, jacobian, None, _place(data, sole), sole.body)
-    back = -1.0 if jacobian[0, knee] > 0.0 else 1.0  # the foot goes back when the knee goes forward
+    back = (
+        -1.0 if biped.facing[:, 0] @ jacobian[:, knee] > 0.0 else 1.0
+    )  # the foot goes back when the knee goes forward
     angle = float(data.qpos[at])
     low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.inf, np.inf)
     for sign in (back, -back):

@@ -17,7 +17,7 @@ from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled
 from footfall.control.inside import KIND, MORE, START, WORST, Inside, LoggedWarnings, see_episode, signals_in
 from footfall.control.walk.goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
-from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, look_for_fall
+from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
 from footfall.control.walk.heel_off import lead_edges, see_lying, take_edges
 from footfall.control.walk.phases import adapt_timing, all_taken, begin_walk, change_phase, moving_foot, step_of
 from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, make_walker
@@ -100,6 +100,7 @@ def walk_tick(walk, time, ctrl):
     """Write the controls for this instant; 0."""
     senses, body, gait, now = walk.senses, walk.body, walk.gait, walk.now
     see_body(senses, body)
+    feel_trunk(walk)
     if not now.begun[0]:
         begin_walk(walk, time)
     feel_contacts(walk)

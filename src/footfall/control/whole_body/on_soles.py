@@ -131,6 +131,7 @@ def whole_body(
         targets=Targets(
             feet=np.zeros((2, 6)),
             trunk=np.zeros(3),
+            trunk_axes=biped.facing.T @ biped.home_trunk,
             com=np.zeros(3),
             joints=np.zeros(nu),
             feet_weight=np.zeros((2, 6)),
@@ -181,6 +182,9 @@ def _accelerations(biped: Biped, weights: Weights) -> _Accelerations:
         stance[3] = TIPPING * turning
         if not biped.rolls:  # it follows the leg
             swing[3] = stance[3] = 0.0
+    share = biped.facing[:2, 0] ** 2  # rotations of feet are taken about the axes of the world
+    for feet in (swing, stance):
+        feet[3:5] = share[0] * feet[3] + share[1] * feet[4], share[1] * feet[3] + share[0] * feet[4]
     return _Accelerations(swing, stance, trunk, com)
 
 

@@ -29,7 +29,8 @@ class Targets(NamedTuple):
     """Accelerations to come near to, each with its weight."""
 
     feet: np.ndarray  # (2, 6) m/s2 and rad/s2, of the soles' middles, world frame
-    trunk: np.ndarray  # (3,) rad/s2, trunk's frame
+    trunk: np.ndarray  # (3,) rad/s2, about the axes of the trunk that point forward, left and up at home
+    trunk_axes: np.ndarray  # (3, 3) rows: these axes in the trunk's frame; constant
     com: np.ndarray  # (3,) m/s2, less gravity
     joints: np.ndarray  # (nu,) rad/s2
     feet_weight: np.ndarray  # (2, 6)
@@ -195,9 +196,10 @@ def add_motion_targets(motion, targets, problem):
                 problem.wanted[r] = targets.feet[foot, at] - motion.drift[foot, at] - rest
                 problem.weight[r] = targets.feet_weight[foot, at]
             else:
+                x, y, z = targets.trunk_axes[r]
                 for j in range(n):
-                    A[r, j] = answer[3 + r, j]
-                problem.wanted[r] = targets.trunk[r] - answer[3 + r, n]
+                    A[r, j] = x * answer[3, j] + y * answer[4, j] + z * answer[5, j]
+                problem.wanted[r] = targets.trunk[r] - (x * answer[3, n] + y * answer[4, n] + z * answer[5, n])
                 problem.weight[r] = targets.trunk_weight[r]
         add_three_rows(problem)
 
