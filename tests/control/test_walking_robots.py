@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from xml.etree import ElementTree
 
 import mujoco
@@ -125,7 +124,8 @@ def ankles_that_bend_little(whole: ff.Robot, spec: mujoco.MjSpec) -> list[int]:
 @pytest.mark.parametrize("name", ["time-stepping", "spring-damper", "hunt-crossley"])
 def test_a_speed_that_is_left_out_keeps_joints_from_their_limits(name):
     robot = changed(ankles_that_bend_little)
-    walk = Walk(steps=10).scaled(robot)
+    with pytest.warns(ff.FootfallWarning, match="too fast for the joints of changed: it walks at 0.16 m/s"):
+        walk = Walk(steps=10).scaled(robot)
     assert walk.speed < 0.5 * Walk().scaled(ff.load_robot("spatial-biped")).speed
     rec = ff.Simulation(robot, law=name).run(walk.duration, controller=walk, record_dt=5e-3).check()
     assert ff.measure.fall(rec) is None
@@ -197,13 +197,30 @@ def test_feet_on_lines_along_the_walk_are_steered_by_where_and_when_they_step(na
     assert way[0] > 0.7 * planned and abs(way[1]) < 0.3
 
 
-def test_a_robot_that_faces_aside_is_refused():
+def test_a_usual_speed_that_joints_do_not_reach_is_slowed_down_and_said():
+    """Hips and ankles that turn by 0.25 rad from home leave room for short steps only."""
     robot = ff.load_robot("spatial-biped")
-    home = robot.home.copy()
-    home[3:7] = math.cos(math.pi / 4.0), 0.0, 0.0, math.sin(math.pi / 4.0)
-    turned = ff.load_robot(mujoco.MjSpec.from_string(robot.mjcf), pose=home)
-    with pytest.raises(ControllerError, match=r"walk needs a robot that faces along x, .* m apart along x and"):
-        ff.Simulation(turned).run(0.1, controller=Walk())
+    spec = mujoco.MjSpec.from_string(robot.mjcf)
+    for joint in spec.joints:
+        if joint.name.endswith(("hip_pitch", "ankle_pitch")):
+            at = robot.home[robot.model.joint(joint.name).qposadr[0]]
+            joint.range, joint.limited = (at - 0.25, at + 0.25), mujoco.mjtLimited.mjLIMITED_TRUE
+    tight = ff.load_robot(spec, pose=robot.home, name="tight")
+    with pytest.warns(ff.FootfallWarning, match="0.4 m/s, .* too fast for the joints of tight: it walks at 0.04"):
+        walk = Walk(steps=6).scaled(tight)
+    rec = ff.Simulation(tight).run(walk.duration, controller=walk)
+    assert ff.measure.fall(rec) is None
+    assert rec.signals["com"][-1, 0] - rec.signals["com"][0, 0] == pytest.approx(
+        4.5 * walk.speed * walk.period, rel=0.1
+    )
+    with pytest.raises(ControllerError, match="beyond its limit"):
+        Walk(speed=0.4, steps=6, heel_off=False).initial_state(tight, ff.Ground.plane())
+
+
+def test_feet_one_before_the_other_are_refused():
+    robot = ff.load_robot("spatial-biped", forward="y")
+    with pytest.raises(ControllerError, match=r"walk needs feet beside each other; those of .* apart along the way it"):
+        ff.Simulation(robot).run(0.1, controller=Walk())
 
 
 def changed_biped(change) -> ff.Robot:

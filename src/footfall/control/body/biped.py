@@ -91,7 +91,7 @@ class Biped:
         point: whether the feet stand on a point each, so that nothing holds their attitude.
         rolls: whether every leg can roll its foot where it is.
         tips: whether one cannot, and its foot is flat, so that it tips on its edges as the hips sway.
-        linkage: loops of the legs.
+        linkage: loops and ties of the legs.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
         com_ahead: m, centre of mass ahead of the middle of the soles at home.
@@ -129,7 +129,7 @@ class Biped:
         _check(robot, purpose)
         driving = drives(robot, purpose)
         motors = driving.dof.astype(np.int64)
-        linkage = linkage_of(robot, motors)
+        linkage = linkage_of(robot, motors, purpose)
         data = at_home(robot)
         facing = np.column_stack([robot.forward, np.cross(UP, robot.forward), UP])
         trunk = int(model.jnt_bodyid[0])
@@ -245,7 +245,7 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linka
             f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
             f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
         )
-    linked = [j for j in joints if linkage.loops and _is_linked(model, j, linkage)]
+    linked = [j for j in joints if len(linkage.rows) and _is_linked(model, j, linkage)]
     if len(driven) < min(LEG_JOINTS, len(joints) - len(linked)):
         limp = next(model.joint(j).name for j in joints if j not in driven and j not in linked)
         raise ControllerError(
@@ -270,7 +270,7 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linka
 
 
 def _is_linked(model: mujoco.MjModel, joint: int, linkage: Linkage) -> bool:
-    """Whether a joint without a motor follows a loop, or is held by a spring."""
+    """Whether a joint without a motor follows a loop or another joint, or is held by a spring."""
     first = int(model.jnt_dofadr[joint])
     return first in linkage.dependent or (first not in linkage.dofs and model.jnt_stiffness[joint] > 0.0)
 

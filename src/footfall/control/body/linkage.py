@@ -1,9 +1,10 @@
-"""Legs with loops and leaf springs, reduced to their motors: how the other joints follow the motors.
+"""Legs with loops, tied joints and leaf springs, reduced to their motors: how the other joints follow the motors.
 
-A loop closes by rows J q' = 0 of its two ends. With springs held as they are, the joints that neither a motor nor a
+A loop closes by rows J q' = 0 of its two ends; two joints that are tied (MuJoCo's equality of joints, a gear) by the
+row q1' - p'(q2) q2' = 0 of their polynomial p. With springs held as they are, the joints that neither a motor nor a
 spring moves follow: q' = S y' with y the base and the motors, and q'' = S y'' + s. The equations of motion in y are
-S^T M S y'' + S^T (h + M s) = tau + S^T J_c^T f: neither the forces of the loops nor those of the springs, which carry
-what comes at their joints, are in them.
+S^T M S y'' + S^T (h + M s) = tau + S^T J_c^T f: neither the forces of loops and ties nor those of the springs, which
+carry what comes at their joints, are in them.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 
 from footfall.compiled import inlined
 from footfall.control.senses import Tree, translation, tree_of
+from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.solve.dense import cholesky, cholesky_solve
 
+CONNECT, TIE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_JOINT)
 #: Of the squared lengths in a loop, what is added where it leaves a joint free, as the spin of a rod.
 LOOSE = 1e-8
 #: Damping of motors on springs, in roots of stiffness times rotor inertia: two of these are critical for a rotor alone.
@@ -27,17 +31,29 @@ DAMPED = 1.0
 FORGOTTEN = 0.1
 
 
-class Linkage(NamedTuple):
-    """The loops of a robot, and the room to solve them."""
+class Ties(NamedTuple):
+    """Pairs of joints of which one follows the other, by a polynomial of the angle from the reference pose."""
 
-    loops: int  # how many
-    body: np.ndarray  # (2L,) of both ends of each
+    dof: np.ndarray  # (T, 2) of both joints; the second is -1 where the first is held
+    place: np.ndarray  # (T, 2) in qpos
+    rest: np.ndarray  # (T, 2) rad or m, reference of both
+    polynomial: np.ndarray  # (T, 5) of rising powers
+
+
+class Linkage(NamedTuple):
+    """The constraints between the joints of a robot's legs, R rows, and the room to solve them."""
+
+    sprung: int  # 1 where springs carry joints without a motor
+    body: np.ndarray  # (2L,) of both ends of each loop
     anchor: np.ndarray  # (2L, 3) m, body frame
     tree: Tree  # with the ends as contact points
+    ties: Ties
     dofs: np.ndarray  # (ny,) the base's and the motors'
     dependent: np.ndarray  # (nd,) those that follow
     ends: np.ndarray  # (2L, 3, nv) scratch: Jacobians of the ends
     drifts: np.ndarray  # (2L, 3) scratch: their accelerations at q'' = 0
+    rows: np.ndarray  # (R, nv) scratch: J, three rows of each loop and one of each tie
+    drift: np.ndarray  # (R,) scratch: rates of the rows at q'' = 0
     place: np.ndarray  # (3,) scratch
     velocity: np.ndarray  # (3,) scratch
     gram: np.ndarray  # (nd, nd) scratch
@@ -50,39 +66,41 @@ class Linkage(NamedTuple):
     speed: np.ndarray  # (nu,) rad/s, that speed
 
 
-def linkage_of(robot: Robot, motors: np.ndarray) -> Linkage:
-    """The loops of a robot with a free base, whose ``motors`` drive these degrees of freedom.
+def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
+    """The linkage of a robot with a free base, whose ``motors`` drive these degrees of freedom.
 
-    None where every joint that moves a foot has a motor: loops of hands are nothing to a walk.
+    Empty where every joint that moves a foot has a motor and is tied to no other: loops of hands are nothing to a walk.
     """
     model = robot.model
     dofs = np.concatenate([np.arange(6), motors]).astype(np.int64)
-    feet = tree_of(model, int(model.jnt_bodyid[0]), [int(model.body(foot.body).id) for foot in robot.feet])
-    limp = np.setdiff1d(np.flatnonzero(np.logical_or.reduce(feet.moves, axis=0)), dofs)
-    connects = (model.eq_type == mujoco.mjtEq.mjEQ_CONNECT) & (model.eq_active0 != 0)
-    joined = np.flatnonzero(connects & bool(limp.size))
-    ends: list[int] = []
-    anchors: list[np.ndarray] = []
-    for i in joined:
-        ends += [int(model.eq_obj1id[i]), int(model.eq_obj2id[i])]
-        anchors += [model.eq_data[i, :3], model.eq_data[i, 3:6]]
-    tree = tree_of(model, int(model.jnt_bodyid[0]), ends)
-    moved = np.logical_or.reduce(tree.moves, axis=0) if ends else np.zeros(model.nv, dtype=bool)
-    sprung = np.isin(np.arange(model.nv), model.jnt_dofadr[(model.jnt_stiffness > 0) & (model.jnt_type != FREE)])
+    root = int(model.jnt_bodyid[0])
+    feet = tree_of(model, root, [int(model.body(foot.body).id) for foot in robot.feet])
+    of_legs = np.logical_or.reduce(feet.moves, axis=0)
+    limp = np.setdiff1d(np.flatnonzero(of_legs), dofs)
+    loops = np.flatnonzero((model.eq_type == CONNECT) & (model.eq_active0 != 0) & bool(limp.size))
+    ends = np.column_stack([model.eq_obj1id[loops], model.eq_obj2id[loops]]).ravel().astype(np.int64)
+    tree = tree_of(model, root, [int(end) for end in ends])
+    ties, follow = _ties(robot, of_legs, dofs, purpose)
+    moved = np.logical_or.reduce(tree.moves, axis=0) if ends.size else np.zeros(model.nv, dtype=bool)
+    single = (model.jnt_stiffness > 0) & (model.jnt_type != FREE)
+    sprung = np.isin(np.arange(model.nv), model.jnt_dofadr[single])
     moved[dofs] = False
-    dependent = np.flatnonzero(moved & ~sprung).astype(np.int64)
-    nv, ny, nd, count = model.nv, len(dofs), len(dependent), len(ends)
+    dependent = np.union1d(np.flatnonzero(moved & ~sprung), follow).astype(np.int64)
+    nv, ny, nd, rows = model.nv, len(dofs), len(dependent), 3 * len(loops) + len(ties.dof)
     span = np.zeros((nv, ny))
     span[dofs, np.arange(ny)] = 1.0
     return Linkage(
-        loops=len(joined),
-        body=np.array(ends, dtype=np.int64),
-        anchor=np.array(anchors, dtype=float).reshape(-1, 3),
+        sprung=int(bool(sprung[limp].any())),
+        body=ends,
+        anchor=model.eq_data[loops, :6].reshape(-1, 3).copy(),
         tree=tree,
+        ties=ties,
         dofs=dofs,
         dependent=dependent,
-        ends=np.zeros((count, 3, nv)),
-        drifts=np.zeros((count, 3)),
+        ends=np.zeros((len(ends), 3, nv)),
+        drifts=np.zeros((len(ends), 3)),
+        rows=np.zeros((rows, nv)),
+        drift=np.zeros(rows),
         place=np.zeros(3),
         velocity=np.zeros(3),
         gram=np.zeros((nd, nd)),
@@ -96,26 +114,68 @@ def linkage_of(robot: Robot, motors: np.ndarray) -> Linkage:
     )
 
 
+def _ties(robot: Robot, of_legs: np.ndarray, dofs: np.ndarray, purpose: str) -> tuple[Ties, list[int]]:
+    """The ties of joints of the legs, and the degrees of freedom that follow by them; an error for other ties.
+
+    ``of_legs`` (nv,) tells which coordinates move a foot, ``dofs`` which are the base's or have a motor.
+    """
+    model = robot.model
+    found, follow = [], []
+    for i in np.flatnonzero((model.eq_type == TIE) & (model.eq_active0 != 0)):
+        joints = [int(j) for j in (model.eq_obj1id[i], model.eq_obj2id[i]) if j >= 0]
+        own = model.jnt_dofadr[joints]
+        if not of_legs[own].any():
+            continue
+        loose = [int(dof) for dof in own if dof not in dofs]
+        if len(loose) != 1:
+            names = " and ".join(f"'{robot.joint_names[j]}'" for j in joints)
+            why = "none of them has one" if loose else "each of them has its own"
+            raise ControllerError(
+                f"{purpose} needs one motor for tied joints of a leg: of {names} ({robot.name}) {why}"
+            )
+        follow += loose
+        found.append((joints, model.eq_data[i, :5]))
+    second = [joints[-1] for joints, _ in found]
+    pairs = np.array([[joints[0] for joints, _ in found], second], dtype=np.int64).T.reshape(-1, 2)
+    held = np.array([len(joints) == 1 for joints, _ in found], dtype=bool)
+    ties = Ties(
+        dof=model.jnt_dofadr[pairs].astype(np.int64),
+        place=model.jnt_qposadr[pairs].astype(np.int64),
+        rest=model.qpos0[model.jnt_qposadr[pairs]],
+        polynomial=np.array([own for _, own in found], dtype=float).reshape(-1, 5),
+    )
+    ties.dof[held, 1] = -1
+    return ties, follow
+
+
 def own_copy(linkage: Linkage) -> Linkage:
     """A copy with its own arrays, so that runs do not share them."""
-    own: dict[str, Any] = {name: getattr(linkage, name).copy() for name in ("ends", "drifts", "place", "velocity")}
-    own |= {name: getattr(linkage, name).copy() for name in ("gram", "factor", "right", "span", "rest", "product")}
-    return linkage._replace(speed=linkage.speed.copy(), **own)
+    arrays: dict[str, Any] = {
+        name: one.copy() for name, one in linkage._asdict().items() if isinstance(one, np.ndarray)
+    }
+    return linkage._replace(**arrays)
 
 
 def follow_motors(linkage: Linkage, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
-    """S (nv, ny) in a pose, and the change (nv,) that closes what is open of the loops there."""
+    """S (nv, ny) in a pose, and the change (nv,) that closes what is open of loops and ties there."""
     model, span, closing = data.model, linkage.span.copy(), np.zeros(data.model.nv)
-    if not linkage.loops:
+    J, error = np.zeros_like(linkage.rows), np.zeros(len(linkage.rows))
+    if not error.size:
         return span, closing
-    rows, open_by = np.zeros((linkage.loops, 3, model.nv)), np.zeros((linkage.loops, 3))
     for k, (body, anchor) in enumerate(zip(linkage.body, linkage.anchor, strict=True)):
         at = data.xpos[body] + data.xmat[body].reshape(3, 3) @ anchor
-        jacobian, sign = np.zeros((3, model.nv)), 1.0 - 2.0 * (k % 2)
+        jacobian, sign, rows = np.zeros((3, model.nv)), 1.0 - 2.0 * (k % 2), slice(3 * (k // 2), 3 * (k // 2) + 3)
         mujoco.mj_jac(model, data, jacobian, None, at, int(body))
-        rows[k // 2] += sign * jacobian
-        open_by[k // 2] += sign * at
-    J, error = rows.reshape(-1, model.nv), open_by.ravel()
+        J[rows] += sign * jacobian
+        error[rows] += sign * at
+    ties, first = linkage.ties, 3 * len(linkage.body) // 2
+    for t, (dof, polynomial) in enumerate(zip(ties.dof, ties.polynomial, strict=True)):
+        leads, follows = data.qpos[ties.place[t, 1]] - ties.rest[t, 1], data.qpos[ties.place[t, 0]] - ties.rest[t, 0]
+        held = dof[1] < 0
+        J[first + t, dof[0]] = 1.0
+        error[first + t] = follows - (polynomial[0] if held else polyval(leads, polynomial))
+        if not held:
+            J[first + t, dof[1]] = -polyval(leads, polyder(polynomial))
     G = J[:, linkage.dependent]
     inverse = np.linalg.solve(G.T @ G + LOOSE * np.eye(G.shape[1]), G.T)
     span[linkage.dependent] = -inverse @ J[:, linkage.dofs]
@@ -126,43 +186,55 @@ def follow_motors(linkage: Linkage, data: mujoco.MjData) -> tuple[np.ndarray, np
 @inlined
 def solve_linkage(senses, linkage):
     """Write S and s in this state."""
-    J, G, right, dependent = linkage.ends, linkage.gram, linkage.right, linkage.dependent
-    place, nd = linkage.place, dependent.size
-    for k in range(linkage.body.size):
-        body = linkage.body[k]
-        at, turned, anchor = senses.xpos[body], senses.xmat[body], linkage.anchor[k]
-        for r in range(3):
-            own = turned[3 * r] * anchor[0] + turned[3 * r + 1] * anchor[1] + turned[3 * r + 2] * anchor[2]
-            place[r] = at[r] + own
-        translation(senses, linkage.tree, body, k, place, J[k], linkage.velocity, linkage.drifts[k])
+    write_rows(senses, linkage)
+    J, G, right, dependent = linkage.rows, linkage.gram, linkage.right, linkage.dependent
+    nd, count = dependent.size, linkage.drift.size
     for i in range(nd):
         for j in range(i + 1):
             value = LOOSE if i == j else 0.0
-            for k in range(linkage.loops):
-                first, second = J[2 * k], J[2 * k + 1]
-                for c in range(3):
-                    one = first[c, dependent[i]] - second[c, dependent[i]]
-                    value += one * (first[c, dependent[j]] - second[c, dependent[j]])
+            for r in range(count):
+                value += J[r, dependent[i]] * J[r, dependent[j]]
             G[i, j] = value
     cholesky(G, nd, 0.0, linkage.factor)
     for y in range(linkage.dofs.size + 1):  # the last column is for s
         for i in range(nd):
             right[i] = 0.0
-        for k in range(linkage.loops):
-            first, second = J[2 * k], J[2 * k + 1]
-            for c in range(3):
-                if y < linkage.dofs.size:
-                    value = first[c, linkage.dofs[y]] - second[c, linkage.dofs[y]]
-                else:
-                    value = linkage.drifts[2 * k, c] - linkage.drifts[2 * k + 1, c]
-                for i in range(nd):
-                    right[i] -= value * (first[c, dependent[i]] - second[c, dependent[i]])
+        for r in range(count):
+            value = J[r, linkage.dofs[y]] if y < linkage.dofs.size else linkage.drift[r]
+            for i in range(nd):
+                right[i] -= value * J[r, dependent[i]]
         cholesky_solve(linkage.factor, nd, right)
         for i in range(nd):
             if y < linkage.dofs.size:
                 linkage.span[dependent[i], y] = right[i]
             else:
                 linkage.rest[dependent[i]] = right[i]
+
+
+@inlined
+def write_rows(senses, linkage):
+    """Write the rows of loops and ties, and their rates at q'' = 0."""
+    J, drift, place, ties = linkage.rows, linkage.drift, linkage.place, linkage.ties
+    for k in range(linkage.body.size):
+        body = linkage.body[k]
+        at, turned, anchor = senses.xpos[body], senses.xmat[body], linkage.anchor[k]
+        for r in range(3):
+            own = turned[3 * r] * anchor[0] + turned[3 * r + 1] * anchor[1] + turned[3 * r + 2] * anchor[2]
+            place[r] = at[r] + own
+        translation(senses, linkage.tree, body, k, place, linkage.ends[k], linkage.velocity, linkage.drifts[k])
+    loops = linkage.body.size // 2
+    for k in range(loops):
+        for c in range(3):
+            drift[3 * k + c] = linkage.drifts[2 * k, c] - linkage.drifts[2 * k + 1, c]
+            for j in range(J.shape[1]):
+                J[3 * k + c, j] = linkage.ends[2 * k, c, j] - linkage.ends[2 * k + 1, c, j]
+    for t in range(ties.dof.shape[0]):
+        follows, leads, row = ties.dof[t, 0], ties.dof[t, 1], 3 * loops + t
+        J[row, follows] = 1.0
+        if leads >= 0:
+            x, speed, p = senses.qpos[ties.place[t, 1]] - ties.rest[t, 1], senses.qvel[leads], ties.polynomial[t]
+            J[row, leads] = -(p[1] + x * (2.0 * p[2] + x * (3.0 * p[3] + x * 4.0 * p[4])))
+            drift[row] = -speed * speed * (2.0 * p[2] + x * (6.0 * p[3] + x * 12.0 * p[4]))
 
 
 @inlined

@@ -101,10 +101,11 @@ def check_torques(
     lack = np.maximum(needed - most, least - needed)[motors]
     worst = int(motors[lack.argmax()])
     if lack.max() > 0.0:
-        given = most[worst] if needed[worst] > most[worst] else least[worst]
+        sign = 1.0 if needed[worst] > most[worst] else -1.0
+        given = sign * (most[worst] if sign > 0.0 else least[worst])
         raise ControllerError(
             f"{purpose}: {robot.name} is too weak to stand {how}: motor '{robot.model.actuator(worst).name}' gives "
-            f"{given:.3g} N m and {needed[worst]:.3g} N m are needed"
+            f"{given:.3g} N m and {sign * needed[worst]:.3g} N m are needed"
         )
 
 

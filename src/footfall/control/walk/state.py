@@ -149,7 +149,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             dt=float(dt),
             size=float(held.size),
             pace=float(held.pace),
-            soft=float(held.pace) * (SOFT if biped.linkage.loops else 1.0),
+            soft=float(held.pace) * (SOFT if biped.linkage.sprung else 1.0),
             height=float(held.height),
             reach=float(held.reach),
             step_height=float(step_height),

@@ -86,7 +86,7 @@ def _found(
     over = data.subtree_com[biped.trunk, :2] + (move.mean(axis=0) + forward * biped.facing[:, 0])[:2]
     dofs = np.concatenate([np.arange(6), *biped.legs])
     moved = np.flatnonzero(np.isin(biped.linkage.dofs, dofs))
-    if not biped.linkage.loops:
+    if not biped.linkage.body.size:
         for sole, knee in zip(biped.soles, biped.knees, strict=True):
             _bend(biped, data, sole, knee)
     error = before = np.inf
@@ -224,7 +224,7 @@ LONGEST = 1.0
 #: standing: nearer, the walk leads it back, which holds up the hips.
 ROOM = 0.08
 #: Parts of the usual speed, and then of the usual height of a step, that are tried until the joints have this room.
-SLOWER, LOWER_STEPS = (1.0, 0.85, 0.7, 0.55, 0.4), (1.0, 0.6)
+SLOWER, LOWER_STEPS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1), (1.0, 0.6)
 
 #: rad/s of a knee per m/s of speed, in legs per m: a foot swings twice its step, at the peak of the way of least jerk
 #: 1.875 times its mean speed in 0.85 of the time, less the trunk's; and the knee turns by twice the leg.
@@ -365,15 +365,23 @@ def _hold(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool |
     return _on_toes(biped, longest, step_height, share)
 
 
+def has_reach(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
+    """Whether legs reach with flat soles."""
+    try:
+        _flat(biped, max(abs(step.length) for step in plan.steps), step_height)
+    except ControllerError:
+        return False
+    return True
+
+
 def has_room(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
     """Whether legs reach with flat soles, and both feet on the ground bring no joint near its limit but those that are
     near it as the robot stands.
     """
-    longest = max(abs(step.length) for step in plan.steps)
-    try:
-        lower = _flat(biped, longest, step_height).lower
-    except ControllerError:
+    if not has_reach(plan, biped, step_height):
         return False
+    longest = max(abs(step.length) for step in plan.steps)
+    lower = _flat(biped, longest, step_height).lower
     usual = np.minimum(ROOM, _from_limits(biped, standing_pose(biped, lower)))
     return all((_from_limits(biped, pose) >= usual).all() for pose in _apart(biped, lower, longest))
 

@@ -28,6 +28,7 @@ from footfall.control.walk.stature import (
     Stature,
     check_speed,
     fastest,
+    has_reach,
     has_room,
     pace_of,
     size_of,
@@ -35,7 +36,7 @@ from footfall.control.walk.stature import (
     width_for,
 )
 from footfall.control.whole_body.on_soles import see_body, solve_body
-from footfall.errors import ControllerError
+from footfall.errors import ControllerError, warn
 from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
 from footfall.gait.swing import POSITION
 from footfall.robot.motors import torque_range, write_controls
@@ -129,7 +130,7 @@ def walk_tick(walk, time, ctrl):
         body.limits.least_torque[i], body.limits.most_torque[i] = torque_range(gait.drives, i, senses.qpos, senses.qvel)
     if not solve_body(body, feet):
         see_episode(walk.log, time, UNSOLVED, 1.0)
-    elif body.linkage.loops:
+    elif body.linkage.sprung:
         damp_springs(body, senses.qvel, gait.dt)
     if not now.fallen[0]:
         look_for_fall(walk, time, standing)
@@ -181,7 +182,8 @@ class Walk:
     Defaults follow from the length of the legs by Froude's number: speed and duration with its square root, lengths in
     proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is lower where the centre of mass is low, where
     joint damping would take the torque of the motors, and where joints come near their limits; if that is not enough,
-    feet are lifted less. Steps that joints do not reach or motors cannot carry are refused before the first step.
+    feet are lifted less. A walk that is slowed for its joints says so; steps that were asked for and that joints do not
+    reach, or motors cannot carry, are refused before the first step.
 
     Robots. Two flat feet under a free base, on legs of six motors or more. Legs of five motors cannot roll their feet,
     which tip on their edges: such a robot only walks straight ahead, and some fall. So may a robot whose feet are lines
@@ -189,9 +191,9 @@ class Walk:
     more motors a leg, that is true in every direction. Such a robot cannot stand still: by default it starts within the
     time of one step, reaches its speed in four steps, and steps in place after the last step until the run ends. It may
     fall if its legs are a large share of its mass, and on slopes where feet creep. Leg joints without a motor must
-    follow loops or be held by springs (Cassie): springs are assumed to keep their length, and motors are damped so that
-    rotors do not oscillate on them. Servos get the target that produces the wanted torque. A robot with straight legs
-    starts with bent knees.
+    follow loops, be tied to a joint with one (an equality of joints, a gear) or be held by springs (Cassie): springs
+    are assumed to keep their length, and motors are damped so that rotors do not oscillate on them. Servos get the
+    target that produces the wanted torque. A robot with straight legs starts with bent knees.
 
     Ground. The robot feels it with its soles and does not see it: a foot comes down until it touches, and the next one
     assumes the slope under the last. Where a foot slips, forces are limited to the friction found there, and steps
@@ -280,7 +282,13 @@ class Walk:
 
     def scaled(self, robot: Robot) -> Walk:
         """The same walk with numbers for all that was left out, from the length of the robot's legs."""
-        return _scaled(self, robot)
+        own, usual = _scaled(self, robot)
+        if own.speed != usual:
+            warn(
+                f"walk: {usual:.3g} m/s, usual for legs of this length, is too fast for the joints of {robot.name}: it "
+                f"walks at {own.speed:.3g} m/s"
+            )
+        return own
 
     @property
     def period(self) -> float:
@@ -343,7 +351,7 @@ class Walk:
         if not held.bent:
             return None, None
         start = place(replace(robot, home=held.qpos), ground, (0.0, 0.0), align=False)
-        return (settled(robot, start) if biped.linkage.loops else start), None
+        return (settled(robot, start) if biped.linkage.sprung else start), None
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Walking:
         biped, held = _held(self, robot)
@@ -360,10 +368,11 @@ def _biped(robot: Robot) -> Biped:
 
 
 @lru_cache(maxsize=16)
-def _scaled(walk: Walk, robot: Robot) -> Walk:
+def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
+    """The walk with numbers for all that was left out, and the speed (m/s) before joints slowed it down."""
     biped = _biped(robot)
     size = size_of(biped)
-    sprung = SPRUNG_SPEED if biped.linkage.loops else 1.0
+    sprung = SPRUNG_SPEED if biped.linkage.sprung else 1.0
     speed = min(sprung * SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
     duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
     height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
@@ -371,7 +380,7 @@ def _scaled(walk: Walk, robot: Robot) -> Walk:
     support = walk.double_support
     if support == Walk.double_support:
         support = LINE_SUPPORT if biped.line else POINT_SUPPORT if biped.point else support
-        support = SPRUNG_SUPPORT if biped.linkage.loops else support
+        support = SPRUNG_SUPPORT if biped.linkage.sprung else support
     start = walk.start_time
     if biped.point and start == Walk.start_time:  # on two points it cannot wait
         start = duration
@@ -379,16 +388,20 @@ def _scaled(walk: Walk, robot: Robot) -> Walk:
         walk, speed=speed, step_duration=duration, step_height=height, double_support=support, start_time=start
     )
     if walk.speed is not None or walk.command is not None:
-        return own
+        return own, speed
     lower = LOWER_STEPS if walk.step_height is None else (1.0,)
-    tries = (replace(own, speed=part * speed, step_height=low * height) for low in lower for part in SLOWER)
-    return next((one for one in tries if has_room(one.steps_of(biped), biped, one.step_height or height)), own)
+    tries = [replace(own, speed=part * speed, step_height=low * height) for low in lower for part in SLOWER]
+    for reaches in (has_room, has_reach):
+        found = next((one for one in tries if reaches(one.steps_of(biped), biped, one.step_height or height)), None)
+        if found is not None:
+            return found, speed
+    return own, speed
 
 
 @lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
 def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
     biped = _biped(robot)
-    own = walk.scaled(robot)
+    own, _ = _scaled(walk, robot)
     assert own.step_height is not None and own.speed is not None
     check_speed(biped, own.speed)
     plan = own.steps_of(biped)

@@ -111,7 +111,7 @@ def whole_body(
     their heel or toes.
     """
     model, robot = biped.robot.model, biped.robot
-    nv, nu, loops = model.nv, model.nu, biped.linkage.loops
+    nv, nu, loops = model.nv, model.nu, len(biped.linkage.rows)
     weigh = _accelerations(biped, weights)
     limits = _limits(biped, friction, margin=margin, least_load=least_load, edges=edges)
     force = weights.wrench / robot.weight**2
@@ -265,7 +265,7 @@ def _edge(sole: Sole, end: int) -> Sole:
 def see_body(senses, body):
     """Read the state: where the soles are and how everything moves."""
     soles, linkage = body.soles, body.linkage
-    motion = body.whole if linkage.loops else body.motion
+    motion = body.whole if linkage.drift.size else body.motion
     dense_inertia(senses, motion.inertia)
     for k in range(2):
         at, turned = senses.xpos[soles.body[k]], senses.xmat[soles.body[k]]
@@ -293,7 +293,7 @@ def see_body(senses, body):
         for j in range(motion.bias.size):
             value += motion.inertia[c, j] * senses.qvel[j]
         body.com_velocity[c] = value / body.mass
-    if linkage.loops:
+    if linkage.drift.size:
         solve_linkage(senses, linkage)
         reduce_motion(linkage, motion, body.motion)
 
