@@ -7,11 +7,11 @@ import math
 import mujoco
 import numpy as np
 import pytest
-from footfall.study.walk_outcome import walk_outcome
 
 import footfall as ff
 from footfall.control import walker
 from footfall.measure import has_fallen
+from footfall.study.outcomes import walk_outcome
 
 
 def turned_in_root(name: str, angle: float) -> ff.Robot:
