@@ -14,10 +14,9 @@ import footfall as ff
 from footfall.cli import main
 from footfall.cli.shared.options import ground_options
 from footfall.ground.friction import Coefficients
-from footfall.ground.geometry import square
+from footfall.ground.geometry import number, square
 from footfall.ground.ground import KINDS, Ground, Maker
 from footfall.ground.kind import Form, Kind, Option
-from footfall.ground.numbers import number
 from footfall.ground.surface import heights_at, over_height, pointer
 
 

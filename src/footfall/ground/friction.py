@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from footfall.compiled import function_pointer, kernel
 from footfall.errors import GroundError
-from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, square
-from footfall.ground.numbers import number, packed, pair, unpacked
+from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, number, packed, pair, square, unpacked
 from footfall.ground.place_function import FRICTION_SIGNATURE, PlaceFunction, compile_friction
 
 Array = NDArray[np.float64]

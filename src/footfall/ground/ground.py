@@ -26,14 +26,11 @@ from footfall.frozen_values import made_again
 from footfall.ground import geometry, surface
 from footfall.ground.friction import Coefficients, Compiled, FrictionTable
 from footfall.ground.function import FUNCTION
-from footfall.ground.geometry import EXTENT
+from footfall.ground.geometry import EXTENT, number, unpacked
 from footfall.ground.heightfield import HEIGHTFIELD
 from footfall.ground.kind import Array, Form, Given, Kind
-from footfall.ground.numbers import number, unpacked
 from footfall.ground.place_function import PlaceFunction
-from footfall.ground.plane import PLANE
-from footfall.ground.slope import SLOPE
-from footfall.ground.stairs import STAIRS
+from footfall.ground.planes import PLANE, SLOPE, STAIRS
 
 if TYPE_CHECKING:
     import mujoco

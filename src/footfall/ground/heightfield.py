@@ -1,4 +1,4 @@
-"""A table of heights."""
+"""A table of heights, given or from a file: .npy, .csv or .txt in m, or a picture (.png) with the height of white."""
 
 from __future__ import annotations
 
@@ -10,12 +10,32 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from footfall.errors import GroundError
+from footfall.files.png import read_grey
 from footfall.ground.cells import nearest_place, with_tree
 from footfall.ground.friction import Coefficients, Friction
-from footfall.ground.geometry import Grid
-from footfall.ground.height_files import read_heights
+from footfall.ground.geometry import LARGEST_TABLE, Grid, height_table, number, pair
 from footfall.ground.kind import Array, Form, Kind, Option
-from footfall.ground.numbers import height_table, pair
+
+PICTURES = (".png",)
+
+
+def read_heights(path: Path, height: float | None) -> np.ndarray:
+    """(rows along y, columns along x) m; a picture is seen from above, its top row at the largest y."""
+    path = path.expanduser()
+    picture = path.suffix.lower() in PICTURES
+    if picture and height is None:
+        raise GroundError(f"'{path}' is a picture: give height, the m of its white pixels (black is 0)")
+    if height is not None and not picture:
+        raise GroundError(f"height is for pictures (.png); the numbers in '{path}' are heights in m already")
+    try:
+        if picture:
+            return read_grey(path, LARGEST_TABLE)[::-1] * number("height", height)
+        if path.suffix.lower() == ".npy":
+            return np.load(path, allow_pickle=False)
+        return np.loadtxt(path, delimiter="," if path.suffix.lower() == ".csv" else None, ndmin=2)
+    except (OSError, ValueError) as error:
+        raise GroundError(f"cannot read heights from '{path}': {getattr(error, 'strerror', None) or error}") from error
+
 
 Heights = ArrayLike | os.PathLike[str]
 

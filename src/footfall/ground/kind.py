@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from footfall.ground.friction import Coefficients
-from footfall.ground.geometry import Geoms, Grid
-from footfall.ground.numbers import packed
+from footfall.ground.geometry import Geoms, Grid, packed
 from footfall.ground.place_function import PlaceFunction
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ import numpy as np
 from footfall.compiled import ByReference, function_pointer
 from footfall.contact.base import CoupledLaw, Law, PointLaw, point_signature
 from footfall.contact.event_law import EventLaw
-from footfall.contact.springs.light_bodies import warn_of_light_bodies
-from footfall.contact.springs.stable_step import longest_stable_step
+from footfall.contact.springs.stable_step import longest_stable_step, warn_of_light_bodies
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import step
 from footfall.engine.clearance import make_clearance

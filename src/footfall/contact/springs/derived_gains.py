@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from footfall.contact.base import Law, check, check_positive
 from footfall.contact.setting import Setting
-from footfall.contact.springs.bounce import damping_for
 from footfall.contact.springs.material import layer_gains
-from footfall.contact.springs.normal_terms import NormalTerms
+from footfall.contact.springs.normal_terms import NormalTerms, damping_for
 from footfall.errors import LawError
 from footfall.given_numbers import is_number
 

@@ -1,4 +1,4 @@
-"""A flight of stairs."""
+"""Grounds made of planes: level, sloped, and a flight of stairs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,87 @@ import numpy as np
 
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
-from footfall.ground.geometry import Geoms, Grid
+from footfall.ground.geometry import Geoms, Grid, number, square
 from footfall.ground.kind import Array, Form, Kind, Option
-from footfall.ground.numbers import number
+from footfall.ground.surface import heights_at, pointer
 
 if TYPE_CHECKING:
     import mujoco
+
+
+def plane(
+    friction: Friction = 0.7, *, static_friction: float | None = None, height: Annotated[float, Option("m")] = 0.0
+) -> Form:
+    """Level ground at z = ``height`` (m).
+
+    ``friction`` is the dynamic coefficient, and the static one too unless ``static_friction`` says
+    otherwise; a pair is (static, dynamic); a function ``f(x, y)`` or a :class:`FrictionTable` of either is
+    asked under every contact point. So for every kind.
+    """
+    return Form(Coefficients.of(friction, static_friction), (("height", number("height", height)),))
+
+
+def level_surface(x, y, z, parameters, table):
+    """Level ground. ``parameters``: height (m)."""
+    return z - parameters[0], 0.0, 0.0, 1.0
+
+
+PLANE = Kind(
+    name="plane",
+    make=plane,
+    surface=level_surface,
+    parameters=lambda form: (form.option("height"),),
+    highest=lambda form: form.option("height"),
+    grid=lambda form, extent: (*square(extent), np.full((2, 2), form.option("height"))),
+    geoms=lambda form, extent, add: add.plane(np.array([0.0, 0.0, 1.0]), form.option("height"), extent),
+    flat=True,
+)
+
+
+def slope(
+    angle: Annotated[float, Option("rad", "how steeply it rises")],
+    *,
+    heading: Annotated[float, Option("rad", "the way up, from the x axis")] = 0.0,
+    friction: Friction = 0.7,
+    static_friction: float | None = None,
+) -> Form:
+    """A plane through the origin that rises by ``angle`` (rad) along ``heading`` (rad, in xy, from x)."""
+    angle, heading = number("angle", angle), number("heading", heading)
+    if abs(angle) >= math.pi / 2:
+        raise GroundError(
+            f"a slope of {angle:g} rad is a wall or an overhang: |angle| must be below pi/2 radians"
+            + (f" (did you mean math.radians({angle:g})?)" if abs(angle) < 90.0 else "")
+        )
+    return Form(Coefficients.of(friction, static_friction), (("angle", angle), ("heading", heading)))
+
+
+def sloped_surface(x, y, z, parameters, table):
+    """A tilted plane through the origin. ``parameters``: its unit normal."""
+    nx, ny, nz = parameters[0], parameters[1], parameters[2]
+    return nx * x + ny * y + nz * z, nx, ny, nz
+
+
+def normal(form: Form) -> tuple[float, float, float]:
+    """The unit normal that points out of the ground."""
+    angle, heading = form.option("angle"), form.option("heading")
+    return -math.sin(angle) * math.cos(heading), -math.sin(angle) * math.sin(heading), math.cos(angle)
+
+
+def sloped_grid(form: Form, extent: float) -> Grid:
+    x, y = square(extent)
+    return x, y, heights_at((pointer(sloped_surface), np.array(normal(form)), np.zeros((1, 1))), x, y)
+
+
+SLOPE = Kind(
+    name="slope",
+    make=slope,
+    surface=sloped_surface,
+    parameters=normal,
+    highest=lambda form: 0.0 if form.option("angle") == 0.0 else math.inf,
+    grid=sloped_grid,
+    geoms=lambda form, extent, add: add.plane(np.array(normal(form)), 0.0, extent),
+    flat=True,
+)
 
 
 #: Each is a geom for MuJoCo, and higher than any tower.
@@ -52,7 +127,7 @@ def stairs(
     return Form(Coefficients.of(friction, static_friction), options)
 
 
-def surface(x, y, z, parameters, table):
+def stairs_surface(x, y, z, parameters, table):
     """Euclidean signed distance to a flight of stairs: treads, risers, nosings and inner corners.
 
     ``parameters``: rise, run, count, start (m, m, -, m), cosine and sine of the heading. With s the distance
@@ -103,18 +178,18 @@ def surface(x, y, z, parameters, table):
     return gap, ns * along_x, ns * along_y, nz
 
 
-def parameters(form: Form) -> tuple[float, ...]:
+def stairs_parameters(form: Form) -> tuple[float, ...]:
     heading = form.option("heading")
     return (*(form.option(name) for name in ("rise", "run", "count", "start")), math.cos(heading), math.sin(heading))
 
 
-def height(parameters: Array, x: Array, y: Array) -> Array:
+def tread_height(parameters: Array, x: Array, y: Array) -> Array:
     """The heights of treads; at a riser that of the far one."""
     rise, run, count, start, cos, sin = parameters
     return np.clip(np.floor((x * cos + y * sin - start) / run) + 1.0, 0.0, count) * rise
 
 
-def grid(form: Form, extent: float) -> Grid:
+def stairs_grid(form: Form, extent: float) -> Grid:
     edges = np.repeat(form.option("start") + form.option("run") * np.arange(form.option("count")), 2)
     s = np.concatenate([[edges[0] - extent / 2], edges, [edges[-1] + extent / 2]])
     z = np.repeat(form.option("rise") * np.arange(form.option("count") + 1), 2)
@@ -123,7 +198,7 @@ def grid(form: Form, extent: float) -> Grid:
     return s * cos - side * sin, s * sin + side * cos, np.broadcast_to(z, (2, len(z)))
 
 
-def geoms(form: Form, extent: float, add: Geoms) -> list[mujoco.MjsGeom]:
+def tread_geoms(form: Form, extent: float, add: Geoms) -> list[mujoco.MjsGeom]:
     """One box per tread."""
     import mujoco
 
@@ -144,10 +219,10 @@ def geoms(form: Form, extent: float, add: Geoms) -> list[mujoco.MjsGeom]:
 STAIRS = Kind(
     name="stairs",
     make=stairs,
-    surface=surface,
-    parameters=parameters,
+    surface=stairs_surface,
+    parameters=stairs_parameters,
     highest=lambda form: max(0.0, form.option("count") * form.option("rise")),
-    grid=grid,
-    geoms=geoms,
-    height=height,
+    grid=stairs_grid,
+    geoms=tread_geoms,
+    height=tread_height,
 )
