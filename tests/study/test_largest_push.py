@@ -12,7 +12,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
 from footfall.study.as_worlds import apart_until
-from footfall.study.largest_push import bisect_together, largest_pushes, push_basin
+from footfall.study.largest_push import bisect_batched, largest_pushes, push_basin
 
 BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
   <geom type="box" size=".1 .1 .1"/><body name="arm" pos="0 0 .2"><joint/><geom size=".05"/></body></body>
@@ -49,7 +49,7 @@ def test_a_known_limit_is_enclosed(limit, factor):
         tried.append(len(tries))
         return ["fell" if size > (limit, 5.0)[push] else "" for push, size in tries]
 
-    found, other = bisect_together(outcomes, [(70.0, factor), (4.0, factor)], 0.05)
+    found, other = bisect_batched(outcomes, [(70.0, factor), (4.0, factor)], 0.05)
     assert other.survived <= 5.0 < other.failed
     assert sum(tried) == found.runs + other.runs and len(tried) == max(found.runs, other.runs)  # side by side
     assert found.survived <= limit < found.failed
@@ -59,7 +59,7 @@ def test_a_known_limit_is_enclosed(limit, factor):
 
 
 def test_a_limit_that_is_never_met_or_always_exceeded_is_told():
-    free, hopeless = bisect_together(lambda tries: [("", "fell")[i] for i, _ in tries], [(1.0, 1.6)] * 2, 0.05)
+    free, hopeless = bisect_batched(lambda tries: [("", "fell")[i] for i, _ in tries], [(1.0, 1.6)] * 2, 0.05)
     assert (free.survived > 100.0, free.failed) == (True, math.inf)
     assert (hopeless.survived, hopeless.failed < 0.01) == (0.0, True)
 

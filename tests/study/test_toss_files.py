@@ -5,10 +5,11 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from footfall.errors import StudyError
 from footfall.study.fit import box, fit, load_tosses
-from footfall.study.fit.flight import product
+from footfall.study.fit.flight import attitudes
 from footfall.study.fit.trials import kind_of
 
 SIZE, MASS = (0.12, 0.08, 0.05), 0.6
@@ -106,10 +107,10 @@ def rise(turns):
 def test_another_axis_up_and_other_units_are_told_and_read(noise, number, tmp_path):
     """A frame with y up is the same world turned about x: what is upright in it is what was upright before."""
     tosses = flown(number, 100.0, noise=noise)
-    turn = np.array([1.0, -1.0, 0.0, 0.0]) / np.sqrt(2.0)  # z to y
+    turn = Rotation.from_rotvec([-0.5 * np.pi, 0.0, 0.0])  # z to y
     turned = []
     for poses, start in tosses:
-        own = np.array([product(turn, pose[3:]) for pose in poses])
+        own = (turn * attitudes(poses[:, 3:])).as_quat()[:, [3, 0, 1, 2]]
         turned.append((np.hstack([poses[:, [0, 2, 1]] * [1, 1, -1], own]), start))
     body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS}
     (tmp_path / "y.csv").write_text(table(turned, 100.0))

@@ -172,7 +172,7 @@ def _parse(name: str, args: list[str]) -> Any:
 
     from footfall.cli.shared.options import with_options
     from footfall.cli.shared.task import RobotChoice
-    from footfall.cli.shared.usage import CONFIG, help_of, in_one_sentence, options_in
+    from footfall.cli.shared.usage import CONFIG, help_of, in_one_sentence, options_in, with_plain_help
 
     module, command = command_of(name, args)
     about = f"{getdoc(command)}\n\nAlso: --debug, --import FILE, see footfall --help."
@@ -183,7 +183,7 @@ def _parse(name: str, args: list[str]) -> Any:
         raise SystemExit(0)
     kind = f" {args[0]}" if args and args[0] in getattr(module, "KINDS", ()) else ""
     with in_one_sentence(f"{name}{kind}", lambda: options_in(help_of(command, "", ""))):
-        return tyro.cli(command, args=args, prog=f"footfall {name}", config=(CONFIG,))
+        return tyro.cli(with_plain_help(command), args=args, prog=f"footfall {name}", config=(CONFIG,))
 
 
 def command_of(name: str, args: Sequence[str]) -> tuple[ModuleType, Any]:
@@ -194,7 +194,7 @@ def command_of(name: str, args: Sequence[str]) -> tuple[ModuleType, Any]:
 
 
 def _take_imports(args: list[str]) -> list[str]:
-    """Remove every ``--import NAME`` and ``--import=NAME`` from the arguments; gives the names."""
+    """Remove every ``--import NAME`` and ``--import=NAME`` from the arguments; returns the names."""
     found = []
     while at := next((i for i, arg in enumerate(args, 1) if arg.partition("=")[0] == "--import"), 0):
         _, equals, name = args.pop(at - 1).partition("=")

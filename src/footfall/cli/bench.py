@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_rows, print_table, progress_bar, say, sentences_bar
+from footfall.cli.shared.output import print_json, print_rows, print_table, progress_bar, say, sentences_bar, text_of
 from footfall.errors import FootfallError
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ class Bench:
     a minute or two, with --quick seconds.
     """
 
-    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...", help_behavior_hint="")] = ()
+    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...")] = ()
     """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
     friction: bool = False
     """measure instead what joint friction costs them: standing, pushed and landing for 3 s, with and without it"""
-    worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...", help_behavior_hint="")] = ()
+    worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...")] = ()
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where those worlds are computed"""
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...", help_behavior_hint="")] = ()
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...")] = ()
     """the laws of those worlds, of those robots, or of --cold; all if left out"""
     quick: bool = False
     """leave out the cold start and the large numbers of contact points"""
@@ -136,30 +136,6 @@ BENCH_TABLES = {
 }
 
 
-STRESS_PAGE = """# Stress
-
-What robots do from random states: {count} starts of each robot on each of {grounds} kinds of ground under each law,
-three of four above the ground, on it or up to 10 cm inside, every fourth of a fallen robot; bent, tilted and moving at
-up to 5 m/s and rad/s, on friction from 0 to 1, {steps} steps of {dt:g} ms each without a controller. Of the {robots}
-robots {built_in} are built in, {files} are given model files and {chance} are made by chance: one to four legs on a
-free trunk, masses over three decades, joints with limits, springs, damping and friction. All laws start from the same
-states, and everything follows from the seed. Made on {date} by
-
-```text
-$ {command}
-```
-
-*Unsolved* counts steps whose forces the law itself calls unsolved; *diverged* runs that ended early, each with a
-sentence; *cone* runs with friction beyond the cone, *pull* with a force that pulls. Of the runs that started *clear* of
-the ground and did not diverge, *audit* counts those whose audit fails, *energy* is the largest work of the contact
-forces, relative to the energy at the start. The *slowest* step is processor time on the machine that made this page,
-with the making of room for bodies that come near the ground; *standing* is that over a step of the same robot standing
-at home on a plane, the largest of all robots.
-
-{table}
-{failures}"""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stress:
     """Release robots from random states on every kind of ground, under every law, and count what goes wrong.
@@ -190,7 +166,7 @@ class Stress:
     """another one gives other states and other robots"""
     each: bool = False
     """a row for every robot and ground, not only for every law"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md", help_behavior_hint="")] = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md")] = None
     """write a page of what was tried and what failed, as Markdown"""
     json: bool = False
     """print one JSON object for every law, robot and ground"""
@@ -262,7 +238,8 @@ class Stress:
         command = f"footfall stress {self.count}{laws} --robots {named} --chance {self.chance} --seed {self.seed}"
         table = _markdown_row(("law", *STRESS_COLUMNS)) + "|" + "---|" * (len(STRESS_COLUMNS) + 1) + "\n"
         table += "".join(_markdown_row((f"`{law}`", *_outcome_cells(one))) for (law,), one in by_law.items())
-        return STRESS_PAGE.format(
+        return text_of(
+            "stress.md.txt",
             count=self.count,
             grounds=grounds,
             steps=STEPS,
@@ -306,42 +283,6 @@ def _failures(found: Sequence[Case]) -> str:
     return text
 
 
-HEADER = """# Robots
-
-What robots do with the defaults of `Balance`, `Walk` and `QuadrupedWalk`, by law: whether they stand; the largest
-sideways push of 0.1 s on the root that they survive without a step, as impulse over weight (any, of a robot in a
-plane); whether they walk {steps} steps; the speed that is asked for and reached; mechanical cost of transport; the
-audit of the walk's contact forces. Servos are driven as motors. Made on {date} by
-
-```text
-$ {command}
-```
-
-{pictures}| robot | law | stands | largest push | walks | asked | reached | cost of transport | audit |
-|---|---|---|---|---|---|---|---|---|
-"""
-
-
-GROUNDS_HEADER = """
-## On other grounds
-
-The same walks of {steps} steps with defaults alone: on slopes of 5 degrees; over round bumps up to 3 cm; up three
-steps of 5 cm; over ice of friction 0.15, three steps long, amid ground of 0.7. Bumps, steps and ice begin one and a
-half steps ahead of the toes. The ground is felt by the soles and not seen. Who stays upright and reaches less than half
-of the speed is held up.
-
-| robot | ground | law | outcome | asked | reached | drift |
-|---|---|---|---|---|---|---|
-"""
-
-GLANCE_HEADER = """
-## Other grounds at a glance
-
-Under how many laws each robot walks there, of those of the table above:
-
-"""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Survey:
     """Let robots stand, be pushed and walk under contact laws, with defaults, and write one table.
@@ -365,7 +306,7 @@ class Survey:
     """draw each robot in its walk too, into the folder images beside the table"""
     actuators: Literal["as-is", "motor"] = "motor"
     """motor: servos become torque motors of their force range"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md", help_behavior_hint="")] = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md")] = None
     """write the table here, as Markdown"""
     json: bool = False
     """print JSON"""
@@ -385,7 +326,7 @@ class Survey:
         more = " --grounds" * self.grounds + " --pictures" * self.pictures
         command = f"footfall survey {shown} --laws {' '.join(laws)} --steps {self.steps}{more} --out robots.md"
         head = {"steps": self.steps, "command": command, "date": date.today().isoformat()}
-        self._write(HEADER.format(**head, pictures=self._pictures(robots)), "w")
+        self._write(text_of("survey.md.txt", **head, pictures=self._pictures(robots)), "w")
         found: list[RobotOutcome] = []
         for robot in robots:
             for law in laws:
@@ -394,14 +335,14 @@ class Survey:
                 self._write(_markdown_row(survey_cells(found[-1])))
         elsewhere: list[GroundOutcome] = []
         if self.grounds:
-            self._write(GROUNDS_HEADER.format(steps=self.steps))
+            self._write(text_of("survey_grounds.md.txt", steps=self.steps))
             for robot in robots:
                 for law in laws:
                     say(f"{robot.name} on other grounds under {law}")
                     for one in ground_outcomes(robot, law, steps=self.steps):
                         elsewhere.append(one)
                         self._write(_markdown_row(ground_cells(one)))
-            self._write(GLANCE_HEADER + glance(elsewhere))
+            self._write(text_of("survey_glance.md.txt") + glance(elsewhere))
         if self.json:
             print_json([*map(asdict, found), *map(asdict, elsewhere)])
             return 0
@@ -413,7 +354,7 @@ class Survey:
         return 0
 
     def _pictures(self, robots: list[Robot]) -> str:
-        """Draw the robots that walk; gives the pictures as Markdown."""
+        """Draw the robots that walk; returns the pictures as Markdown."""
         from footfall.errors import FootfallError
         from footfall.show.picture import write_picture
         from footfall.study.outcomes import in_mid_step

@@ -10,35 +10,11 @@ from typing import Annotated, Literal
 
 import tyro
 
+from footfall.cli.shared.output import text_of
 from footfall.cli.shared.usage import options_in
 
 #: Commands that take a robot.
 TAKE_ROBOT = ("run", "walk", "follow", "view", "robots", "compare", "survey", "push-limit", "points", "gait", "bench")
-BASH = """\
-# Completion of footfall for bash and zsh: eval "$(footfall completion bash)"
-[ -n "$ZSH_VERSION" ] && autoload -U +X bashcompinit && bashcompinit
-_footfall() {{
-    local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
-    if [ "$COMP_CWORD" -eq 1 ]; then
-        words="{commands} --help --version"
-    else
-        case "$before" in
-{values}
-        esac
-        if [ -z "$words" ]; then
-            case "${{COMP_WORDS[1]}}" in
-{options}
-            esac
-            case "$word" in
-                -*) ;;
-                *) words="$words $(compgen -f -- "$word")" ;;
-            esac
-        fi
-    fi
-    COMPREPLY=($(compgen -W "$words" -- "$word"))
-}}
-complete -o filenames -F _footfall footfall
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +84,9 @@ def _bash() -> str:
 
     values = [f'            {option}) words="{" ".join(names)}" ;;' for option, names in _values().items()]
     options = [f'                {one}) words="{" ".join([*_names(one), *_options(one)])}" ;;' for one in COMMANDS]
-    return BASH.format(commands=" ".join(COMMANDS), values="\n".join(values), options="\n".join(options))
+    return text_of(
+        "completion.bash.txt", commands=" ".join(COMMANDS), values="\n".join(values), options="\n".join(options)
+    )
 
 
 def _fish() -> str:

@@ -46,9 +46,9 @@ class Gait(RobotChoice):
     """optimise even if the gait is known"""
     cache: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: the user's cache)")] = None
     """where gaits are kept"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    out: Path | None = None
     """write the gait here, as JSON"""
-    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    plot: Path | None = None
     """draw one step here: .png, .svg or .pdf"""
     json: bool = False
     """print one JSON object"""
@@ -153,15 +153,15 @@ class HumanWalk:
 
     recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
     """a .c3d or .trc file, or a folder"""
-    forces: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    forces: Path | None = None
     """the forces of a .trc file, where they have another name"""
-    marker: Annotated[tuple[str, ...], tyro.conf.arg(metavar="R_knee=NAME...", help_behavior_hint="")] = ()
+    marker: Annotated[tuple[str, ...], tyro.conf.arg(metavar="R_knee=NAME...")] = ()
     """markers that are not known by their names: of R and L, hip, knee, ankle, heel, mt; NAME+NAME is their middle"""
-    up: Annotated[Literal["y", "z"] | None, tyro.conf.arg(metavar="y|z", help_behavior_hint="")] = None
+    up: Annotated[Literal["y", "z"] | None, tyro.conf.arg(metavar="y|z")] = None
     """the axis that is up, where markers and forces do not show it"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json", help_behavior_hint="")] = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
     """write the table here"""
-    attribution: Annotated[str | None, tyro.conf.arg(metavar="TEXT", help_behavior_hint="")] = None
+    attribution: str | None = None
     """whose data these are and under which licence, where subject.json does not say it"""
     json: bool = False
     """print one JSON object"""

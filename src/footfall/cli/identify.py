@@ -33,7 +33,7 @@ class _Options:
     """how often a search simulates all trials, about"""
     seed: int = 0
     """of the search"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json", help_behavior_hint="")] = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
     """keep the fit here; ff.law reads it"""
     json: bool = False
     """print JSON"""
@@ -76,7 +76,7 @@ class Forces(_Options):
     """how much higher than home each trial starts, m; one for all, or one for each"""
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """of the root at the start, m/s"""
-    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")] = None
+    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
     """what the robot did, such as posture"""
 
     def run(self) -> int:
@@ -168,7 +168,7 @@ class Impacts:
     """of the body, kg"""
     inertia: float
     """about its centre, kg m2"""
-    semi_axes: Annotated[tuple[float, float] | None, tyro.conf.arg(metavar="A B", help_behavior_hint="")] = None
+    semi_axes: Annotated[tuple[float, float] | None, tyro.conf.arg(metavar="A B")] = None
     """of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches"""
     evaluations: int = 60
     """how often a search computes all impacts, about"""
@@ -231,11 +231,11 @@ class Tosses:
     """how often a search simulates all tosses of the fit, about"""
     seed: int = 0
     """of the split and the search"""
-    rate: Annotated[float | None, tyro.conf.arg(metavar="HZ", help_behavior_hint="")] = None
+    rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
     """frames per second; that of the times of a table, or 148, ContactNets'"""
     side: float = 0.1048
     """side of a cube, m; what errors are counted in"""
-    size: Annotated[tuple[float, float, float] | None, tyro.conf.arg(metavar="X Y Z", help_behavior_hint="")] = None
+    size: Annotated[tuple[float, float, float] | None, tyro.conf.arg(metavar="X Y Z")] = None
     """sides of a box, m, along the axes of its quaternions; errors are counted in their mean"""
     mass: float = 0.37
     """kg"""
@@ -249,7 +249,7 @@ class Tosses:
     """the axis of places and quaternions that is up"""
     start: Literal["flight", "frame"] = "flight"
     """where velocities at the first frame are taken from"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """keep the fits and their plots here"""
     json: bool = False
     """print JSON"""
@@ -343,19 +343,19 @@ class Friction:
     """what to identify"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
     """tables or recordings, one pull or several each"""
-    time: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    time: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
     """name of the column of times, s"""
-    normal: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    normal: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
     """name of the column of normal forces, N, pressing positive"""
-    tangential: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    tangential: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
     """name of the column of tangential forces, N"""
-    speed: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    speed: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
     """name of the column of sliding speeds, m/s"""
-    trial: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    trial: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
     """name of the column that numbers the pulls"""
-    foot: Annotated[str | None, tyro.conf.arg(metavar="FOOT", help_behavior_hint="")] = None
+    foot: Annotated[str | None, tyro.conf.arg(metavar="FOOT")] = None
     """which foot of a recording slides"""
-    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    plot: Path | None = None
     """draw the regression: .png, .svg or .pdf"""
     json: bool = False
     """print one JSON object"""

@@ -121,7 +121,7 @@ class Robots(RobotOptions):
     """whole sentences, and the numbers of actuators and contact points"""
     json: bool = False
     """print JSON"""
-    soles: Annotated[str | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    soles: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
     """draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf"""
 
     def run(self) -> int:

@@ -38,9 +38,9 @@ class Paper:
     """name of a paper"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: runs/PAPER)")] = None
     """where the figures go"""
-    only: Annotated[str | None, tyro.conf.arg(metavar="FIGURES", help_behavior_hint="")] = None
+    only: Annotated[str | None, tyro.conf.arg(metavar="FIGURES")] = None
     """run only these figures or experiments, as in fig7,stability"""
-    docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md", help_behavior_hint="")] = None
+    docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md")] = None
     """with "all": write one Markdown page with every figure and claim, the pictures beside it in images/papers"""
     perturb: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
     """run everything N times more from starts that are off by up to 1e-9, and name verdicts that change"""

@@ -36,7 +36,7 @@ class PushLimit(SettingOptions):
     within: float = 0.05
     """relative accuracy of the answer"""
     directions: int = 0
-    """push in this many directions around the robot, computed together, and print the smallest and largest limit"""
+    """push in this many directions around the robot, batched, and print the smallest and largest limit"""
     plot: str = ""
     """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""
     json: bool = False
@@ -76,9 +76,9 @@ class PushLimit(SettingOptions):
         ]
         columns = ("push like", "law", "survived>", "too much>", "what then")
         print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
-        runs, together = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
-        rest = runs - together
-        say(f"{runs} runs: {together} as worlds side by side" + (f", {rest} one by one" if rest else ""))
+        runs, batched = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
+        rest = runs - batched
+        say(f"{runs} runs: {batched} as worlds side by side" + (f", {rest} one by one" if rest else ""))
         return 0
 
     def run_directions(self) -> int:

@@ -56,7 +56,7 @@ class Export:
     """directory that footfall run --out wrote"""
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
     """its ending chooses the format"""
-    what: Annotated[str | None, tyro.conf.arg(metavar="grf|motion", help_behavior_hint="")] = None
+    what: Annotated[str | None, tyro.conf.arg(metavar="grf|motion")] = None
     """what an OpenSim file holds (left out: forces for .mot, motion for .sto)"""
     json: bool = False
     """print one JSON object"""
@@ -85,11 +85,11 @@ class Plot(MeasuredOptions):
 
     words: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="RECORDING... NAME")]
     """directories that footfall run --out wrote, then the plot's name (footfall plot list: which there are)"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    out: Path | None = None
     """.png, .svg or .pdf (left out: NAME.png in the first recording's directory)"""
-    start: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    start: float | None = None
     """from this time on, s"""
-    stop: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    stop: float | None = None
     """up to this time, s"""
     json: bool = False
     """print one JSON object"""
@@ -135,9 +135,9 @@ class Report(MeasuredOptions):
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
     """directories that footfall run --out wrote"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    out: Path | None = None
     """where to write it (left out: report.html in the first recording's directory)"""
-    title: Annotated[str | None, tyro.conf.arg(metavar="TEXT", help_behavior_hint="")] = None
+    title: str | None = None
     """heading of the page"""
     json: bool = False
     """print one JSON object"""

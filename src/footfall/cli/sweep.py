@@ -51,13 +51,13 @@ class Sweep:
     """folder of the study and its table"""
     workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
     """processes at a time"""
-    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")] = None
+    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
     """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
     worlds: Literal["auto", "on", "off"] = "auto"
     """run cases that differ only in numbers as parallel worlds, where results are the same; auto: from 100 cases on"""
     retry: bool = False
     """repeat the cases that failed when the study ran before"""
-    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    plot: Path | None = None
     """draw the first measure over the first input: .png, .svg or .pdf"""
     json: bool = False
     """print one JSON object"""
@@ -192,9 +192,9 @@ class Design:
     """folder of the rounds and their tables"""
     workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
     """processes at a time"""
-    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")] = None
+    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
     """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
-    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    plot: Path | None = None
     """draw the goals against each other and the front: .png, .svg or .pdf"""
     json: bool = False
     """print one JSON object"""

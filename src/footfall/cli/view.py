@@ -60,7 +60,7 @@ class LiveView(Place, Run):
 
     live: bool = False
     """simulate a robot and show it meanwhile"""
-    pace: Annotated[float, tyro.conf.arg(metavar="FLOAT")] = 1.0
+    pace: float = 1.0
     """simulated seconds per second, where the law is fast enough"""
 
     usual_duration = 600.0

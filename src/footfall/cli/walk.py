@@ -22,7 +22,7 @@ class Walk(UnderControl):
     Options that are left out are derived from the length of the legs. Exits with 1 if the robot falls.
     """
 
-    speed: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    speed: float | None = None
     """m/s; left out, by Froude's number"""
     steps: int = 10
     """how many"""
@@ -30,7 +30,7 @@ class Walk(UnderControl):
     """rad/s, to the left"""
     gait: Literal["trot", "crawl"] | None = None
     """of four legs, trot if left out"""
-    heel_off: Annotated[bool | None, tyro.conf.arg(metavar="{True,False}", help_behavior_hint="")] = None
+    heel_off: Annotated[bool | None, tyro.conf.arg(metavar="{True,False}")] = None
     """of two flat feet: heels rise before feet are lifted; left out, where the legs do not reach without"""
 
     def run(self) -> int:
@@ -74,7 +74,7 @@ class Follow(UnderControl):
     """the file with the motion"""
     speed: float = 1.0
     """of the motion: 0.5 takes twice as long"""
-    fps: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    fps: float | None = None
     """samples per second, where the file does not have them (left out: 30)"""
     quaternion: Literal["xyzw", "wxyz"] | None = None
     """order of the root's quaternion, where it is not that of the format"""

@@ -117,7 +117,7 @@ class Randomisation:
 
 #: Pushes within an episode, and how long each lasts, s.
 PUSHES, PUSH_TIME = 3, 0.1
-#: Gymnasium's names of what ``render`` gives.
+#: Gymnasium's names of what ``render`` returns.
 RENDER_MODES = ["rgb_array"]
 #: Time without pushes at the beginning of an episode, s.
 REST = 0.2

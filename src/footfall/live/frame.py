@@ -48,7 +48,7 @@ def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
 
 
 def panels(rest: Recording) -> list[dict[str, Any]]:
-    """The plots of a running simulation, without values; ``curve_values`` gives the values of an instant in the same
+    """The plots of a running simulation, without values; ``frame`` returns the values of an instant in the same
     order.
     """
     feet = [foot.name for foot in rest.robot.feet]

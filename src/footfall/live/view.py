@@ -228,7 +228,7 @@ class LiveView:
         )
 
     def _other_law(self, run: Run, task: Task) -> Task:
-        """Continue under another law from the present state; gives what is left to do."""
+        """Continue under another law from the present state; returns what is left to do."""
         old = self.simulation
         law, self.requests.law = self.requests.law, None
         passed = run.step * old.dt

@@ -67,7 +67,7 @@ def controller_refusal(sim: Simulation, controller: Any) -> str:
     return f"many worlds take a compiled controller, not {type(controller).__name__}"
 
 
-def run_together(
+def run_batched(
     sim: Simulation,
     variants: Sequence[Variant],
     duration: float,

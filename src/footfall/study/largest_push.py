@@ -26,7 +26,7 @@ from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.simulation import Simulation
-from footfall.study.as_worlds import Variant, apart_until, refusal, run_together
+from footfall.study.as_worlds import Variant, apart_until, refusal, run_batched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,7 +116,7 @@ def largest_pushes(
         for limits, size in zip(found, sizes, strict=True):
             known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
             begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
-        for i, (limits, limit) in enumerate(zip(found, bisect_together(tries.outcomes, begin, within), strict=True)):
+        for i, (limits, limit) in enumerate(zip(found, bisect_batched(tries.outcomes, begin, within), strict=True)):
             unit = "N" if any(pushes[i].force) else "N m"
             limits.append(replace(limit, law=law.name, unit=unit, in_worlds=tries.in_worlds[i]))
     return [tuple(limits) for limits in found]
@@ -144,13 +144,13 @@ class _Tries:
     ) -> None:
         self.sim, self.pushes, self.sizes, self.wait, self.progress = sim, pushes, sizes, wait, progress
         self.controller = named_controller(controller) if isinstance(controller, str) else controller
-        self.together = len(pushes) > 1 and not refusal(sim, self.controller)
+        self.batched = len(pushes) > 1 and not refusal(sim, self.controller)
         self.in_worlds = [0] * len(pushes)
 
     def outcomes(self, tries: Sequence[tuple[int, float]]) -> list[str]:
         """The outcome of each push (its number, and a size in N or N m), "" where the robot survived."""
         scaled = [_scaled(self.pushes[i], size / self.sizes[i]) for i, size in tries]
-        known = self._of_worlds(scaled) if self.together and len(tries) > 1 else {}
+        known = self._of_worlds(scaled) if self.batched and len(tries) > 1 else {}
         found = []
         for k, ((i, size), push) in enumerate(zip(tries, scaled, strict=True)):
             self.in_worlds[i] += k in known
@@ -170,7 +170,7 @@ class _Tries:
             by_duration.setdefault(_duration(push, self.wait), []).append(k)
         for duration, some in by_duration.items():
             variants = [Variant(sim.ground, self.controller, [pushes[k]]) for k in some]
-            recordings = run_together(sim, variants, duration, record_dt=_every(sim.dt))
+            recordings = run_batched(sim, variants, duration, record_dt=_every(sim.dt))
             for k, rec in zip(some, recordings, strict=True):
                 until, fallen = apart_until(sim, rec), fall(rec)
                 if rec.failure is None and (until == math.inf or (fallen is not None and fallen.time <= until)):
@@ -182,7 +182,7 @@ class _Tries:
 Outcomes = Callable[[Sequence[tuple[int, float]]], Sequence[str]]
 
 
-def bisect_together(outcomes: Outcomes, begin: Sequence[tuple[float, float]], within: float) -> list[PushLimit]:
+def bisect_batched(outcomes: Outcomes, begin: Sequence[tuple[float, float]], within: float) -> list[PushLimit]:
     """The limits of several pushes, each from a first size and factor; one try of each at a time."""
     searches = {i: _search(start, factor, within) for i, (start, factor) in enumerate(begin)}
     waiting = {i: next(search) for i, search in searches.items()}

@@ -37,7 +37,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import kernel
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.springs.material import spring_law
@@ -152,9 +151,6 @@ Heights = Callable[[np.ndarray, np.ndarray], np.ndarray]
 WAVES = 24
 ECCENTRIC = 0.5  # how far from the middle the load stands at most, in halves of the sides
 ROUNDS = 200
-BLOCK = 256  # places whose waves are summed together: they stay in the fastest memory
-#: Taylor's series of sin(pi h), from h to h^21: exact to rounding up to a quarter turn.
-SERIES = tuple((-1) ** n * math.pi ** (2 * n + 1) / math.factorial(2 * n + 1) for n in range(11))
 
 
 class Placements(NamedTuple):
@@ -200,35 +196,13 @@ def rough(amplitude: float, wavelength: float, rng: np.random.Generator) -> Heig
             raise GroundError(f"the {name} of a roughness must be a positive number of m, got {value}")
     direction = math.pi * (np.arange(WAVES) + rng.uniform()) / WAVES  # the other way round is a matter of phase
     phase = rng.uniform(0.0, 2.0 * math.pi, WAVES)
-    waves = np.column_stack([np.cos(direction) / wavelength, np.sin(direction) / wavelength, phase / (2.0 * math.pi)])
+    turns = 2.0 * math.pi / wavelength * np.column_stack([np.cos(direction), np.sin(direction)])
 
     def heights(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        total = np.empty(np.shape(x))
-        _sum_of_waves(waves, np.ravel(x), np.ravel(y), total.reshape(-1))
-        return amplitude / math.sqrt(WAVES) * total
+        total = sum(np.sin(a * x + b * y + c) for (a, b), c in zip(turns, phase, strict=True))
+        return amplitude / math.sqrt(WAVES) * np.asarray(total)
 
     return heights
-
-
-@kernel
-def _sum_of_waves(waves: np.ndarray, x: np.ndarray, y: np.ndarray, total: np.ndarray) -> None:
-    """Sum of sines at places (N,) m, of waves (W, 3): turns per m along x and y, and turns at the origin.
-
-    sin(2 pi t) = 1 - 2 sin^2(pi (t - 1/4)): no branch, so that several places are computed at once.
-    """
-    for first in range(0, len(x), BLOCK):
-        here, there, found = x[first : first + BLOCK], y[first : first + BLOCK], total[first : first + BLOCK]
-        found[:] = 0.0
-        for w in range(len(waves)):
-            along, across, shift = waves[w, 0], waves[w, 1], waves[w, 2] - 0.25
-            for i in range(len(found)):
-                turns = along * here[i] + across * there[i] + shift
-                turns -= np.floor(turns + 0.5)
-                square, sine = turns * turns, SERIES[-1]
-                for n in range(len(SERIES) - 2, -1, -1):
-                    sine = sine * square + SERIES[n]
-                sine *= turns
-                found[i] += 1.0 - 2.0 * sine * sine
 
 
 def scattered(ground: Ground | float, samples: int, rng: np.random.Generator) -> Placements:

@@ -204,7 +204,7 @@ def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
 
 
 def _of_law(law: type[Law]) -> type:
-    """The options of a law; their docstrings are their help, and ``make`` gives the law."""
+    """The options of a law; their docstrings are their help, and ``make`` returns the law."""
     hints, notes = get_type_hints(law), described_fields(law)
     added = []
     for one in fields(law):

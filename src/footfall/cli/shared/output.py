@@ -121,6 +121,12 @@ def without_markup(text: str) -> str:
     return re.sub(r"::$", ":", text, flags=re.M)
 
 
+def text_of(file: str, /, **values: Any) -> str:
+    """A text that a command writes, with values in its places."""
+    text = (Path(__file__).parents[1] / "texts" / file).read_text(encoding="utf-8")
+    return text.format(**values)
+
+
 def say(sentence: str) -> None:
     """A warning on stderr."""
     print(f"footfall: {sentence}", file=sys.stderr, flush=True)
@@ -245,9 +251,9 @@ def _at(row: AuditRow) -> str:
 class MeasuredOptions:
     """Which file of forces, and what is what in it."""
 
-    measured: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    measured: Path | None = None
     """measured ground forces to lay over the simulated ones: .mot, .sto, .c3d or .csv, in the time of the recording"""
-    measured_feet: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FOOT=VECTOR...", help_behavior_hint="")] = ()
+    measured_feet: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FOOT=VECTOR...")] = ()
     """which vector of the file is the force on which foot, where names differ: left=ground_force_v"""
 
     def measured_forces(self) -> Measured | None:

@@ -154,7 +154,7 @@ class UnderControl(GroundOptions):
     """contact law, see footfall laws; its options are --law.OPTION"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """save the recording here"""
     json: bool = False
     """print one JSON object"""
@@ -171,7 +171,7 @@ class UnderControl(GroundOptions):
         return rec, None if self.out is None else save(rec, self.out)
 
     def tell(self, rec: Recording, saved: Path | None, told: Told) -> int:
-        """Print the outcome of a run, as facts or as JSON, and its warnings; gives the exit code, 1 after a fall."""
+        """Print the outcome of a run, as facts or as JSON, and its warnings; returns the exit code, 1 after a fall."""
         if self.json:
             print_json(figures(rec) | told.outcome | {"recording": None if saved is None else str(saved)})
         else:

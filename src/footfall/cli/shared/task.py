@@ -70,7 +70,7 @@ GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 class RobotOptions:
     """How a robot is loaded, apart from which it is."""
 
-    pose: Annotated[str | None, tyro.conf.arg(metavar="KEY|NUMBERS|JOINT=VALUE,...", help_behavior_hint="")] = None
+    pose: Annotated[str | None, tyro.conf.arg(metavar="KEY|NUMBERS|JOINT=VALUE,...")] = None
     """the pose to stand in: a keyframe's name, all numbers of qpos (m and rad) as in 0,0,1,..., or joints as in
     knee=0.3,hip=-0.1 (left out: the keyframe home or stand, else the first)"""
     feet: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=BODY")] = ()
@@ -79,7 +79,7 @@ class RobotOptions:
     """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
     actuators: Literal["as-is", "motor"] = "as-is"
     """motor: servos become torque motors of their force range"""
-    forward: Annotated[str | None, tyro.conf.arg(metavar="x|-x|y|-y|X,Y", help_behavior_hint="")] = None
+    forward: Annotated[str | None, tyro.conf.arg(metavar="x|-x|y|-y|X,Y")] = None
     """which way the robot faces in its pose, as in --forward=-x (left out: found by its legs, see footfall robots)"""
 
     robot_options: tyro.conf.Suppress[Any] = None
@@ -141,7 +141,7 @@ class GroundOptions(RobotChoice):
 
     ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
     """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
-    dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    dt: float | None = None
     """step, s; left out 1 ms, or less where the springs of the law need it on light feet"""
 
     ground_options: tyro.conf.Suppress[Any] = None
@@ -154,7 +154,7 @@ class GroundOptions(RobotChoice):
 class SettingOptions(GroundOptions):
     """A robot on a ground, with a controller and a step."""
 
-    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
+    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none")] = None
     """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
     --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME"""
 
@@ -186,7 +186,7 @@ class TaskOptions(SettingOptions):
     #: Duration of a task that is given none, s.
     usual_duration: ClassVar[float] = 5.0
 
-    duration: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    duration: float | None = None
     """s; left out, a walk is as long as it takes, another run 5 s and a comparison 3 s"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in the
@@ -195,7 +195,7 @@ class TaskOptions(SettingOptions):
     """start with the soles along the ground, not upright"""
     drop: float = 0.0
     """start this much above the ground, m"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """save what comes of it here"""
     json: bool = False
     """print one JSON object"""

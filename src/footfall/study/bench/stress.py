@@ -1,6 +1,6 @@
 """Stress: short runs of robots from random states on every ground under every law, and what went wrong in them.
 
-A robot starts above the ground, on it, inside it or lying on it, tilted, bent and moving at random, and runs without a
+A robot starts above the ground, on it, inside it or fallen on it, tilted, bent and moving at random, and runs without a
 controller for a few steps. In any state a law must answer, with forces that push and lie within the friction cone; it
 must not diverge, and a robot that starts clear of the ground must not gain energy from it, and its forces pass the
 audit. Robots are built in, of model files, or made by chance. Everything follows from the seed.

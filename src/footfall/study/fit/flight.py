@@ -9,13 +9,19 @@ The spin of a body with unequal moments of inertia changes: Euler's equations ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from footfall.errors import StudyError
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 #: m/s2, where the flights do not say otherwise.
 GRAVITY = 9.81
@@ -69,13 +75,14 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.n
     design = np.stack([np.ones_like(flight.time), flight.time], axis=1)
     place = flight.place + 0.5 * gravity * flight.time[:, None] ** 2 * np.array([0.0, 0.0, 1.0])
     velocity = np.linalg.lstsq(design, place, rcond=None)[0][1]
-    spin = np.array(measured[3:], dtype=float)
-    first = flight.turn[0]
+    from scipy.spatial.transform import Rotation
+
+    spin, first, turns = np.array(measured[3:], dtype=float), attitudes(flight.turn[:1]), attitudes(flight.turn)
     inverse = np.linalg.pinv(design)
     for _ in range(GAUSS_NEWTON):
-        expected = product(first, _turned(flight.time[:, None] * spin))
-        left = inverse @ _rotation(_relative(expected, flight.turn))
-        first = product(first, _turned(left[0]))
+        expected = first * Rotation.from_rotvec(flight.time[:, None] * spin)
+        left = inverse @ (expected.inv() * turns).as_rotvec()
+        first = first * Rotation.from_rotvec(left[:1])
         spin = spin + left[1]
         if np.abs(left).max() < SETTLED:
             break
@@ -85,13 +92,15 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.n
 def free_spin(flight: Flight, start: np.ndarray, moments: np.ndarray) -> np.ndarray:
     """(6,) the start with the spin by which a body of unequal moments (3,), kg m2, turns freely as measured."""
     from scipy.optimize import least_squares
+    from scipy.spatial.transform import Rotation
 
     a, b, c = moments.tolist()
     of_x, of_y, of_z = (b - c) / a, (c - a) / b, (a - b) / c  # Euler's equations: x' = of_x y z, and so on
+    turns = attitudes(flight.turn)
 
-    def attitudes(unknowns: np.ndarray) -> np.ndarray:
-        turn = product(flight.turn[0], _turned(unknowns[:3]))
-        x, y, z = unknowns[3:].tolist()
+    def turned(spin: np.ndarray) -> Rotation:
+        """The turn from each frame to the next."""
+        x, y, z = spin.tolist()
         steps = []  # rotation vectors from substep to substep; plain numbers, as arrays of three take ten times as long
         for step in np.diff(flight.time).tolist():
             h = step / SUBSTEPS
@@ -99,53 +108,22 @@ def free_spin(flight: Flight, start: np.ndarray, moments: np.ndarray) -> np.ndar
                 p, q, r = x + 0.5 * h * of_x * y * z, y + 0.5 * h * of_y * z * x, z + 0.5 * h * of_z * x * y
                 steps.append((h * p, h * q, h * r))
                 x, y, z = x + h * of_x * q * r, y + h * of_y * r * p, z + h * of_z * p * q
-        found = [turn.tolist()]
-        for W, X, Y, Z in _turned(np.array(steps)).tolist():
-            w, x, y, z = found[-1]
-            found.append([
-                w * W - x * X - y * Y - z * Z,
-                w * X + x * W + y * Z - z * Y,
-                w * Y + y * W + z * X - x * Z,
-                w * Z + z * W + x * Y - y * X,
-            ])  # fmt: skip
-        return np.array(found[::SUBSTEPS])
+        return math.prod((Rotation.from_rotvec(steps[k::SUBSTEPS]) for k in range(SUBSTEPS)), start=Rotation.identity())
 
     def miss(unknowns: np.ndarray) -> np.ndarray:
-        return _rotation(_relative(attitudes(unknowns), flight.turn)).ravel()
+        first = turns[0] * Rotation.from_rotvec(unknowns[:3])
+        expected = list(accumulate(turned(unknowns[3:]), mul, initial=first))
+        return (Rotation.concatenate(expected).inv() * turns).as_rotvec().ravel()
 
     solved = least_squares(miss, np.concatenate([np.zeros(3), start[3:]]), method="lm")
     return np.concatenate([start[:3], solved.x[3:]])
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Products of quaternions (..., 4) w, x, y, z."""
-    (w, x, y, z), (W, X, Y, Z) = a.T, b.T  # the rows of the transposed, so that a single one and many are read alike
-    found = np.array([
-        w * W - x * X - y * Y - z * Z,
-        w * X + x * W + y * Z - z * Y,
-        w * Y + y * W + z * X - x * Z,
-        w * Z + z * W + x * Y - y * X,
-    ])  # fmt: skip
-    return found.T
+def attitudes(quaternions: np.ndarray) -> Rotation:
+    """Rotations from quaternions (N, 4) w, x, y, z."""
+    from scipy.spatial.transform import Rotation
 
-
-def _relative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The rotation from attitude ``a`` to ``b`` (..., 4), in the frame of ``a``."""
-    return product(a * np.array([1.0, -1.0, -1.0, -1.0]), b)
-
-
-def _turned(rotation: np.ndarray) -> np.ndarray:
-    """Quaternions (..., 4) of rotation vectors (..., 3) in rad."""
-    half = 0.5 * np.linalg.norm(rotation, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * rotation * np.sinc(half / np.pi)], axis=-1)
-
-
-def _rotation(turn: np.ndarray) -> np.ndarray:
-    """Rotation vectors (..., 3) in rad of quaternions (..., 4), at most half a turn."""
-    turn = np.where(turn[..., :1] < 0.0, -turn, turn)
-    sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, turn[..., :1])
-    return np.where(sine > 1e-12, angle / np.maximum(sine, 1e-12), 2.0) * turn[..., 1:]
+    return Rotation.from_quat(quaternions[:, [1, 2, 3, 0]])
 
 
 #: Gravity is measured if its relative standard error is below the first number, and believed up to the second from 9.81
@@ -278,6 +256,5 @@ def check_order(qpos: Sequence[np.ndarray], source: str) -> None:
 
 def _tilt(turns: np.ndarray) -> np.ndarray:
     """Angle (rad) between the vertical and the nearest axis of bodies with attitudes (N, 4)."""
-    w, x, y, z = turns.T
-    upright = np.abs([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z])
-    return np.arccos(np.minimum(upright.max(axis=0), 1.0))
+    upright = np.abs(attitudes(turns).as_matrix()[:, 2])
+    return np.arccos(np.minimum(upright.max(axis=1), 1.0))

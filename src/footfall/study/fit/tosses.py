@@ -26,12 +26,12 @@ from footfall.study.fit.flight import (
     UP,
     Flight,
     Motion,
+    attitudes,
     check_order,
     check_speeds,
     flight_of,
     free_spin,
     gravity_of,
-    product,
     start_velocity,
 )
 
@@ -83,15 +83,16 @@ def _upright(poses: Poses, up: str) -> Poses:
     """The same toss in a frame whose z is the axis ``up`` of this one; spins are in the body's frame, and stay."""
     if up == "z":
         return poses
+    from scipy.spatial.transform import Rotation
+
     axis, sign = UP[up]
-    turn = np.zeros(4)
     # Half a turn about the bisector of both axes takes the one to the other; about x where they are opposite.
     between = sign * np.eye(3)[axis] + np.array([0.0, 0.0, 1.0])
-    turn[1:] = between / np.linalg.norm(between) if between.any() else [1.0, 0.0, 0.0]
-    rotation = 2.0 * np.outer(turn[1:], turn[1:]) - np.eye(3)
-    places = poses.qpos[:, :3] @ rotation.T
-    qpos = np.hstack([places, product(np.broadcast_to(turn, (len(places), 4)), poses.qpos[:, 3:])])
-    return poses._replace(qpos=qpos, qvel=np.concatenate([rotation @ poses.qvel[:3], poses.qvel[3:]]))
+    half = between / np.linalg.norm(between) if between.any() else np.array([1.0, 0.0, 0.0])
+    turn = Rotation.from_rotvec(np.pi * half)
+    turns = (turn * attitudes(poses.qpos[:, 3:])).as_quat()[:, [3, 0, 1, 2]]
+    qpos = np.hstack([turn.apply(poses.qpos[:, :3]), turns])
+    return poses._replace(qpos=qpos, qvel=np.concatenate([turn.apply(poses.qvel[:3]), poses.qvel[3:]]))
 
 
 def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> list[Poses]:

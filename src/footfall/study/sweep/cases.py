@@ -6,7 +6,6 @@ arguments.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -146,25 +145,12 @@ def _read(table: Any) -> dict[str, list[Scalar]]:
 
 
 def _read_file(path: Path) -> dict[str, list[Any]]:
+    import pyarrow as arrow
+    import pyarrow.csv as csv
+    import pyarrow.parquet as parquet
+
     try:
-        if path.suffix.lower() == ".parquet":
-            import pyarrow.parquet as parquet
-
-            return parquet.read_table(path).to_pydict()
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+        read = parquet.read_table if path.suffix.lower() == ".parquet" else csv.read_csv
+        return read(path).to_pydict()
+    except (OSError, arrow.ArrowException) as error:
         raise StudyError(f"cannot read the cases of '{path}': {getattr(error, 'strerror', None) or error}") from error
-    for k, row in enumerate(rows, 2):
-        if None in row or None in row.values():
-            raise StudyError(f"{path}, line {k}: its number of values is not that of the column names")
-    return {name: [_number(row[name]) for row in rows] for name in (rows[0] if rows else {})}
-
-
-def _number(text: str) -> Scalar:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(text.strip().lower(), text)

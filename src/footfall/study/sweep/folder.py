@@ -226,10 +226,10 @@ def make_plan(
     described = working.describe(work, measures)
     number = len(next(iter(inputs.values())))
     batch = min(LARGEST_BATCH, max(1, number // FEWEST_BATCHES))
-    together = (number >= MANY if worlds is None else worlds) and isinstance(work, Mapping)
-    if together:
+    batched = (number >= MANY if worlds is None else worlds) and isinstance(work, Mapping)
+    if batched:
         batch = max(batch, min(COMPANY, number // (EACH * workers)))
-    return Plan(described, inputs, seed, batch, _key(described, inputs, seed), together)
+    return Plan(described, inputs, seed, batch, _key(described, inputs, seed), batched)
 
 
 def _key(work: Mapping[str, Any], inputs: Mapping[str, Sequence[Any]], seed: int) -> str:

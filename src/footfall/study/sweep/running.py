@@ -32,7 +32,7 @@ from footfall.study.as_worlds import (
     apart_until,
     controller_refusal,
     refusal,
-    run_together,
+    run_batched,
 )
 from footfall.study.sweep.folder import STUDY, Batch, Part, Plan, count_finished, finished_in, open_batch
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
@@ -108,7 +108,7 @@ def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
     if any(one["duration"] != duration for one in options):
         return dict.fromkeys(company, Computed(alone="the cases last different times"))
     varied = [name for name, value in fulls[0]["law"].items() if isinstance(value, float)]
-    recordings = run_together(
+    recordings = run_batched(
         sim,
         [Variant(ground, one["controller"], one["pushes"]) for ground, one in zip(grounds, options, strict=True)],
         duration,

@@ -133,9 +133,9 @@ def from_rows(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> SweepTable:
         columns[name] = [row[name] for row in rows]
     columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in ("footfall", "mujoco", "numpy")}
     seconds = np.array([row.get("seconds", np.nan) for row in rows])
-    together = sum(bool(row.get("worlds")) for row in rows)
+    batched = sum(bool(row.get("worlds")) for row in rows)
     alone = Counter(row["alone"] for row in rows if row.get("alone"))
-    return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds, together, dict(alone))
+    return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds, batched, dict(alone))
 
 
 def load_table(path: str | os.PathLike[str]) -> SweepTable:
