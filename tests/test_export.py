@@ -6,23 +6,22 @@ import builtins
 import csv
 import json
 import math
+import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import import_module
 
 import mujoco
 import numpy as np
 import pytest
 from blank_recordings import blank
+from interrupted import faults
 
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallError, RecordingError
-from footfall.export import FORMATS
-from footfall.files.c3d import read_c3d
-from footfall.files.force_plates import force_plates
+from footfall.files.c3d import force_plates, read_c3d
 from footfall.measure import grf, overall_cop
 from footfall.show.frames import display_samples
 
@@ -335,22 +334,27 @@ def test_c3d_needs_nothing_to_be_installed(rec, tmp_path, monkeypatch):
     assert rec.export(tmp_path / "a.c3d").exists()
 
 
-@pytest.mark.parametrize("ending", ["csv", "npz", "mot", "sto", "c3d", "mcap"])
-def test_an_export_that_is_interrupted_leaves_what_was_there(rec, tmp_path, monkeypatch, ending):
-    target = tmp_path / f"a.{ending}"
-    target.write_text("before")
-    module = import_module(f"footfall.export.{FORMATS['.' + ending][0]}")
-    real = module.write
+@pytest.mark.parametrize("ending", ["csv", "npz", "mot", "c3d", "mcap", "parquet", "html"])
+def test_whatever_interrupts_an_export_the_old_file_or_the_new_one_is_there(rec, tmp_path, monkeypatch, ending):
+    """Ctrl-C, a full disk and a kill at every file-system call of an export, or of a report."""
+    target, short = tmp_path / f"a.{ending}", rec.slice(0.0, 0.004)
 
-    def interrupted(*args, **options):
-        real(*args, **options)
-        raise KeyboardInterrupt
+    def write():
+        short.report(target) if ending == "html" else short.export(target)
 
-    monkeypatch.setattr(module, "write", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        rec.export(target)
-    assert target.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [target]
+    def prepare():
+        for path in tmp_path.iterdir():
+            path.unlink()
+        target.write_text("before")
+
+    write()
+    whole, seen = target.stat().st_size, set()
+    for fault in faults(monkeypatch, prepare, write):
+        seen.add(target.stat().st_size)
+        assert target.stat().st_size in (len("before"), whole), fault
+        if "Killed" not in fault:
+            assert os.listdir(tmp_path) == [target.name], fault
+    assert seen == {len("before"), whole}
 
 
 def test_the_commands_export_plot_and_audit_a_saved_recording(rec, tmp_path, capsys):

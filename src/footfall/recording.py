@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from footfall.errors import RecordingError
-from footfall.record import Record
-from footfall.record.record import read_only
+from footfall.record import Record, read_only
 
 if TYPE_CHECKING:
     import pandas
@@ -106,14 +105,14 @@ class Recording(Record):
         return f'<iframe srcdoc="{escape(page, quote=True)}" style="{style}" sandbox="allow-scripts"></iframe>'
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row per sample, indexed by time (s); see ``footfall.export.frames``."""
-        from footfall.export.frames import to_pandas
+        """A data frame with a row per sample, indexed by time (s); see ``footfall.export.tables``."""
+        from footfall.export.tables import to_pandas
 
         return to_pandas(self)
 
     def to_xarray(self) -> xarray.Dataset:
-        """A dataset with named axes, coordinates and units; see ``footfall.export.frames``."""
-        from footfall.export.frames import to_xarray
+        """A dataset with named axes, coordinates and units; see ``footfall.export.tables``."""
+        from footfall.export.tables import to_xarray
 
         return to_xarray(self)
 

@@ -9,7 +9,7 @@ import pytest
 
 import footfall as ff
 from footfall.engine.world import Blocks
-from footfall.record.record import COLUMNS
+from footfall.record import COLUMNS
 from footfall.simulation.setup import composed
 from footfall.simulation.workspace import FEW_SAMPLES, Workspace, prepared
 

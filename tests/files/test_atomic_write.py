@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from interrupted import content_of, faults
 
 import footfall
 from footfall.files.atomic_write import atomic_write
@@ -64,3 +66,33 @@ def test_a_link_stays_a_link_and_a_device_is_written_to(tmp_path):
     assert (tmp_path / "real").read_text() == "new"
     with atomic_write(Path("/dev/null")) as part:
         assert part == Path("/dev/null")
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Whatever interrupts it, at every file-system call; a full folder is never replaced."""
+    target = tmp_path / "study"
+
+    def write():
+        with atomic_write(target) as part:
+            part.mkdir()
+            (part / "a").write_text("one")
+            (part / "inner").mkdir()
+            (part / "inner" / "b").write_text("two")
+
+    def prepare():
+        for path in tmp_path.iterdir():
+            shutil.rmtree(path)
+
+    whole = (("a", b"one"), ("inner/b", b"two"))
+    seen = set()
+    for fault in faults(monkeypatch, prepare, write):
+        seen.add(content_of(target))
+        assert target.exists() == bool(content_of(target)), fault
+        assert content_of(target) in ((), whole), fault
+        if not target.exists():
+            write()
+        assert os.listdir(tmp_path) == ["study"], fault  # and no litter of those that were killed
+    assert seen == {(), whole}
+    with pytest.raises(OSError, match="not empty"):
+        write()
+    assert content_of(target) == whole

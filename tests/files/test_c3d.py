@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from footfall.errors import FootfallError
-from footfall.files.c3d import C3D, read_c3d
-from footfall.files.c3d_writer import write_c3d
-from footfall.files.force_plates import force_plates
+from footfall.files.c3d import C3D, force_plates, read_c3d, write_c3d
 from footfall.files.motion import load_motion
 
 RNG = np.random.default_rng(5)

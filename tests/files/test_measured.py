@@ -8,7 +8,7 @@ import pytest
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallError
-from footfall.measure.force_errors import forces_against
+from footfall.measure.forces import forces_against
 
 HEAD = "time [ms],F1.x [N],F1.y [N],F1.z [kN],knee [deg]\n"
 

@@ -75,7 +75,7 @@ def test_markers_of_trc_in_metres_and_what_is_missing(tmp_path):
     ("name", "text", "message"),
     [
         ("a.mot", "no header", "has no line 'endheader'"),
-        ("a.sto", "x\nendheader\ntime\tq\n0 1 2\n", "row 1 has 3 numbers and not 2"),
+        ("a.sto", "x\nendheader\ntime\tq\n0 1 2\n", "line 4 has 3 numbers and not 2"),
         ("a.sto", "x\nendheader\nq\tt\n0 1\n", "first column is 'q' and not time"),
         ("a.sto", "x\nendheader\ntime\tq\n", "holds no samples"),
         ("a.trc", "hello", "does not begin with PathFileType"),

@@ -7,7 +7,7 @@ import pytest
 
 import footfall as ff
 from footfall.errors import FootfallError, FootfallWarning
-from footfall.measure.force_errors import forces_against
+from footfall.measure.forces import forces_against
 
 FORCES = ",5,3,700"
 EPOCH = 1_700_000_000

@@ -15,7 +15,7 @@ from footfall.gait.human.body import body_of
 from footfall.gait.human.fit import FLAT, HEEL_OFF, TOE_OFF, SoftWalkFit, WalkFit, fit_soft_walk, fit_walk
 from footfall.gait.human.walk import coordinates, inverse, kept, sideways, soft_ground
 from footfall.measure import assistance
-from footfall.measure.stance_forces import stance_forces
+from footfall.measure.forces import stance_forces
 
 SLOW_AND_QUICK = [
     pytest.param("spring-damper", 1e-4, marks=pytest.mark.slow, id="soft"),

@@ -10,8 +10,7 @@ from lab_walks import MARKER_RATE, MASS, PLATE_RATE, PLUG_IN, WIDTH, walker, wri
 
 from footfall.cli import main
 from footfall.errors import FootfallError
-from footfall.files.c3d import C3D
-from footfall.files.c3d_writer import write_c3d
+from footfall.files.c3d import C3D, write_c3d
 from footfall.gait import measured_walk
 from footfall.gait.human.data import derive, load_walk
 

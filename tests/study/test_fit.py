@@ -12,7 +12,7 @@ from shared_files import shared_file
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import StudyError
-from footfall.measure.trajectory import force_error, position_error, rotation_error, velocity_error
+from footfall.measure.motion import force_error, position_error, rotation_error, velocity_error
 from footfall.study.fit import Range, Toss, cube, fit, load_tosses, split
 from footfall.study.fit.search import Evaluations, better, bootstrapped, cross_validated, search
 from footfall.study.fit.tosses import started_from_flight

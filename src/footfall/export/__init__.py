@@ -9,7 +9,7 @@
     rec.export("walk.mcap")           # for Foxglove, needs the extra "export"
     rec.export("walk.rrd")            # for Rerun, needs rerun-sdk
 
-A file appears only when it is complete. To add a format: write a file with ``write(rec, path, **options)`` and add its
+A file appears only when it is complete. To add a format: write a function ``write(rec, path, **options)`` and add its
 line to ``FORMATS``.
 """
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "export"]
 
-#: By ending, the module of this package that writes it, and a description.
+#: By ending, the module and function of this package that write it, and a description.
 FORMATS = {
-    ".csv": ("csv_table", "table with named columns and units"),
-    ".parquet": ("parquet", "the same as a Parquet table, for DuckDB, Polars and pandas"),
-    ".npz": ("npz", "NumPy arrays"),
-    ".mot": ("opensim", "OpenSim, ground reaction forces"),
-    ".sto": ("opensim", "OpenSim, joint motion"),
-    ".c3d": ("c3d", "C3D, force plates and markers"),
-    ".mcap": ("mcap", "MCAP for Foxglove"),
-    ".rrd": ("rrd", "Rerun"),
+    ".csv": ("tables.write_csv", "table with named columns and units"),
+    ".parquet": ("tables.write_parquet", "the same as a Parquet table, for DuckDB, Polars and pandas"),
+    ".npz": ("tables.write_npz", "NumPy arrays"),
+    ".mot": ("opensim.write", "OpenSim, ground reaction forces"),
+    ".sto": ("opensim.write", "OpenSim, joint motion"),
+    ".c3d": ("c3d.write", "C3D, force plates and markers"),
+    ".mcap": ("mcap.write", "MCAP for Foxglove"),
+    ".rrd": ("rrd.write", "Rerun"),
 }
 
 
@@ -53,11 +53,12 @@ def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
         raise FootfallError(f"cannot export to '{target}': {did_you_mean(ending, FORMATS)}")
     if not len(rec):
         raise RecordingError("the recording has no samples, so there is nothing to export")
-    module = import_module(f"footfall.export.{FORMATS[ending][0]}")
+    module, _, function = FORMATS[ending][0].partition(".")
+    write = getattr(import_module(f"footfall.export.{module}"), function)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(target) as part:
-            module.write(rec, part, **options)
+            write(rec, part, **options)
     except OSError as error:
         raise FootfallError(f"cannot write '{target}': {error.strerror or error}") from error
     except ModuleNotFoundError as error:

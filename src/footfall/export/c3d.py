@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from footfall.errors import RecordingError
-from footfall.files.c3d import C3D
-from footfall.files.c3d_writer import write_c3d
+from footfall.files.c3d import C3D, write_c3d
 from footfall.measure.common import feet, flat, load_centre
 
 if TYPE_CHECKING:

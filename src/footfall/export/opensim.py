@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean
-from footfall.export.columns import FREE
+from footfall.export.tables import FREE
 from footfall.measure import cop, grf
 
 if TYPE_CHECKING:

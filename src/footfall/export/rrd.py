@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import optional_package
-from footfall.export.columns import joint_positions, joint_velocities
-from footfall.export.mcap_scene import GROUND_COLOR, LENGTH
+from footfall.export.mcap import GROUND_COLOR, LENGTH
+from footfall.export.tables import joint_positions, joint_velocities
 from footfall.measure.audit_errors import scales
 from footfall.show.frames import MODE_COLORS, RATE, body_poses, display_samples
 from footfall.show.geometry import body_meshes

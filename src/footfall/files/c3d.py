@@ -3,12 +3,13 @@
 The format is public (c3d.org, "The C3D File Format User Guide"): blocks of 512 bytes, a header, a section of
 parameters in groups, then frames of markers and analog samples as 2-byte integers or 4-byte floats. Three processors
 left their mark on it: Intel (little-endian), MIPS (big-endian) and DEC (VAX floats); all three are read, Intel's is
-written (see ``footfall.files.c3d_writer``).
+written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -245,3 +246,202 @@ def _names(given: tuple[str, ...], count: int, kind: str) -> tuple[str, ...]:
         name = given[i] if i < len(given) and given[i] else f"{kind}{i + 1}"
         found.append(name if name not in found else f"{name}#{i + 1}")
     return tuple(found)
+
+
+# ---- writing: floats in Intel's order, which every reader takes -----------------------------------------------------
+
+
+LONGEST = 100  # characters of a label: 255 labels stay below the 32 KiB that one parameter may take
+
+
+def write_c3d(path: Path, file: C3D) -> None:
+    """Write markers (NaN: not seen), analog channels and the parameters that ``file.parameters`` adds.
+
+    Groups POINT, ANALOG and TRIAL are made from the arrays. A ``ValueError`` says what the format cannot hold.
+    """
+    frames, points = file.points.shape[:2]
+    samples, channels = file.samples_per_frame, len(file.channels)
+    if points > 0xFFFF or samples * channels > 0xFFFF:
+        raise ValueError(f"a frame holds 65535 markers and analog values at most, not {points} and {channels}")
+    section = _section(_groups(file))
+    blocks = -(-len(section) // BLOCK)
+    if blocks > MOST:
+        raise ValueError(f"the names of {points} markers and {channels} channels take more room than C3D has")
+    data_block = 2 + blocks
+    section = bytes([1, PARAMETERS, blocks, INTEL]) + section[4:]
+    section = section.ljust(blocks * BLOCK, b"\0")
+    at = section.index(b"DATA_START") + len(b"DATA_START") + 4
+    section = section[:at] + struct.pack("<H", data_block) + section[at + 2 :]
+    header = struct.pack("<BBHHHHHfHHf", 2, PARAMETERS, points, samples * channels, 1, min(frames, 0xFFFF), 0, -1.0,
+                         data_block, samples, file.rate)  # fmt: skip
+    places = np.zeros((frames, points, 4), "<f4")
+    seen = np.isfinite(file.points).all(axis=2)
+    places[..., :3] = np.where(seen[..., None], file.points, 0.0)
+    places[..., 3] = np.where(seen, 0.0, -1.0)
+    rows = np.hstack([places.reshape(frames, -1), file.analog.reshape(frames, -1).astype("<f4")])
+    data = rows.tobytes()
+    path.write_bytes(header.ljust(BLOCK, b"\0") + section + data + bytes(-len(data) % BLOCK))
+
+
+def _groups(file: C3D) -> dict[str, dict[str, Any]]:
+    frames = len(file.points)
+    count = len(file.channels)
+    high, low = divmod(frames, 65536)
+    groups: dict[str, dict[str, Any]] = {
+        "TRIAL": {
+            "ACTUAL_START_FIELD": np.array([1, 0], np.int16),
+            "ACTUAL_END_FIELD": np.array([low, high], np.uint16).astype(np.int16),
+            "CAMERA_RATE": np.float32(file.rate),
+        },
+        "POINT": {
+            "USED": _word(len(file.labels)),
+            "FRAMES": _word(min(frames, 0xFFFF)),
+            "DATA_START": _word(0),  # filled in when the length of the section is known
+            "SCALE": np.float32(-1.0),
+            "RATE": np.float32(file.rate),
+            "UNITS": (file.unit,),
+            **_continued("LABELS", file.labels),
+            **_continued("DESCRIPTIONS", ("",) * len(file.labels)),
+        },
+        "ANALOG": {
+            "USED": _word(count),
+            "RATE": np.float32(file.rate * file.samples_per_frame),
+            "GEN_SCALE": np.float32(1.0),
+            "SCALE": np.ones(count, np.float32),
+            "OFFSET": np.zeros(count, np.int16),
+            **_continued("LABELS", file.channels),
+            **_continued("DESCRIPTIONS", ("",) * count),
+            **_continued("UNITS", file.channel_units),
+        },
+    }
+    for group, added in file.parameters.items():
+        groups[group] = groups.get(group, {}) | dict(added)
+    return groups
+
+
+def _word(value: int) -> np.ndarray:
+    return np.array(value, np.uint16).astype(np.int16)
+
+
+def _continued(name: str, values: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    parts = [tuple(values[i : i + MOST]) for i in range(0, max(1, len(values)), MOST)]
+    return {name if i == 0 else f"{name}{i + 1}": part for i, part in enumerate(parts)}
+
+
+def _section(groups: Mapping[str, Mapping[str, Any]]) -> bytes:
+    parts = []
+    for number, (group, parameters) in enumerate(groups.items(), start=1):
+        parts.append(_entry(group, -number, bytes([0])))
+        parts += [_entry(name, number, _content(value) + bytes([0])) for name, value in parameters.items()]
+    return bytes(4) + b"".join(parts) + bytes(4)  # an entry without a name ends the section
+
+
+def _entry(name: str, group: int, content: bytes) -> bytes:
+    text = name.encode("ascii")
+    return struct.pack("<bb", len(text), group) + text + struct.pack("<H", 2 + len(content)) + content
+
+
+def _content(value: Any) -> bytes:
+    if isinstance(value, tuple):
+        encoded = [one.encode("utf-8")[:LONGEST] for one in value]
+        width = max([1, *(len(one) for one in encoded)])
+        shape, kind, data = (width, len(encoded)), TEXT, b"".join(one.ljust(width) for one in encoded)
+    else:
+        array = np.asarray(value)
+        kind = {"f": REAL, "i": INTEGER}[array.dtype.kind] if array.dtype.itemsize > 1 else BYTE
+        shape = array.shape
+        data = array.astype({REAL: "<f4", INTEGER: "<i2", BYTE: "i1"}[kind]).tobytes(order="F")
+    if max(shape, default=0) > MOST:
+        raise ValueError(f"a parameter of C3D has {MOST} entries in a row at most, not {max(shape)}")
+    return struct.pack("<bB", kind, len(shape)) + bytes(shape) + data
+
+
+# ---- force plates ---------------------------------------------------------------------------------------------------
+
+
+CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
+
+
+class PlateRecord(NamedTuple):
+    """What one plate measured, laboratory's axes, in the units of the file's channels and markers."""
+
+    corners: np.ndarray  # (4, 3)
+    force: np.ndarray  # (S, 3)
+    moment: np.ndarray  # (S, 3), about the middle of the surface
+    cop: np.ndarray  # (S, 3), in the surface; NaN where nothing presses
+    force_unit: str
+    moment_unit: str
+
+
+def force_plates(file: C3D) -> list[PlateRecord]:
+    """The plates of a file, none if it has none; a ``ValueError`` says what cannot be read."""
+    group = file.parameters.get("FORCE_PLATFORM", {})
+    used = np.atleast_1d(group.get("USED", 0)).ravel()
+    count = int(used[0]) if used.size else 0
+    if not 0 <= count <= 100:
+        raise ValueError(f"it announces {count} force plates")
+    return [_plate(file, i) for i in range(count)]
+
+
+def _plate(file: C3D, i: int) -> PlateRecord:
+    """The forces on plate ``i`` in the frame of the laboratory."""
+    group = file.parameters["FORCE_PLATFORM"]
+    try:
+        kind = int(np.atleast_1d(group["TYPE"])[i])
+        if kind not in CHANNELS:
+            raise ValueError(f"its force plate {i + 1} is of type {kind}; types 1 to 4 are read")
+        channel = np.asarray(group["CHANNEL"]).reshape(-1, _plates(group), order="F")[: CHANNELS[kind], i]
+        corners = np.asarray(group["CORNERS"], float).reshape(3, 4, -1, order="F")[:, :, i].T
+        origin = np.asarray(group["ORIGIN"], float).reshape(3, -1, order="F")[:, i]
+        signals = file.analog[:, channel.astype(int) - 1]
+        if kind == 4:
+            matrix = np.asarray(group["CAL_MATRIX"], float).reshape(6, 6, -1, order="F")[:, :, i]
+            signals = signals @ matrix.T
+    except (KeyError, IndexError, TypeError) as error:
+        raise ValueError(f"its force plate {i + 1} lacks parameters or channels: {error}") from error
+    names = [file.channel_units[c - 1] for c in channel.astype(int)]
+    force, moment = _at_surface(kind, signals, origin)
+    axes, middle = _axes(corners), corners.mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cop = np.stack([-moment[:, 1] / force[:, 2], moment[:, 0] / force[:, 2], 0.0 * force[:, 2]], axis=1)
+    cop[force[:, 2] == 0.0] = np.nan
+    turning = names[5] if kind != 3 else f"{names[0]}{file.unit}"
+    return PlateRecord(corners, force @ axes, moment @ axes, cop @ axes + middle, names[0], turning)
+
+
+def _plates(group: object) -> int:
+    shape = np.asarray(group["CHANNEL"]).shape  # type: ignore[index]
+    return shape[1] if len(shape) > 1 else 1
+
+
+def _axes(corners: np.ndarray) -> np.ndarray:
+    """(3, 3) the plate's axes as rows; corners lie in its quadrants (+, +), (-, +), (-, -), (+, -)."""
+    x, y = corners[0] - corners[1], corners[0] - corners[3]
+    z = np.cross(x, y)
+    if not (np.linalg.norm(x) > 0 and np.linalg.norm(z) > 0):
+        raise ValueError("the corners of a force plate span no plane")
+    y = np.cross(z, x)
+    return np.stack([v / np.linalg.norm(v) for v in (x, y, z)])
+
+
+def _at_surface(kind: int, signals: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Force and moment about the middle of the surface, (S, 3) each, plate's axes.
+
+    ``origin`` leads from where the plate measures to the middle of its surface, which lies above (z down): some files
+    have its sign reversed. Of type 3 it holds the posts' distances from the middle and the surface's height.
+    """
+    if kind == 3:
+        x12, x34, y14, y23, z1, z2, z3, z4 = signals.T
+        a, b = abs(origin[0]), abs(origin[1])
+        force = np.stack([x12 + x34, y14 + y23, z1 + z2 + z3 + z4], axis=1)
+        moment = np.stack(
+            [b * (z1 + z2 - z3 - z4), a * (-z1 + z2 + z3 - z4), b * (-x12 + x34) + a * (y14 - y23)], axis=1
+        )
+        return force, moment + np.cross(force, [0.0, 0.0, -abs(origin[2])])
+    force = signals[:, :3]
+    if kind == 1:  # channels 4 and 5 are the centre of pressure in the surface, 6 the free moment
+        x, y, free = signals[:, 3], signals[:, 4], signals[:, 5]
+        fx, fy, fz = force.T
+        return force, np.stack([y * fz, -x * fz, free + x * fy - y * fx], axis=1)
+    offset = -origin if origin[2] > 0 else origin
+    return force, signals[:, 3:6] + np.cross(force, offset)

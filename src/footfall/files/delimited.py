@@ -16,9 +16,18 @@ import numpy as np
 
 from footfall.errors import warn
 from footfall.files.measured import Measured
-from footfall.files.text import has_commas, is_number, number, read_text, unique
-from footfall.files.times import TIMES, plain, time_column
-from footfall.files.units import known_unit, scale_of
+from footfall.files.text import (
+    TIMES,
+    has_commas,
+    is_number,
+    known_unit,
+    number,
+    plain,
+    read_text,
+    scale_of,
+    time_column,
+    unique,
+)
 
 #: A column's unit: ``force.x [N]``, ``force.x (N)``.
 UNIT = re.compile(r"^(.*?)\s*([\[(])([^\])]*)[\])]\s*$")

@@ -23,13 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from footfall.errors import FootfallError
-from footfall.files.c3d import C3D, read_c3d
+from footfall.files.c3d import C3D, force_plates, read_c3d
 from footfall.files.delimited import read_delimited
-from footfall.files.force_plates import force_plates
 from footfall.files.measured import Measured
-from footfall.files.storage import read_storage
-from footfall.files.trc import read_trc
-from footfall.files.units import scale_of
+from footfall.files.opensim import read_storage, read_trc
+from footfall.files.text import scale_of
 
 #: Names of vectors that are forces where no unit says so: F1, FP2.F, GRF_left, left_force, Force.
 FORCE = re.compile(r"(^|[._/ -])(f|grf|force|ground_force_v)($|[._/ 0-9(-])|(^|[._/ -])f\d+$|force$", re.IGNORECASE)

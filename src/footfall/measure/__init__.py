@@ -1,19 +1,23 @@
 """Measures: functions of a recording. World frame with z up, SI units, one row per sample."""
 
-from footfall.measure.assistance import Assistance, assistance
 from footfall.measure.audit import Audit, AuditRow, audit
-from footfall.measure.energy import Actuation, Energy, actuation, cost_of_transport, energy, joint_torques
 from footfall.measure.fall import Fall, fall, has_fallen
-from footfall.measure.forces import GroundReaction, grf
+from footfall.measure.forces import GroundReaction, Impact, grf, impacts, penetration
 from footfall.measure.gait import Event, Phases, Stance, Stride, heel_and_toe, phases, strides
-from footfall.measure.impact import Impact, impacts, penetration
-from footfall.measure.motion import Motion, com_height, momentum
-from footfall.measure.pressure import cop, free_moment, overall_cop
-from footfall.measure.settling import settled
+from footfall.measure.motion import (
+    Actuation,
+    Energy,
+    Motion,
+    actuation,
+    com_height,
+    cost_of_transport,
+    energy,
+    joint_torques,
+    momentum,
+)
+from footfall.measure.pressure import capture_point, cop, free_moment, overall_cop, support_margin, support_polygon, zmp
 from footfall.measure.slip import Interval, creep_distance, intervals, slip_distance, slip_speed
-from footfall.measure.summary import summarise
-from footfall.measure.support import capture_point, support_margin, support_polygon
-from footfall.measure.zmp import zmp
+from footfall.measure.summary import Assistance, assistance, settled, summarise
 
 __all__ = [
     "Actuation",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from footfall.engine.replay import SPEEDS, States, replay
+from footfall.engine.replay import PLACES, SPEEDS, States, replay
 from footfall.measure.common import (
     contact_bodies,
     cross,
@@ -24,14 +24,14 @@ from footfall.measure.common import (
     tangential,
     threshold,
 )
-from footfall.measure.pressure import cop, overall_cop
-from footfall.measure.support import margins
+from footfall.measure.pressure import cop, margins, overall_cop
 from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.standing import at_home, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
+    from footfall.robot.foot import Foot
 
 
 #: Cosine of the angle between the normals of two samples beyond which they belong to two faces of the ground: 30
@@ -311,3 +311,44 @@ def _worst(values: np.ndarray) -> np.ndarray:
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(np.arctan2(np.linalg.norm(cross(a, b), axis=-1), np.einsum("tpi,tpi->tp", a, b)))
+
+
+# ---- ground between the points of a sole, which no law feels --------------------------------------------------------
+
+
+#: Parts into which a triangle of a sole is divided along each side.
+PARTS = 4
+
+
+def ground_in_soles(rec: Record) -> np.ndarray:
+    """(T,) m, how much deeper than its contact points a sole is in the ground anywhere between them.
+
+    A ridge or the edge of a step is felt only where a contact point touches it.
+    """
+    robot, ground = rec.robot, rec.ground
+    deepest = np.zeros(len(rec.time))
+    soles = [i for i, foot in enumerate(robot.feet) if len(foot.polygon) >= 3 and not foot.axes.any()]
+    if ground.flat or not soles:
+        return deepest
+    data, model = scratch_data(robot.model), robot.model
+    states = States(rec.qpos, rec.qvel, np.zeros((len(deepest), model.nu)))
+    turns, origins = replay(data, PLACES, states, (data.xmat, data.xpos))
+    for i in soles:
+        foot = robot.feet[i]
+        body = model.body(foot.body).id
+        turn = turns.reshape(-1, model.nbody, 3, 3)[:, body]
+        places = np.einsum("tij,pj->tpi", turn, _spread_over(foot)) + origins.reshape(-1, model.nbody, 3)[:, None, body]
+        felt = np.maximum(0.0, -rec.gap[:, np.flatnonzero(robot.point_foot == i)]).max(axis=1)
+        deepest = np.maximum(deepest, np.nan_to_num(-ground.gap(places)[0], nan=0.0).max(axis=1) - felt)
+    return deepest
+
+
+def _spread_over(foot: Foot) -> np.ndarray:
+    """(N, 3) places of a sole, body frame, m: a lattice over the triangles between its middle and its sides."""
+    ring = foot.polygon
+    middle = np.broadcast_to(ring.mean(axis=0), ring.shape)
+    i, j = (one.ravel() for one in np.meshgrid(*[np.arange(PARTS + 1)] * 2))
+    inside = i + j <= PARTS
+    weights = np.stack([PARTS - i - j, i, j], axis=1)[inside] / PARTS
+    triangles = np.stack([middle, ring, np.roll(ring, -1, axis=0)], axis=1)
+    return np.unique(np.einsum("nk,vkc->vnc", weights, triangles).reshape(-1, 3), axis=0)

@@ -7,20 +7,191 @@ than a foot lies on the ground.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import mujoco
 import numpy as np
 
-from footfall.measure.body_heights import base_height, base_tilt, first_body_down, standing_base_height
+from footfall.engine.replay import replay_places
+from footfall.measure.common import once
 from footfall.measure.motion import momentum
+from footfall.measure.pressure import support_margin
 from footfall.measure.slip import slip_distance
-from footfall.measure.support import support_margin
-from footfall.standing import FALLEN_TILT, fallen
+from footfall.robot.model import chain_of
+from footfall.robot.shapes import SOLID
+from footfall.robot.sole import corners
+from footfall.standing import FALLEN_TILT, at_home, fallen, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
     from footfall.robot import Robot
+
+
+# ---- heights of bodies above the ground -----------------------------------------------------------------------------
+
+
+#: s between samples in which bodies are checked for lying on the ground: none comes and goes faster.
+EVERY = 5e-3
+#: Share of the height of its centre of mass below which the origin of a base says nothing about how it stands.
+LOW_ORIGIN = 0.5
+#: m over the ground at home, below which a body belongs to the feet.
+AT_THE_FEET = 2e-3
+
+
+class BodyDown(NamedTuple):
+    """The first body other than a foot on the ground, and the sample."""
+
+    sample: int
+    body: str
+
+
+class _Track(NamedTuple):
+    """Where base and collision geometry are."""
+
+    base: np.ndarray  # (T, 3) m
+    samples: np.ndarray  # (S,) of those that geoms are kept for
+    place: np.ndarray  # (S, G, 3) m
+    axes: np.ndarray  # (S, G, 3, 3)
+
+
+class _Geom(NamedTuple):
+    """A geom of a body that should not touch: its points that can, in its own frame."""
+
+    body: str
+    centre: np.ndarray  # (N, 3) m
+    radius: np.ndarray  # (N,) m
+
+
+def base_height(rec: Record) -> np.ndarray:
+    """(T,) m, height of the base's origin above the ground below it; the base is the last body that carries all feet.
+
+    Where the origin lies near the ground, as in carts and in models whose base is a footprint, the centre of mass is
+    used.
+    """
+    base = _track(rec).base
+    return base[:, 2] - rec.ground.height(base[:, 0], base[:, 1])
+
+
+def base_tilt(rec: Record) -> np.ndarray:
+    """(T,) rad, angle of the base from upright, as it stands at home; 0 for a base that is a foot, as of a ball."""
+    robot = rec.robot
+    if robot.base in robot.point_body:
+        return np.zeros(len(rec))
+    data = at_home(robot, scratch_data(robot.model))
+    up = data.xmat[robot.base, 6:9].copy()  # the vertical in its frame
+    (axes,) = replay_places(data, rec.qpos, [data.xmat[robot.base]])
+    tilt: np.ndarray = np.arccos(np.clip(axes.reshape(-1, 9)[:, 6:9] @ up, -1.0, 1.0))
+    return tilt
+
+
+def standing_base_height(rec: Record) -> float:
+    """Height (m) of the base above the ground in the home pose, or at the start if that is lower."""
+    return min(_home_height(rec.robot), float(base_height(rec)[0]))
+
+
+@once
+def _home_height(robot: Robot) -> float:
+    data = at_home(robot, scratch_data(robot.model))
+    return float((data.xipos if _begins_low(robot) else data.xpos)[robot.base, 2])
+
+
+@once
+def _begins_low(robot: Robot) -> bool:
+    """Whether the origin of the base is less than half as high as its centre of mass, at home."""
+    data = at_home(robot, scratch_data(robot.model))
+    return bool(data.xpos[robot.base, 2] < LOW_ORIGIN * data.xipos[robot.base, 2])
+
+
+@once
+def first_body_down(rec: Record) -> BodyDown | None:
+    """The first body other than a foot that lies on the ground; None where all stay clear of it.
+
+    Bodies that touch in the home pose, and those that hang on a foot, count as feet.
+    """
+    track, geoms = _track(rec), _watched(rec.robot)
+    found: BodyDown | None = None
+    for k, geom in enumerate(geoms):
+        reach = float((np.linalg.norm(geom.centre, axis=1) + geom.radius).max())
+        near = np.flatnonzero(rec.ground.gap(track.place[:, k])[0] < reach)
+        if not near.size:
+            continue
+        points = track.place[near, k][:, None] + np.einsum("sij,nj->sni", track.axes[near, k], geom.centre)
+        low = near[(rec.ground.gap(points)[0] < geom.radius).any(axis=1)]
+        if low.size and (found is None or track.samples[low[0]] < found.sample):
+            found = BodyDown(int(track.samples[low[0]]), geom.body)
+    return found
+
+
+@once
+def _track(rec: Record) -> _Track:
+    robot, geoms = rec.robot, _watched_ids(rec.robot)
+    model, data, base = robot.model, scratch_data(robot.model), robot.base
+    apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
+    stride = max(1, round(EVERY / max(apart, 1e-9)))
+    samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
+    root = int(model.body_jntadr[base])
+    free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
+    if _begins_low(robot):
+        (bases,) = replay_places(data, rec.qpos, [data.xipos[base]])
+    elif free:  # its place is among the coordinates
+        at = int(model.jnt_qposadr[root])
+        bases = np.array(rec.qpos[:, at : at + 3])
+    else:
+        (bases,) = replay_places(data, rec.qpos, [data.xpos[base]])
+    places, axes = replay_places(data, rec.qpos[samples], [data.geom_xpos, data.geom_xmat])
+    shape = len(samples), model.ngeom
+    return _Track(bases, samples, places.reshape(*shape, 3)[:, geoms], axes.reshape(*shape, 3, 3)[:, geoms])
+
+
+@once
+def _watched_ids(robot: Robot) -> list[int]:
+    """Geoms that collide and belong to no foot."""
+    model, data = robot.model, at_home(robot, scratch_data(robot.model))
+    feet = {int(model.body_weldid[body]) for body in robot.point_body}
+    watched, touching = [], set()
+    for geom in range(model.ngeom):
+        body = int(model.geom_bodyid[geom])
+        collides = (model.geom_contype[geom] or model.geom_conaffinity[geom]) and model.geom_type[geom] in SOLID
+        if (
+            not collides
+            or model.body_weldid[body] == 0
+            or feet & {int(model.body_weldid[b]) for b in chain_of(model, body)}
+        ):
+            continue
+        centre, radius = corners(model, data, geom)
+        if float((centre[:, 2] - radius).min()) < AT_THE_FEET:
+            touching.add(body)
+        watched.append(geom)
+    return [geom for geom in watched if int(model.geom_bodyid[geom]) not in touching]
+
+
+@once
+def _watched(robot: Robot) -> list[_Geom]:
+    model, data = robot.model, at_home(robot, scratch_data(robot.model))
+    found = []
+    for geom in _watched_ids(robot):
+        centre, radius = _whole(model, data, geom)
+        local = (centre - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
+        found.append(_Geom(model.body(int(model.geom_bodyid[geom])).name, local, radius))
+    return found
+
+
+def _whole(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of a geom on all sides, including those that ``corners`` leaves out for a standing robot."""
+    kind, size = int(model.geom_type[geom]), model.geom_size[geom]
+    origin, axes = data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3)
+    if kind == int(mujoco.mjtGeom.mjGEOM_CAPSULE):
+        return origin + size[1] * np.array([axes[:, 2], -axes[:, 2]]), np.full(2, size[0])
+    if kind == int(mujoco.mjtGeom.mjGEOM_CYLINDER):
+        angle = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+        ring = np.column_stack([size[0] * np.cos(angle), size[0] * np.sin(angle)])
+        local = np.vstack([np.column_stack([ring, np.full(16, z)]) for z in (-size[1], size[1])])
+        return local @ axes.T + origin, np.zeros(len(local))
+    if kind == int(mujoco.mjtGeom.mjGEOM_ELLIPSOID):
+        local = np.vstack([np.diag(size), -np.diag(size)])
+        return local @ axes.T + origin, np.zeros(6)
+    return corners(model, data, geom)
+
 
 #: Least slip of a foot before the fall that is reported with it, m.
 SLID = 0.01

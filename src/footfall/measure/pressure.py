@@ -1,15 +1,23 @@
-"""Centres of pressure, from the contact forces."""
+"""Centres of pressure, the zero moment point, and the support in which they should lie."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
-from footfall.measure.common import cross, feet, load_centre, pierce, reference_plane, threshold
+from footfall.compiled import kernel
+from footfall.contact.setting import LEVEL
+from footfall.errors import RecordingError, did_you_mean
+from footfall.measure.common import cross, feet, load_centre, normal_force, once, pierce, reference_plane, threshold
+from footfall.measure.motion import com_height, momentum
+from footfall.solve.contacts import OPEN
+from footfall.standing import at_home, lowest_places, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
+    from footfall.robot import Robot
 
 
 def cop(rec: Record) -> np.ndarray:
@@ -48,3 +56,193 @@ def free_moment(rec: Record) -> np.ndarray:
         arm = rec.position[:, points] - centre[:, None]
         found.append(np.einsum("tpi,ti->t", cross(arm, rec.force[:, points]), normal))
     return np.stack(found, axis=1)
+
+
+# ---- zero moment point, from the motion -----------------------------------------------------------------------------
+
+
+#: Share of the robot's weight below which the force of a motion has no meaningful line of action.
+FLIGHT = 1e-3
+
+
+def zmp(rec: Record) -> np.ndarray:
+    """(T, 3) m, world frame: zero moment point, NaN in flight.
+
+    The point at which the ground would have to push, without any moment in the plane of the ground, to cause the
+    robot's motion; it follows from accelerations and gravity alone, without contact forces. It lies in the ground where
+    that is a plane, and otherwise in the plane through the loaded points (``reference_plane``).
+
+    For semi-implicit Euler with every step recorded it equals ``overall_cop`` to rounding when nothing else acts from
+    outside. Pushes are not subtracted: while one acts, the two differ.
+    """
+    motion = momentum(rec)
+    normal, distance = reference_plane(rec)
+    found = pierce(motion.force, motion.moment, normal, distance)
+    pressing = np.einsum("ti,ti->t", motion.force, normal) > FLIGHT * (rec.robot.weight or 1.0)
+    touching = (rec.mode > 0).any(axis=1) | (normal_force(rec) > 0).any(axis=1)
+    found[~(pressing & touching)] = np.nan
+    return found
+
+
+# ---- support --------------------------------------------------------------------------------------------------------
+
+
+def capture_point(rec: Record) -> np.ndarray:
+    """(T, 3) m, world frame: where on the ground the robot must step to come to rest.
+
+    Of a linear inverted pendulum: com + velocity * sqrt(h / g), in x and y, with h the height of the centre
+    of mass over the ground; z is that of the ground there. NaN where the centre of mass is below the ground.
+    """
+    motion = momentum(rec)
+    gravity = float(np.linalg.norm(rec.robot.model.opt.gravity))
+    if gravity == 0.0:
+        return np.full((len(rec), 3), np.nan)
+    height = com_height(rec)
+    fall = np.sqrt(np.where(height >= 0.0, height, np.nan) / gravity)
+    point = motion.com + motion.velocity * fall[:, None]
+    point[:, 2] = rec.ground.height(point[:, 0], point[:, 1])
+    return point
+
+
+MARGIN_OF = {
+    "cop": overall_cop,
+    "zmp": zmp,
+    "capture": capture_point,
+    "com": lambda rec: momentum(rec).com,
+}
+
+
+def support_polygon(rec: Record, k: int) -> np.ndarray:
+    """(N, 3) m, world frame: corners of what the robot stands on in sample ``k``, counter-clockwise.
+
+    The convex hull, in x and y and seen from above, of the closed points: two corners on a line, one on a
+    point, none in flight.
+    """
+    return corners_of(rec.position[k, rec.mode[k] != OPEN])
+
+
+def corners_of(points: np.ndarray) -> np.ndarray:
+    """(N, 3) those of the points (P, 3) that are corners of their convex hull seen from above, counter-clockwise."""
+    corners = np.zeros(len(points) + 1, dtype=np.int64)
+    count = hull(np.ascontiguousarray(points[:, :2]), len(points), np.zeros_like(corners), corners)
+    return points[corners[:count]]
+
+
+@once
+def stance_width(robot: Robot) -> float:
+    """The least width (m), seen from above, of what a robot stands on at home; 0 of a point or a line."""
+    places = lowest_places(robot, at_home(robot, scratch_data(robot.model)))
+    corners = corners_of(places[places[:, 2] <= places[:, 2].min() + LEVEL])[:, :2]
+    if len(corners) < 3:
+        return 0.0
+    along = np.roll(corners, -1, axis=0) - corners
+    across = np.column_stack([-along[:, 1], along[:, 0]]) / np.linalg.norm(along, axis=1, keepdims=True)
+    return float(np.ptp(corners @ across.T, axis=0).min())
+
+
+def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
+    """(T,) m: how far inside the support polygon a point lies, negative outside, NaN where undefined.
+
+    ``of`` is "cop" (``overall_cop``), "zmp", "capture" or "com". The distance is the horizontal one to the
+    polygon's nearest edge. A robot that moves in a plane only (a planar biped) has a line to stand on: there
+    it is the distance along that line to the nearer end.
+    """
+    if of not in MARGIN_OF:
+        raise RecordingError(f"no support margin of '{of}': {did_you_mean(of, MARGIN_OF)}")
+    query = np.ascontiguousarray(MARGIN_OF[of](rec)[:, :2])
+    closed = rec.mode != OPEN
+    line = _line_of_motion(rec.robot)
+    if line is not None:
+        along = rec.position[..., :2] @ line
+        first = np.where(closed, along, np.inf).min(axis=1)
+        last = np.where(closed, along, -np.inf).max(axis=1)
+        at = query @ line
+        return np.where(closed.any(axis=1), np.minimum(at - first, last - at), np.nan)
+    margin = np.empty(len(rec))
+    points = rec.position.shape[1]
+    corner, order = np.zeros((points, 2)), np.zeros((2, points + 1), dtype=np.int64)
+    margins(np.ascontiguousarray(rec.position[..., :2]), closed, query, corner, order, margin)
+    return margin
+
+
+@once
+def _line_of_motion(robot: Robot) -> np.ndarray | None:
+    """(2,) the horizontal direction all contact points move in, if there is only one."""
+    model = robot.model
+    data = at_home(robot, scratch_data(model))
+    columns = []
+    jacobian = np.zeros((3, model.nv))
+    for body, local in zip(robot.point_body, robot.point_position, strict=True):
+        mujoco.mj_jac(model, data, jacobian, None, data.xpos[body] + data.xmat[body].reshape(3, 3) @ local, body)
+        columns.append(jacobian[:2].copy())
+    directions, size, _ = np.linalg.svd(np.hstack(columns), full_matrices=False)
+    return directions[:, 0] if size[1] < 1e-9 * size[0] else None
+
+
+@kernel
+def hull(points: Any, count: Any, order: Any, corners: Any) -> Any:
+    """Convex hull of (N, 2) points, counter-clockwise, by Andrew's monotone chain. Gives how many corners.
+
+    ``order`` (N + 1,) is scratch, ``corners`` (N + 1,) receives indices.
+    """
+    for i in range(count):
+        j = i
+        while j > 0 and (
+            points[order[j - 1], 0] > points[i, 0]
+            or (points[order[j - 1], 0] == points[i, 0] and points[order[j - 1], 1] > points[i, 1])
+        ):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = i
+    if count < 2:
+        if count == 1:
+            corners[0] = 0
+        return count
+    size = 0
+    for way in range(2):  # the lower side to the right, the upper side back
+        start = size
+        for step in range(count):
+            i = order[step] if way == 0 else order[count - 1 - step]
+            while size > start + 1:
+                a, b = corners[size - 2], corners[size - 1]
+                turn = (points[b, 0] - points[a, 0]) * (points[i, 1] - points[a, 1]) - (points[b, 1] - points[a, 1]) * (
+                    points[i, 0] - points[a, 0]
+                )
+                if turn > 0.0:
+                    break
+                size -= 1
+            corners[size] = i
+            size += 1
+        size -= 1  # the last corner is the first of the other side
+    if size == 2 and points[corners[0], 0] == points[corners[1], 0] and points[corners[0], 1] == points[corners[1], 1]:
+        return 1
+    return size
+
+
+@kernel
+def margins(points: Any, closed: Any, query: Any, corner: Any, order: Any, margin: Any) -> None:
+    """Signed distance (T,) of ``query`` (T, 2) to the hull of the closed ones of ``points`` (T, P, 2)."""
+    for t in range(margin.size):
+        count = 0
+        for p in range(closed.shape[1]):
+            if closed[t, p]:
+                corner[count, 0], corner[count, 1] = points[t, p, 0], points[t, p, 1]
+                count += 1
+        x, y = query[t, 0], query[t, 1]
+        if count == 0 or x != x or y != y:
+            margin[t] = float("nan")
+            continue
+        size = hull(corner, count, order[0], order[1])
+        inside = size > 2
+        nearest = float("inf")
+        for i in range(size):
+            a, b = order[1, i], order[1, i + 1 if i + 1 < size else 0]
+            ex, ey = corner[b, 0] - corner[a, 0], corner[b, 1] - corner[a, 1]
+            dx, dy = x - corner[a, 0], y - corner[a, 1]
+            square = ex * ex + ey * ey
+            part = (dx * ex + dy * ey) / square if square > 0.0 else 0.0
+            part = min(1.0, max(0.0, part))
+            if ex * dy - ey * dx < 0.0:
+                inside = False
+            nearest = min(nearest, ((dx - part * ex) ** 2 + (dy - part * ey) ** 2) ** 0.5)
+        margin[t] = nearest if inside else -nearest

@@ -3,12 +3,79 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from footfall.measure.fall import fall
 from footfall.measure.slip import creep_distance, slip_distance
 from footfall.record import Record
+
+# ---- what motors between world and root do --------------------------------------------------------------------------
+
+
+class Assistance(NamedTuple):
+    """Help from outside: root mean square and peak, in body weights and N m."""
+
+    force_rms: float
+    force_peak: float
+    moment_rms: float
+    moment_peak: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.force_rms:.3g} body weights (rms; at most {self.force_peak:.3g}) and "
+            f"{self.moment_rms:.3g} N m (rms; at most {self.moment_peak:.3g})"
+        )
+
+
+def assistance(rec: Record) -> Assistance:
+    """The wrench of the motors on the root (``robot.root_motors``) over a recording; zero without any."""
+    model = rec.robot.model
+    own = np.flatnonzero(rec.robot.root_motors)
+    gear = model.actuator_gear[own]
+    kind = model.jnt_type[model.actuator_trnid[own, 0]]
+    free = kind == mujoco.mjtJoint.mjJNT_FREE
+    turns = np.where(free, np.abs(gear[:, 3:]).any(axis=1), kind == mujoco.mjtJoint.mjJNT_HINGE)
+    size = rec.ctrl[:, own] * np.abs(gear).max(axis=1, initial=0.0) * model.actuator_gainprm[own, 0]
+    force = np.linalg.norm(size[:, ~turns], axis=1) / rec.robot.weight
+    moment = np.linalg.norm(size[:, turns], axis=1)
+    sizes = [(float(np.sqrt(np.mean(v**2))) if len(v) else 0.0, float(v.max(initial=0.0))) for v in (force, moment)]
+    return Assistance(*sizes[0], *sizes[1])
+
+
+# ---- the start, in which a robot settles under its weight -----------------------------------------------------------
+
+
+#: It has settled when the ground carries its weight within this share of it ...
+NEAR = 0.1
+#: ... for so long, s.
+QUIET = 0.1
+#: Largest share of a run that may be its start transient.
+MOST = 0.5
+
+
+def settled(rec: Record) -> float:
+    """When the start transient of a run has died out, s; the first sample's time where there is none.
+
+    A run has one if it begins on the ground, and then carries its weight within 10 % for 0.1 s before the first push
+    and before half of the run is over. A robot that falls onto the ground, or walks off at once, has none.
+    """
+    if len(rec) < 2 or not rec.mode[0].any() or not rec.robot.weight:
+        return float(rec.time[0]) if len(rec) else 0.0
+    begin = float(rec.time[0])
+    until = min([begin + MOST * rec.duration, *(push.start for push in rec.pushes if push.start > begin)])
+    near = np.abs(rec.peak_total_force[:, 2] / rec.robot.weight - 1.0) <= NEAR
+    since = begin  # of the last sample that was not near
+    for time, good in zip(rec.time, near, strict=True):
+        if time > until:
+            return begin
+        if not good:
+            since = float(time)
+        elif time - since >= QUIET - 0.5 * rec.record_dt:
+            return since
+    return begin
 
 
 def summarise(rec: Record) -> dict[str, float | int | bool | str]:

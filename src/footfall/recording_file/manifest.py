@@ -20,7 +20,7 @@ from footfall.errors import FootfallError, LawError, RecordingError
 from footfall.given_numbers import is_number, is_whole
 from footfall.ground import Ground
 from footfall.record import COLUMNS, Failure, Push, Record
-from footfall.recording_file.robot_files import BINARY, digest_of
+from footfall.recording_file.samples import BINARY, digest_of
 from footfall.robot import Robot
 
 #: Recordings of version 1 hold the robot's files in the manifest.

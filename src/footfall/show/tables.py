@@ -12,7 +12,7 @@ from footfall.contact.setting import make_setting
 from footfall.errors import FootfallError, RecordingError
 from footfall.files.measured import Measured
 from footfall.measure import Audit, AuditRow, summarise
-from footfall.measure.force_errors import forces_against
+from footfall.measure.forces import forces_against
 from footfall.record import Push, Record
 from footfall.show.numbers import number
 

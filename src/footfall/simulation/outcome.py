@@ -15,8 +15,8 @@ from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
 from footfall.errors import warn
 from footfall.ground import Ground
+from footfall.measure.audit import sinking
 from footfall.measure.audit_errors import scales
-from footfall.measure.audit_rules import sinking
 from footfall.record import Failure, Push, Signal
 from footfall.recording import Recording
 from footfall.robot import Robot

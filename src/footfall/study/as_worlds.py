@@ -19,7 +19,7 @@ from footfall.engine.clearance import may_touch
 from footfall.engine.tape import sample_bytes
 from footfall.errors import FootfallError, without_warnings
 from footfall.ground import Ground
-from footfall.measure.body_heights import EVERY
+from footfall.measure.fall import EVERY
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation

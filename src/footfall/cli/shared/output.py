@@ -268,7 +268,7 @@ class MeasuredOptions:
 
 def errors_of(runs: Mapping[str, Record], measured: Measured) -> dict[str, list[dict[str, Any]]]:
     """By recording the errors of each measured force."""
-    from footfall.measure.force_errors import forces_against
+    from footfall.measure.forces import forces_against
 
     return {label: [one._asdict() for one in forces_against(rec, measured)] for label, rec in runs.items()}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.measure.energy import energy
+from footfall.measure.motion import energy
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import GROUND, LAW, sprung_man
 from footfall.record import COLUMNS

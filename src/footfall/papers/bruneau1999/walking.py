@@ -11,7 +11,7 @@ import numpy as np
 from footfall.control.tracking import HumanWalk
 from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.measure import Assistance, assistance, phases
-from footfall.measure.stance_forces import stance_forces
+from footfall.measure.forces import stance_forces
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.bruneau1999.interference import carried_at, creep, depth_of, pressure_path, tangential
 from footfall.papers.bruneau1999.man import GROUND, LAW

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.files.measured import Measured
-from footfall.measure.force_errors import measured_feet
+from footfall.measure.forces import measured_feet
 from footfall.record import Record
 from footfall.show.panels import FEET, GREY, NO_RUN, Curve, Limit, Panel, Runs, each_foot, each_run
 

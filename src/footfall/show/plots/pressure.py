@@ -9,7 +9,7 @@ import numpy as np
 from footfall.measure import momentum, overall_cop, phases
 from footfall.measure import zmp as moment_point
 from footfall.measure.common import normal_force, threshold
-from footfall.measure.support import corners_of
+from footfall.measure.pressure import corners_of
 from footfall.show import style
 from footfall.show.panels import Band, Curve, Panel, Runs, each_run
 from footfall.show.plots.drawing import SAMPLES, draw_panel, draw_pushes, legend, line_style, show_all_time

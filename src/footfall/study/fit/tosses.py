@@ -14,11 +14,10 @@ import numpy as np
 
 from footfall.errors import StudyError
 from footfall.files.delimited import read_columns
-from footfall.files.times import time_column
-from footfall.files.units import known_unit
+from footfall.files.text import known_unit, time_column
 from footfall.given_numbers import check_seed
 from footfall.measure.common import once
-from footfall.measure.trajectory import position_error, rotation_error
+from footfall.measure.motion import position_error, rotation_error
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.study.fit.flight import (

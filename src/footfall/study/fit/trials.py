@@ -24,8 +24,8 @@ from footfall.files.delimited import read_columns
 from footfall.files.measured import Measured
 from footfall.ground import Ground
 from footfall.measure.common import once
-from footfall.measure.force_errors import measured_feet
-from footfall.measure.trajectory import force_error, velocity_error
+from footfall.measure.forces import measured_feet
+from footfall.measure.motion import force_error, velocity_error
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation

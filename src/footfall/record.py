@@ -1,8 +1,7 @@
-"""Recordings: what happened in a simulation, as arrays with names, units and shapes.
+"""What happened in a run, as values: arrays with names, units and shapes, signals, pushes, failure. It reads nothing.
 
-A recording is a value. It is saved as a directory of two files, ``manifest.json`` (what everything is, with
-the robot, the ground and the law) and ``samples.parquet`` (one row per sample), which other tools read as
-well.
+A recording is saved as a directory: ``manifest.json`` (what everything is, with the robot, the ground and the law),
+``samples.parquet`` (one row per sample), which other tools read as well, and the robot's meshes.
 """
 
 from __future__ import annotations
@@ -19,10 +18,104 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.errors import RecordingError, SimulationError, did_you_mean
 from footfall.frozen_values import made_again
+from footfall.given_numbers import is_number
 from footfall.ground import Ground
-from footfall.record.notes import Failure
-from footfall.record.push import Push
 from footfall.robot import Robot
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run ended early.
+
+    Attributes:
+        time: when, s.
+        cause: one word, such as "diverged" or "ground".
+        joint: the degree of freedom or contact point concerned, or "".
+        message: the whole sentence, with what to do about it.
+    """
+
+    time: float
+    cause: str
+    joint: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Signal(NamedTuple):
+    """An array that a controller overwrites at every call, to be recorded."""
+
+    values: np.ndarray
+    unit: str
+
+
+class RunWarning(NamedTuple):
+    """A warning of a controller, the law or MuJoCo at one instant: ``kind`` is a word, ``message`` a sentence."""
+
+    time: float  # s
+    kind: str
+    message: str
+
+
+# ---- pushes ---------------------------------------------------------------------------------------------------------
+
+
+#: More steps than any run takes; steps are counted in 64 bits.
+FAR = 2.0**62
+
+
+@dataclass(frozen=True)
+class Push:
+    """A force (N) and torque (N m), world frame, at a body's centre of mass, over an interval (s)."""
+
+    body: str
+    force: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    start: float = 0.0
+    duration: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("force", "torque"):
+            given = getattr(self, name)
+            if not _are_numbers(given, 3):
+                raise SimulationError(f"push on {self.body}: {name} = {given!r} but it must be three finite numbers")
+        if not _are_numbers([self.start, self.duration], 2) or self.duration < 0:
+            raise SimulationError(
+                f"push on {self.body}: start = {self.start!r} and duration = {self.duration!r} but they must be "
+                "finite numbers of seconds, the duration >= 0"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "body": self.body,
+            "force": list(map(float, self.force)),
+            "torque": list(map(float, self.torque)),
+            "start": float(self.start),
+            "duration": float(self.duration),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Push:
+        """The push that ``to_dict`` described; missing values are the defaults of ``Push``."""
+        given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
+        return cls(**given)
+
+    def steps(self, dt: float) -> tuple[int, int]:
+        """The first step of ``dt`` (s) under the push, and the first after it."""
+        first, last = (min(max(time / dt, -FAR), FAR) for time in (self.start, self.start + self.duration))
+        return round(first), round(last)
+
+
+def _are_numbers(values: Any, count: int) -> bool:
+    try:
+        found = list(values)
+    except TypeError:
+        return False
+    return len(found) == count and all(is_number(one) for one in found)
+
+
+# ---- the record -----------------------------------------------------------------------------------------------------
 
 
 class Column(NamedTuple):
