@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
 
@@ -17,6 +18,7 @@ from footfall.study.bench.stress import (
     DT,
     Outcome,
     begun,
+    chance_robot,
     coulomb_laws,
     judge_forces,
     random_start,
@@ -152,3 +154,38 @@ def test_the_command_prints_a_row_for_every_law(capsys):
         assert word in printed
     assert main(["stress", "0"]) == 1
     assert "count = 0" in capsys.readouterr().err
+
+
+def test_robots_made_by_chance_follow_from_their_seed_and_differ():
+    first, again, other = chance_robot(3), chance_robot(3), chance_robot(4)
+    assert first == again and first != other
+    made = [chance_robot(seed) for seed in range(12)]
+    assert len({(one.model.nv, len(one.feet), one.point_count) for one in made}) > 4
+    assert {int(kind) for one in made for kind in one.model.jnt_type} == {0, 1, 2, 3}  # free, ball, slide, hinge
+
+
+def test_a_fallen_robot_lies_on_the_ground_with_any_of_its_bodies():
+    robot, ground = ff.load_robot("hanavan"), ff.Ground.plane()
+    for seed in range(5):
+        start = random_start(robot, ground, np.random.default_rng(seed), fallen=True)
+        data = mujoco.MjData(robot.model)
+        data.qpos[:] = start.qpos
+        mujoco.mj_kinematics(robot.model, data)
+        assert data.xmat[1].reshape(3, 3)[2, 2] < np.cos(0.3 * np.pi)  # its trunk leans by more than 54 degrees
+        run = begun(ff.Simulation(robot, ground=ground, law="time-stepping", dt=DT), start, 1)
+        run.advance(2)
+        heights = run.recording().gap[0]
+        assert heights.min() > -2e-3
+
+
+def test_the_page_says_what_was_tried_and_what_failed(tmp_path, capsys):
+    from footfall.cli import main
+
+    page = tmp_path / "stress.md"
+    command = ["stress", "2", "--laws", "spring-damper", "--robots", "brick", "chance", "--chance", "1"]
+    main([*command, "--grounds", "plane", "--json", "--out", str(page)])
+    cases = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["robot"], one["runs"]) for one in cases] == [("brick", 2), ("chance-0", 2)]
+    text = page.read_text()
+    assert "2 starts of each robot" in text and "| `spring-damper` | 4 |" in text
+    assert "1 are built in, 0 are given model files and 1 are made by chance" in text

@@ -274,8 +274,8 @@ def _failures(found: Sequence[Case]) -> str:
             key = (case.law, case.robot)
             lines[key] = lines[key] + case.outcome if key in lines else case.outcome
     if not lines:
-        return "\nNothing failed.\n"
-    text = "\n## Where\n\n" + _markdown_row(("law", "robot", "unsolved", "diverged", "cone", "pull", "audit fails"))
+        return "Nothing failed.\n"
+    text = "## Where\n\n" + _markdown_row(("law", "robot", "unsolved", "diverged", "cone", "pull", "audit fails"))
     text += "|" + "---|" * 7 + "\n"
     for (law, robot), one in lines.items():
         rows = ", ".join(f"{name} ({count})" for name, count in sorted(one.audit_rows.items()))

@@ -16,6 +16,7 @@ next to no friction until the transition is over.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
@@ -273,7 +274,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
         check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
-        kn = self.stiffness(setting)
+        load = setting.load if self.rest_penetration is not None else setting.largest_load
+        kn = self.stiffness(load, setting.tipping, setting.size)
         return Parameters(
             kn=kn,
             mun=self.damping(setting, kn),
@@ -287,12 +289,9 @@ class Distributed(OnElasticLayer, CoupledLaw):
             by_foot=float(self.criterion == "foot"),
         )
 
-    def stiffness(self, setting: Setting) -> float:
-        """The stiffness of a point, N/m^alpha, given or derived."""
-        if self.kn is not None:
-            return self.kn
-        load = setting.load if self.rest_penetration is not None else setting.largest_load
-        return load / steady_depth(self, setting.tipping, setting.size) ** self.alpha
+    def stiffness(self, load: float, tipping: float = math.inf, size: float = math.inf) -> float:
+        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
+        return self.kn if self.kn is not None else load / steady_depth(self, tipping, size) ** self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
         """The normal force of a point as a formula."""
