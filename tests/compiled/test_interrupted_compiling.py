@@ -5,36 +5,40 @@ from __future__ import annotations
 import signal
 
 import pytest
+from numba import float64
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
-from footfall.compiled import kernel
+from footfall.compiled import function_pointer, kernel
 
 
-def test_ctrl_c_waits_until_what_is_being_compiled_is_done(monkeypatch, tmp_path):
-    """Broken off, Numba forgets types that it was about to learn, and no later kernel of the process compiles."""
+@pytest.mark.parametrize(
+    "owner, part", [(Compiler, "__init__"), (Compiler, "compile_extra"), (JITCodeLibrary, "finalize")]
+)
+@pytest.mark.parametrize("pointed", [False, True])
+def test_ctrl_c_waits_until_what_is_being_compiled_is_done(monkeypatch, tmp_path, owner, part, pointed):
+    """Broken off, Numba forgets types that it was about to learn, and no later kernel of the process compiles; broken
+    off while LLVM works, the interrupt was lost and Numba had "no compiled object yet".
+    """
     monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path))  # what an earlier run of this test kept is not compiled
-    ended, begin, compile_extra = [], Compiler.__init__, Compiler.compile_extra
+    monkeypatch.setattr("footfall.compiled.cache._in_use", {})
+    usual, ended = getattr(owner, part), []
 
-    def interrupted(part):
-        def does(self, *arguments):
-            signal.raise_signal(signal.SIGINT)
-            result = part(self, *arguments)
-            ended.append(part)
-            return result
-
-        return does
+    def interrupted(self, *arguments):
+        signal.raise_signal(signal.SIGINT)
+        result = usual(self, *arguments)
+        ended.append(part)
+        return result
 
     @kernel
     def halved(x):
         return 0.5 * x
 
+    def use():
+        return function_pointer(float64(float64), halved.py_func).ctypes(3.0) if pointed else halved(3.0)
+
     with monkeypatch.context() as during:
-        during.setattr(Compiler, "__init__", interrupted(begin))
+        during.setattr(owner, part, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            halved(3.0)
-    with monkeypatch.context() as during:
-        during.setattr(Compiler, "compile_extra", interrupted(compile_extra))
-        with pytest.raises(KeyboardInterrupt):
-            halved(3.0)
-    assert ended == [begin, compile_extra]
-    assert halved(3.0) == 1.5
+            use()
+    assert ended and use() == 1.5

@@ -15,22 +15,18 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Collection
-from functools import cache, partial
-from importlib import import_module
 from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.extending import _Intrinsic
-from numba.core.serialize import dumps
-from numba.core.types.containers import BaseNamedTuple
-from numba.core.types.misc import unliteral
-from numba.core.typing import signature as typed
+from numba import cloudpickle, types
+from numba.core import cgutils
+from numba.extending import lower_builtin, type_callable
 
 from footfall.compiled.by_reference import Reference
-from footfall.compiled.pointers import function_pointer
+from footfall.compiled.cache import asked, named
+from footfall.compiled.kernels import function_pointer
 from footfall.compiled.stamp import values_reached
 
 
@@ -46,10 +42,8 @@ def waited_for_code() -> float:
     return _waited.seconds
 
 
-class Apart(_Intrinsic):  # type: ignore[misc]
+class Apart:
     """A kernel that its callers call through a pointer, which they look up at the first call."""
-
-    rare = True
 
     def __init__(self, function: FunctionType) -> None:
         self.py_func = function
@@ -58,14 +52,12 @@ class Apart(_Intrinsic):  # type: ignore[misc]
         self._find = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)(self._address)
         llvm.add_symbol(self.symbol, ctypes.cast(self._find, ctypes.c_void_p).value)
 
-        def definition(context: Any, *arguments: Any) -> Any:
-            found = self.signature_for(arguments)
-            return None if found is None else (found, self._call)
+        def typer(*arguments: Any) -> Any:
+            return self.signature_for(arguments)
 
-        own = inspect.signature(function)
-        context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY)
-        definition.__signature__ = own.replace(parameters=[context, *own.parameters.values()])  # type: ignore[attr-defined]
-        super().__init__(function.__name__, definition)
+        typer.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        type_callable(self)(lambda context: typer)
+        lower_builtin(self, types.VarArg(types.Any))(self._call)
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
         """Its signature in a call with arguments of these types, or ``None`` if it does not take them."""
@@ -118,7 +110,7 @@ class Apart(_Intrinsic):  # type: ignore[misc]
         return builder.call(builder.inttoptr(builder.load(place), kind.as_pointer()), values)
 
 
-class Separate(Apart):  # type: ignore[misc]
+class Separate(Apart):
     """A kernel of one fixed signature, compiled once for all callers."""
 
     def __init__(self, function: FunctionType, signature: Callable[[], Any], rare: bool) -> None:
@@ -152,7 +144,7 @@ class Separate(Apart):  # type: ignore[misc]
         return self.link()
 
 
-class Cold(Apart):  # type: ignore[misc]
+class Cold(Apart):
     """A kernel that is compiled for the types of each caller, at its first call."""
 
     def __init__(self, function: FunctionType, returns: Any, soon: bool) -> None:
@@ -162,8 +154,8 @@ class Cold(Apart):  # type: ignore[misc]
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
         """The types that it is called with; tuples by reference."""
-        kinds = [Reference(kind) if isinstance(kind, BaseNamedTuple) else unliteral(kind) for kind in arguments]
-        return typed(self.returns, *kinds)
+        named = types.BaseNamedTuple
+        return self.returns(*(Reference(one) if isinstance(one, named) else types.unliteral(one) for one in arguments))
 
     def linkage(self) -> str:
         """Its name and return type."""
@@ -171,18 +163,16 @@ class Cold(Apart):  # type: ignore[misc]
 
     def written(self, signature: Any) -> bytes:
         """The signature, pickled, since another process may read it."""
-        return bytes(dumps(signature))
+        return bytes(cloudpickle.dumps(signature))
 
     def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        """The same; a process that loads the caller from disk is told of this kernel again."""
-        written = self.written(signature)
-        note_cold(self.symbol, written)
-        context.active_code_library._reload_init.add(partial(note_cold_again, self.symbol, written))
+        """The same; the call is noted."""
+        asked[self.symbol, self.written(signature)] = None
         return super()._call(context, builder, signature, values)
 
     def note(self, kinds: tuple[Any, ...]) -> None:
-        """Remember that it will be called with arguments of these types."""
-        note_cold(self.symbol, self.written(self.signature_for(kinds)))
+        """Note that it will be called with arguments of these types."""
+        asked[self.symbol, self.written(self.signature_for(kinds))] = None
 
     def linked(self, written: bytes) -> Any:
         """Compile it for these types, or read it from disk."""
@@ -192,31 +182,6 @@ class Cold(Apart):  # type: ignore[misc]
         return self._linked[written]
 
 
-_asked: dict[tuple[str, bytes], None] = {}
-
-
-def note_cold(symbol: str, written: bytes) -> None:
-    """Remember that loaded code may call a cold kernel with some types."""
-    _asked[symbol, written] = None
-
-
-@cache
-def note_cold_again(symbol: str, written: bytes) -> None:
-    """The same for code from disk; fails if the kernel or its types no longer exist, so that the caller is compiled
-    again.
-    """
-    find_cold(symbol)
-    pickle.loads(written)
-    note_cold(symbol, written)
-
-
-def find_cold(symbol: str) -> Cold:
-    """A cold kernel by its module and name."""
-    module, _, name = symbol.rpartition(".")
-    found: Cold = getattr(import_module(module), name)
-    return found
-
-
 def compile_cold(
     claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False, beside: Collection[Cold] = ()
 ) -> None:
@@ -224,9 +189,9 @@ def compile_cold(
     marked so, and those in ``beside``. ``claim(name)`` says whether this process is to compile a kernel.
     """
     done: set[Any] = set()
-    while waiting := [one for one in _asked if one not in done]:
+    while waiting := [one for one in asked if one not in done]:
         for symbol, written in waiting:
-            kernel = find_cold(symbol)
+            kernel = named(symbol)
             wanted = kernel.soon or not soon or kernel in beside
             if wanted and claim(f"{symbol}-{hashlib.sha256(written).hexdigest()[:16]}"):
                 kernel.linked(written)
@@ -238,13 +203,7 @@ def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[C
 
     A ``rare`` kernel is compiled at its first call, others ahead of it.
     """
-
-    def put(function: Any) -> Separate:
-        made = Separate(function, signature, rare)
-        made._register()
-        return made
-
-    return put
+    return lambda function: Separate(function, signature, rare)  # type: ignore[arg-type]
 
 
 def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], Cold]:
@@ -252,13 +211,7 @@ def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], 
 
     A part that every run calls at its beginning is marked ``soon`` and compiled ahead of its first call.
     """
-
-    def put(function: Any) -> Cold:
-        made = Cold(function, returns, soon)
-        made._register()
-        return made
-
-    return put
+    return lambda function: Cold(function, returns, soon)  # type: ignore[arg-type]
 
 
 def separate_kernels(function: Any) -> list[Separate]:

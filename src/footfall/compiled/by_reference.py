@@ -22,15 +22,21 @@ from weakref import WeakKeyDictionary
 import numba.experimental.function_type  # noqa: F401 - Numba learns from it the types of function pointers
 import numpy as np
 from llvmlite import ir
-from numba import typeof
-from numba.core import cgutils, types
-from numba.core.extending import _Intrinsic
-from numba.core.imputils import lower_cast, lower_getattr_generic
+from numba import typeof, types
+from numba.core import cgutils
 from numba.core.typeconv import Conversion
-from numba.core.types.containers import BaseNamedTuple
-from numba.core.typing import signature as typed
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, models, register_model, unbox
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_cast,
+    lower_getattr_generic,
+    models,
+    register_model,
+    unbox,
+)
+from numba.types import BaseNamedTuple
 
 
 class Reference(types.Type):
@@ -140,38 +146,33 @@ def _put_down(context: Any, builder: Any, by_value: Any, reference: Reference, v
     return place
 
 
+def named_at(reference: Reference) -> Any:
+    """A function for compiled code that reads an address, or an array that begins with one, as a tuple of this type; a
+    tuple is returned unchanged.
+    """
+
+    @intrinsic
+    def at(context: Any, address: Any) -> Any:
+        if not isinstance(address, types.Integer | types.Array):
+            return address(address), lambda context, builder, signature, values: values[0]
+        return reference(address), _point_at
+
+    at.py_func = _as_it_is
+    at.linkage = lambda: f"named at {reference.tuple_type}"  # for :mod:`.stamp`: what callers are compiled against
+    return at
+
+
 def _as_it_is(named: Any) -> Any:
-    """Replaces :class:`NamedAt` where tuples are passed by value."""
+    """Replaces the function where tuples are passed by value."""
     return named
 
 
-class NamedAt(_Intrinsic):  # type: ignore[misc]
-    """The function ``named_at(address)`` of compiled code: the tuple of a given type at that address."""
-
-    def __init__(self, reference: Reference) -> None:
-        self.reference, self.py_func = reference, _as_it_is
-
-        def definition(context: Any, address: Any) -> Any:
-            if not isinstance(address, types.Integer):  # a tuple already
-                return typed(address, address), lambda context, builder, signature, values: values[0]
-            return typed(reference, address), _point_at
-
-        super().__init__("named_at", definition)
-
-    def linkage(self) -> str:
-        """What its callers are compiled against."""
-        return f"named at {self.reference.tuple_type}"
-
-
 def _point_at(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-    return builder.inttoptr(values[0], context.get_value_type(signature.return_type))
-
-
-def named_at(reference: Reference) -> NamedAt:
-    """A function for compiled code that reads an address as a tuple; a tuple is returned unchanged."""
-    made = NamedAt(reference)
-    made._register()
-    return made
+    (kind,), (address,) = signature.args, values
+    if isinstance(kind, types.Array):
+        start = context.make_array(kind)(context, builder, address).data
+        address = builder.load(builder.bitcast(start, ir.IntType(64).as_pointer()))
+    return builder.inttoptr(address, context.get_value_type(signature.return_type))
 
 
 def reference_to(named: Any) -> Reference:

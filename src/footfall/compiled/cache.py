@@ -15,20 +15,18 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import llvmlite
 import numba
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.runtime import rtsys
-from numba.core.serialize import dumps
-from numba.core.types.containers import BaseNamedTuple, BaseTuple
+from numba.types import BaseNamedTuple, BaseTuple
 
-from footfall.compiled.stamp import kernel_stamp
+from footfall.compiled.stamp import kernel_stamp, values_reached
 from footfall.process.cache_folder import cache_folder, only_ours
 from footfall.version import __version__
 
@@ -52,16 +50,16 @@ def say_once(sentence: str) -> None:
         print(f"footfall: {sentence}", file=sys.stderr, flush=True)
 
 
-class KernelCache(NullCache):
-    """The cache of a kernel, with the methods that Numba calls before and after compiling."""
+class CodeFile:
+    """The files of a kernel: one for each list of argument types."""
 
     def __init__(self, function: FunctionType, flags: str) -> None:
-        self._function, self._flags = function, flags
+        self.function, self._flags = function, flags
         self._stamp: str | None = None
         self._stamped = False
 
     @property
-    def cache_path(self) -> Path | None:
+    def folder(self) -> Path | None:
         """The folder of the files."""
         return cache_folder("compiled")
 
@@ -69,76 +67,89 @@ class KernelCache(NullCache):
         """The fingerprint of the kernel, taken at first use, since it may call kernels that are defined after it."""
         if not self._stamped:
             self._stamped = True
-            self._stamp = kernel_stamp(self._function, modules=True)
+            self._stamp = kernel_stamp(self.function, modules=True)
             # The linker finds symbols by name, so two versions of a function in one process need different ones.
             mark = self._stamp or hashlib.sha256(os.urandom(16)).hexdigest()
-            self._function.__qualname__ += f"_{mark[:16]}"
+            self.function.__qualname__ += f"_{mark[:16]}"
         return self._stamp
 
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled code for these types from disk, or ``None``.
-
-        Numba's own cache first loads everything that Numba can compile (``context.refresh``), which takes a third of a
-        second. Machine code needs only Numba's runtime, which its wrappers call.
-        """
-        rtsys.initialize(context)
-        key = self._key(signature, context.codegen())
+    def read(self, signature: Any, machine: Any, rebuild: Callable[[bytes], Any]) -> Any:
+        """The compiled code for these types on this kind of machine, or ``None``; ``rebuild`` makes it of bytes."""
+        key, folder = self._key(signature, machine), self.folder
         if key is None:
             return None
         if key not in _in_use:
-            folder = self.cache_path
             payload = None if folder is None else read_file(self._path(folder, key), key)
             if payload is None:
                 return None
             try:
-                _in_use[key] = self.rebuild(context, pickle.loads(payload))
+                _in_use[key] = rebuild(payload)
             except Exception:  # a pickle of another version: compile again, whatever the reason
                 return None
         return _in_use[key]
 
-    def save_overload(self, signature: Any, data: Any) -> None:
+    def write(self, signature: Any, machine: Any, payload: bytes) -> None:
         """Keep what was compiled; if that is impossible, say so once."""
-        key = self._key(signature, data.codegen)
-        if key is None or data.library.has_dynamic_globals or any(not one.can_cache for one in data.lifted):
+        key, folder = self._key(signature, machine), self.folder
+        if key is None:
             return
-        folder = self.cache_path
         if folder is None:
             say_once(
                 "no folder can be written to keep compiled code, so that every start compiles again: "
                 "set FOOTFALL_CACHE to one of your own"
             )
             return
-        # What loading this code and its callees sets up; Numba asks for it before all of it is known.
-        payload = dumps(data._replace(reload_init=list(data.library._reload_init))._reduce())
         try:
             write_file(self._path(folder, key), key, payload)
             prune(folder)
         except OSError as error:
             say_once(f"compiled code cannot be kept in {folder}: {error.strerror or error}")
 
-    def rebuild(self, context: Any, parts: Any) -> Any:
-        """Compiled code from what was in its file."""
-        return CompileResult._rebuild(context, *parts)
-
-    def _key(self, signature: Any, codegen: Any) -> str | None:
+    def _key(self, signature: Any, machine: Any) -> str | None:
         stamp = self.stamp()
         if stamp is None:
             return None
         versions = (platform.python_version(), numba.__version__, llvmlite.__version__, own_version())
         args = getattr(signature, "args", signature)
-        parts = (stamp, self._flags, str(signature), classes_of(args), versions, codegen.magic_tuple())
+        parts = (stamp, self._flags, str(signature), classes_of(args), versions, machine)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def _path(self, folder: Path, key: str) -> Path:
         return folder / f"{self._name()}-{key[:24]}{_SUFFIX}"
 
     def _name(self) -> str:
-        return f"{self._function.__name__.strip('<>')}-{(self.stamp() or '')[:16]}"
+        return f"{self.function.__name__.strip('<>')}-{(self.stamp() or '')[:16]}"
 
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """Whether the function as it stands is on disk, for some types."""
-        folder = self.cache_path
-        return folder is not None and any(folder.glob(f"{self._name()}-*{_SUFFIX}"))
+        return self.folder is not None and any(self.folder.glob(f"{self._name()}-*{_SUFFIX}"))
+
+
+#: Calls of kernels that are compiled at their first call, which loaded code may make: symbol and pickled signature.
+asked: dict[tuple[str, bytes], None] = {}
+
+
+def late_calls(function: FunctionType) -> list[tuple[str, bytes]]:
+    """Those that a function may make; its code on disk says them to the process that reads it."""
+    symbols = {getattr(value, "symbol", None) for value in values_reached(function)}
+    return [call for call in asked if call[0] in symbols]
+
+
+def note_calls(calls: list[tuple[str, bytes]]) -> None:
+    """Note those that code from disk may make; fails if a kernel or its types no longer exist, so that the caller is
+    compiled again.
+    """
+    for symbol, written in calls:
+        if (symbol, written) not in asked:
+            named(symbol)
+            pickle.loads(written)
+            asked[symbol, written] = None
+
+
+def named(symbol: str) -> Any:
+    """A value by its module and name."""
+    module, _, name = symbol.rpartition(".")
+    return getattr(import_module(module), name)
 
 
 @cache

@@ -77,10 +77,6 @@ def plain(kernel: Any) -> FunctionType:
 
 def cuda() -> Any:
     """Numba's CUDA module; an error says what is missing."""
-    # numba-cuda asks NumPy for names that NumPy 2.5 has dropped.
-    for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
-        if not hasattr(np, old):
-            setattr(np, old, getattr(np, new))
     try:
         from numba import cuda
     except ImportError as error:

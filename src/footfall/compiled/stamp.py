@@ -15,11 +15,13 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.extending import _Intrinsic
-from numba.core.types import ExternalFunction, Type
+from numba.extending import intrinsic
+from numba.types import ExternalFunction, Type
 
 #: Modules whose attributes do not change while they are installed.
 KNOWN_MODULES = ("math", "numpy", "numba", "footfall")
+#: The class of functions that Numba's ``intrinsic`` makes.
+_INTRINSIC = type(intrinsic(lambda context: None))
 LOAD_GLOBAL = opmap["LOAD_GLOBAL"]
 
 
@@ -166,8 +168,8 @@ def _described(value: Any, inner: list[FunctionType]) -> str:
         return f"{value.__name__} {getattr(value, '_fields', '')}"
     if isinstance(value, np.ufunc | BuiltinFunctionType):
         return f"{getattr(value, '__module__', 'numpy')}.{value.__name__}"
-    if isinstance(value, _Intrinsic):
-        return f"intrinsic {_text(value._defn.__code__).hex()}"
+    if isinstance(value, _INTRINSIC):
+        return f"intrinsic {_text(value.__wrapped__.__code__).hex()}"
     if isinstance(value, ExternalFunction):
         return f"{value.symbol} {value.sig}"
     if isinstance(value, Type):

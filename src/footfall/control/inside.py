@@ -15,10 +15,8 @@ from typing import Any, NamedTuple, overload
 
 import mujoco
 import numpy as np
-from llvmlite import ir
-from numba.core.extending import _Intrinsic
 
-from footfall.compiled import ByReference, Reference, inlined
+from footfall.compiled import ByReference, Reference, inlined, named_at
 from footfall.control.base import State, control_pointer
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
@@ -27,33 +25,10 @@ from footfall.robot import Robot
 from footfall.robot.motors import torque_range
 
 
-class _Memory(_Intrinsic):  # type: ignore[misc]
-    """Reads the tuple whose address an array begins with."""
-
-    def __init__(self, reference: Reference) -> None:
-        self._reference = reference
-
-        def memory(context: Any, gains: Any) -> Any:
-            return reference(gains), _read
-
-        super().__init__("memory", memory)
-
-    def linkage(self) -> str:
-        """What its callers are compiled against: the layout of the tuple."""
-        return f"{self._reference} {self._reference.tuple_type}"
-
-
-def _read(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    gains = context.make_array(signature.args[0])(context, builder, arguments[0])
-    address = builder.load(builder.bitcast(gains.data, ir.IntType(64).as_pointer()))
-    return builder.inttoptr(address, context.get_value_type(signature.return_type))
-
-
 @cache
 def _pointer(tick: Any, reference: Reference) -> Any:
     """A controller of the loop that calls ``tick(memory, time, ctrl)``."""
-    memory: Any = _Memory(reference)
-    memory._register()
+    memory = named_at(reference)
 
     def control(time, qpos, qvel, ctrl, gains):
         return tick(memory(gains), time, ctrl)
@@ -64,8 +39,7 @@ def _pointer(tick: Any, reference: Reference) -> Any:
 @cache
 def _pointer_apart(tick: Any, reference: Reference) -> Any:
     """The same, which first computes what it sees."""
-    memory: Any = _Memory(reference)
-    memory._register()
+    memory = named_at(reference)
 
     def control(time, qpos, qvel, ctrl, gains):
         apart = memory(gains)

@@ -63,9 +63,11 @@ def while_compiling() -> Iterator[None]:
         with to_the_end():
             yield
         return
-    yield
-    if _noted:  # the exception was lost in a call from machine code
-        raise KeyboardInterrupt
+    try:
+        yield
+    finally:
+        if _noted:  # the exception was lost in a call from machine code, and perhaps Numba missed its result
+            raise KeyboardInterrupt
 
 
 #: The signals that asked this program to end, the first one first; none in the programs of others.

@@ -1,18 +1,15 @@
-"""What is left out of compiled code: kernels find the elements and give the values that plain Python does."""
+"""Kernels find the elements of arrays and return the values that plain Python does, as parts of their callers too."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from fresh_python import fresh_python
 
-import footfall
 from footfall.compiled import ByReference, inlined, kernel
-from footfall.compiled.inline_only import LARGEST_PART
+from footfall.compiled.private_numba import LARGEST_PART
 
 
 class Rows(NamedTuple):
@@ -101,28 +98,3 @@ def test_a_large_inlined_kernel_stays_a_function_and_a_small_one_becomes_part_of
     assert caller(x) == 0.0
     assert not any(made.library.inlined for made in large.overloads.values())
     assert all(made.library.inlined for made in small.overloads.values())
-
-
-OF_ANOTHER_NUMBA = """
-import numba, sys
-numba.version_info = numba.version_info._replace(short=(0, 99))
-import numpy as np
-from footfall.compiled import kernel
-assert "footfall.compiled.lean_compiler" not in sys.modules
-
-@kernel
-def total(rows):
-    value = 0.0
-    for i in range(rows.shape[0]):
-        value += rows[i, 1] * rows[i, -1]
-    return value
-
-rows = np.arange(12.0).reshape(4, 3)
-assert total(rows) == (rows[:, 1] * rows[:, 2]).sum()
-"""
-
-
-def test_other_versions_of_numba_compile_in_their_own_way(tmp_path):
-    package = Path(footfall.__file__).parents[1]
-    ended = fresh_python(OF_ANOTHER_NUMBA, tmp_path, package, FOOTFALL_CACHE=str(tmp_path / "cache"))
-    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,151 @@
+"""The decorators that turn Python functions into machine code.
+
+A kernel becomes part of its callers and gets machine code of its own only where Python calls it; both are kept on disk.
+That needs inner workings of Numba, all in :mod:`.private_numba`. In a version of Numba whose inner workings are not
+known, kernels are ordinary functions of ``numba.jit`` and ``numba.cfunc``.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+from collections.abc import Callable
+from functools import cache, update_wrapper
+from types import CellType, FunctionType, ModuleType
+from typing import Any, cast
+
+import numba
+from numba import types
+from numba.extending import is_jitted
+
+from footfall.compiled.cache import say_once
+from footfall.compiled.stamp import codes_of
+from footfall.process.garbage import no_garbage_search
+from footfall.process.interrupts import while_compiling
+
+#: The version of Numba, without its last number, whose inner workings are known; ``pyproject.toml`` asks for the same.
+NUMBA = (0, 68)
+#: Whether they are used; ``FOOTFALL_NUMBA=public`` does without.
+KNOWN = numba.version_info.short == NUMBA and os.environ.get("FOOTFALL_NUMBA") != "public"
+if KNOWN:
+    from footfall.compiled import private_numba
+
+#: Options of all kernels. Sums may be reordered and products fused, so that loops are vectorised. NaN and infinity
+#: stay: they reveal divergence. Without Numba's runtime nothing can be allocated.
+OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "arcp", "nsz", "reassoc"}, "_nrt": False}
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function of arrays and numbers on first use, without interpreter, GIL or allocation, and keep it on
+    disk.
+    """
+    return _compile(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """A kernel that becomes part of its caller: for small ones, and for parts of a large loop."""
+    return _compile(function, forceinline=True)
+
+
+def checked(function: Callable[..., Any]) -> Any:
+    """A kernel that checks array indices and raises an exception for a bad one: for users' functions.
+
+    What it calls and its author compiled is compiled again in the same way.
+    """
+    return _made_again(plain_function(function), lambda copy: _compile(copy, boundscheck=True), {})
+
+
+@cache
+def as_python(function: Callable[..., Any]) -> Any:
+    """A user's function as plain Python, with all that it calls and its author compiled: it raises what is wrong."""
+    return _made_again(plain_function(function), lambda copy: copy, {})
+
+
+def plain_function(function: Any) -> Any:
+    """The Python function under a compiled one."""
+    return getattr(function, "py_func", function)
+
+
+def _made_again(plain: FunctionType, make: Callable[[FunctionType], Any], made: dict[FunctionType, Any]) -> Any:
+    """A function and those that its author compiled, in another form; ``made`` holds those begun, for recursion."""
+    if plain not in made:
+        known, cells = dict(plain.__globals__), tuple(CellType(cell.cell_contents) for cell in plain.__closure__ or ())
+        copy = FunctionType(plain.__code__, known, plain.__name__, plain.__defaults__, cells or None)
+        made[plain] = make(cast(FunctionType, update_wrapper(copy, plain)))
+        for name in {name for code in codes_of(plain.__code__) for name in code.co_names} & known.keys():
+            known[name] = _value_again(known[name], make, made)
+        for cell in cells:
+            cell.cell_contents = _value_again(cell.cell_contents, make, made)
+    return made[plain]
+
+
+def _value_again(value: Any, make: Callable[[FunctionType], Any], made: dict[FunctionType, Any]) -> Any:
+    """The same of what a user's function refers to; a module is copied if it holds compiled functions."""
+    if is_jitted(value) and _is_foreign(value.py_func.__module__):
+        return _made_again(value.py_func, make, made)
+    if isinstance(value, ModuleType) and _is_foreign(value.__name__):
+        compiled = {name: one for name, one in vars(value).items() if is_jitted(one)}
+        if compiled:
+            copy = ModuleType(value.__name__)
+            again = {name: _value_again(one, make, made) for name, one in compiled.items()}
+            vars(copy).update(vars(value) | again)
+            return copy
+    return value
+
+
+def _is_foreign(module: str | None) -> bool:
+    return (module or "").partition(".")[0] not in ("footfall", "numba", "numpy")
+
+
+def raises(function: Any) -> bool:
+    """Whether a function contains a ``raise`` or an ``assert``, which compiled code cannot propagate."""
+    return any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(plain_function(function)))
+
+
+def _compile(function: Any, **flags: bool) -> Any:
+    if numba.config.DISABLE_JIT:
+        return function
+    options = {"nopython": True, "nogil": True, **OPTIONS, **flags}
+    if KNOWN:
+        return private_numba.Part(own_copy(function), options, own_copy(function))
+    made = numba.jit(**options)(own_copy(function))
+    made.ordinary, made.kept = made, _is_no_work_for_others
+    return made
+
+
+def _is_no_work_for_others() -> bool:
+    """Whether no second process need compile a kernel: none can for this one, since nothing is kept on disk."""
+    say_once(f"Numba {numba.__version__} is not one that Footfall knows: every start compiles again, and takes longer")
+    return True
+
+
+def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
+    """Compile a function of one fixed signature to a pointer that compiled loops take as an argument."""
+    own = own_copy(function)
+    with while_compiling(), no_garbage_search():
+        if KNOWN:
+            pointer = private_numba.pointer(signature, own, OPTIONS)
+        else:
+            pointer = numba.cfunc(signature, **OPTIONS)(own)
+    pointer._numba_type_ = types.FunctionType(signature)  # found once, not in every run
+    return pointer
+
+
+def own_copy(function: Any) -> FunctionType:
+    """A copy of a function, which may be renamed without changing the user's."""
+    copy = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    update_wrapper(copy, function)
+    return copy
+
+
+def generated(source: str, name: str, namespace: dict[str, Any], home: FunctionType) -> FunctionType:
+    """Make a function from source text; the disk cache files it with ``home``, the function that uses it."""
+    code = compile(source, home.__code__.co_filename, "exec")
+    exec(code, namespace)
+    function = namespace[name]
+    function.__module__ = home.__module__
+    function.__qualname__ = f"{home.__qualname__}.{name}"
+    return function

@@ -1,0 +1,64 @@
+"""In a version of Numba whose inner workings are not known, kernels compile through its public interfaces."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fresh_python import fresh_python
+
+import footfall
+
+OF_ANOTHER_NUMBA = """
+import numba, sys
+numba.version_info = numba.version_info._replace(short=(0, 99))
+import numpy as np
+from footfall.compiled import kernel
+
+@kernel
+def total(rows):
+    value = 0.0
+    for i in range(rows.shape[0]):
+        value += rows[i, 1] * rows[i, -1]
+    return value
+
+rows = np.arange(12.0).reshape(4, 3)
+assert total(rows) == (rows[:, 1] * rows[:, 2]).sum()
+assert "footfall.compiled.private_numba" not in sys.modules
+"""
+
+
+def test_nothing_private_is_touched_in_another_version(tmp_path):
+    package = Path(footfall.__file__).parents[1]
+    ended = fresh_python(OF_ANOTHER_NUMBA, tmp_path, package, FOOTFALL_CACHE=str(tmp_path / "cache"))
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.slow
+def test_the_tests_of_kernels_pass_without_the_inner_workings_of_numba():
+    here = Path(__file__).parent
+    files = [here / "test_kernels.py", here.parent / "ground" / "test_ground_functions.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, files)]
+    environment = os.environ | {"FOOTFALL_NUMBA": "public"}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=here.parents[1])
+    assert ended.returncode == 0, ended.stdout[-2000:]
+
+
+RUN = """
+import footfall as ff
+rec = ff.Simulation("ball", law="spring-damper").run(1.0)
+print(rec.total_force[-1, 2])
+"""
+
+
+@pytest.mark.slow
+def test_a_ball_comes_to_rest_without_the_inner_workings_of_numba(tmp_path):
+    """And one line says that nothing is kept for the next start."""
+    package = Path(footfall.__file__).parents[1]
+    ended = fresh_python(RUN, tmp_path, package, FOOTFALL_NUMBA="public")
+    assert ended.returncode == 0, ended.stderr
+    assert float(ended.stdout.split()[0]) == pytest.approx(9.81, rel=1e-3)
+    assert ended.stderr.count("every start compiles again") == 1
