@@ -19,7 +19,7 @@ from footfall.errors import FootfallError
 from footfall.live import LiveView
 from footfall.live.frame import at_rest, frame, panels
 from footfall.live.view import Drag, Requests, _Pushable, options_of
-from footfall.show import server
+from footfall.show import viewer
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task
 
@@ -123,8 +123,8 @@ def test_only_this_machine_and_whoever_knows_the_address_may_command(sim):
 
 
 def test_idle_connections_are_closed_and_their_number_is_bounded(sim, monkeypatch):
-    monkeypatch.setattr(server._Handler, "timeout", 0.3)
-    monkeypatch.setattr(server, "CONNECTIONS", 3)
+    monkeypatch.setattr(viewer._Handler, "timeout", 0.3)
+    monkeypatch.setattr(viewer, "CONNECTIONS", 3)
     with LiveView(sim, port=0) as live:
         place = urlsplit(live.address)
         idle = [socket.create_connection((place.hostname, place.port), timeout=PATIENCE) for _ in range(8)]

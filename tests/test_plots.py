@@ -17,7 +17,7 @@ import footfall as ff
 from footfall.errors import FootfallError, RecordingError
 from footfall.measure.common import normal_force
 from footfall.show.panels import decimated
-from footfall.show.plots import FORMATS, PLOTS, forces, joints, modes, panels_of, plot, save_plot
+from footfall.show.plots import FORMATS, PLOTS, over_time, panels_of, plot, save_plot
 from footfall.show.style import COLORS, MODES, RC
 
 PUSH = ff.Push("trunk", force=(60.0, 25.0, 0.0), start=0.1, duration=0.1)
@@ -177,7 +177,7 @@ def test_cop_lies_on_the_sole(pushed):
 
 
 def test_every_plot_has_its_function_and_says_what_it_draws():
-    functions = {function.__name__: function for function in (forces.grf, joints.tracking, modes.modes)}
+    functions = {function.__name__: function for function in (over_time.grf, over_time.tracking, over_time.modes)}
     for name, one in PLOTS.items():
         draw = getattr(import_module(f"footfall.show.plots.{one.module}"), name)
         assert draw.__doc__

@@ -11,10 +11,9 @@ import footfall as ff
 from footfall.files.measured import Measured
 from footfall.measure import settled
 from footfall.show import write_report
-from footfall.show.comparison import figures_of
 from footfall.show.frames import make_scene
-from footfall.show.numbers import number
-from footfall.show.page_plots import page_plots
+from footfall.show.replay import page_plots
+from footfall.show.tables import figures_of, number
 
 LAWS = ("linearizing-penalty", "spring-damper", "mujoco")
 

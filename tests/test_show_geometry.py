@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from footfall import load_robot
-from footfall.show.geometry import Mesh, body_meshes, box, capsule, cylinder, ellipsoid, simplified
+from footfall.show.frames import Mesh, body_meshes, box, capsule, cylinder, ellipsoid, simplified
 
 HALF = np.array([0.1, 0.2, 0.3])
 # A round shape of 24 corners has (pi / 24)^2 / 1.5 = 1.1 % less area in each section, a sphere also between them.

@@ -9,9 +9,9 @@ from show_recordings import standing
 
 import footfall as ff
 from footfall.errors import FootfallError
-from footfall.show import stage, video, write_video
+from footfall.show import video, write_video
 from footfall.show.frames import make_scene
-from footfall.show.picture import write_picture
+from footfall.show.video import write_picture
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_without_any_opengl_the_reasons_are_told(rec, tmp_path, monkeypatch):
         raise ImportError(f"{name} is not here")
 
     monkeypatch.delenv("MUJOCO_GL", raising=False)
-    monkeypatch.setattr(stage, "import_module", broken)
+    monkeypatch.setattr(video, "import_module", broken)
     with pytest.raises(FootfallError, match=r"OpenGL does not work here .*egl: mujoco\.egl is not here"):
         write_video(rec, tmp_path / "run.gif")
 

@@ -356,7 +356,7 @@ class Survey:
     def _pictures(self, robots: list[Robot]) -> str:
         """Draw the robots that walk; returns the pictures as Markdown."""
         from footfall.errors import FootfallError
-        from footfall.show.picture import write_picture
+        from footfall.show.video import write_picture
         from footfall.study.outcomes import in_mid_step
 
         if self.out is None or not self.pictures:

@@ -24,8 +24,7 @@ from footfall.files.json_values import json_value
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.measure.audit_errors import scales
 from footfall.measure.common import normal_force
-from footfall.show.frames import MODE_COLORS, RATE, body_poses, display_samples
-from footfall.show.geometry import Mesh, body_meshes
+from footfall.show.frames import MODE_COLORS, RATE, Mesh, body_meshes, body_poses, display_samples
 
 if TYPE_CHECKING:
     from footfall.record import Record

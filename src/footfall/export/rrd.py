@@ -21,8 +21,7 @@ from footfall.errors import optional_package
 from footfall.export.mcap import GROUND_COLOR, LENGTH
 from footfall.export.tables import joint_positions, joint_velocities
 from footfall.measure.audit_errors import scales
-from footfall.show.frames import MODE_COLORS, RATE, body_poses, display_samples
-from footfall.show.geometry import body_meshes
+from footfall.show.frames import MODE_COLORS, RATE, body_meshes, body_poses, display_samples
 
 if TYPE_CHECKING:
     from footfall.record import Record

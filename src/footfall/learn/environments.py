@@ -41,9 +41,8 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
 from footfall.robot.files import is_path
-from footfall.show.frames import robot_sizes
-from footfall.show.geometry import body_meshes
-from footfall.show.stage import Box, Stage
+from footfall.show.frames import body_meshes, robot_sizes
+from footfall.show.video import Box, Stage
 from footfall.simulation import Simulation
 from footfall.simulation.task import multiple
 from footfall.simulation.worlds import Worlds

@@ -23,9 +23,9 @@ from footfall.live.frame import at_rest, frame, panels
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot.model import moving_bodies
-from footfall.show.geometry import body_meshes
+from footfall.show.frames import body_meshes
 from footfall.show.report import render_live
-from footfall.show.server import PageServer
+from footfall.show.viewer import PageServer
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task, push_list

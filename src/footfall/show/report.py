@@ -20,11 +20,17 @@ from footfall.files.atomic_write import atomic_write
 from footfall.files.measured import Measured
 from footfall.measure import Audit
 from footfall.record import Record
-from footfall.show.comparison import comparison
 from footfall.show.frames import labels_of, make_scene
-from footfall.show.page_plots import page_plots
-from footfall.show.replay import most_frames, replay_data
-from footfall.show.tables import audit_table, audits_of, facts_table, key_figures, measured_table, summary_table
+from footfall.show.replay import most_frames, page_plots, replay_data
+from footfall.show.tables import (
+    audit_table,
+    audits_of,
+    comparison,
+    facts_table,
+    key_figures,
+    measured_table,
+    summary_table,
+)
 from footfall.version import __version__
 
 SCRIPTS = ("common.js", "stage.js", "camera.js", "replay.js", "plots.js", "comparison.js", "live.js", "app.js")

@@ -153,7 +153,7 @@ def judge_biped(data: Runs) -> list[Claim]:
 
 
 def draw_biped(figure: Any, data: Runs) -> None:
-    from footfall.show.plots.points import point_names
+    from footfall.show.plots.over_time import point_names
     from footfall.show.style import COLORS
 
     axes = figure.subplots(3, 2, sharex=True, sharey="row")

@@ -224,7 +224,7 @@ def _counted(walks: Walks, saturation: str) -> str:
 
 
 def draw_walk(figure: Any, walks: Walks) -> None:
-    from footfall.show.plots.points import point_names
+    from footfall.show.plots.over_time import point_names
     from footfall.show.style import BLUE, COLORS, VERMILION
 
     top, *rows = figure.subfigures(3, 1, height_ratios=(1.0, 1.0, 1.0))

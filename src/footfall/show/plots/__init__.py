@@ -6,7 +6,7 @@
 
 To add one: write a function ``(runs, *, brief) -> list[Panel]`` in a file of this room, or one that draws a whole
 figure, ``(figure, runs) -> None``, and add its line to ``PLOTS``. The report shows those of
-``footfall.show.page_plots.SHOWN``.
+``footfall.show.replay.SHOWN``.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Plot(NamedTuple):
 
 
 PLOTS = {
-    "grf": Plot("forces", "ground reaction forces"),
-    "normal": Plot("points", "normal force at each contact point"),
-    "friction": Plot("points", "tangential over normal force at each contact point"),
-    "penetration": Plot("points", "depth of each contact point in the ground"),
-    "heights": Plot("points", "height of each contact point over the ground"),
-    "modes": Plot("modes", "open, stick and slide of each contact point"),
+    "grf": Plot("over_time", "ground reaction forces"),
+    "normal": Plot("over_time", "normal force at each contact point"),
+    "friction": Plot("over_time", "tangential over normal force at each contact point"),
+    "penetration": Plot("over_time", "depth of each contact point in the ground"),
+    "heights": Plot("over_time", "height of each contact point over the ground"),
+    "modes": Plot("over_time", "open, stick and slide of each contact point"),
     "pressure": Plot(
         "pressure",
         "centre of pressure and zero moment point with the limits of the support, over time",
@@ -59,9 +59,9 @@ PLOTS = {
     ),
     "cop": Plot("pressure", "path of the centre of pressure on each sole", "figure"),
     "zmp": Plot("pressure", "zero moment point with the limits of the support, over time and in plan", "figure"),
-    "tracking": Plot("joints", "joint positions, with their references", "grid"),
-    "torque": Plot("joints", "torques of the actuators at the joints", "grid"),
-    "energy": Plot("energy", "energies, and works of actuators and ground"),
+    "tracking": Plot("over_time", "joint positions, with their references", "grid"),
+    "torque": Plot("over_time", "torques of the actuators at the joints", "grid"),
+    "energy": Plot("over_time", "energies, and works of actuators and ground"),
 }
 #: Characters of a title that fit over a figure.
 ONE_LINE = 85

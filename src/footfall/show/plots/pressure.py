@@ -13,7 +13,7 @@ from footfall.measure.pressure import corners_of
 from footfall.show import style
 from footfall.show.panels import Band, Curve, Panel, Runs, each_run
 from footfall.show.plots.drawing import SAMPLES, draw_panel, draw_pushes, legend, line_style, show_all_time
-from footfall.show.plots.points import sole_frame
+from footfall.show.plots.over_time import sole_frame
 from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
