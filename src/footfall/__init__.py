@@ -10,26 +10,70 @@ from footfall.process.glfw_library import name_glfw
 from footfall.version import __version__
 
 if TYPE_CHECKING:
-    from footfall import contact, control, errors, export, gait, measure, show, solve, study
-    from footfall.contact import law, laws, point_law
-    from footfall.contact.from_function import spring_friction
-    from footfall.errors import FootfallError, FootfallWarning, Interrupted
-    from footfall.files.joint_motion import JointMotion, load_joint_motion
-    from footfall.files.measured import Measured
-    from footfall.files.motion import load_forces, load_motion
-    from footfall.ground import FrictionTable, Ground
-    from footfall.measure.audit import audit
-    from footfall.record import Push
-    from footfall.recording import Recording, load_recording
-    from footfall.robot import Foot, Robot, load_robot, robots
-    from footfall.robot.motors import assisted
-    from footfall.simulation import Simulation
-    from footfall.simulation.worlds import Worlds
-    from footfall.solve.contacts import coulomb
-    from footfall.study.compare import compare
-    from footfall.study.fit import fit
-    from footfall.study.identify import identify_friction
-    from footfall.study.sweep import sweep
+    from footfall import (
+        contact as contact,
+    )
+    from footfall import (
+        control as control,
+    )
+    from footfall import (
+        errors as errors,
+    )
+    from footfall import (
+        export as export,
+    )
+    from footfall import (
+        gait as gait,
+    )
+    from footfall import (
+        measure as measure,
+    )
+    from footfall import (
+        show as show,
+    )
+    from footfall import (
+        solve as solve,
+    )
+    from footfall import (
+        study as study,
+    )
+    from footfall.contact import law as law
+    from footfall.contact import laws as laws
+    from footfall.contact import point_law as point_law
+    from footfall.contact.from_function import spring_friction as spring_friction
+    from footfall.errors import (
+        FootfallError as FootfallError,
+    )
+    from footfall.errors import (
+        FootfallWarning as FootfallWarning,
+    )
+    from footfall.errors import (
+        Interrupted as Interrupted,
+    )
+    from footfall.files.joint_motion import JointMotion as JointMotion
+    from footfall.files.joint_motion import load_joint_motion as load_joint_motion
+    from footfall.files.measured import Measured as Measured
+    from footfall.files.motion import load_forces as load_forces
+    from footfall.files.motion import load_motion as load_motion
+    from footfall.ground import FrictionTable as FrictionTable
+    from footfall.ground import Ground as Ground
+    from footfall.measure.audit import audit as audit
+    from footfall.record import Push as Push
+    from footfall.recording import Recording as Recording
+    from footfall.recording import load_recording as load_recording
+    from footfall.robot import Foot as Foot
+    from footfall.robot import Robot as Robot
+    from footfall.robot import load_robot as load_robot
+    from footfall.robot import robots as robots
+    from footfall.robot.motors import assisted as assisted
+    from footfall.simulation import Simulation as Simulation
+    from footfall.simulation.worlds import Worlds as Worlds
+    from footfall.solve.contacts import coulomb as coulomb
+    from footfall.study.compare import compare as compare
+    from footfall.study.fit import fit as fit
+    from footfall.study.identify import identify_friction as identify_friction
+    from footfall.study.sweep import sweep as sweep
+
 
 # Where each public name lives; imported on first use, so that `import footfall` is quick.
 _HOMES = {

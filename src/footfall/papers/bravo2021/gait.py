@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.base import Law
-from footfall.control.computed_torque import ComputedTorque
+import footfall as ff
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import GaitConstraints, Step, examine, judge
-from footfall.ground import Ground
 from footfall.papers.base import Claim, Experiment, near, seen
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 
 FRICTION = 0.75
 HALF_SOLE = 0.1  # m
@@ -37,21 +32,21 @@ class Walked:
     guess: Step
     step: Step
     unmet: tuple[str, ...]
-    rec: Recording
-    fine: Recording  # a few steps in time steps of FINE
-    events: Recording  # a few steps with touch-downs located, controls every 1 ms
+    rec: ff.Recording
+    fine: ff.Recording  # a few steps in time steps of FINE
+    events: ff.Recording  # a few steps with touch-downs located, controls every 1 ms
     excess: dict[float, float]  # by time step (s) that divides the step of the gait: torque integral over the planned
 
 
-def walk(gait: PolynomialGait, law: Law | str, steps: int = STEPS, dt: float = 1e-3) -> Recording:
+def walk(gait: PolynomialGait, law: ff.contact.Law | str, steps: int = STEPS, dt: float = 1e-3) -> ff.Recording:
     """So many steps of a gait on a level ground."""
-    sim = Simulation(load_robot("planar-biped"), ground=Ground.plane(friction=FRICTION), law=law, dt=dt)
+    sim = ff.Simulation(ff.load_robot("planar-biped"), ground=ff.Ground.plane(friction=FRICTION), law=law, dt=dt)
     duration = (steps + 0.5) * gait.step_duration
-    return sim.run(duration, controller=ComputedTorque(motion=gait))
+    return sim.run(duration, controller=ff.control.ComputedTorque(motion=gait))
 
 
 def run_gait() -> Walked:
-    robot, constraints = load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)
+    robot, constraints = ff.load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)
     found = find_gait(robot, constraints)
     step = examine(robot, found.gait)
     unmet = tuple(row.name for row in judge(robot, found.gait, constraints, step) if not row.met)
@@ -74,17 +69,17 @@ def run_gait() -> Walked:
     )
 
 
-def touch_downs(rec: Recording) -> np.ndarray:
+def touch_downs(rec: ff.Recording) -> np.ndarray:
     """Samples at which a new step of the reference begins."""
     return np.flatnonzero(np.diff(rec.signals["phase"][:, 0]) > 0) + 1
 
 
-def error(rec: Recording) -> np.ndarray:
+def error(rec: ff.Recording) -> np.ndarray:
     """(T, nu) rad, by which the joints are ahead of their references."""
     return rec.qpos[:, 3:] - rec.signals["q_reference"]
 
 
-def stance_zmp(rec: Recording) -> np.ndarray:
+def stance_zmp(rec: ff.Recording) -> np.ndarray:
     """(T,) m, zero moment point ahead of the middle of the one foot that carries; NaN where two do, or none."""
     carries = rec.foot_force[:, :, 2] > CLEAR * rec.robot.weight
     middle = np.stack([rec.position[:, rec.foot(foot.name), 0].mean(axis=1) for foot in rec.robot.feet], axis=1)
@@ -92,19 +87,19 @@ def stance_zmp(rec: Recording) -> np.ndarray:
     return np.where(carries.sum(axis=1) == 1, ahead, np.nan)
 
 
-def friction_used(rec: Recording) -> float:
+def friction_used(rec: ff.Recording) -> float:
     """The largest |Ft| / Fn of any foot that carries."""
     force = rec.foot_force[rec.foot_force[:, :, 2] > CLEAR * rec.robot.weight]
     return float(np.abs(force[:, 0] / force[:, 2]).max())
 
 
-def repetition(rec: Recording) -> float:
+def repetition(rec: ff.Recording) -> float:
     """By how much the joints at a touch-down differ from those two steps before, once the walk has settled, rad."""
     at = rec.qpos[touch_downs(rec), 3:]
     return float(np.abs(at[4:] - at[2:-2]).max())
 
 
-def torque_integral(rec: Recording) -> float:
+def torque_integral(rec: ff.Recording) -> float:
     """The integral (40) of the last whole step, N2 m2 s."""
     first, last = touch_downs(rec)[-2:]
     return float((rec.ctrl[first:last] ** 2).sum() * rec.dt)
@@ -248,7 +243,7 @@ def _judge_torques(data: Walked) -> list[Claim]:
     ]
 
 
-def estimates(rec: Recording) -> tuple[np.ndarray, np.ndarray]:
+def estimates(rec: ff.Recording) -> tuple[np.ndarray, np.ndarray]:
     """Joint velocities and accelerations (T, nu) from third-order polynomials through the joints, as the paper does it.
 
     Between samples cubics with continuous derivatives, from touch-down to touch-down: across one, velocities jump.
@@ -265,7 +260,7 @@ def estimates(rec: Recording) -> tuple[np.ndarray, np.ndarray]:
     return rate, bend
 
 
-def judge_estimates(rec: Recording) -> list[Claim]:
+def judge_estimates(rec: ff.Recording) -> list[Claim]:
     rate, bend = estimates(rec)
     known = np.isfinite(rate).all(axis=1)
     true = rec.qvel[:, 3:]

@@ -7,16 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact import law as make_law
-from footfall.control import Posture
-from footfall.ground import Ground
-from footfall.measure import momentum
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
 from footfall.papers.drawing import legend_below
-from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
 
 #: Turn of both feet, which their ankles hold on to, rad; toes down is positive.
 LANDINGS = {"flat": 0.0, "heel first": -0.2, "toe first": 0.2}
@@ -35,8 +29,8 @@ SETTLED = 0.6  # s, in which a foot that was turned lies flat
 class Landing:
     """From each clearance."""
 
-    events: list[Recording]  # acceleration-force complementarity, section 2
-    steps: dict[float, list[Recording]]  # time stepping, section 3, by step in s
+    events: list[ff.Recording]  # acceleration-force complementarity, section 2
+    steps: dict[float, list[ff.Recording]]  # time stepping, section 3, by step in s
 
     @property
     def differences(self) -> np.ndarray:
@@ -45,7 +39,7 @@ class Landing:
         Where an impact falls next to an instant of control, one of the two may miss it by a period: no matter of steps.
         """
         exact = np.array([_momentum(rec) for rec in self.events])
-        size = max(np.linalg.norm(momentum(rec).momentum, axis=1).max() for rec in self.events)
+        size = max(np.linalg.norm(ff.measure.momentum(rec).momentum, axis=1).max() for rec in self.events)
         found = [np.array([_momentum(rec) for rec in several]) - exact for several in self.steps.values()]
         return np.array([np.median(np.linalg.norm(one, axis=1)) for one in found]) / size
 
@@ -58,11 +52,11 @@ class Landing:
 @dataclass(frozen=True)
 class Landings:
     by_name: dict[str, Landing]
-    bouncing: Recording  # a landing with restitution
-    apart: dict[str, list[Recording]]  # heel or toe first, then turned flat by the ankles: both vertices land
+    bouncing: ff.Recording  # a landing with restitution
+    apart: dict[str, list[ff.Recording]]  # heel or toe first, then turned flat by the ankles: both vertices land
 
 
-def start(robot: Robot, turn: float, clearance: float) -> tuple[np.ndarray, np.ndarray]:
+def start(robot: ff.Robot, turn: float, clearance: float) -> tuple[np.ndarray, np.ndarray]:
     """The home pose with turned feet, above the ground and falling."""
     qpos, qvel = robot.home.copy(), np.zeros(robot.model.nv)
     for side in ("left", "right"):
@@ -74,39 +68,42 @@ def start(robot: Robot, turn: float, clearance: float) -> tuple[np.ndarray, np.n
     return qpos, qvel
 
 
-def land(law: Any, turn: float, dt: float) -> list[Recording]:
-    robot = load_robot("planar-biped")
-    sim = Simulation(robot, ground=Ground.plane(friction=FRICTION), law=law, dt=dt)
+def land(law: Any, turn: float, dt: float) -> list[ff.Recording]:
+    robot = ff.load_robot("planar-biped")
+    sim = ff.Simulation(robot, ground=ff.Ground.plane(friction=FRICTION), law=law, dt=dt)
     starts = (start(robot, turn, clearance) for clearance in CLEARANCES)
     return [
-        sim.run(DURATION, controller=Posture(target=tuple(qpos)), qpos=qpos, qvel=qvel, control_dt=PERIOD).check()
+        sim.run(
+            DURATION, controller=ff.control.Posture(target=tuple(qpos)), qpos=qpos, qvel=qvel, control_dt=PERIOD
+        ).check()
         for qpos, qvel in starts
     ]
 
 
 def run_landings() -> Landings:
-    exact = make_law("acceleration-complementarity")
+    exact = ff.law("acceleration-complementarity")
     landings = {
         name: Landing(land(exact, turn, 1e-3), {dt: land("time-stepping", turn, dt) for dt in STEPS})
         for name, turn in LANDINGS.items()
     }
     apart = {name: flattened(exact, turn) for name, turn in LANDINGS.items() if turn}
-    return Landings(landings, land(make_law(exact, restitution=RESTITUTION), 0.0, 1e-3)[0], apart)
+    return Landings(landings, land(ff.law(exact, restitution=RESTITUTION), 0.0, 1e-3)[0], apart)
 
 
-def flattened(law: Any, turn: float) -> list[Recording]:
+def flattened(law: Any, turn: float) -> list[ff.Recording]:
     """Landings on one vertex of each foot, whose ankles then turn it flat: the other lands too."""
-    robot = load_robot("planar-biped")
-    sim = Simulation(robot, ground=Ground.plane(friction=FRICTION), law=law, dt=1e-3)
+    robot = ff.load_robot("planar-biped")
+    sim = ff.Simulation(robot, ground=ff.Ground.plane(friction=FRICTION), law=law, dt=1e-3)
     starts = (start(robot, turn, clearance) for clearance in CLEARANCES[::3])
     return [
-        sim.run(SETTLED, controller=Posture(), qpos=qpos, qvel=qvel, control_dt=PERIOD).check() for qpos, qvel in starts
+        sim.run(SETTLED, controller=ff.control.Posture(), qpos=qpos, qvel=qvel, control_dt=PERIOD).check()
+        for qpos, qvel in starts
     ]
 
 
-def _momentum(rec: Recording) -> np.ndarray:
+def _momentum(rec: ff.Recording) -> np.ndarray:
     """At the end: linear momentum in the plane, kg m/s, and angular about the centre of mass, kg m2/s, as if per m."""
-    motion = momentum(rec)
+    motion = ff.measure.momentum(rec)
     return np.array([*motion.momentum[-1, [0, 2]], motion.angular_momentum[-1, 1]])
 
 
@@ -170,8 +167,8 @@ def draw_landings(figure: Any, data: Landings) -> None:
         heel = rec.foot("left").start
         axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel], color=color)
         axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel + 1], color=color, linestyle="--")
-        axes[1].plot(1e3 * rec.time, momentum(rec).momentum[:, 2], color=color)
-        axes[1].plot(1e3 * coarse.time, momentum(coarse).momentum[:, 2], ".", color=color, markersize=3)
+        axes[1].plot(1e3 * rec.time, ff.measure.momentum(rec).momentum[:, 2], color=color)
+        axes[1].plot(1e3 * coarse.time, ff.measure.momentum(coarse).momentum[:, 2], ".", color=color, markersize=3)
         axes[2].loglog([1e3 * dt for dt in one.steps], one.differences, "o-", color=color, label=name)
     steps = 1e3 * np.array(STEPS)
     axes[2].loglog(steps, 1e-3 * steps / steps[0], color="#000000", linestyle=":", label="order 1")

@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact import law as make_law
-from footfall.contact.base import Law
+import footfall as ff
 from footfall.errors import without_warnings
 from footfall.gait.library import find_gait
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import GaitConstraints
-from footfall.measure import has_fallen
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION, STEPS, error, touch_downs, walk
 from footfall.papers.drawing import legend_below
-from footfall.recording import Recording
-from footfall.robot import load_robot
 
 #: Laws under which the walk goes on, with their options, and one under which it does not.
 WALKS: dict[str, dict[str, float]] = {
@@ -39,23 +35,23 @@ TOO_SOFT: dict[str, dict[str, float]] = {"distributed, 4.3 mm": {"rest_penetrati
 @dataclass(frozen=True)
 class Walks:
     gait: PolynomialGait
-    recordings: dict[str, Recording]
+    recordings: dict[str, ff.Recording]
 
 
 def run_laws() -> Walks:
-    gait = find_gait(load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)).gait
+    gait = find_gait(ff.load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)).gait
     with without_warnings():
         return Walks(gait, {name: walk(gait, _law(name, options)) for name, options in (WALKS | TOO_SOFT).items()})
 
 
-def _law(name: str, options: dict[str, float]) -> Law:
-    return make_law(name.partition(",")[0], **options)
+def _law(name: str, options: dict[str, float]) -> ff.contact.Law:
+    return ff.law(name.partition(",")[0], **options)
 
 
 def judge_laws(data: Walks) -> list[Claim]:
     claims = []
     for name, rec in data.recordings.items():
-        steps, fell = len(touch_downs(rec)), has_fallen(rec) or rec.failure is not None
+        steps, fell = len(touch_downs(rec)), ff.measure.has_fallen(rec) or rec.failure is not None
         off = float(np.degrees(np.sqrt((error(rec) ** 2).mean())))
         outcome = f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"
         statement = f"The walk under {name}"
@@ -73,7 +69,7 @@ def judge_laws(data: Walks) -> list[Claim]:
     return claims
 
 
-def too_soft(gait: PolynomialGait, rec: Recording) -> str:
+def too_soft(gait: PolynomialGait, rec: ff.Recording) -> str:
     """Why the walk ends on soft ground, as measured in its first step."""
     first = int(touch_downs(rec)[0])
     depth = -float(rec.gap[first - 1, rec.foot(rec.robot.feet[0].name)].mean())

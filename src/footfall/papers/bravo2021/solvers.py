@@ -10,16 +10,17 @@ from typing import Any
 import mujoco
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, seen
 from footfall.papers.bravo2021.gait import FRICTION
-from footfall.robot import load_robot
-from footfall.solve.lcp import fischer_burmeister, lemke
-from footfall.solve.solution import Solution
 from footfall.standing import point_jacobian
 
 STATES, SEED = 300, 5
 TORQUE = 0.1  # of the motors' limits, spread of the random torques
-SOLVERS: dict[str, Callable[[Any, Any], Solution]] = {"Fischer-Burmeister": fischer_burmeister, "Lemke": lemke}
+SOLVERS: dict[str, Callable[[Any, Any], ff.solve.Solution]] = {
+    "Fischer-Burmeister": ff.solve.fischer_burmeister,
+    "Lemke": ff.solve.lemke,
+}
 SAME = 1e-6  # m/s2 per m/s2 of the free motion
 
 
@@ -46,7 +47,7 @@ def friction_lcp(mobility: np.ndarray, points: int) -> np.ndarray:
 
 
 def run_solvers() -> Solved:
-    robot = load_robot("planar-biped")
+    robot = ff.load_robot("planar-biped")
     model, data, rng = robot.model, mujoco.MjData(robot.model), np.random.default_rng(SEED)
     data.qpos[:] = robot.home
     mujoco.mj_forward(model, data)

@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.measure.motion import energy
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import GROUND, LAW, sprung_man
 from footfall.record import COLUMNS
-from footfall.recording import Recording
-from footfall.robot import Robot
-from footfall.simulation import Simulation
 
 HEIGHT = 0.3  # m
 STIFFNESSES = (2000.0, 10000.0, 50000.0)  # N m/rad
@@ -53,17 +50,17 @@ class Falls:
     first: dict[float, float]  # N, force one step after touch-down, by step
 
 
-def fall(robot: Robot, dt: float, duration: float) -> Recording:
+def fall(robot: ff.Robot, dt: float, duration: float) -> ff.Recording:
     """The man let go 30 cm above the ground."""
-    sim = Simulation(robot, ground=GROUND, law=LAW, dt=dt)
+    sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=dt)
     start = sim.place()
     start[ROOT_Z] += HEIGHT
     return sim.run(duration, qpos=start, record_dt=SAMPLE).check()
 
 
-def touch_down(robot: Robot, dt: float, duration: float) -> np.ndarray:
+def touch_down(robot: ff.Robot, dt: float, duration: float) -> np.ndarray:
     """(T,) N, total force at every step from just before the soles touch on, with the speed of the fall."""
-    sim = Simulation(robot, ground=GROUND, law=LAW, dt=dt)
+    sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=dt)
     start = sim.place()
     start[ROOT_Z] += 1e-12  # rounding is depth enough for half the force: (1e-15 m)^0.02 = 0.5
     speed = np.zeros(robot.model.nv)
@@ -71,12 +68,12 @@ def touch_down(robot: Robot, dt: float, duration: float) -> np.ndarray:
     return sim.run(duration, qpos=start, qvel=speed).check().total_force[:, 2]
 
 
-def largest_change(robot: Robot, dt: float) -> float:
+def largest_change(robot: ff.Robot, dt: float) -> float:
     """Largest change of the total force in a step (N), but for the rise as t^beta."""
     return float(np.abs(np.diff(touch_down(robot, dt, 0.05)[round(RISE / dt) :])).max())
 
 
-def landing(rec: Recording, *, with_energy: bool) -> Landing:
+def landing(rec: ff.Recording, *, with_energy: bool) -> Landing:
     force, weight = rec.total_force[:, 2], rec.robot.weight
     peak = int(force.argmax())
     after = force[peak:]
@@ -86,7 +83,7 @@ def landing(rec: Recording, *, with_energy: bool) -> Landing:
     rise = math.nan
     if with_energy:
         some = _thinned(rec, 4)  # a rise over the least before shows in every fourth sample too
-        held = energy(some).mechanical + stored(some)
+        held = ff.measure.energy(some).mechanical + stored(some)
         rise = float((held - np.minimum.accumulate(held)).max() / (held[0] - held[-1]))
     return Landing(
         time=rec.time,
@@ -99,13 +96,13 @@ def landing(rec: Recording, *, with_energy: bool) -> Landing:
     )
 
 
-def stored(rec: Recording) -> np.ndarray:
+def stored(rec: ff.Recording) -> np.ndarray:
     """(T,) J, energy in the normal springs of the ground, eq. (16); those along it, of 90 N/m, hold some mJ."""
     power = LAW.alpha + 1.0
     return float(LAW.kn or 0.0) / power * (np.maximum(0.0, -rec.gap) ** power).sum(axis=1)
 
 
-def _thinned(rec: Recording, every: int) -> Recording:
+def _thinned(rec: ff.Recording, every: int) -> ff.Recording:
     return dataclasses.replace(rec, **{name: getattr(rec, name)[::every] for name in COLUMNS})
 
 

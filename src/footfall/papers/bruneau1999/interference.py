@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+import footfall as ff
 from footfall.measure.common import runs
 from footfall.papers.bruneau1999.man import LAW
-from footfall.recording import Recording
 from footfall.solve.contacts import OPEN, SLIDE
 
 #: s; shorter touches are passed over.
@@ -30,7 +30,7 @@ def creep(load: float, points: int, duration: float) -> float:
     return load / points / kt * (1.0 - float(np.exp(-kt / mut * duration)))
 
 
-def tangential(rec: Recording) -> tuple[float, float]:
+def tangential(rec: ff.Recording) -> tuple[float, float]:
     """Largest way (m) of a point along the ground while it touches: of all, and of those that never slid meanwhile."""
     every, stuck = 0.0, 0.0
     for p in range(rec.robot.point_count):
@@ -44,7 +44,7 @@ def tangential(rec: Recording) -> tuple[float, float]:
     return every, stuck
 
 
-def pressure_path(rec: Recording, samples: int = 51) -> np.ndarray:
+def pressure_path(rec: ff.Recording, samples: int = 51) -> np.ndarray:
     """(stances, samples) place of the pressure centre on the sole over stance: 0 at the heel, 1 at the tip."""
     found = []
     for f, foot in enumerate(rec.robot.feet):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from footfall.contact.distributed import Distributed
+import footfall as ff
 from footfall.control.posture import standing_torques
-from footfall.ground import Ground
-from footfall.robot import Robot, load_robot
 from footfall.robot.built_in.hanavan import Parameters, build
 
 #: The paper's table, per testing point.
-LAW = Distributed(kn=9950.0, mun=450.0, kt=90.0, mut=950.0, alpha=1.2, beta=0.02, mu_ts=1.0, t_slide=0.01, t_stick=0.01)
+LAW = ff.contact.Distributed(
+    kn=9950.0, mun=450.0, kt=90.0, mut=950.0, alpha=1.2, beta=0.02, mu_ts=1.0, t_slide=0.01, t_stick=0.01
+)
 STATIC, DYNAMIC = 0.7, 0.4
-GROUND = Ground.plane((STATIC, DYNAMIC))
+GROUND = ff.Ground.plane((STATIC, DYNAMIC))
 #: s, damping over stiffness of every joint.
 JOINT_TIME = 0.02
 
@@ -26,7 +26,7 @@ def sprung_man(
     pose: Mapping[str, float] | None = None,
     carried: bool = True,
     stops: bool = True,
-) -> Robot:
+) -> ff.Robot:
     """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold a pose.
 
     ``pose`` adds angles (rad) to joints of the standing pose. ``carried`` stretches the springs so that they carry the
@@ -35,7 +35,7 @@ def sprung_man(
     """
     options = Parameters(planar=planar, damping=0.0)
     spec, feet = build(options)
-    plain = load_robot("hanavan", **dataclasses.asdict(options))
+    plain = ff.load_robot("hanavan", **dataclasses.asdict(options))
     target = plain.home.copy()
     for name, angle in (pose or {}).items():
         target[plain.model.joint(name).qposadr] += angle
@@ -54,4 +54,4 @@ def sprung_man(
         spec.delete(actuator)
     spec.keys[0].qpos = target
     spec.keys[0].ctrl = []
-    return load_robot(spec, feet=feet, name="hanavan")
+    return ff.load_robot(spec, feet=feet, name="hanavan")

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.contact.distributed import Distributed
+import footfall as ff
 from footfall.errors import RecordingError
 from footfall.papers.bruneau1999.man import LAW
-from footfall.recording import Recording
 from footfall.solve.contacts import OPEN, SLIDE
 
 #: Below this share of the static coefficient, a foot that sticks counts as steady.
@@ -45,7 +44,7 @@ class Foot(NamedTuple):
     loaded: np.ndarray  # (T, points)
 
 
-def look(rec: Recording, foot: str) -> Foot:
+def look(rec: ff.Recording, foot: str) -> Foot:
     """What a foot of a recording does."""
     own = rec.foot(foot)
     force, velocity, mode = rec.force[:, own], rec.velocity[:, own], rec.mode[:, own]
@@ -68,13 +67,13 @@ def look(rec: Recording, foot: str) -> Foot:
     )
 
 
-def sliding_phases(rec: Recording, foot: str) -> list[Phase]:
+def sliding_phases(rec: ff.Recording, foot: str) -> list[Phase]:
     """The phases of section 4.1.3 that a foot goes through, from modes and forces; only the first slide is listed.
 
     a steady, b adherence under load, c the blend to sliding, d sliding, e from the first point that sticks again to the
     end of the last one's blend, f adherence after that.
     """
-    if not isinstance(rec.law, Distributed):
+    if not isinstance(rec.law, ff.contact.Distributed):
         raise RecordingError(
             f"the phases of sliding are those of law distributed, and this recording is of {rec.law.name}"
         )

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import GROUND, LAW, STATIC, sprung_man
 from footfall.papers.bruneau1999.sliding import DT, FEET, JOINTS, PIECE, SAMPLE, SETTLE, TIMES, pull
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.simulation import Simulation
 from footfall.solve.contacts import OPEN, SLIDE
 
 WAYS = {"forward": 1.0, "backward": -1.0}
@@ -29,7 +27,7 @@ TURNS = {"left_hip_pitch": -1.0, "right_hip_pitch": 1.0, "left_ankle_pitch": 1.0
 class Stride:
     """A stance whose ankles were pulled."""
 
-    rec: Recording
+    rec: ff.Recording
 
     def onset(self, foot: str) -> int:
         """The sample at which a foot begins to slide."""
@@ -61,12 +59,12 @@ def run_plane() -> Strides:
     for spread in SPREADS:
         pose = {name: spread * sign for name, sign in TURNS.items()}
         robot = sprung_man(JOINTS, planar=True, pose=pose, stops=False)
-        sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
+        sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=DT)
         stands = sim.run(SETTLE, record_dt=SETTLE).check().qpos[-1]
         for way, sign in WAYS.items():
             forces = 0.5 * sign * robot.weight * pull(starts + 0.5 * PIECE)
             pushes = [
-                Push(f"{foot}_foot", force=(float(force), 0.0, 0.0), start=float(start), duration=PIECE)
+                ff.Push(f"{foot}_foot", force=(float(force), 0.0, 0.0), start=float(start), duration=PIECE)
                 for start, force in zip(starts, forces, strict=True)
                 for foot in FEET
             ]

@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.base import Law
-from footfall.contact.constraint_selection import ConstraintSelection
-from footfall.contact.spring_damper import SpringDamper
-from footfall.measure import has_fallen, momentum
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 from footfall.solve.contacts import OPEN
 
 STIFFNESS, DAMPING = 3e4, 200.0  # N/m and N s/m of a foot, figure 4
 #: By figure: the law that stands for its contact model.
-MODELS: dict[str, Law] = {"fig3": ConstraintSelection(), "fig4": SpringDamper(k=STIFFNESS, c=DAMPING)}
+MODELS: dict[str, ff.contact.Law] = {
+    "fig3": ff.contact.ConstraintSelection(),
+    "fig4": ff.contact.SpringDamper(k=STIFFNESS, c=DAMPING),
+}
 DROP = 0.05  # m
 DT, FINE = 2e-4, 5e-5  # s
 DURATION = 1.5  # s
@@ -27,14 +24,16 @@ DURATION = 1.5  # s
 
 @dataclass(frozen=True)
 class Quadrupeds:
-    standing: dict[str, Recording]  # by figure
-    dropped: dict[str, Recording]
+    standing: dict[str, ff.Recording]  # by figure
+    dropped: dict[str, ff.Recording]
     first: dict[float, float]  # N, total force in the first step in which a dropped quadruped touches, by step
 
 
-def quadruped(law: Law, drop: float, dt: float = DT, duration: float = DURATION, *, every: bool = False) -> Recording:
+def quadruped(
+    law: ff.contact.Law, drop: float, dt: float = DT, duration: float = DURATION, *, every: bool = False
+) -> ff.Recording:
     """The quadruped held in its pose by joint PD, let go so high above the ground."""
-    sim = Simulation(load_robot("quadruped"), law=law, dt=dt)
+    sim = ff.Simulation(ff.load_robot("quadruped"), law=law, dt=dt)
     start = sim.place()
     start[2] += drop
     return sim.run(duration, controller="posture", qpos=start, record_dt=dt if every else 1e-3).check()
@@ -52,15 +51,15 @@ def run_quadrupeds() -> Quadrupeds:
     )
 
 
-def _moves(rec: Recording) -> float:
+def _moves(rec: ff.Recording) -> float:
     """Largest speed (m/s) of a point that carries, in the last half second."""
     late = rec.slice(DURATION - 0.5)
     return float(np.linalg.norm(late.velocity, axis=2)[late.mode != OPEN].max())
 
 
-def front_share(rec: Recording) -> float:
+def front_share(rec: ff.Recording) -> float:
     """Of the weight, what the front feet must carry at rest: where the centre of mass lies between the feet."""
-    com, x = float(momentum(rec).com[-1, 0]), rec.position[-1, :, 0]
+    com, x = float(ff.measure.momentum(rec).com[-1, 0]), rec.position[-1, :, 0]
     return (com - float(x[2:].mean())) / float(x[:2].mean() - x[2:].mean())
 
 
@@ -109,7 +108,8 @@ def judge_quadrupeds(data: Quadrupeds) -> list[Claim]:
             ("ours", "fig3"),
             f"Dropped from {1e2 * DROP:g} cm it stands on both models (force over weight at the end)",
             ("1, 1", ", ".join(f"{one:.4f}" for one in ends)),
-            holds=all(abs(one - 1.0) < 1e-3 for one in ends) and not any(map(has_fallen, data.dropped.values())),
+            holds=all(abs(one - 1.0) < 1e-3 for one in ends)
+            and not any(map(ff.measure.has_fallen, data.dropped.values())),
             why="0.1 %: the joints still swing a little",
         ),
     ]

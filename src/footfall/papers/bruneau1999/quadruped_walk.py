@@ -9,18 +9,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.control import QuadrupedWalk
-from footfall.measure import has_fallen
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, seen
 from footfall.papers.bruneau1999.quadruped import DAMPING, MODELS, STIFFNESS
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 from footfall.solve.contacts import OPEN
 from footfall.standing import point_jacobian
 
 STEP_DURATION = 0.25  # s
-WALK = QuadrupedWalk(speed=0.3, gait="trot", steps=8, step_duration=STEP_DURATION)
+WALK = ff.control.QuadrupedWalk(speed=0.3, gait="trot", steps=8, step_duration=STEP_DURATION)
 #: m that are walked: the speed is taken up over the first cycle of two steps and given back over the last.
 DISTANCE = 0.3 * STEP_DURATION * (8 - 2)
 DT, FINE = 1e-3, 5e-4  # s
@@ -32,13 +28,13 @@ LOOK = 0.025
 
 @dataclass(frozen=True)
 class Walks:
-    recordings: dict[tuple[str, float], Recording]  # by figure and step
+    recordings: dict[tuple[str, float], ff.Recording]  # by figure and step
     smallest: float  # eigenvalue of the contacts' Delassus matrix over the largest, least of fig3's walk
 
 
-def walk(figure: str, dt: float) -> Recording:
+def walk(figure: str, dt: float) -> ff.Recording:
     """The quadruped walking on the contact model of a figure."""
-    sim = Simulation(load_robot("quadruped"), law=MODELS[figure], dt=dt)
+    sim = ff.Simulation(ff.load_robot("quadruped"), law=MODELS[figure], dt=dt)
     return sim.run(WALK.duration, controller=WALK).check()
 
 
@@ -47,7 +43,7 @@ def run_walks() -> Walks:
     return Walks(recordings, smallest_eigenvalue(recordings["fig3", DT]))
 
 
-def smallest_eigenvalue(rec: Recording) -> float:
+def smallest_eigenvalue(rec: ff.Recording) -> float:
     """Least over a run: smallest eigenvalue of ``J M^-1 J^T`` of the points that touch, over the largest."""
     model = rec.robot.model
     data, inertia, least = mujoco.MjData(model), np.zeros((model.nv, model.nv)), 1.0
@@ -62,7 +58,7 @@ def smallest_eigenvalue(rec: Recording) -> float:
     return least
 
 
-def stances(rec: Recording) -> Iterator[tuple[int, slice]]:
+def stances(rec: ff.Recording) -> Iterator[tuple[int, slice]]:
     """Point and samples of every stance of more than ``LONG``, without the step of the landing."""
     touching = rec.mode != OPEN
     for point in range(touching.shape[1]):
@@ -72,13 +68,13 @@ def stances(rec: Recording) -> Iterator[tuple[int, slice]]:
                 yield point, slice(first + 1, last)
 
 
-def linear_motion(rec: Recording) -> float:
+def linear_motion(rec: ff.Recording) -> float:
     """How far (m) the foot's material at the contact moves in a stance, the median of all stances."""
     moved = [np.cumsum(rec.dt * rec.velocity[samples, point], axis=0) for point, samples in stances(rec)]
     return float(np.median([np.linalg.norm(path - path[0], axis=1).max() for path in moved]))
 
 
-def last_forces(rec: Recording) -> np.ndarray:
+def last_forces(rec: ff.Recording) -> np.ndarray:
     """N, of every lift-off of a spring-damper: ``k d + c d'`` in the last sample in which the foot is in the ground."""
     depth, rate = -rec.gap, -rec.velocity[:, :, 2]
     sample, point = np.nonzero((depth[:-1] > 0.0) & (depth[1:] <= 0.0))
@@ -93,7 +89,7 @@ def judge_walks(data: Walks) -> list[Claim]:
     unsolved = int(np.count_nonzero(data.recordings["fig3", DT].status))
     walked = {f: rec.signals["com"][-1, 0] - rec.signals["com"][0, 0] for (f, dt), rec in data.recordings.items()}
     loads = {f: rec.total_force[:, 2].mean() / rec.robot.weight for (f, dt), rec in data.recordings.items()}
-    stands = not any(map(has_fallen, data.recordings.values()))
+    stands = not any(map(ff.measure.has_fallen, data.recordings.values()))
     both = f"{1e3 * motion['fig3', DT]:.2g}, {1e3 * motion['fig3', FINE]:.2g} mm"
     return [
         seen(

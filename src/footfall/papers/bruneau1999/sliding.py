@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.bruneau1999.man import DYNAMIC, GROUND, LAW, STATIC, sprung_man
 from footfall.papers.bruneau1999.phases import NAMES, Foot, look, sliding_phases
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.robot import Robot
-from footfall.simulation import Simulation
 
 SPREAD = 0.5  # rad, of each hip to the side; the ankles keep the soles flat
 JOINTS = 50000.0  # N m/rad
@@ -27,7 +24,7 @@ FEET = ("left", "right")
 
 @dataclass(frozen=True)
 class Sliding:
-    whole: Recording
+    whole: ff.Recording
     feet: dict[str, Foot]  # of the whole run
     close: dict[str, Foot]  # of the run with half the step, every step, up to SHORT
     close_time: np.ndarray
@@ -39,11 +36,11 @@ def pull(time: np.ndarray | float) -> Any:
     return PULL * np.interp(time, TIMES, (0.0, 1.0, 1.0, 0.0))
 
 
-def pushes(weight: float) -> list[Push]:
+def pushes(weight: float) -> list[ff.Push]:
     """The pull, in pieces of a millisecond, on both feet."""
     starts = np.arange(TIMES[0], TIMES[-1] - 0.5 * PIECE, PIECE)
     return [
-        Push(
+        ff.Push(
             f"{side}_foot",
             force=(0.0, 0.5 * weight * float(pull(t + 0.5 * PIECE)), 0.0),
             start=float(t),
@@ -54,7 +51,7 @@ def pushes(weight: float) -> list[Push]:
     ]
 
 
-def straddling() -> Robot:
+def straddling() -> ff.Robot:
     """The man in three dimensions with the legs spread to the sides."""
     turns = {"left_hip_roll": 1.0, "right_hip_roll": -1.0, "left_ankle_roll": -1.0, "right_ankle_roll": 1.0}
     return sprung_man(JOINTS, planar=False, pose={name: SPREAD * sign for name, sign in turns.items()})
@@ -62,14 +59,14 @@ def straddling() -> Robot:
 
 def run_sliding() -> Sliding:
     robot = straddling()
-    whole, close = (Simulation(robot, ground=GROUND, law=LAW, dt=dt) for dt in (DT, DT / 2))
+    whole, close = (ff.Simulation(robot, ground=GROUND, law=LAW, dt=dt) for dt in (DT, DT / 2))
     start = whole.run(SETTLE, record_dt=SETTLE).check().qpos[-1]
     pulled = pushes(robot.weight)
     long = whole.run(DURATION, qpos=start, pushes=pulled, record_dt=SAMPLE).check()
     coarse = whole.run(SHORT, qpos=start, pushes=pulled).check()
     fine = close.run(SHORT, qpos=start, pushes=pulled).check()
 
-    def largest(rec: Recording, foot: str) -> float:
+    def largest(rec: ff.Recording, foot: str) -> float:
         return float(np.abs(np.diff(look(rec, foot).tangential)).max())
 
     return Sliding(

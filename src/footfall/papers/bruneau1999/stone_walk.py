@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.control.tracking import HumanWalk
-from footfall.ground import Ground
-from footfall.measure import Assistance, assistance
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, seen
 from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC
 from footfall.papers.bruneau1999.stones import RADII, Stones, judge_touching, on_stones, strewn
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 
 LENGTH, WIDTH, SPACING = 6.0, 0.8, 0.005  # m, of the field along and across the walk, and between its heights
 START = -0.6  # m, where it begins
@@ -28,7 +24,7 @@ UPRIGHT = 0.8  # m, of the pelvis
 class StoneWalk:
     stones: Stones
     level: int  # points that would carry on a plane and do not here, or the other way round
-    help: Assistance
+    help: ff.measure.Assistance
 
 
 def field() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -42,12 +38,12 @@ def field() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def run_stone_walk() -> StoneWalk:
     along, across, heights = field()
     middle = (START + LENGTH / 2, 0.0)
-    ground = Ground.heightfield(heights, size=(LENGTH, WIDTH), center=middle, friction=(STATIC, DYNAMIC))
-    sim = Simulation(load_robot("hanavan", assist=True), ground=ground, law=LAW, dt=DT)
-    rec = sim.run(DURATION, controller=HumanWalk(law=LAW, dt=DT), record_dt=20 * DT).check()
+    ground = ff.Ground.heightfield(heights, size=(LENGTH, WIDTH), center=middle, friction=(STATIC, DYNAMIC))
+    sim = ff.Simulation(ff.load_robot("hanavan", assist=True), ground=ground, law=LAW, dt=DT)
+    rec = sim.run(DURATION, controller=ff.control.HumanWalk(law=LAW, dt=DT), record_dt=20 * DT).check()
     stones = on_stones(rec, along, across, heights)
     level = int(((rec.position[..., 2] < 0.0) != (stones.over < 0.0)).sum())
-    return StoneWalk(stones, level, assistance(rec))
+    return StoneWalk(stones, level, ff.measure.assistance(rec))
 
 
 def judge_stone_walk(data: StoneWalk) -> list[Claim]:

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.ground import Ground
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, Source, near, seen
 from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, sprung_man
 from footfall.papers.drawing import legend_below
-from footfall.recording import Recording
-from footfall.simulation import Simulation
 
 SIZE, SPACING = 1.2, 0.005  # m, of the field and between its heights
 STONES, SEED = 40, 1999
@@ -25,7 +23,7 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True)
 class Stones:
-    rec: Recording
+    rec: ff.Recording
     over: np.ndarray  # (T, P) m, height of the points over the field, by interpolation of our own
     untouched: int  # points that should carry and do not
     wrong: int  # points that carry in the air
@@ -59,7 +57,7 @@ def throughout(condition: np.ndarray) -> np.ndarray:
     return condition[:-1] & condition[1:]
 
 
-def on_stones(rec: Recording, along: np.ndarray, across: np.ndarray, heights: np.ndarray) -> Stones:
+def on_stones(rec: ff.Recording, along: np.ndarray, across: np.ndarray, heights: np.ndarray) -> Stones:
     """What a recording on a field of stones shows."""
     from scipy.interpolate import RegularGridInterpolator
 
@@ -88,8 +86,8 @@ def judge_touching(data: Stones, source: Source, points: str = "Points") -> list
 
 def run_stones() -> Stones:
     axis, heights = field()
-    ground = Ground.heightfield(heights, size=(SIZE, SIZE), friction=(STATIC, DYNAMIC))
-    sim = Simulation(sprung_man(JOINTS, planar=False), ground=ground, law=LAW, dt=DT)
+    ground = ff.Ground.heightfield(heights, size=(SIZE, SIZE), friction=(STATIC, DYNAMIC))
+    sim = ff.Simulation(sprung_man(JOINTS, planar=False), ground=ground, law=LAW, dt=DT)
     start = sim.place()
     start[2] += DROP
     return on_stones(sim.run(DURATION, qpos=start, record_dt=25 * DT).check(), axis, axis, heights)

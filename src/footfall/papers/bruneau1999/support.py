@@ -8,11 +8,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import GROUND, LAW, sprung_man
-from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
 
 MASS = 75.0  # kg
 ALLOWED = 10.0  # mm, the interference the paper's parameters were chosen for
@@ -22,9 +20,9 @@ DT = 2e-5  # s
 
 @dataclass(frozen=True)
 class Support:
-    block: Recording  # on one sole
-    man: Recording  # on two
-    tilted: Recording  # a block that lands on an edge, every step recorded
+    block: ff.Recording  # on one sole
+    man: ff.Recording  # on two
+    tilted: ff.Recording  # a block that lands on an edge, every step recorded
     moment_error: float  # N m, of the sum over points against the rate of spin
     moment_size: float  # N m
 
@@ -34,17 +32,19 @@ def formula(load: float) -> float:
     return float((load / LAW.PAPER_KN) ** (1.0 / LAW.alpha))
 
 
-def sole_block() -> Robot:
+def sole_block() -> ff.Robot:
     """A block of 75 kg on a sole of the man's size with its 18 points."""
-    sole = np.ptp(load_robot("hanavan").feet[0].points, axis=0)
-    return load_robot("brick", length=float(sole[0]), width=float(sole[1]), height=0.1, mass=MASS).with_points((6, 3))
+    sole = np.ptp(ff.load_robot("hanavan").feet[0].points, axis=0)
+    return ff.load_robot("brick", length=float(sole[0]), width=float(sole[1]), height=0.1, mass=MASS).with_points(
+        (6, 3)
+    )
 
 
 def run_support() -> Support:
     robot = sole_block()
-    block = Simulation(robot, ground=GROUND, law=LAW, dt=1e-4).run(3.0, record_dt=1e-2).check()
-    man = Simulation(sprung_man(JOINTS, planar=True), ground=GROUND, law=LAW, dt=DT).run(2.0, record_dt=1e-2).check()
-    sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
+    block = ff.Simulation(robot, ground=GROUND, law=LAW, dt=1e-4).run(3.0, record_dt=1e-2).check()
+    man = ff.Simulation(sprung_man(JOINTS, planar=True), ground=GROUND, law=LAW, dt=DT).run(2.0, record_dt=1e-2).check()
+    sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=DT)
     start = sim.place()
     mujoco.mju_euler2Quat(start[3:7], np.array([0.1, 0.15, 0.0]), "xyz")
     start[2] += 0.05
@@ -52,7 +52,7 @@ def run_support() -> Support:
     return Support(block, man, tilted, *_moment_error(tilted))
 
 
-def _moment_error(rec: Recording) -> tuple[float, float]:
+def _moment_error(rec: ff.Recording) -> tuple[float, float]:
     """Largest difference between the points' moment (41) about the centre of mass and that of the spin, N m."""
     inertia = rec.robot.model.body_inertia[1]
     turn = np.zeros((len(rec), 9))
@@ -117,7 +117,7 @@ def judge_support(data: Support) -> list[Claim]:
     ]
 
 
-def _fewest(rec: Recording) -> int:
+def _fewest(rec: ff.Recording) -> int:
     touching = (rec.force[:, :, 2] > 0).sum(axis=1)
     return int(touching[touching > 0].min())
 

@@ -7,15 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import GROUND, LAW, STATIC
 from footfall.papers.bruneau1999.phases import Foot, look, sliding_phases
 from footfall.papers.bruneau1999.sliding import DT, PIECE, SETTLE, TIMES, pull
 from footfall.papers.bruneau1999.support import sole_block
 from footfall.papers.drawing import legend_below
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.simulation import Simulation
 
 DURATION = 0.7  # s, the paper's
 BELOW = 0.05  # m, of the block's centre of mass above its sole: pulled there, it does not tip
@@ -24,7 +22,7 @@ EARLY = 0.69  # of tangential to normal force
 
 @dataclass(frozen=True)
 class Pulled:
-    rec: Recording
+    rec: ff.Recording
     foot: Foot
 
     @property
@@ -46,13 +44,13 @@ class Pulled:
 def pulled(criterion: Literal["foot", "point"]) -> Pulled:
     """A block of 75 kg on one sole under the pull of figure 18, at the height of the sole."""
     robot = sole_block()
-    sim = Simulation(robot, ground=GROUND, law=replace(LAW, criterion=criterion), dt=DT)
+    sim = ff.Simulation(robot, ground=GROUND, law=replace(LAW, criterion=criterion), dt=DT)
     start = sim.run(SETTLE, record_dt=SETTLE).check().qpos[-1]
     pushes = []
     for t in np.arange(TIMES[0], TIMES[-1] - 0.5 * PIECE, PIECE):
         force = robot.weight * float(pull(t + 0.5 * PIECE))
         torque = (BELOW * force, 0.0, 0.0)
-        pushes.append(Push("brick", force=(0.0, force, 0.0), torque=torque, start=float(t), duration=PIECE))
+        pushes.append(ff.Push("brick", force=(0.0, force, 0.0), torque=torque, start=float(t), duration=PIECE))
     rec = sim.run(DURATION, qpos=start, pushes=pushes).check()
     return Pulled(rec, look(rec, robot.feet[0].name))
 

@@ -8,16 +8,12 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.control.tracking import HumanWalk
-from footfall.gait.human.data import MeasuredWalk, measured_walk
-from footfall.measure import Assistance, assistance, phases
+import footfall as ff
+from footfall.gait.human.data import MeasuredWalk
 from footfall.measure.forces import stance_forces
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.bruneau1999.interference import carried_at, creep, depth_of, pressure_path, tangential
 from footfall.papers.bruneau1999.man import GROUND, LAW
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 from footfall.solve.contacts import OPEN
 
 DT = 5e-5  # s
@@ -42,10 +38,10 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class Walk:
-    rec: Recording  # from the first measured stride on
+    rec: ff.Recording  # from the first measured stride on
     forces: np.ndarray  # (stances, 51, 3) body weights
     measured: MeasuredWalk
-    help: Assistance
+    help: ff.measure.Assistance
     stride_time: float  # s
 
     @property
@@ -60,15 +56,15 @@ class Walk:
 
 def walk(*, planar: bool, forces: bool = True) -> Walk:
     """The man walks on the plane with the paper's ground; without ``forces`` his motion knows markers alone."""
-    robot = load_robot("hanavan", planar=planar, assist=True)
+    robot = ff.load_robot("hanavan", planar=planar, assist=True)
     # In space, without a push against wrong speed, the walk veers off within some twenty strides.
-    controller = HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0, forces=forces)
+    controller = ff.control.HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0, forces=forces)
     period = controller.motion(robot).period
     # The paper's feet meet the ground at the testing points of their soles, and at nothing else.
-    sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT, body_contacts=False)
+    sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=DT, body_contacts=False)
     rec = sim.run(STRIDES * period, controller=controller, record_dt=20 * DT).check()
     late = rec.slice(SETTLED * period)
-    return Walk(late, stance_forces(late), measured_walk(), assistance(late), period)
+    return Walk(late, stance_forces(late), ff.gait.measured_walk(), ff.measure.assistance(late), period)
 
 
 def run_walking() -> dict[str, Walk]:
@@ -194,7 +190,9 @@ def _judge_forces(plane: Walk) -> list[Claim]:
 
 def _judge_posture(plane: Walk, space: Walk) -> list[Claim]:
     """How feet roll, what holds the man upright, and how fast he is (figure 16, section 4.1)."""
-    kinds = [stance for stance in phases(plane.rec).stances if stance.first and stance.toe_off == stance.toe_off]
+    kinds = [
+        stance for stance in ff.measure.phases(plane.rec).stances if stance.first and stance.toe_off == stance.toe_off
+    ]
     rolled = [s.first == "heel" and s.strike < s.flat < s.heel_off < s.toe_off for s in kinds]
     speed = float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration)
     return [

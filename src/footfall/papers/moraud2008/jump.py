@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.constraint_selection import ConstraintSelection
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.drawing import legend_below
 from footfall.papers.moraud2008.motions import JointMotion, bent_legs, smooth
-from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task, perturbed_starts
 
@@ -47,7 +45,7 @@ class Jumps:
 
 
 @lru_cache(maxsize=8)
-def jumping(robot: Robot) -> JointMotion:
+def jumping(robot: ff.Robot) -> JointMotion:
     """Knees bend, stretch at once and take up the landing."""
     usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
 
@@ -63,11 +61,11 @@ def run_jump() -> Jumps:
     us: dict[tuple[str, int], np.ndarray] = {}
     tried: dict[tuple[str, int], tuple[float, float]] = {}
     flight = 0.0
-    robots = {count: load_robot("full-humanoid", vertices=count) for count in VERTICES}
+    robots = {count: ff.load_robot("full-humanoid", vertices=count) for count in VERTICES}
     for _ in range(ROUNDS):  # all take turns, and the best of each counts: noise only adds
         for mode in MODES:
             for count, robot in robots.items():
-                sim = Simulation(robot, law=ConstraintSelection(**MODES[mode]), dt=DT)
+                sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(**MODES[mode]), dt=DT)
                 run = Run(sim, DURATION, Task(controller=jumping(robot)))
                 run.advance(1)
                 taken = []
@@ -89,9 +87,9 @@ def run_jump() -> Jumps:
     return Jumps(us, tried, flight, deepest)
 
 
-def _deepest(robot: Robot) -> float:
+def _deepest(robot: ff.Robot) -> float:
     """How deep (m) a vertex goes in a jump in one-step mode."""
-    sim = Simulation(robot, law=ConstraintSelection(mode="one-step"), dt=DT)
+    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(mode="one-step"), dt=DT)
     return max(0.0, -float(sim.run(DURATION, controller=jumping(robot)).gap.min()))
 
 

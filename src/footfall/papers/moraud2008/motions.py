@@ -10,10 +10,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+import footfall as ff
 from footfall.control.base import control_pointer
-from footfall.control.posture import Posture, standing_torques
-from footfall.ground import Ground
-from footfall.robot import Robot
+from footfall.control.posture import standing_torques
 
 SAMPLE = 0.01  # s, of the tables
 
@@ -51,7 +50,7 @@ class JointMotion:
     def pointer() -> Any:
         return control_pointer(_follow)
 
-    def poses(self, robot: Robot) -> np.ndarray:
+    def poses(self, robot: ff.Robot) -> np.ndarray:
         """(T, nq) the home pose with the joints as they are wanted, every 10 ms."""
         times = SAMPLE * np.arange(round(self.duration / SAMPLE) + 2)
         poses = np.tile(robot.home, (len(times), 1))
@@ -60,9 +59,9 @@ class JointMotion:
                 pose[robot.model.joint(name).qposadr] = angle
         return poses
 
-    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
+    def gains(self, robot: ff.Robot, ground: ff.Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
-        rows = Posture().gains(robot, ground, dt).reshape(robot.model.nu, -1)[:, [0, 1, 3, 4, 6]]
+        rows = ff.control.Posture().gains(robot, ground, dt).reshape(robot.model.nu, -1)[:, [0, 1, 3, 4, 6]]
         rows[:, 2] *= self.stiffness
         poses, torques = _wanted(self, robot)
         table = np.zeros((len(poses), 2, robot.model.nu))
@@ -72,7 +71,7 @@ class JointMotion:
 
 
 @lru_cache(maxsize=8)
-def _wanted(motion: JointMotion, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+def _wanted(motion: JointMotion, robot: ff.Robot) -> tuple[np.ndarray, np.ndarray]:
     """Poses (T, nq) and the generalised forces (T, nv) given beside the joint PD: found once for runs that repeat."""
     poses = motion.poses(robot)
     return poses, standing_torques(robot, poses) if motion.carry else np.zeros((len(poses), robot.model.nv))
@@ -84,7 +83,7 @@ def smooth(time: float, start: float, duration: float) -> float:
     return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
-def bent_legs(robot: Robot, knee: float) -> dict[str, float]:
+def bent_legs(robot: ff.Robot, knee: float) -> dict[str, float]:
     """Both knees bent by this angle (rad); hips and ankles compensate for the change from home, so that soles stay
     level.
     """
@@ -98,7 +97,7 @@ def bent_legs(robot: Robot, knee: float) -> dict[str, float]:
     }
 
 
-def com_heights(robot: Robot, poses: np.ndarray) -> np.ndarray:
+def com_heights(robot: ff.Robot, poses: np.ndarray) -> np.ndarray:
     """(T,) m, height of the centre of mass over the left foot in given poses."""
     data = mujoco.MjData(robot.model)
     foot = robot.model.body(robot.feet[0].body).id

@@ -7,14 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.constraint_selection import ConstraintSelection
-from footfall.ground import Ground
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, unlike
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
-from footfall.study.identify import FrictionFit, identify_friction
 
 DT = 1e-3  # s
 #: By sole: what the paper found, and its r2.
@@ -27,20 +21,24 @@ NOISE = 1.0  # N, the force plate's resolution
 
 @dataclass(frozen=True)
 class Pulls:
-    clean: dict[str, FrictionFit]
-    noisy: dict[str, FrictionFit]
+    clean: dict[str, ff.study.FrictionFit]
+    noisy: dict[str, ff.study.FrictionFit]
 
 
-def pull(friction: float, mass: float) -> Recording:
+def pull(friction: float, mass: float) -> ff.Recording:
     """A flat load, pulled along the ground by a force that rises to 1.3 times what holds it."""
-    robot = load_robot("brick", mass=mass, height=1e-3)
+    robot = ff.load_robot("brick", mass=mass, height=1e-3)
     most = 1.3 * friction * robot.weight
     each = RISE / STEPS
     pushes = [
-        Push("brick", force=(most * (k + 1) / STEPS, 0.0, 0.0), start=k * each, duration=each) for k in range(STEPS)
+        ff.Push("brick", force=(most * (k + 1) / STEPS, 0.0, 0.0), start=k * each, duration=each) for k in range(STEPS)
     ]
-    ground = Ground.plane(friction=(friction, DYNAMIC * friction))
-    return Simulation(robot, ground=ground, law=ConstraintSelection(), dt=DT).run(RISE, pushes=pushes).check()
+    ground = ff.Ground.plane(friction=(friction, DYNAMIC * friction))
+    return (
+        ff.Simulation(robot, ground=ground, law=ff.contact.ConstraintSelection(), dt=DT)
+        .run(RISE, pushes=pushes)
+        .check()
+    )
 
 
 def run_pulls() -> Pulls:
@@ -48,19 +46,19 @@ def run_pulls() -> Pulls:
     clean, noisy = {}, {}
     for sole, (friction, _) in SOLES.items():
         recordings = [pull(friction, mass) for mass in MASSES]
-        clean[sole] = identify_friction(recordings)
-        noisy[sole] = identify_friction([_measured(rec, rng) for rec in recordings])
+        clean[sole] = ff.identify_friction(recordings)
+        noisy[sole] = ff.identify_friction([_measured(rec, rng) for rec in recordings])
     return Pulls(clean, noisy)
 
 
-def _measured(rec: Recording, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _measured(rec: ff.Recording, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """What a force plate of 1 N resolution would have measured."""
     force = rec.total_force + rng.uniform(-0.5, 0.5, rec.total_force.shape) * NOISE
     speed = np.abs(rec.velocity[:, :, 0]).max(axis=1)
     return {"time": rec.time, "normal": force[:, 2], "tangential": -force[:, 0], "speed": speed}
 
 
-def scatter(fit: FrictionFit, r2: float) -> float:
+def scatter(fit: ff.study.FrictionFit, r2: float) -> float:
     """N, rms distance of the pulls from the line at which the regression has this r2."""
     pulls = np.array([one.tangential for one in fit.pulls if one.tangential is not None], dtype=float)
     return float(np.sqrt((1.0 - r2) * pulls.var()))

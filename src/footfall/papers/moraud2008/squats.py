@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.constraint_selection import ConstraintSelection
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.moraud2008.motions import SAMPLE, JointMotion, bent_legs, com_heights
-from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
 
 DT = 5e-4  # s
 GRAVITY = 9.81  # m/s2
@@ -26,12 +23,12 @@ CUTOFF, ORDER = 20.0, 5  # Hz, of the paper's Butterworth filter
 
 @dataclass(frozen=True)
 class Squat:
-    rec: Recording
+    rec: ff.Recording
     force: np.ndarray  # (T,) N, filtered normal force of both feet
     inertial: np.ndarray  # (T,) N, weight and inertia of the motion that was commanded, filtered alike
 
 
-def squatting(robot: Robot, period: float) -> JointMotion:
+def squatting(robot: ff.Robot, period: float) -> JointMotion:
     """Knees bend and stretch as a raised cosine, ``COUNT`` times."""
     usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
 
@@ -50,9 +47,9 @@ def filtered(time: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def squat(period: float) -> Squat:
-    robot = load_robot("small-humanoid")
+    robot = ff.load_robot("small-humanoid")
     motion = squatting(robot, period)
-    sim = Simulation(robot, law=ConstraintSelection(), dt=DT)
+    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(), dt=DT)
     rec = sim.run(motion.duration, controller=motion).check()
     heights = com_heights(robot, motion.poses(robot))
     times = SAMPLE * np.arange(len(heights))

@@ -8,14 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.constraint_selection import ConstraintSelection
-from footfall.ground import Ground
-from footfall.measure.motion import momentum
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.moraud2008.motions import JointMotion, smooth
-from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
 
 DT = 1e-3  # s
 FRICTION = 0.45  # the paper's robot shoes
@@ -30,12 +25,12 @@ SIDES = ("left", "right")
 
 @dataclass(frozen=True)
 class Sway:
-    rec: Recording
+    rec: ff.Recording
     com: np.ndarray  # (T, 3) m
-    splayed: Recording  # legs apart, joint PD alone
+    splayed: ff.Recording  # legs apart, joint PD alone
 
 
-def swaying(robot: Robot, *, carry: bool = True) -> JointMotion:
+def swaying(robot: ff.Robot, *, carry: bool = True) -> JointMotion:
     turn, model = math.asin(SHIFT / LEG), robot.model
 
     def angles(time: float) -> dict[str, float]:
@@ -46,20 +41,20 @@ def swaying(robot: Robot, *, carry: bool = True) -> JointMotion:
     return JointMotion(angles, DURATION, carry=carry)
 
 
-def sway(splay: float = 0.0, *, carry: bool = True) -> Recording:
+def sway(splay: float = 0.0, *, carry: bool = True) -> ff.Recording:
     """The robot with its legs apart by an angle (rad) to each side; ``carry`` adds torques that carry the weight."""
     turns = {"left_hip_roll": 1.0, "right_hip_roll": -1.0, "left_ankle_roll": -1.0, "right_ankle_roll": 1.0}
-    robot = load_robot("full-humanoid", pose={name: sign * splay for name, sign in turns.items()})
-    sim = Simulation(robot, ground=Ground.plane(FRICTION), law=ConstraintSelection(), dt=DT)
+    robot = ff.load_robot("full-humanoid", pose={name: sign * splay for name, sign in turns.items()})
+    sim = ff.Simulation(robot, ground=ff.Ground.plane(FRICTION), law=ff.contact.ConstraintSelection(), dt=DT)
     return sim.run(DURATION, controller=swaying(robot, carry=carry)).check()
 
 
 def run_sway() -> Sway:
     rec = sway()
-    return Sway(rec, momentum(rec).com, sway(SPLAY, carry=False))
+    return Sway(rec, ff.measure.momentum(rec).com, sway(SPLAY, carry=False))
 
 
-def _left_share(rec: Recording) -> np.ndarray:
+def _left_share(rec: ff.Recording) -> np.ndarray:
     return rec.foot_force[:, 0, 2] / rec.total_force[:, 2]
 
 
@@ -124,7 +119,7 @@ def _judge_friction(data: Sway) -> list[Claim]:
     ]
 
 
-def _judge_states(rec: Recording) -> list[Claim]:
+def _judge_states(rec: ff.Recording) -> list[Claim]:
     """The states of the feet (section 5)."""
     edge, late = rec.signals["state"][:, 1] == EDGE, rec.time > LATE
     return [

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.constraint_selection import ConstraintSelection
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.drawing import legend_below
 from footfall.papers.moraud2008.motions import JointMotion, smooth
-from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
 
 DT = 1e-3  # s
 DURATION = 0.7  # s, before the toes leave the ground or the heels come back
@@ -29,14 +26,14 @@ EDGE = 2.0
 
 @dataclass(frozen=True)
 class Toes:
-    with_rule: Recording
-    without: Recording
-    threshold: Recording  # the paper's thresholded model, a rectangle
+    with_rule: ff.Recording
+    without: ff.Recording
+    threshold: ff.Recording  # the paper's thresholded model, a rectangle
     released: dict[int, tuple[float, float, int]]  # by vertices: m behind the edge, with and without the rule; changes
 
 
 @lru_cache(maxsize=8)
-def leaning(robot: Robot) -> JointMotion:
+def leaning(robot: ff.Robot) -> JointMotion:
     """Ankles that lean the robot forwards."""
     model = robot.model
 
@@ -47,9 +44,9 @@ def leaning(robot: Robot) -> JointMotion:
     return JointMotion(angles, DURATION)
 
 
-def fall(*, vertices: int = VERTICES, **options: Any) -> Recording:
-    robot = load_robot("full-humanoid", vertices=vertices)
-    sim = Simulation(robot, law=ConstraintSelection(**options), dt=DT)
+def fall(*, vertices: int = VERTICES, **options: Any) -> ff.Recording:
+    robot = ff.load_robot("full-humanoid", vertices=vertices)
+    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(**options), dt=DT)
     return sim.run(DURATION, controller=leaning(robot))
 
 
@@ -59,23 +56,23 @@ def run_toes() -> Toes:
     return Toes(*both[VERTICES], fall(vertices=FEW, cop_rule=False, pull=PULL), released)
 
 
-def behind(rec: Recording) -> float:
+def behind(rec: ff.Recording) -> float:
     """How far behind the front edge the centre of pressure was when the left foot first changed its state, m."""
     found = changes(rec)
     return _front(rec) - float(ahead(rec)[found[0] - 1]) if len(found) else float("nan")
 
 
-def changes(rec: Recording) -> np.ndarray:
+def changes(rec: ff.Recording) -> np.ndarray:
     """Samples at which the state of the left foot differs from the one before."""
     return np.flatnonzero(np.diff(rec.signals["state"][:, 0])) + 1
 
 
-def ahead(rec: Recording) -> np.ndarray:
+def ahead(rec: ff.Recording) -> np.ndarray:
     """(T,) m, the left foot's centre of pressure ahead of its ankle; the sole's front is 0.16 m ahead."""
     return rec.cop[:, 0, 0] - rec.position[0, rec.foot("left"), 0].max() + _front(rec)
 
 
-def _front(rec: Recording) -> float:
+def _front(rec: ff.Recording) -> float:
     return float(rec.robot.feet[0].polygon[:, 0].max())
 
 
@@ -83,7 +80,7 @@ def judge_toes(data: Toes) -> list[Claim]:
     return [*_judge_rule(data.with_rule), *_judge_others(data), *_judge_vertices(data)]
 
 
-def _judge_rule(rec: Recording) -> list[Claim]:
+def _judge_rule(rec: ff.Recording) -> list[Claim]:
     """The fall with the rule: one change of state, with the centre of pressure at the edge."""
     clean = changes(rec)
     first = int(clean[0]) if len(clean) else 0
@@ -163,7 +160,7 @@ def _judge_vertices(data: Toes) -> list[Claim]:
     ]
 
 
-def _beyond(rec: Recording) -> float:
+def _beyond(rec: ff.Recording) -> float:
     """m, by which the centre of pressure is beyond the edge of a rectangle whose rear vertices pull ``PULL`` (N)."""
     last = int(changes(rec)[0]) - 1
     half = 0.5 * float(np.ptp(rec.robot.feet[0].polygon[:, 0]))

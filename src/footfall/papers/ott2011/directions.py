@@ -8,11 +8,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.ott2011.setup import CLOSE, FLOOR, ROBOT, TRUNK, commanded, draw_components, recovery, stand
 from footfall.papers.ott2011.stance import stance
-from footfall.record import Push
-from footfall.recording import Recording
 
 START, HOLD = 0.5, 6.0  # s
 #: s in which the robot must be back, longer than after an impulse: the vertical motion has a damping ratio of 0.2.
@@ -27,8 +26,8 @@ NO_FORCE = (0.0, 0.0, 0.0)
 TILT = 5.0  # N m, in roll and pitch
 
 
-def _lean(force: tuple[float, float, float], torque: tuple[float, float, float] = NO_FORCE) -> Push:
-    return Push(TRUNK, force=force, torque=torque, start=START, duration=HOLD)
+def _lean(force: tuple[float, float, float], torque: tuple[float, float, float] = NO_FORCE) -> ff.Push:
+    return ff.Push(TRUNK, force=force, torque=torque, start=START, duration=HOLD)
 
 
 #: By direction: the push, and which of (x, y, z, roll, pitch, yaw) is looked at.
@@ -42,11 +41,11 @@ LEANS = {
 }
 
 
-def run_directions() -> dict[str, Recording]:
+def run_directions() -> dict[str, ff.Recording]:
     return {name: stand(DURATION, lean) for name, (lean, _) in LEANS.items()}
 
 
-def turned(rec: Recording) -> np.ndarray:
+def turned(rec: ff.Recording) -> np.ndarray:
     """(T, 3) rad, rotation vector of the trunk from its orientation at the start, world frame."""
     first, turn, out = np.zeros(4), np.zeros(4), np.zeros((len(rec), 3))
     mujoco.mju_negQuat(first, rec.qpos[0, 3:7])
@@ -56,22 +55,22 @@ def turned(rec: Recording) -> np.ndarray:
     return out
 
 
-def moved(rec: Recording, axis: int) -> np.ndarray:
+def moved(rec: ff.Recording, axis: int) -> np.ndarray:
     """(T,) m or rad, along the push."""
     return turned(rec)[:, axis - 3] if axis > 2 else rec.signals["com_error"][:, axis]
 
 
-def expected(rec: Recording, name: str) -> float:
+def expected(rec: ff.Recording, name: str) -> float:
     """How far from its reference the controller's springs carry the push in the pose at its end, m or rad."""
     push, axis = LEANS[name]
     return float(stance(ROBOT, TRUNK, rec.qpos[_end(rec)]).yields(push)[axis])
 
 
-def _end(rec: Recording) -> int:
+def _end(rec: ff.Recording) -> int:
     return int(np.searchsorted(rec.time, START + HOLD)) - 1
 
 
-def judge_directions(data: dict[str, Recording]) -> list[Claim]:
+def judge_directions(data: dict[str, ff.Recording]) -> list[Claim]:
     claims = []
     for name, (push, axis) in LEANS.items():
         rec, scale, unit = data[name], 180.0 / math.pi if axis > 2 else 1e3, "°" if axis > 2 else "mm"
@@ -111,7 +110,7 @@ def judge_directions(data: dict[str, Recording]) -> list[Claim]:
     return claims
 
 
-def draw_directions(figure: Any, data: dict[str, Recording]) -> None:
+def draw_directions(figure: Any, data: dict[str, ff.Recording]) -> None:
     from footfall.show.style import COLORS
 
     (above, components) = figure.subplots(2, 3)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+import footfall as ff
 from footfall.control.contact_forces import ContactForces
-from footfall.measure import momentum
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.ott2011.setup import FLOOR, LASTS, sideways, stand
 
@@ -27,7 +27,7 @@ class Times:
 
 def run_times() -> Times:
     rec = stand(1.0, sideways(0.2, FORCE))
-    arms = rec.position - momentum(rec).com[:, None]
+    arms = rec.position - ff.measure.momentum(rec).com[:, None]
     frames = np.broadcast_to(np.eye(3), (POINTS, 3, 3)).copy()
     forces = ContactForces(POINTS, rec.ground.dynamic_friction, minimum=FLOOR)
     times, missed = np.zeros((REPEATS, len(rec))), 0.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact import laws
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.ott2011.setup import (
     CLOSE,
@@ -24,7 +24,6 @@ from footfall.papers.ott2011.setup import (
     stand,
     way_of_feet,
 )
-from footfall.recording import Recording
 
 START = 0.2  # s
 DURATION = START + LASTS + IN_TIME + 0.25
@@ -33,13 +32,13 @@ HARDER = 2.0 * FORCE  # N
 
 @dataclass(frozen=True)
 class Lateral:
-    paper: dict[str, Recording]  # by law, with the paper's push
-    harder: dict[str, Recording]  # twice as strong
+    paper: dict[str, ff.Recording]  # by law, with the paper's push
+    harder: dict[str, ff.Recording]  # twice as strong
 
 
 def run_lateral() -> Lateral:
     return Lateral(
-        *({law: stand(DURATION, sideways(START, force), law=law) for law in laws()} for force in (FORCE, HARDER))
+        *({law: stand(DURATION, sideways(START, force), law=law) for law in ff.laws()} for force in (FORCE, HARDER))
     )
 
 
@@ -157,7 +156,7 @@ def _judge_limit(data: Lateral) -> list[Claim]:
     ]
 
 
-def _least(rec: Recording) -> float:
+def _least(rec: ff.Recording) -> float:
     """N, the least vertical force on a point of the soles from the push on."""
     return float(rec.force[rec.time >= START, : rec.robot.point_count, 2].min())
 

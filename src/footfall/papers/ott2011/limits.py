@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from footfall.contact import law_class, laws
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, seen
 from footfall.papers.ott2011.setup import BALANCE, DT, LASTS, ROBOT, TRUNK
-from footfall.record import Push
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
-from footfall.study.largest_push import PushLimit, largest_pushes, push_outcome
+from footfall.study.largest_push import push_outcome
 
 START = 0.1  # s
 WAIT = 1.5  # s after the push
@@ -23,31 +20,31 @@ FIRST = {"forwards": 350.0, "backwards": 350.0, "sideways": 450.0, "downwards": 
 ALONG = {"forwards": (1, 0, 0), "backwards": (-1, 0, 0), "sideways": (0, 1, 0), "downwards": (0, 0, -1)}
 
 
-def push(name: str, size: float) -> Push:
+def push(name: str, size: float) -> ff.Push:
     """A push of 50 ms at the trunk in a direction, N, or round the vertical, N m."""
     if name == "round":
-        return Push(TRUNK, torque=(0.0, 0.0, size), start=START, duration=LASTS)
+        return ff.Push(TRUNK, torque=(0.0, 0.0, size), start=START, duration=LASTS)
     x, y, z = ALONG[name]
-    return Push(TRUNK, force=(size * x, size * y, size * z), start=START, duration=LASTS)
+    return ff.Push(TRUNK, force=(size * x, size * y, size * z), start=START, duration=LASTS)
 
 
 @dataclass(frozen=True)
 class Limits:
     sure: dict[str, dict[str, str]]  # by direction and law: what became of the robot, "" if it survived
-    largest: dict[str, tuple[PushLimit, ...]]  # by direction
+    largest: dict[str, tuple[ff.study.PushLimit, ...]]  # by direction
 
 
 def run_limits() -> Limits:
-    sims = {law: Simulation(load_robot(ROBOT), law=law, dt=DT) for law in laws()}
+    sims = {law: ff.Simulation(ff.load_robot(ROBOT), law=law, dt=DT) for law in ff.laws()}
     # A robot that falls makes so many events that one run takes minutes.
-    stepped = [law for law in laws() if not law_class(law).event_driven]
+    stepped = [law for law in ff.laws() if not ff.contact.law_class(law).event_driven]
     return Limits(
         sure={
             name: {law: push_outcome(sim, push(name, size), WAIT, BALANCE) for law, sim in sims.items()}
             for name, size in SURE.items()
         },
         largest={
-            name: largest_pushes(
+            name: ff.study.largest_pushes(
                 ROBOT, [push(name, size)], laws=stepped, controller=BALANCE, dt=DT, wait=WAIT, within=WITHIN
             )[0]
             for name, size in FIRST.items()
@@ -73,7 +70,7 @@ def judge_limits(data: Limits) -> list[Claim]:
     ]
 
 
-def _range(found: tuple[PushLimit, ...]) -> str:
+def _range(found: tuple[ff.study.PushLimit, ...]) -> str:
     sizes = {one.law: one.survived for one in found}
     least, most = min(sizes, key=lambda law: sizes[law]), max(sizes, key=lambda law: sizes[law])
     unit = found[0].unit

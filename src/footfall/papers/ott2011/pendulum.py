@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.measure import has_fallen
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.drawing import legend_below
 from footfall.papers.ott2011.setup import (
@@ -27,11 +27,7 @@ from footfall.papers.ott2011.setup import (
     stand,
 )
 from footfall.papers.ott2011.stance import stance
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
 from footfall.robot.built_in.torque_biped import Parameters, build
-from footfall.simulation import Simulation
 
 MASS, LENGTH, ENERGY = 5.0, 7.3, 5.8  # kg, m, J: the paper's
 SPEED = math.sqrt(2.0 * ENERGY / MASS)  # m/s, at the lowest point
@@ -47,11 +43,11 @@ ALONG = {"x": (1.0, 0.0), "y": (0.0, 1.0)}
 
 @dataclass(frozen=True)
 class Pendulum:
-    struck: Recording  # by the body in the scene, from the right
-    blows: dict[tuple[str, float], Recording]  # by direction and restitution: impulses at the trunk
+    struck: ff.Recording  # by the body in the scene, from the right
+    blows: dict[tuple[str, float], ff.Recording]  # by direction and restitution: impulses at the trunk
 
 
-def with_pendulum() -> Robot:
+def with_pendulum() -> ff.Robot:
     """The robot and, on its right, a ball of 5 kg on a hinge 7.3 m above, which collides with the trunk."""
     spec, feet = build(Parameters())
     arm = spec.worldbody.add_body(name="pendulum", pos=[0.0, -(HALF + RADIUS + AWAY), HEIGHT + LENGTH])
@@ -67,14 +63,14 @@ def with_pendulum() -> Robot:
     )
     home = [float(spec.keys[0].qpos[i]) for i in range(len(spec.keys[0].qpos))]
     spec.keys[0].qpos = [*home, 0.0]
-    return load_robot(spec, feet=feet, name=f"{ROBOT} and pendulum")
+    return ff.load_robot(spec, feet=feet, name=f"{ROBOT} and pendulum")
 
 
 def run_pendulum() -> Pendulum:
     robot = with_pendulum()
     speed = np.zeros(robot.model.nv)
     speed[-1] = SPEED / LENGTH
-    struck = Simulation(robot, law=LAW, dt=DT).run(DURATION, controller=BALANCE, qvel=speed).check()
+    struck = ff.Simulation(robot, law=LAW, dt=DT).run(DURATION, controller=BALANCE, qvel=speed).check()
     return Pendulum(
         struck, {(name, e): stand(DURATION, blow(name, e), controller=BALANCE) for name in ALONG for e in RESTITUTIONS}
     )
@@ -85,13 +81,13 @@ def impulse(restitution: float) -> float:
     return MASS * SPEED * (1.0 + restitution)
 
 
-def blow(name: str, restitution: float) -> Push:
+def blow(name: str, restitution: float) -> ff.Push:
     x, y = ALONG[name]
     force = impulse(restitution) / BLOW
-    return Push(TRUNK, force=(force * x, force * y, 0.0), start=START, duration=BLOW)
+    return ff.Push(TRUNK, force=(force * x, force * y, 0.0), start=START, duration=BLOW)
 
 
-def given(rec: Recording) -> float:
+def given(rec: ff.Recording) -> float:
     """The impulse that the pendulum gave, N s, but for what gravity changed meanwhile."""
     speed = LENGTH * rec.qvel[:, -1]
     return MASS * float(speed[0] - speed[int(np.argmax(rec.time > 0.2))])
@@ -118,7 +114,7 @@ def judge_pendulum(data: Pendulum) -> list[Claim]:
     rest = force[0]
     swing = float((force.max(axis=0) - force.min(axis=0)).max() / rest.max())
     worst = {key: recovery(one, START + BLOW, axes=2) for key, one in data.blows.items()}
-    fell = [key for key, one in data.blows.items() if has_fallen(one)]
+    fell = [key for key, one in data.blows.items() if ff.measure.has_fallen(one)]
     slowest = max(worst, key=lambda key: worst[key])
     claims = [
         near(

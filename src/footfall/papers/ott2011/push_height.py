@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.drawing import legend_below
 from footfall.papers.ott2011.setup import (
@@ -23,9 +24,6 @@ from footfall.papers.ott2011.setup import (
     stand,
 )
 from footfall.papers.ott2011.stance import Stance, stance
-from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
 from footfall.standing import at_home
 
 START, DURATION = 0.05, 0.8  # s
@@ -38,7 +36,7 @@ ROLLS = (-0.045, 0.0, 0.06, 0.12)  # rad, of the hips: stances of 0.13 to 0.38 m
 
 @dataclass(frozen=True)
 class Heights:
-    runs: dict[float, Recording]  # by height of the push above the trunk's centre of mass, m
+    runs: dict[float, ff.Recording]  # by height of the push above the trunk's centre of mass, m
     com: float  # m, height of the robot's centre of mass above that of the trunk
     pivot: float  # m, height at which a push does not turn the trunk, by the inertia of the standing robot
     lowest: dict[tuple[float, float, float, float], float]  # N, by mass, rotor, stance width and height
@@ -69,13 +67,13 @@ def asked(model: Stance, above: float) -> float:
     return largest
 
 
-def _com_above_trunk(robot: Robot) -> float:
+def _com_above_trunk(robot: ff.Robot) -> float:
     data = at_home(robot)
     return float(data.subtree_com[1, 2] - data.xipos[robot.model.body(TRUNK).id, 2])
 
 
 def run_heights() -> Heights:
-    model, com = stance(ROBOT, TRUNK), _com_above_trunk(load_robot(ROBOT))
+    model, com = stance(ROBOT, TRUNK), _com_above_trunk(ff.load_robot(ROBOT))
     pivot = no_turn(model)
     heights = sorted((com, HIPS, pivot, 0.0, TOP))
     lowest = {}
@@ -84,8 +82,8 @@ def run_heights() -> Heights:
             for roll in ROLLS:
                 turns = {"left_hip_roll": 1, "right_hip_roll": -1, "left_ankle_roll": -1, "right_ankle_roll": 1}
                 pose = {name: sign * roll for name, sign in turns.items()}
-                robot = load_robot(ROBOT, mass=mass, armature=rotor, pose=pose)
-                sim = Simulation(robot, law=LAW, dt=DT)
+                robot = ff.load_robot(ROBOT, mass=mass, armature=rotor, pose=pose)
+                sim = ff.Simulation(robot, law=LAW, dt=DT)
                 for above in (HIPS, 0.0, TOP):
                     rec = sim.run(SHORT, controller=BALANCE, pushes=[sideways(START, FORCE, above)])
                     width = 2.0 * float(np.abs(rec.position[0, :, 1]).mean())
@@ -93,7 +91,7 @@ def run_heights() -> Heights:
     return Heights({h: stand(DURATION, sideways(START, FORCE, h)) for h in heights}, com, pivot, lowest)
 
 
-def peak(rec: Recording) -> float:
+def peak(rec: ff.Recording) -> float:
     """Largest torque about x that is asked for, N m."""
     return float(np.abs(rec.signals["desired_wrench"][:, 3]).max())
 

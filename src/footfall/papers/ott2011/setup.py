@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.control import Balance
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
+import footfall as ff
 
 ROBOT, TRUNK, LAW = "torque-biped", "trunk", "linearizing-penalty"
 DT = 1e-3  # s
@@ -18,23 +14,25 @@ FLOOR = 4.0  # N, least vertical force that is commanded
 FORCE = 70.0  # N, sideways
 LASTS = 0.05  # s
 #: The paper's own gains and least force, which a robot of another size would get scaled.
-BALANCE = Balance(kh=900.0, kv=3000.0, damping_h=0.8, kr=100.0, dr=50.0, floor=FLOOR, hold_limbs=False)
+BALANCE = ff.control.Balance(kh=900.0, kv=3000.0, damping_h=0.8, kr=100.0, dr=50.0, floor=FLOOR, hold_limbs=False)
 CLOSE = 2e-3  # m, from the reference: the robot has recovered
 IN_TIME = 3.0  # s, after a push
 
 
-def sideways(start: float, force: float = FORCE, above: float = 0.0) -> Push:
+def sideways(start: float, force: float = FORCE, above: float = 0.0) -> ff.Push:
     """The paper's lateral push, to the left, so far (m) above the centre of mass of the trunk."""
-    return Push(TRUNK, force=(0.0, force, 0.0), torque=(-above * force, 0.0, 0.0), start=start, duration=LASTS)
+    return ff.Push(TRUNK, force=(0.0, force, 0.0), torque=(-above * force, 0.0, 0.0), start=start, duration=LASTS)
 
 
-def stand(duration: float, *pushes: Push, law: str = LAW, controller: Balance | None = None) -> Recording:
+def stand(
+    duration: float, *pushes: ff.Push, law: str = LAW, controller: ff.control.Balance | None = None
+) -> ff.Recording:
     """The robot under balance control."""
-    sim = Simulation(load_robot(ROBOT), law=law, dt=DT)
+    sim = ff.Simulation(ff.load_robot(ROBOT), law=law, dt=DT)
     return sim.run(duration, controller=controller or BALANCE, pushes=pushes).check()
 
 
-def recovery(rec: Recording, after: float, base: Recording | None = None, axes: int = 3) -> float:
+def recovery(rec: ff.Recording, after: float, base: ff.Recording | None = None, axes: int = 3) -> float:
     """How long after ``after`` (s) the centre of mass was last further than 2 mm from its reference, s.
 
     With ``base``, from where it was in that run; with two ``axes``, in the horizontal. inf if it was so at the end.
@@ -46,12 +44,12 @@ def recovery(rec: Recording, after: float, base: Recording | None = None, axes: 
     return float("inf") if away[-1] == len(rec) - 1 else float(rec.time[away[-1] + 1]) - after
 
 
-def way_of_feet(rec: Recording) -> float:
+def way_of_feet(rec: ff.Recording) -> float:
     """The longest horizontal way of a contact point from where it stood, m."""
     return float(np.linalg.norm((rec.position - rec.position[0])[..., :2], axis=2).max())
 
 
-def draw_components(axes: Any, rec: Recording) -> None:
+def draw_components(axes: Any, rec: ff.Recording) -> None:
     """Commanded contact forces of a recording along x, y and z (N) on three axes, as the paper's figures have them."""
     from footfall.show.style import BLUE, VERMILION
 
@@ -64,7 +62,7 @@ def draw_components(axes: Any, rec: Recording) -> None:
     axes[2].axhline(FLOOR, color="#444444", linewidth=0.7, linestyle=":")
 
 
-def draw_wrench(axes: Any, rec: Recording) -> None:
+def draw_wrench(axes: Any, rec: ff.Recording) -> None:
     """The object force (without the weight in z, N) and torque (N m) of a recording on two axes."""
     wrench = rec.signals["desired_wrench"]
     for c, (name, color) in enumerate(zip("xyz", ("#0072B2", "#222222", "#D55E00"), strict=True)):
@@ -75,6 +73,6 @@ def draw_wrench(axes: Any, rec: Recording) -> None:
     axes[1].set_title("object torque (N m)")
 
 
-def commanded(rec: Recording) -> np.ndarray:
+def commanded(rec: ff.Recording) -> np.ndarray:
     """(T, P) N, commanded vertical forces."""
     return rec.signals["commanded_force"][..., 2]

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+import footfall as ff
 from footfall.control.balance import gains
 from footfall.control.body.stance import size_of
 from footfall.papers.ott2011.setup import BALANCE
-from footfall.record import Push
-from footfall.robot import load_robot
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Stance:
     damping: np.ndarray  # (6,) N s/m, N m s/rad
     trunk: np.ndarray  # (6, 6) velocity of the trunk's own centre of mass and its angular velocity, per freedom
 
-    def yields(self, push: Push) -> np.ndarray:
+    def yields(self, push: ff.Push) -> np.ndarray:
         """(6,) m and rad: how far from its reference a push that lasts holds the robot in this pose."""
         return self.trunk.T @ np.array([*push.force, *push.torque]) / self.stiffness
 
@@ -43,7 +42,7 @@ class Stance:
 
 def stance(name: str, trunk: str, qpos: np.ndarray | None = None) -> Stance:
     """The six freedoms of a robot in a pose (nq,), its home if left out."""
-    robot = load_robot(name)
+    robot = ff.load_robot(name)
     model = robot.model
     data = mujoco.MjData(model)
     data.qpos[:] = robot.home if qpos is None else qpos

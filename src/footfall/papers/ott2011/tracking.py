@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.ott2011.setup import (
     BALANCE,
@@ -27,7 +28,6 @@ from footfall.papers.ott2011.setup import (
     way_of_feet,
 )
 from footfall.papers.ott2011.stance import stance
-from footfall.recording import Recording
 
 AMPLITUDE = np.array([0.03, 0.05, 0.0])  # m
 PERIOD = 4.0  # s
@@ -44,8 +44,8 @@ def reference(time: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Tracking:
-    free: Recording
-    pushed: Recording
+    free: ff.Recording
+    pushed: ff.Recording
 
 
 def run_tracking() -> Tracking:

@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.linearizing_penalty import LinearizingPenalty
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 
 GRAVITY = 9.81  # m/s2
 DROP = 0.1  # m
@@ -21,29 +18,29 @@ KPS = (0.0, 1.0, 5.0)  # 1/s2
 LONG, SHORT = 1e-5, 1e-6  # s, steps of the whole fall and of touch-down
 
 
-def law(kp: float, kv: float) -> LinearizingPenalty:
+def law(kp: float, kv: float) -> ff.contact.LinearizingPenalty:
     """The basic law, without a steady penetration."""
-    return LinearizingPenalty(kp=kp, kv=kv, eps=0.0)
+    return ff.contact.LinearizingPenalty(kp=kp, kv=kv, eps=0.0)
 
 
-def dropped(kp: float, duration: float = 2.5) -> Recording:
+def dropped(kp: float, duration: float = 2.5) -> ff.Recording:
     """The ball let go at 0.1 m over the ground, as in figures 4 and 5."""
-    sim = Simulation("ball", law=law(kp, KV), dt=LONG)
+    sim = ff.Simulation("ball", law=law(kp, KV), dt=LONG)
     start = sim.place()
     start[2] += DROP
     return sim.run(duration, qpos=start).check()
 
 
-def landing(kp: float, kv: float, *, speed: float = 1.0, mass: float = 1.0, dt: float, duration: float) -> Recording:
+def landing(kp: float, kv: float, *, speed: float = 1.0, mass: float = 1.0, dt: float, duration: float) -> ff.Recording:
     """A ball that touches the ground at the first instant with ``speed`` (m/s)."""
-    sim = Simulation(load_robot("ball", mass=mass), law=law(kp, kv), dt=dt)
+    sim = ff.Simulation(ff.load_robot("ball", mass=mass), law=law(kp, kv), dt=dt)
     return sim.run(duration, qvel=[0, 0, -speed, 0, 0, 0]).check()
 
 
 @dataclass(frozen=True)
 class Falls:
-    runs: dict[float, Recording]  # by kp
-    touch: Recording  # the first milliseconds of contact, in short steps
+    runs: dict[float, ff.Recording]  # by kp
+    touch: ff.Recording  # the first milliseconds of contact, in short steps
     deeper: dict[float, float]  # deepest point in m by kv, kp = 0
     stiffer: dict[float, float]  # deepest point in m by kp, kv = 0
     speed: float  # m/s at touch-down

@@ -9,13 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.linearizing_penalty import LinearizingPenalty
-from footfall.ground import Ground
+import footfall as ff
 from footfall.measure.common import normal_force, runs, threshold
 from footfall.papers.base import Claim, Experiment, near, seen
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.simulation import Simulation
 from footfall.solve.contacts import OPEN
 
 EPS = (0.0, 1e-6)  # m
@@ -23,7 +19,7 @@ DT, FINE = 1e-3, 1e-4  # s
 DURATION = 2.0  # s
 DROP = 0.03  # m
 STEP = 0.01  # m, by which the ground under the left foot is lower
-PUSH = Push("trunk", force=(60.0, 0.0, 0.0), start=0.3, duration=0.1)
+PUSH = ff.Push("trunk", force=(60.0, 0.0, 0.0), start=0.3, duration=0.1)
 #: s, a point that comes back sooner has made a false impact. Shorter than the true rebound after the fall of DROP,
 #: which takes 2 e v0 / g = 13.6 ms at the restitution e = 0.087 of these gains.
 SHORTEST_FLIGHT = 0.01
@@ -42,7 +38,7 @@ class FalseImpact:
     jump: float
 
 
-def false_impacts(rec: Recording) -> list[FalseImpact]:
+def false_impacts(rec: ff.Recording) -> list[FalseImpact]:
     """The false impacts of a recording: a loaded point opens, is open for at most 10 ms, and is loaded again by a
     jump of its normal force, within one sample, of more than 1 % of the robot's weight.
     """
@@ -58,33 +54,35 @@ def false_impacts(rec: Recording) -> list[FalseImpact]:
     return sorted(found, key=lambda one: one.time)
 
 
-def _stand(eps: float) -> Recording:
+def _stand(eps: float) -> ff.Recording:
     return _simulation(eps).run(DURATION, controller="posture").check()
 
 
-def _push(eps: float) -> Recording:
+def _push(eps: float) -> ff.Recording:
     return _simulation(eps).run(DURATION, controller="posture", pushes=[PUSH]).check()
 
 
-def _land(eps: float, dt: float = DT) -> Recording:
+def _land(eps: float, dt: float = DT) -> ff.Recording:
     sim = _simulation(eps, dt=dt)
     start = sim.place()
     start[2] += DROP
     return sim.run(DURATION, controller="posture", qpos=start).check()
 
 
-def _step_down(eps: float) -> Recording:
-    lower = Ground.stairs(rise=-STEP, run=1.0, count=1, start=0.0, heading=math.pi / 2)
+def _step_down(eps: float) -> ff.Recording:
+    lower = ff.Ground.stairs(rise=-STEP, run=1.0, count=1, start=0.0, heading=math.pi / 2)
     return _simulation(eps, lower).run(DURATION, controller="posture").check()
 
 
-def _simulation(eps: float, ground: Ground | None = None, dt: float = DT) -> Simulation:
-    return Simulation("spatial-biped", ground=ground, law=LinearizingPenalty(kp=500.0, kv=250.0, eps=eps), dt=dt)
+def _simulation(eps: float, ground: ff.Ground | None = None, dt: float = DT) -> ff.Simulation:
+    return ff.Simulation(
+        "spatial-biped", ground=ground, law=ff.contact.LinearizingPenalty(kp=500.0, kv=250.0, eps=eps), dt=dt
+    )
 
 
 STANDING, PUSHED, LANDING = "standing", "pushed at the trunk", "landing from 3 cm"
 STEPPING = "stepping down 1 cm with one foot"
-SCENES: dict[str, Callable[[float], Recording]] = {
+SCENES: dict[str, Callable[[float], ff.Recording]] = {
     STANDING: _stand,
     PUSHED: _push,
     LANDING: _land,
@@ -93,7 +91,7 @@ SCENES: dict[str, Callable[[float], Recording]] = {
 
 
 #: Recordings by scene and eps.
-Runs = dict[tuple[str, float], Recording]
+Runs = dict[tuple[str, float], ff.Recording]
 
 
 def run_biped() -> Runs:
@@ -183,7 +181,7 @@ def draw_biped(figure: Any, data: Runs) -> None:
 @dataclass(frozen=True)
 class Section5:
     steps: Runs
-    fine: dict[float, Recording]  # the landing in steps of 0.1 ms, by eps
+    fine: dict[float, ff.Recording]  # the landing in steps of 0.1 ms, by eps
 
 
 def run_section5() -> Section5:
@@ -197,7 +195,7 @@ def judge_section5(data: Section5) -> list[Claim]:
     return [*judge_biped(data.steps), _after_landing(what, data.fine[EPS[1]], rule)]
 
 
-def _after_landing(what: str, rec: Recording, rule: str) -> Claim:
+def _after_landing(what: str, rec: ff.Recording, rule: str) -> Claim:
     """A claim that there are no false impacts once the feet have landed."""
     landed = float(rec.time[np.flatnonzero((rec.mode != OPEN).any(axis=1))[0]])
     found = [one.time - landed for one in false_impacts(rec)]

@@ -8,12 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.linearizing_penalty import LinearizingPenalty
-from footfall.ground import Ground
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 from footfall.solve.contacts import SLIDE
 
 GRAVITY = 9.81  # m/s2
@@ -32,20 +28,22 @@ DOWN = np.array([-math.cos(ANGLE), 0.0, -math.sin(ANGLE)])
 
 @dataclass(frozen=True)
 class Ramp:
-    stopping: Recording
-    sliding: Recording
+    stopping: ff.Recording
+    sliding: ff.Recording
     drift: dict[str, float]  # m in HOLD seconds, by law
 
 
-def on_ramp(law: Any, *, friction: float, speed: float, dt: float, duration: float) -> Recording:
+def on_ramp(law: Any, *, friction: float, speed: float, dt: float, duration: float) -> ff.Recording:
     """A brick flat on the ramp that starts down it with ``speed`` (m/s)."""
-    sim = Simulation(load_robot("brick", height=HEIGHT), ground=Ground.slope(ANGLE, friction=friction), law=law, dt=dt)
+    sim = ff.Simulation(
+        ff.load_robot("brick", height=HEIGHT), ground=ff.Ground.slope(ANGLE, friction=friction), law=law, dt=dt
+    )
     start = sim.place(align=True)
     return sim.run(duration, qpos=start, qvel=[*(speed * DOWN), 0, 0, 0]).check()
 
 
 def run_ramp() -> Ramp:
-    law = LinearizingPenalty(kv=KV)
+    law = ff.contact.LinearizingPenalty(kv=KV)
     rests = {name: on_ramp(name, friction=FRICTION, speed=0.0, dt=1e-3, duration=1.0 + HOLD) for name in OTHERS}
     rests[law.name] = on_ramp(law, friction=FRICTION, speed=0.0, dt=1e-3, duration=1.0 + HOLD)
     return Ramp(
@@ -55,7 +53,7 @@ def run_ramp() -> Ramp:
     )
 
 
-def _drift(rec: Recording) -> float:
+def _drift(rec: ff.Recording) -> float:
     """Way down the ramp (m) in the last HOLD seconds; the second before, soft laws settle."""
     first = int(np.searchsorted(rec.time, rec.time[-1] - HOLD))
     return float((rec.qpos[-1, :3] - rec.qpos[first, :3]) @ DOWN)
@@ -66,7 +64,7 @@ def _creep(way: float) -> str:
     return "0" if abs(way) < 1e-9 else f"{1e6 * way:,.0f}"
 
 
-def friction_force(rec: Recording) -> np.ndarray:
+def friction_force(rec: ff.Recording) -> np.ndarray:
     """(T,) N, of the ramp on the brick, uphill."""
     return -rec.total_force @ DOWN
 

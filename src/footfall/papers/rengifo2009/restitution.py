@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.rengifo2009.ball import GRAVITY, LONG, SHORT, landing
-from footfall.recording import Recording
 
 #: Gains whose bounce is known in closed form.
 PAIRS = ((500.0, 250.0), (1e4, 10.0), (1e4, 0.0))
@@ -44,7 +44,7 @@ def closed_form(kp: float, kv: float) -> Bounce:
 
 @dataclass(frozen=True)
 class Bounces:
-    runs: dict[tuple[float, float], Recording]  # by kp, kv
+    runs: dict[tuple[float, float], ff.Recording]  # by kp, kv
     spread: dict[tuple[float, float], float]  # m, how far balls of other masses are from that of 1 kg
     same_ratio: tuple[float, float]  # restitution of two pairs of the same kp / kv
     extremes: tuple[float, float]  # restitution for kp / kv^2 next to 0 and to infinity
@@ -67,7 +67,7 @@ def run_bounces() -> Bounces:
     )
 
 
-def _returned(rec: Recording) -> float:
+def _returned(rec: ff.Recording) -> float:
     """Largest speed up, of a ball that landed with 1 m/s: the restitution."""
     return float(rec.qvel[:, 2].max())
 

@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.linearizing_penalty import LinearizingPenalty
-from footfall.contact.spring_damper import SpringDamper
+import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.drawing import legend_below
 from footfall.papers.rengifo2009.ball import GRAVITY
-from footfall.recording import Recording
-from footfall.robot import load_robot
-from footfall.simulation import Simulation
 
 STIFFNESS = 1e4  # N/m in (2), 1/s2 per unit mass in (3)
 DAMPINGS = (5.0, 20.0, 80.0)  # N s/m
@@ -28,26 +24,26 @@ LAST = 0.5  # s, in which the depth at rest is looked for
 
 @dataclass(frozen=True)
 class Springs:
-    bounces: dict[float, Recording]  # eq. 2 by damping, one landing, ball of 1 kg
-    rests: dict[float, Recording]  # eq. 2 by mass, until it rests
-    new: dict[float, Recording]  # eq. 4 by mass, until it rests
-    new_bounces: dict[float, Recording]  # eq. 4 by mass, one landing in every step
+    bounces: dict[float, ff.Recording]  # eq. 2 by damping, one landing, ball of 1 kg
+    rests: dict[float, ff.Recording]  # eq. 2 by mass, until it rests
+    new: dict[float, ff.Recording]  # eq. 4 by mass, until it rests
+    new_bounces: dict[float, ff.Recording]  # eq. 4 by mass, one landing in every step
 
 
-def landing(law: Any, mass: float, duration: float) -> Recording:
+def landing(law: Any, mass: float, duration: float) -> ff.Recording:
     """A ball that touches the ground at the first instant with 1 m/s."""
     dt = DT if duration < REST else COARSE
-    sim = Simulation(load_robot("ball", mass=mass), law=law, dt=dt)
+    sim = ff.Simulation(ff.load_robot("ball", mass=mass), law=law, dt=dt)
     return sim.run(duration, qvel=[0, 0, -SPEED, 0, 0, 0]).check()
 
 
-def spring(damping: float) -> SpringDamper:
+def spring(damping: float) -> ff.contact.SpringDamper:
     """Eq. (2) as printed, which pulls."""
-    return SpringDamper(k=STIFFNESS, c=damping, adhesive=True)
+    return ff.contact.SpringDamper(k=STIFFNESS, c=damping, adhesive=True)
 
 
 def run_springs() -> Springs:
-    law = LinearizingPenalty(kp=STIFFNESS, kv=SHOWN, eps=0.0)
+    law = ff.contact.LinearizingPenalty(kp=STIFFNESS, kv=SHOWN, eps=0.0)
     return Springs(
         bounces={damping: landing(spring(damping), 1.0, BOUNCE) for damping in DAMPINGS},
         rests={mass: landing(spring(SHOWN), mass, REST) for mass in MASSES},
@@ -63,7 +59,7 @@ def swing_of_steps() -> float:
     return float(GRAVITY * COARSE / ((1.0 - restitution) * natural))
 
 
-def leaving(rec: Recording) -> int:
+def leaving(rec: ff.Recording) -> int:
     """The last sample in the ground of the first contact."""
     return int(np.argmax((rec.gap[:, 0] > 0.0) & (rec.qvel[:, 2] > 0.0))) - 1
 

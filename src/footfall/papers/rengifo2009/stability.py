@@ -8,13 +8,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from footfall.contact.linearizing_penalty import LinearizingPenalty
+import footfall as ff
 from footfall.measure.common import normal_force
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.rengifo2009.biped import DT, EPS, PUSH, false_impacts
-from footfall.record import Push
-from footfall.recording import Recording
-from footfall.simulation import Simulation
 
 KP, KV = 500.0, 250.0  # 1/s2, 1/s, of section IV
 PUSHES = (5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 100.0)  # N at the trunk, each for as long as PUSH
@@ -41,15 +38,15 @@ class Pushed(NamedTuple):
 @dataclass(frozen=True)
 class Stability:
     pushed: dict[tuple[float, float], Pushed]  # by push (N) and eps (m)
-    brick: Recording  # pressed down and let go, eps = 0
+    brick: ff.Recording  # pressed down and let go, eps = 0
     pressed: dict[Knows, np.ndarray]  # (samples, 2) height (m) and force (N) of a body, by (1), (3) and (4)
 
 
 def pushed(force: float, eps: float) -> Pushed:
     """The biped under (17) alone with the saturation (19)-(20), pushed forward at its trunk."""
-    law = LinearizingPenalty(kp=KP, kv=KV, eps=eps, lead_back=False, saturation="paper")
-    push = Push(PUSH.body, force=(force, 0.0, 0.0), start=PUSH.start, duration=PUSH.duration)
-    rec = Simulation("spatial-biped", law=law, dt=DT).run(DURATION, controller="posture", pushes=[push]).check()
+    law = ff.contact.LinearizingPenalty(kp=KP, kv=KV, eps=eps, lead_back=False, saturation="paper")
+    push = ff.Push(PUSH.body, force=(force, 0.0, 0.0), start=PUSH.start, duration=PUSH.duration)
+    rec = ff.Simulation("spatial-biped", law=law, dt=DT).run(DURATION, controller="posture", pushes=[push]).check()
     return Pushed(len(false_impacts(rec)), float(normal_force(rec)[rec.time > STANDS].min()))
 
 
@@ -74,8 +71,8 @@ def press(knows: Knows) -> np.ndarray:
 
 
 def run_stability() -> Stability:
-    brick = Simulation("brick", law=LinearizingPenalty(eps=0.0), dt=DT)
-    down = Push("brick", force=(0.0, 0.0, -PRESS), start=PRESSED[0], duration=PRESSED[1] - PRESSED[0])
+    brick = ff.Simulation("brick", law=ff.contact.LinearizingPenalty(eps=0.0), dt=DT)
+    down = ff.Push("brick", force=(0.0, 0.0, -PRESS), start=PRESSED[0], duration=PRESSED[1] - PRESSED[0])
     return Stability(
         {(force, eps): pushed(force, eps) for force in PUSHES for eps in EPS},
         brick.run(UNTIL, pushes=[down]).check(),

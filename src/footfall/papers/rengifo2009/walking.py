@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.linearizing_penalty import LinearizingPenalty
-from footfall.control.walk.walk import Walk
-from footfall.measure import has_fallen
+import footfall as ff
 from footfall.measure.common import normal_force
-from footfall.measure.gait import Stance, phases
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.rengifo2009.biped import EPS, FalseImpact, false_impacts
-from footfall.recording import Recording
-from footfall.simulation import Simulation
 
 STEPS = 5
 #: A vertex that lands at a speed v obeys p'' = -kp p - kv min(0, p'): m deep per m/s, and after how many s.
@@ -48,22 +43,22 @@ class Landing:
 
 @dataclass(frozen=True)
 class Walks:
-    paper: dict[float, Recording]  # by eps: (17) alone, saturation (19)-(20)
-    ours: Recording  # eps = 1e-6 m with the band, friction and load made consistent
+    paper: dict[float, ff.Recording]  # by eps: (17) alone, saturation (19)-(20)
+    ours: ff.Recording  # eps = 1e-6 m with the band, friction and load made consistent
     alone: dict[tuple[str, float], int]  # false impacts of (17) alone, by saturation and eps
     shorter: dict[str, int]  # the same with eps = 1e-6 m in steps of 0.1 ms, by saturation
 
 
-def walked(eps: float, dt: float = 1e-3, **options: Any) -> Recording:
+def walked(eps: float, dt: float = 1e-3, **options: Any) -> ff.Recording:
     """The walk under gains of the paper."""
-    walk = Walk(speed=0.4, steps=STEPS)
-    law = LinearizingPenalty(kp=500.0, kv=250.0, eps=eps, **options)
-    return Simulation("spatial-biped", law=law, dt=dt).run(walk.duration, controller=walk)
+    walk = ff.control.Walk(speed=0.4, steps=STEPS)
+    law = ff.contact.LinearizingPenalty(kp=500.0, kv=250.0, eps=eps, **options)
+    return ff.Simulation("spatial-biped", law=law, dt=dt).run(walk.duration, controller=walk)
 
 
-def _count(rec: Recording) -> int:
+def _count(rec: ff.Recording) -> int:
     """False impacts; -1 if it fell."""
-    return -1 if has_fallen(rec) or rec.failure else len(after_rebounds(rec))
+    return -1 if ff.measure.has_fallen(rec) or rec.failure else len(after_rebounds(rec))
 
 
 def run_walk() -> Walks:
@@ -77,12 +72,12 @@ def run_walk() -> Walks:
     return Walks(paper, walked(EPS[1]).check(), alone, shorter)
 
 
-def strikes(rec: Recording) -> list[Stance]:
+def strikes(rec: ff.Recording) -> list[ff.measure.Stance]:
     """The stances that begin within the recording, after both feet have come to stand."""
-    return [stance for stance in phases(rec).stances if stance.start > STANDS]
+    return [stance for stance in ff.measure.phases(rec).stances if stance.start > STANDS]
 
 
-def landings(rec: Recording) -> list[Landing]:
+def landings(rec: ff.Recording) -> list[Landing]:
     """How every vertex of every foot that landed did so."""
     found = []
     for stance in strikes(rec):
@@ -99,7 +94,7 @@ def landings(rec: Recording) -> list[Landing]:
     return found
 
 
-def after_rebounds(rec: Recording) -> list[FalseImpact]:
+def after_rebounds(rec: ff.Recording) -> list[FalseImpact]:
     """False impacts later than 0.1 s after the landing of their foot."""
     landed = [(rec.foot(stance.foot), stance.start) for stance in strikes(rec)]
 
@@ -113,7 +108,7 @@ def judge_walk(walks: Walks) -> list[Claim]:
     return [*_judge_steps(walks.paper), *_judge_landings(walks), *_judge_false_impacts(walks)]
 
 
-def _judge_steps(data: dict[float, Recording]) -> list[Claim]:
+def _judge_steps(data: dict[float, ff.Recording]) -> list[Claim]:
     """A walk of five steps, with feet that leave the ground (figure 11)."""
     claims = []
     for eps, rec in data.items():
@@ -125,9 +120,9 @@ def _judge_steps(data: dict[float, Recording]) -> list[Claim]:
                 f"eps = {label}: a walk of five steps, and the biped stands",
                 (
                     "five landings, left and right in turn",
-                    "fell" if has_fallen(rec) else f"{len(strikes(rec))} landings: {order}",
+                    "fell" if ff.measure.has_fallen(rec) else f"{len(strikes(rec))} landings: {order}",
                 ),
-                holds=order == "left right left right left" and not has_fallen(rec),
+                holds=order == "left right left right left" and not ff.measure.has_fallen(rec),
                 why="a landing is a stay on the ground that begins; contacts under 20 ms are passed over",
             )
         )
