@@ -16,7 +16,7 @@ from pathlib import Path
 import footfall as ff
 from footfall.control import Walk
 from footfall.live import LiveView
-from footfall.papers.page import shrink
+from footfall.papers.perform import shrink
 from footfall.show.plots import save_plot
 
 ROOT = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ import footfall.papers
 from footfall.cli import main
 from footfall.papers import Assumption, Experiment, Paper, papers
 from footfall.papers.base import near, seen, unlike
-from footfall.papers.page import shrink
+from footfall.papers.perform import shrink
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,24 +16,13 @@ from footfall.control.body.stance import size_of
 from footfall.errors import FootfallError, RecordingError
 from footfall.papers import paper, papers, run_paper
 from footfall.papers.base import near, seen, unlike
-from footfall.papers.bravo2021 import gait, laws
-from footfall.papers.bruneau1999 import (
-    drop,
-    impact_time,
-    phases,
-    plane_sliding,
-    sliding,
-    stone_walk,
-    stones,
-    support,
-    symmetric,
-    walking,
-)
+from footfall.papers.bravo2021 import gait
+from footfall.papers.bruneau1999 import drop, man, sliding, stones, walking
 from footfall.papers.bruneau1999.man import LAW, sprung_man
 from footfall.papers.moraud2008 import jump
-from footfall.papers.ott2011 import limits, pendulum
-from footfall.papers.page import cell
-from footfall.papers.rengifo2009 import biped, ramp, restitution
+from footfall.papers.ott2011 import directions, pendulum
+from footfall.papers.perform import cell
+from footfall.papers.rengifo2009 import ball, biped, ramp
 from footfall.papers.rengifo2009 import walking as steps_of_a_biped
 from footfall.study.largest_push import largest_pushes
 
@@ -105,14 +93,11 @@ SLOW = {
 }
 #: s, twice the steps of the paper's ground, or a little more: no verdict changes, and no bound is near.
 COARSER = {
-    drop: 4e-5,
-    impact_time: 4e-5,
-    plane_sliding: 1e-4,
-    sliding: 1e-4,
-    stone_walk: 1e-4,
-    support: 4e-5,
-    symmetric: 1e-4,
-    walking: 1e-4,
+    (drop, "DT"): 4e-5,
+    (man, "DT"): 4e-5,
+    (sliding, "DT"): 1e-4,
+    (stones, "WALK_DT"): 1e-4,
+    (walking, "DT"): 1e-4,
 }
 EXPERIMENTS = [
     pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
@@ -135,20 +120,18 @@ def under_one_law(robot, pushes, *, laws, **options):
 def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypatch):
     # The largest pushes are shown, not judged, and so are times per step: a coarse search and one round are enough.
     # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests.
-    monkeypatch.setattr(limits, "WITHIN", 0.95)
-    monkeypatch.setattr(limits, "WAIT", 1.0)  # who has recovered by then has so half a second later
-    monkeypatch.setattr(limits, "largest_pushes", under_one_law)
+    monkeypatch.setattr(directions, "WITHIN", 0.95)
+    monkeypatch.setattr(directions, "WAIT", 1.0)  # who has recovered by then has so half a second later
+    monkeypatch.setattr(ff.study, "largest_pushes", under_one_law)
     monkeypatch.setattr(jump, "ROUNDS", 1)
     # The same walk under other laws goes three steps; all of them are walked under the paper's own. Every second
     # stiffness brackets the least time, and a man who has settled for a second slides as one who has for longer.
-    monkeypatch.setattr(laws, "walk", partial(gait.walk, steps=3))
-    monkeypatch.setattr(laws, "STEPS", 3)
-    monkeypatch.setattr(impact_time, "STIFFNESSES", (*impact_time.STIFFNESSES[:-1:2], impact_time.STIFFNESSES[-1]))
-    for module in (sliding, plane_sliding, symmetric):
-        monkeypatch.setattr(module, "SETTLE", 1.0)
-    for module, step in COARSER.items():
-        monkeypatch.setattr(module, "DT", step)
-    monkeypatch.setattr(impact_time, "RIGID_DT", 4e-6)
+    monkeypatch.setattr(gait, "STEPS_EACH", 3)
+    monkeypatch.setattr(drop, "SCANNED", (*drop.SCANNED[:-1:2], drop.SCANNED[-1]))
+    monkeypatch.setattr(sliding, "SETTLE", 1.0)
+    for (module, constant), step in COARSER.items():
+        monkeypatch.setattr(module, constant, step)
+    monkeypatch.setattr(drop, "RIGID_DT", 4e-6)
     monkeypatch.setattr(steps_of_a_biped, "SHORTER", 4e-4)  # which is told beside the claims
     walked = walking.walk
 
@@ -250,10 +233,10 @@ def test_a_contradiction_needs_a_proof():
 
 def test_the_closed_form_of_the_ball_is_the_one_of_the_notes():
     """To the digits that are known of it."""
-    bounce = restitution.closed_form(500.0, 250.0)
+    bounce = ball.closed_form(500.0, 250.0)
     assert bounce == pytest.approx((0.08668, 3.8766e-3, 19.564e-3), rel=5e-5)
-    assert restitution.closed_form(1e4, 10.0).restitution == pytest.approx(0.92669, rel=1e-5)
-    assert restitution.closed_form(1e4, 0.0).restitution == pytest.approx(1.0, rel=1e-12)
+    assert ball.closed_form(1e4, 10.0).restitution == pytest.approx(0.92669, rel=1e-5)
+    assert ball.closed_form(1e4, 0.0).restitution == pytest.approx(1.0, rel=1e-12)
 
 
 def test_the_brick_of_the_ramp_is_a_point_to_a_thousandth():
@@ -300,7 +283,7 @@ def test_the_law_has_the_papers_table():
 
 
 def test_eighteen_points_carry_736_newton_at_a_centimetre():
-    assert 1e3 * support.formula(735.75 / 18) == pytest.approx(10.265, rel=1e-4)
+    assert 1e3 * man.formula(735.75 / 18) == pytest.approx(10.265, rel=1e-4)
 
 
 @pytest.mark.parametrize("planar", [True, False])
@@ -334,7 +317,7 @@ def test_the_pull_is_a_ramp_a_hold_and_a_release():
 
 def test_phases_are_those_of_the_modes():
     """A block pushed until it slides and let go: the paper's six phases in their order, of known lengths."""
-    robot = support.sole_block()
+    robot = man.sole_block()
     sim = ff.Simulation(robot, ground=sliding.GROUND, law=LAW, dt=1e-4)
     start = sim.run(1.0, record_dt=1.0).qpos[-1]
     ramp_up = [
@@ -342,7 +325,7 @@ def test_phases_are_those_of_the_modes():
         for k in range(100)
     ]
     rec = sim.run(1.0, qpos=start, pushes=ramp_up)
-    found = phases.sliding_phases(rec, robot.feet[0].name)
+    found = sliding.sliding_phases(rec, robot.feet[0].name)
     assert "".join(phase.letter for phase in found) == "abcdef"
     by = {phase.letter: phase for phase in found}
     assert by["c"].end - by["c"].start == pytest.approx(LAW.t_slide, abs=2e-4)
@@ -352,14 +335,14 @@ def test_phases_are_those_of_the_modes():
 
 
 def test_a_foot_that_never_slides_has_two_phases_and_another_law_none():
-    robot = support.sole_block()
+    robot = man.sole_block()
     sim = ff.Simulation(robot, ground=sliding.GROUND, law=LAW, dt=1e-4)
     pushed = [ff.Push("brick", force=(0.0, 0.3 * robot.weight, 0.0), start=0.05, duration=0.05)]
     rec = sim.run(0.1, pushes=pushed)
-    assert [phase.letter for phase in phases.sliding_phases(rec, robot.feet[0].name)] == ["a", "b"]
+    assert [phase.letter for phase in sliding.sliding_phases(rec, robot.feet[0].name)] == ["a", "b"]
     other = ff.Simulation("brick").run(0.01)
     with pytest.raises(RecordingError, match="linearizing-penalty"):
-        phases.sliding_phases(other, other.robot.feet[0].name)
+        sliding.sliding_phases(other, other.robot.feet[0].name)
 
 
 def test_the_stones_stand_on_a_plane_and_are_always_the_same():
@@ -371,7 +354,7 @@ def test_the_stones_stand_on_a_plane_and_are_always_the_same():
 
 
 def test_energy_in_the_grounds_springs_is_their_work():
-    rec = ff.Simulation(support.sole_block(), law=LAW, dt=1e-4).run(2.0, record_dt=1.0)
+    rec = ff.Simulation(man.sole_block(), law=LAW, dt=1e-4).run(2.0, record_dt=1.0)
     depth, load = -float(rec.gap[-1].mean()), rec.robot.weight
     assert drop.stored(rec)[-1] == pytest.approx(load * depth / (LAW.alpha + 1.0), rel=1e-6)
 

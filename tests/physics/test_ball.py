@@ -10,7 +10,7 @@ from bounds import below, close, near
 from physics.laws import GRAVITY, coulombs, every_law, expected, log
 
 import footfall as ff
-from footfall.papers.rengifo2009.restitution import closed_form
+from footfall.papers.rengifo2009.ball import closed_form
 
 GAINS = [(500.0, 250.0), (1e4, 10.0), (1e4, 0.0)]  # kp 1/s2, kv 1/s
 

@@ -71,7 +71,7 @@ class Paper:
 
     def _all(self) -> int:
         from footfall.papers import papers, run_paper
-        from footfall.papers.page import PICTURES, write_page
+        from footfall.papers.perform import PICTURES, write_page
 
         if self.only is not None:
             raise UsageError("--only goes with one paper, not with all")

@@ -161,3 +161,12 @@ def _told(value: float | str, unit: str) -> str:
     if not isinstance(value, str):
         value = "0" if value != 0.0 and abs(value) < 1e-9 else f"{value:.5g}"
     return f"{value} {unit}".rstrip() if any(map(str.isdigit, value)) else value
+
+
+def legend_below(figure: Any, *axes: Any, columns: int) -> None:
+    """One legend for some axes below all of them, where it covers no curve."""
+    known: dict[str, Any] = {}
+    for one in axes:
+        for handle, name in zip(*one.get_legend_handles_labels(), strict=True):
+            known.setdefault(name, handle)
+    figure.legend(list(known.values()), list(known), loc="outside lower center", ncols=columns)

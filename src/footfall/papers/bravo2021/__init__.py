@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.bravo2021 import gait, landing, laws, solvers
+from footfall.papers.bravo2021 import gait, landing, solvers
 
 PAPER = Paper(
     name="bravo2021",
     citation="Bravo M. and Rengifo Rodas: Design of a dynamic simulator for a biped robot, Modelling and Simulation in "
     "Engineering 2021",
     summary="a planar biped walks by an optimal gait under computed torque",
-    experiments=(gait.EXPERIMENT, laws.EXPERIMENT, landing.EXPERIMENT, solvers.EXPERIMENT),
+    experiments=(
+        *gait.EXPERIMENTS,
+        landing.EXPERIMENT,
+        solvers.EXPERIMENT,
+    ),
     assumptions=(
         Assumption("robot: masses, lengths", "70 kg, 1.7 m, see footfall robots planar-biped", "not printed"),
         Assumption("robot: motors", "300 N m at hips and knees, 150 N m at ankles", "not printed"),

@@ -1,4 +1,4 @@
-"""Bravo 2021, sections 4 and 5: the optimal gait under computed torque (figures 3 to 6)."""
+"""Bravo 2021, sections 4 to 6: the optimal gait under computed torque (figures 3 to 6), and under other laws."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
+from footfall.errors import without_warnings
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import GaitConstraints, Step, examine, judge
-from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.base import Claim, Experiment, legend_below, near, seen, unlike
+from footfall.show.style import BLUE, GREY, VERMILION
 
 FRICTION = 0.75
 HALF_SOLE = 0.1  # m
@@ -280,8 +282,6 @@ def judge_estimates(rec: ff.Recording) -> list[Claim]:
 
 
 def draw_gait(figure: Any, data: Walked) -> None:
-    from footfall.show.style import BLUE, GREY, VERMILION
-
     rec = data.rec.slice(0.0, SHOWN * data.gait.step_duration)
     names = rec.robot.actuated
     axes = figure.subplots(6, 3)
@@ -314,12 +314,101 @@ def draw_gait(figure: Any, data: Walked) -> None:
     force.set_xlabel("time (s)")
 
 
-EXPERIMENT = Experiment(
-    name="gait",
-    figures=("fig3", "fig4", "fig5", "fig6"),
-    title="the optimal gait under computed torque",
-    run=run_gait,
-    judge=judge_gait,
-    draw=draw_gait,
-    height=8.6,
+# ---- the same walk under other laws ------------------------------------------------------------------------
+
+#: Laws under which the walk goes on, with their options, and one under which it does not.
+WALKS: dict[str, dict[str, float]] = {
+    "time-stepping": {},
+    "acceleration-complementarity": {},
+    "constraint-selection": {},
+    "linearizing-penalty": {},
+    "spring-damper": {},
+    "hunt-crossley": {},
+    "mujoco": {},
+    "distributed": {},
+    "distributed, 3 mm": {"rest_penetration": 3e-3},
+}
+#: As soft for its load and the length of its soles as the ground of Bruneau and Ouezdou 1999.
+TOO_SOFT: dict[str, dict[str, float]] = {"distributed, 4.3 mm": {"rest_penetration": 4.33e-3}}
+STEPS_EACH = STEPS  # under every law
+
+
+@dataclass(frozen=True)
+class Walks:
+    gait: PolynomialGait
+    recordings: dict[str, ff.Recording]
+
+
+def run_laws() -> Walks:
+    gait = find_gait(ff.load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)).gait
+    with without_warnings():
+        walks = {name: walk(gait, _law(name, own), STEPS_EACH) for name, own in (WALKS | TOO_SOFT).items()}
+    return Walks(gait, walks)
+
+
+def _law(name: str, options: dict[str, float]) -> ff.contact.Law:
+    return ff.law(name.partition(",")[0], **options)
+
+
+def judge_laws(data: Walks) -> list[Claim]:
+    claims = []
+    for name, rec in data.recordings.items():
+        steps, fell = len(touch_downs(rec)), ff.measure.has_fallen(rec) or rec.failure is not None
+        off = float(np.degrees(np.sqrt((error(rec) ** 2).mean())))
+        outcome = f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"
+        statement = f"The walk under {name}"
+        if name in WALKS:
+            walks = not fell and steps >= STEPS_EACH - 1
+            claims.append(
+                seen(
+                    ("ours", "section6"), statement, ("not tried", outcome), holds=walks, why="ten steps without a fall"
+                )
+            )
+        else:
+            claims.append(
+                unlike(("ours", "section6"), statement, ("not tried", outcome), note=too_soft(data.gait, rec))
+            )
+    return claims
+
+
+def too_soft(gait: PolynomialGait, rec: ff.Recording) -> str:
+    """Why the walk ends on soft ground, as measured in its first step."""
+    first = int(touch_downs(rec)[0])
+    depth = -float(rec.gap[first - 1, rec.foot(rec.robot.feet[0].name)].mean())
+    early = gait.step_duration - float(rec.time[first])
+    return (
+        f"The stance foot sinks by {1e3 * depth:.2g} mm, the swing foot meets the ground {1e3 * early:.2g} ms early, "
+        "and the next step begins with the legs in the wrong place."
+    )
+
+
+def draw_laws(figure: Any, data: Walks) -> None:
+    axes = figure.subplots(2, 1, sharex=True)
+    for i, (name, rec) in enumerate(data.recordings.items()):
+        axes[0].plot(rec.time, np.degrees(np.abs(error(rec)).max(axis=1)), color=f"C{i}", label=name)
+        axes[1].plot(rec.time, rec.total_force[:, 2] / rec.robot.weight, color=f"C{i}")
+    axes[0].set(ylabel="worst joint error (°)", ylim=(0.0, 10.0))
+    axes[1].set(ylabel="vertical force / weight", xlabel="time (s)", ylim=(0.0, 4.0), xlim=(0.0, 2.0))
+    legend_below(figure, axes[0], columns=4)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="gait",
+        figures=("fig3", "fig4", "fig5", "fig6"),
+        title="the optimal gait under computed torque",
+        run=run_gait,
+        judge=judge_gait,
+        draw=draw_gait,
+        height=8.6,
+    ),
+    Experiment(
+        name="laws",
+        figures=("section6",),
+        title="the same walk under other contact laws",
+        run=run_laws,
+        judge=judge_laws,
+        draw=draw_laws,
+        height=3.6,
+    ),
 )

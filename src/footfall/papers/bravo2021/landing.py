@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, seen, unlike
+from footfall.papers.base import Claim, Experiment, legend_below, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
-from footfall.papers.drawing import legend_below
+from footfall.show.style import COLORS
 
 #: Turn of both feet, which their ankles hold on to, rad; toes down is positive.
 LANDINGS = {"flat": 0.0, "heel first": -0.2, "toe first": 0.2}
@@ -159,8 +159,6 @@ def judge_landings(data: Landings) -> list[Claim]:
 
 
 def draw_landings(figure: Any, data: Landings) -> None:
-    from footfall.show.style import COLORS
-
     axes = figure.subplots(1, 3)
     for (name, one), color in zip(data.by_name.items(), COLORS, strict=False):
         rec, coarse = one.events[0], one.steps[STEPS[0]][0]

@@ -13,6 +13,7 @@ import numpy as np
 import footfall as ff
 from footfall.papers.base import Claim, Experiment, seen
 from footfall.papers.bravo2021.gait import FRICTION
+from footfall.show.style import BLUE, VERMILION
 from footfall.standing import point_jacobian
 
 STATES, SEED = 300, 5
@@ -126,8 +127,6 @@ def judge_solvers(data: Solved) -> list[Claim]:
 
 
 def draw_solvers(figure: Any, data: Solved) -> None:
-    from footfall.show.style import BLUE, VERMILION
-
     left, right = figure.subplots(1, 2)
     for name, color in zip(SOLVERS, (BLUE, VERMILION), strict=True):
         left.semilogy(np.sort(np.maximum(data.residual[name], 1e-18)), color=color, label=name)

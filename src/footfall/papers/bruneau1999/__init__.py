@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.bruneau1999 import (
-    drop,
-    impact_time,
-    plane_sliding,
-    quadruped,
-    quadruped_walk,
-    sliding,
-    stone_walk,
-    stones,
-    support,
-    symmetric,
-    walking,
-)
+from footfall.papers.bruneau1999 import drop, man, quadruped, sliding, stones, walking
 
 PAPER = Paper(
     name="bruneau1999",
     citation="Bruneau, Ouezdou: Distributed ground/walking robot interaction, Robotica 17 (1999)",
     summary="testing points over the whole sole, with adherence, sliding and both transitions",
     experiments=(
-        quadruped.EXPERIMENT,
-        quadruped_walk.EXPERIMENT,
-        support.EXPERIMENT,
-        drop.EXPERIMENT,
-        impact_time.EXPERIMENT,
+        *quadruped.EXPERIMENTS,
+        man.EXPERIMENT,
+        *drop.EXPERIMENTS,
         walking.EXPERIMENT,
-        sliding.EXPERIMENT,
-        plane_sliding.EXPERIMENT,
-        symmetric.EXPERIMENT,
-        stones.EXPERIMENT,
-        stone_walk.EXPERIMENT,
+        *sliding.EXPERIMENTS,
+        *stones.EXPERIMENTS,
     ),
     assumptions=(
         Assumption("body", "1.75 m, 75 kg, see footfall robots hanavan", "only the mass and Hanavan's model are given"),

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, seen, unlike
-from footfall.papers.drawing import legend_below
+from footfall.papers.base import Claim, Experiment, legend_below, seen, unlike
 from footfall.papers.moraud2008.motions import JointMotion, bent_legs, smooth
-from footfall.simulation.run import Run
-from footfall.simulation.task import Task, perturbed_starts
+from footfall.show.style import BLUE, GREEN, VERMILION
+from footfall.simulation.task import perturbed_starts
 
 DT = 1e-3  # s
 COLD = "exact, without the last state"
@@ -66,16 +65,16 @@ def run_jump() -> Jumps:
         for mode in MODES:
             for count, robot in robots.items():
                 sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(**MODES[mode]), dt=DT)
-                run = Run(sim, DURATION, Task(controller=jumping(robot)))
-                run.advance(1)
+                world = sim.start(controller=jumping(robot))
+                world.step()
                 taken = []
                 for _ in range(round(DURATION / DT) // CHUNK - 1):
                     begin = clock.perf_counter()
-                    run.advance(CHUNK)
+                    world.step(n=CHUNK)
                     taken.append(1e6 * (clock.perf_counter() - begin) / CHUNK)
                 key = (mode, count)
                 us[key] = np.minimum(us.get(key, np.inf), np.array(taken))
-                rec = run.recording()
+                rec = world.record()
                 states = rec.signals["candidates"][rec.signals["candidates"] > 0]
                 tried[key] = float(states.mean()), float(states.max())
                 if key == ("exact", 4):
@@ -180,8 +179,6 @@ def _states(data: Jumps, mode: str, vertices: int) -> str:
 
 
 def draw_jump(figure: Any, data: Jumps) -> None:
-    from footfall.show.style import BLUE, GREEN, VERMILION
-
     left, right = figure.subplots(1, 2)
     for mode, color in zip(MODES, (VERMILION, GREEN, BLUE), strict=True):
         left.plot(VERTICES, [data.us[mode, n].mean() for n in VERTICES], "o-", color=color, label=mode)

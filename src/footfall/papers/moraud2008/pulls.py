@@ -9,6 +9,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, unlike
+from footfall.show.style import BLUE, VERMILION
 
 DT = 1e-3  # s
 #: By sole: what the paper found, and its r2.
@@ -90,8 +91,6 @@ def judge_pulls(data: Pulls) -> list[Claim]:
 
 
 def draw_pulls(figure: Any, data: Pulls) -> None:
-    from footfall.show.style import BLUE, VERMILION
-
     ax = figure.subplots()
     for (sole, fit), color in zip(data.noisy.items(), (BLUE, VERMILION), strict=True):
         onsets = [one for one in fit.pulls if one.normal is not None]

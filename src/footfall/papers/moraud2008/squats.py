@@ -11,6 +11,7 @@ import numpy as np
 import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.moraud2008.motions import SAMPLE, JointMotion, bent_legs, com_heights
+from footfall.show.style import BLACK, BLUE
 
 DT = 5e-4  # s
 GRAVITY = 9.81  # m/s2
@@ -117,8 +118,6 @@ def judge_squats(data: dict[float, Squat]) -> list[Claim]:
 
 
 def draw_squats(figure: Any, data: dict[float, Squat]) -> None:
-    from footfall.show.style import BLACK, BLUE
-
     axes = figure.subplots(1, 2, sharey=True)
     for ax, (period, one) in zip(axes, data.items(), strict=True):
         ax.plot(one.rec.time, one.force, color=BLUE, label="ground force, filtered at 20 Hz")

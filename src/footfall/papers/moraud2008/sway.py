@@ -11,6 +11,7 @@ import numpy as np
 import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.moraud2008.motions import JointMotion, smooth
+from footfall.show.style import BLUE, VERMILION
 
 DT = 1e-3  # s
 FRICTION = 0.45  # the paper's robot shoes
@@ -144,8 +145,6 @@ def _judge_states(rec: ff.Recording) -> list[Claim]:
 
 
 def draw_sway(figure: Any, data: Sway) -> None:
-    from footfall.show.style import BLUE, VERMILION
-
     axes = figure.subplots(3, 2, sharex=True, sharey="row")
     titles = ("vertical legs, weight carried", f"legs {SPLAY:g} rad apart, joint PD alone")
     for column, (rec, title) in enumerate(zip((data.rec, data.splayed), titles, strict=True)):

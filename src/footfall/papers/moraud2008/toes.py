@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, near, seen
-from footfall.papers.drawing import legend_below
+from footfall.papers.base import Claim, Experiment, legend_below, near, seen
 from footfall.papers.moraud2008.motions import JointMotion, smooth
+from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
 
 DT = 1e-3  # s
 DURATION = 0.7  # s, before the toes leave the ground or the heels come back
@@ -168,8 +168,6 @@ def _beyond(rec: ff.Recording) -> float:
 
 
 def draw_toes(figure: Any, data: Toes) -> None:
-    from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
-
     axes = figure.subplots(3, 3, sharex=True, sharey="row")
     runs = (("with the rule", data.with_rule), ("without", data.without), ("thresholded", data.threshold))
     for column, (name, rec) in enumerate(runs):

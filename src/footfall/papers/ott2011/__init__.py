@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.ott2011 import (
-    contacts,
-    directions,
-    force_distribution,
-    lateral,
-    limits,
-    pendulum,
-    push_height,
-    tracking,
-)
+from footfall.papers.ott2011 import contacts, directions, force_distribution, lateral, pendulum, tracking
 
 PAPER = Paper(
     name="ott2011",
@@ -20,14 +11,13 @@ PAPER = Paper(
     "IEEE-RAS Humanoids 2011",
     summary="a wrench that brings the centre of mass back, shared out among the contact points by a quadratic program",
     experiments=(
-        lateral.EXPERIMENT,
-        push_height.EXPERIMENT,
+        *lateral.EXPERIMENTS,
         tracking.EXPERIMENT,
         pendulum.EXPERIMENT,
         directions.EXPERIMENT,
         contacts.EXPERIMENT,
         force_distribution.EXPERIMENT,
-        limits.EXPERIMENT,
+        directions.LIMITS,
     ),
     assumptions=(
         Assumption("robot: masses, lengths, pose", "50 kg, see footfall robots torque-biped", "not printed"),

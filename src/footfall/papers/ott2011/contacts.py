@@ -12,6 +12,7 @@ import footfall as ff
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.ott2011.setup import BALANCE, CLOSE, DT, FORCE, LASTS, LAW, ROBOT, TRUNK, recovery
 from footfall.robot.built_in.torque_biped import Parameters, build
+from footfall.show.style import BLUE, COLORS, VERMILION
 
 START, IN_TIME = 0.5, 3.0  # s
 BENT = 1.2  # rad, the knee of the lifted leg
@@ -149,8 +150,6 @@ def _lifted(rec: ff.Recording) -> float:
 
 
 def draw_contacts(figure: Any, data: Contacts) -> None:
-    from footfall.show.style import BLUE, COLORS, VERMILION
-
     error, one, hand = figure.subplots(1, 3)
     for c, (name, rec) in enumerate(data.single.items()):
         error.plot(rec.time, 1e3 * rec.signals["com_error"][:, c], color=COLORS[c], label=f"pushed in {name}")

@@ -11,6 +11,7 @@ import footfall as ff
 from footfall.control.contact_forces import ContactForces
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.ott2011.setup import FLOOR, LASTS, sideways, stand
+from footfall.show.style import BLUE
 
 POINTS = 8
 REPEATS = 3  # of every problem; the shortest time counts, since other programs take their share of the others
@@ -69,8 +70,6 @@ def judge_times(data: Times) -> list[Claim]:
 
 
 def draw_times(figure: Any, data: Times) -> None:
-    from footfall.show.style import BLUE
-
     axis = figure.subplots(1, 1)
     bins = np.geomspace(5.0, 400.0, 80)
     axis.hist(np.clip(data.us, 5.0, 400.0), bins=bins, color=BLUE)

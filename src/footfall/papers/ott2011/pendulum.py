@@ -10,8 +10,7 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, near, seen
-from footfall.papers.drawing import legend_below
+from footfall.papers.base import Claim, Experiment, legend_below, near, seen
 from footfall.papers.ott2011.setup import (
     BALANCE,
     CLOSE,
@@ -24,10 +23,11 @@ from footfall.papers.ott2011.setup import (
     draw_components,
     draw_wrench,
     recovery,
+    stance,
     stand,
 )
-from footfall.papers.ott2011.stance import stance
 from footfall.robot.built_in.torque_biped import Parameters, build
+from footfall.show.style import COLORS
 
 MASS, LENGTH, ENERGY = 5.0, 7.3, 5.8  # kg, m, J: the paper's
 SPEED = math.sqrt(2.0 * ENERGY / MASS)  # m/s, at the lowest point
@@ -171,8 +171,6 @@ def judge_pendulum(data: Pendulum) -> list[Claim]:
 
 
 def draw_pendulum(figure: Any, data: Pendulum) -> None:
-    from footfall.show.style import COLORS
-
     axes = figure.subplots(3, 3)
     rec = data.struck
     for c, (name, color) in enumerate(zip("xyz", ("#0072B2", "#222222", "#D55E00"), strict=True)):

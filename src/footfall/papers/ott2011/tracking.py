@@ -24,10 +24,11 @@ from footfall.papers.ott2011.setup import (
     draw_wrench,
     recovery,
     sideways,
+    stance,
     stand,
     way_of_feet,
 )
-from footfall.papers.ott2011.stance import stance
+from footfall.show.style import BLUE
 
 AMPLITUDE = np.array([0.03, 0.05, 0.0])  # m
 PERIOD = 4.0  # s
@@ -98,8 +99,6 @@ def judge_tracking(data: Tracking) -> list[Claim]:
 
 
 def draw_tracking(figure: Any, data: Tracking) -> None:
-    from footfall.show.style import BLUE
-
     rec = data.pushed
     axes = figure.subplots(3, 3)
     for c, (name, color) in enumerate((("x", BLUE), ("y", "#222222"))):

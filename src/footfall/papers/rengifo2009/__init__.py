@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.rengifo2009 import ball, biped, ramp, restitution, springs, stability, walking
+from footfall.papers.rengifo2009 import ball, biped, ramp, walking
 
 PAPER = Paper(
     name="rengifo2009",
@@ -11,12 +11,9 @@ PAPER = Paper(
     "bipedal robots, IEEE-RAS Humanoids 2009",
     summary="contact prescribes the acceleration of touching points, the force follows",
     experiments=(
-        ball.EXPERIMENT,
-        springs.EXPERIMENT,
-        restitution.EXPERIMENT,
+        *ball.EXPERIMENTS,
         ramp.EXPERIMENT,
         *biped.EXPERIMENTS,
-        stability.EXPERIMENT,
         walking.EXPERIMENT,
     ),
     assumptions=(

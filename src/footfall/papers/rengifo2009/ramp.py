@@ -10,6 +10,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Claim, Experiment, near
+from footfall.show.style import BLUE, GREY, VERMILION
 from footfall.solve.contacts import SLIDE
 
 GRAVITY = 9.81  # m/s2
@@ -134,8 +135,6 @@ def judge_ramp(data: Ramp) -> list[Claim]:
 
 
 def draw_ramp(figure: Any, data: Ramp) -> None:
-    from footfall.show.style import BLUE, GREY, VERMILION
-
     rec = data.stopping
     speed = rec.qvel[:, :3] @ DOWN
     switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))

@@ -11,6 +11,7 @@ import footfall as ff
 from footfall.measure.common import normal_force
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.rengifo2009.biped import EPS, FalseImpact, false_impacts
+from footfall.show.style import BLUE, COLORS, VERMILION
 
 STEPS = 5
 #: A vertex that lands at a speed v obeys p'' = -kp p - kv min(0, p'): m deep per m/s, and after how many s.
@@ -220,7 +221,6 @@ def _counted(walks: Walks, saturation: str) -> str:
 
 def draw_walk(figure: Any, walks: Walks) -> None:
     from footfall.show.plots.over_time import point_names
-    from footfall.show.style import BLUE, COLORS, VERMILION
 
     top, *rows = figure.subfigures(3, 1, height_ratios=(1.0, 1.0, 1.0))
     axes = top.subplots(1, 1)
