@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +12,8 @@ from footfall.cli.shared.output import (
     MeasuredOptions,
     errors_of,
     print_json,
-    print_table,
+    print_rows,
     progress_bar,
-    quantity,
     say,
     show_errors,
     show_notes,
@@ -80,23 +78,21 @@ class Compare(TaskOptions, MeasuredOptions):
         return int(any(row.outcome == "failed" for row in found.rows))
 
 
+COLUMNS = {
+    "law": "law",
+    "outcome": "outcome",
+    "peak N>": "peak_force_N:.4g",
+    "x weight>": "peak_force_bw:.3g",
+    "slip>": "slip_m:m",
+    "depth>": "penetration_m:m",
+    "lost>": "ground_loss_J:J",
+    "audit": "audit_summary",
+    "µs/step>": "us_per_step:.3g",
+}
+
+
 def _show(found: Comparison) -> None:
-    columns = ("law", "outcome", "peak N>", "x weight>", "slip>", "depth>", "lost>", "audit", "µs/step>")
-    rows = [
-        [
-            row.law,
-            row.outcome,
-            f"{row.peak_force_N:.4g}",
-            "" if math.isnan(row.peak_force_bw) else f"{row.peak_force_bw:.3g}",
-            quantity(row.slip_m, "m"),
-            quantity(row.penetration_m, "m"),
-            quantity(row.ground_loss_J, "J"),
-            row.audit + (f": {', '.join(row.audit_failed)}" if row.audit_failed else ""),
-            f"{row.us_per_step:.3g}",
-        ]
-        for row in found.rows
-    ]
-    print_table(columns, rows)
+    print_rows(found.rows, COLUMNS)
     show_notes(found.audits)
     for row in found.rows:
         if row.why:

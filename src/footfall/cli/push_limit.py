@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from footfall.cli.shared.output import print_json, print_table, progress_bar, say
 from footfall.cli.shared.task import SettingOptions, parse_push
+
+if TYPE_CHECKING:
+    from footfall.contact.base import Law
+    from footfall.robot import Robot
 
 #: The first try where no push is given, times the weight.
 FIRST = 0.1
@@ -43,29 +47,37 @@ class PushLimit(SettingOptions):
     """print JSON"""
 
     def run(self) -> int:
-        if self.directions:
-            return self.run_directions()
-        from dataclasses import asdict
-
+        from footfall.contact import law_class
         from footfall.contact import laws as all_laws
-        from footfall.study.largest_push import largest_pushes
 
         robot = self.chosen_robot()
+        known = [name for name in all_laws() if not self.directions or _batched(law_class(name))]
+        laws = known if self.laws == ("all",) else list(self.laws)
+        given = {
+            "controller": self.chosen_controller(robot),
+            "ground": self.chosen_ground(),
+            "dt": self.dt,
+            "wait": self.wait,
+            "within": self.within,
+        }
+        return (self._in_directions if self.directions else self._of_pushes)(robot, laws, given)
+
+    def _of_pushes(self, robot: Robot, laws: list[str], given: dict[str, Any]) -> int:
+        """The pushes that were typed, or one each way."""
+        from footfall.study.largest_push import largest_pushes
+
         first = f"{FIRST * robot.weight:.3g}"
         texts = self.push or tuple(f"{first} N {way} base 0.1 s at 0.5 s" for way in ("x", "-x", "y", "-y"))
-        laws = all_laws() if self.laws == ("all",) else self.laws
+        pushes = [parse_push(text, robot) for text in texts]
         with progress_bar(f"{robot.name}: laws", len(laws), "done") as bar:
-            limits = largest_pushes(
-                robot,
-                [parse_push(text, robot) for text in texts],
-                laws=laws,
-                controller=self.chosen_controller(robot),
-                ground=self.chosen_ground(),
-                dt=self.dt,
-                wait=self.wait,
-                within=self.within,
-                progress=_progress(bar, laws),
-            )
+
+            def show(law: str, size: float, survived: bool) -> None:
+                if bar is None:
+                    say(f"{law}: {size:.4g} {'survived' if survived else 'too much'}")
+                else:
+                    bar(laws.index(law))
+
+            limits = largest_pushes(robot, pushes, laws=laws, progress=show, **given)
         found = [(text, one) for text, several in zip(texts, limits, strict=True) for one in several]
         if self.json:
             print_json([{"push": text, **asdict(one)} for text, one in found])
@@ -81,28 +93,13 @@ class PushLimit(SettingOptions):
         say(f"{runs} runs: {batched} as worlds side by side" + (f", {rest} one by one" if rest else ""))
         return 0
 
-    def run_directions(self) -> int:
+    def _in_directions(self, robot: Robot, laws: list[str], given: dict[str, Any]) -> int:
         """All directions at once, on many worlds."""
-        from pathlib import Path
-
-        from footfall.contact import law_class
-        from footfall.contact import laws as all_laws
         from footfall.study.largest_push import push_basin
 
-        robot = self.chosen_robot()
-        offered = [name for name in all_laws() if not law_class(name).native and not law_class(name).event_driven]
         rows = []
-        for law in offered if self.laws == ("all",) else self.laws:
-            basin = push_basin(
-                robot,
-                law=law,
-                controller=self.chosen_controller(robot),
-                ground=self.chosen_ground(),
-                directions=self.directions,
-                wait=self.wait,
-                within=self.within,
-                dt=self.dt,
-            )
+        for law in laws:
+            basin = push_basin(robot, law=law, directions=self.directions, **given)
             if self.plot:
                 file = Path(self.plot)
                 basin.plot().savefig(file.with_name(f"{file.stem}-{law}{file.suffix or '.png'}"))
@@ -114,11 +111,6 @@ class PushLimit(SettingOptions):
         return 0
 
 
-def _progress(bar: Callable[[float], None] | None, laws: Sequence[str]) -> Callable[[str, float, bool], None]:
-    def show(law: str, size: float, survived: bool) -> None:
-        if bar is None:
-            say(f"{law}: {size:.4g} {'survived' if survived else 'too much'}")
-        else:
-            bar(list(laws).index(law))
-
-    return show
+def _batched(law: type[Law]) -> bool:
+    """Whether many worlds offer a law."""
+    return not law.native and not law.event_driven

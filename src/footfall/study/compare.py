@@ -150,6 +150,11 @@ class ComparisonRow:
     audit_failed: tuple[str, ...] = ()
     us_per_step: float = math.nan
 
+    @property
+    def audit_summary(self) -> str:
+        """The verdict of the audit, with the rows that fail."""
+        return self.audit + (f": {', '.join(self.audit_failed)}" if self.audit_failed else "")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
@@ -183,7 +188,7 @@ class Comparison:
                 _number(1e3 * row.slip_m, 3),
                 _number(1e3 * row.penetration_m, 3),
                 _number(row.ground_loss_J, 3),
-                row.audit + (f": {', '.join(row.audit_failed)}" if row.audit_failed else ""),
+                row.audit_summary,
                 _number(row.us_per_step, 3),
             )
             for row in self.rows

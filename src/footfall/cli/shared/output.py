@@ -61,14 +61,16 @@ def print_table(
 
 
 def print_rows(rows: Iterable[Any], columns: Mapping[str, str], *, title: str = "") -> None:
-    """Print values as the rows of a table; by the head of each column its field and, after a colon, its format."""
+    """Print values as the rows of a table; by the head of each column its field and, after a colon, format or unit."""
 
     def cell(row: Any, what: str) -> str:
         name, _, form = what.partition(":")
         value = getattr(row, name)
         if value is None or value != value:  # there is no such number
             return ""
-        return ("no", "yes")[value] if isinstance(value, bool) else format(value, form)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return quantity(value, form) if form.isalpha() else format(value, form)
 
     print_table(tuple(columns), [[cell(row, what) for what in columns.values()] for row in rows], title=title)
 
