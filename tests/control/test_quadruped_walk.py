@@ -114,6 +114,7 @@ def test_what_cannot_be_is_refused(robot, options, message):
         ff.Simulation(robot).run(0.1, controller=QuadrupedWalk(**options))
 
 
+@pytest.mark.filterwarnings("ignore:look at the soles")  # which lean as the shanks do
 def test_feet_of_several_points_are_refused_with_what_to_do_and_that_walks():
     spec = mujoco.MjSpec.from_string(ff.load_robot("quadruped").mjcf)
     for geom in spec.geoms:

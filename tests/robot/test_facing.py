@@ -12,6 +12,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import Robot, load_robot, robots
+from footfall.robot.facing import axis_words
 
 SOLE = '<geom type="box" size="0.1 0.04 0.01" pos="0.06 0 -0.02"/>'
 BALL = '<geom type="sphere" size="0.02"/>'
@@ -89,7 +90,7 @@ def test_names_that_contradict_each_other_or_the_toes_are_told_of():
 
 
 def test_a_planar_robot_faces_along_its_slide():
-    xml = """<mujoco><worldbody><body name="trunk" pos="0 0 0.5">
+    xml = """<mujoco><default><geom conaffinity="0"/></default><worldbody><body name="trunk" pos="0 0 0.5">
       <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/>
       <geom size="0.1"/>
       <body name="left"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.2 0 -0.3" size="0.02"/></body>
@@ -141,3 +142,34 @@ def test_a_fall_is_told_by_the_side_that_the_robot_faced(forward, side):
     found = ff.measure.fall(ff.Simulation(robot).run(1.5, pushes=[push]))
     assert found is not None
     assert found.cause.startswith(f"tipped {side}")
+
+
+def test_axes_of_plots_are_called_as_the_robot_faces():
+    words = {way: axis_words(load_robot("brick", forward=way).forward) for way in ("x", "-x", "y", "-y")}
+    assert words["x"] == ("forward", "to the left")
+    assert words["-x"] == ("backward", "to the right")
+    assert words["y"] == ("to the right", "forward")
+    assert words["-y"] == ("to the left", "backward")
+    assert axis_words(load_robot("brick", forward=(1.0, 1.0)).forward) == ("along x", "along y")
+
+
+def test_the_reward_of_walking_is_for_the_way_that_the_robot_faces():
+    pytest.importorskip("gymnasium")
+    from footfall import learn
+
+    class Seen(learn.Walk):
+        def reward(self, qvel, action):
+            seen.append(qvel.copy())
+            return super().reward(qvel, action)
+
+    speeds = {}
+    for way in ("x", "-y"):
+        seen: list[np.ndarray] = []
+        robot = load_robot("spatial-biped", actuators="position", forward=way)
+        envs = learn.WorldsEnv(2, robot=robot, task=Seen(0.3))
+        envs.reset(seed=0)
+        envs.step(np.full((2, robot.model.nu), 0.3))
+        speeds[way] = seen[-1]
+    np.testing.assert_allclose(speeds["-y"][:, 0], -speeds["x"][:, 1])
+    np.testing.assert_allclose(speeds["-y"][:, 1], speeds["x"][:, 0])
+    np.testing.assert_array_equal(speeds["-y"][:, 2:], speeds["x"][:, 2:])

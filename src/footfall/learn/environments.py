@@ -8,7 +8,8 @@ Action
     m; N m for motors) times it. Held for ``control_dt`` (s).
 Reward of each control period
     Stand: ``1 - 0.1 mean(action^2) - 0.1 |horizontal velocity of the base|^2``.
-    Walk: ``exp(-4 (speed - commanded)^2) - 0.1 mean(action^2)``, speed along x in m/s. 0 in that which ends in a fall.
+    Walk: ``exp(-4 (speed - commanded)^2) - 0.1 mean(action^2)``, speed forward as the robot faces at home
+    (m/s). 0 in that which ends in a fall.
 End
     Terminated when the robot is down (its centre of mass below half its height at home) or its world failed;
     truncated after ``episode`` (s).
@@ -59,6 +60,7 @@ class Task:
         return np.concatenate([qpos[:, 2:], qvel], axis=1)
 
     def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
+        """(N,) rewards; ``qvel`` (N, nv) begins with the base's m/s forward and to the left as it faces at home."""
         raise NotImplementedError
 
 
@@ -74,7 +76,7 @@ class Stand(Task):
 
 @dataclass(frozen=True)
 class Walk(Task):
-    """Go along x at ``speed`` (m/s)."""
+    """Go the way that the robot faces at home at ``speed`` (m/s)."""
 
     speed: float = 0.5
     extra = 1
@@ -275,7 +277,9 @@ class WorldsEnv(VectorEnv):
         if fresh.any():
             self._begin(fresh)
         _, qvel = self._state()
-        reward = np.where(fresh, 0.0, self.task.reward(qvel, actions))
+        x, y, _ = self.robot.forward
+        facing = np.concatenate([qvel[:, :2] @ np.array([[x, -y], [y, x]]), qvel[:, 2:]], axis=1)
+        reward = np.where(fresh, 0.0, self.task.reward(facing, actions))
         terminated = self._gather(lambda worlds: worlds.status) != 0
         truncated = ~terminated & (self._gather(lambda worlds: worlds.time) >= self.episode - 1e-9)
         reward = np.where(terminated, 0.0, reward)

@@ -30,6 +30,10 @@ TOES = 0.1
 NEAR_AXIS = np.cos(np.radians(20.0))
 
 
+#: Degrees to an axis of the world below which that axis is called forward, or one of the sides.
+AXIS_NAMED = 15.0
+
+
 class Facing(NamedTuple):
     """Which way a robot faces."""
 
@@ -43,6 +47,7 @@ class Leg(NamedTuple):
 
     hip: int  # its first body
     feet: list[Foot]
+    joints: int  # that it has
     ahead: float  # above zero if its names call it a front leg, below zero for a rear one
     left: float  # the same of left and right
 
@@ -75,7 +80,9 @@ def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -
     along = float(line @ usual.forward)
     if abs(along) > 0.5:
         return Facing(line * np.sign(along), "the line of its hips, and the x axis of its root")
-    return Facing(line, "the line of its hips", "nothing shows which end of it is the front")
+    # Legs that bend are for walking; pegs and pillars are not worth a word.
+    bends = all(leg.joints > 1 for leg in legs)
+    return Facing(line, "the line of its hips", "nothing shows which end of it is the front" if bends else "")
 
 
 def _level_slides(model: mujoco.MjModel, data: mujoco.MjData, root: int) -> list[np.ndarray]:
@@ -108,22 +115,31 @@ def described(forward: np.ndarray) -> str:
     return names[near] if abs(near - angle) < 0.5 else f"{angle:.0f} degrees to the left of +x"
 
 
+def axis_words(forward: np.ndarray) -> tuple[str, str]:
+    """How the world's x and y axes lie for a robot that faces ``forward``: "forward", "to the left", or "along x"."""
+    ways = {0.0: "forward", 90.0: "to the left", 180.0: "backward", 270.0: "to the right"}
+    turned = float(np.degrees(np.arctan2(forward[1], forward[0])))
+    near = [min(ways, key=lambda way: abs((way - at + 180.0) % 360.0 - 180.0)) for at in (-turned, 90.0 - turned)]
+    clear = abs((near[0] + turned + 180.0) % 360.0 - 180.0) < AXIS_NAMED
+    return (ways[near[0]], ways[near[1]]) if clear else ("along x", "along y")
+
+
 def _legs(model: mujoco.MjModel, feet: Sequence[Foot]) -> tuple[list[Leg], int]:
     """The legs of the first robot in a model, and its root."""
     bodies = [int(model.body(foot.body).id) for foot in feet]
     root = int(model.body_rootid[bodies[0]])
     own = [(foot, body) for foot, body in zip(feet, bodies, strict=True) if model.body_rootid[body] == root]
     base = base_of(model, [body for _, body in own])
-    found: dict[int, tuple[list[Foot], list[str]]] = {}
+    found: dict[int, tuple[list[Foot], set[int], list[str]]] = {}
     for foot, body in own:
         chain = chain_of(model, body)
         leg = chain[: chain.index(base)]
         if leg:
-            ends, names = found.setdefault(leg[-1], ([], []))
+            ends, joints, names = found.setdefault(leg[-1], ([], set(), []))
             ends.append(foot)
-            names += [foot.name, *(model.body(b).name for b in leg)]
-            names += [model.joint(j).name for j in range(model.njnt) if model.jnt_bodyid[j] in leg]
-    return [Leg(hip, ends, *_called(names)) for hip, (ends, names) in found.items()], root
+            joints |= {j for j in range(model.njnt) if model.jnt_bodyid[j] in leg}
+            names += [foot.name, *(model.body(b).name for b in leg), *(model.joint(j).name for j in joints)]
+    return [Leg(hip, ends, len(joints), *_called(names)) for hip, (ends, joints, names) in found.items()], root
 
 
 def _called(names: Sequence[str]) -> tuple[float, float]:

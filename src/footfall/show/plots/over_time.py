@@ -18,6 +18,7 @@ from footfall.measure import joint_torques
 from footfall.measure.common import normal_force, tangential, threshold
 from footfall.measure.forces import measured_feet
 from footfall.record import Record
+from footfall.robot.facing import axis_words
 from footfall.show.panels import (
     ABOVE,
     BELOW,
@@ -37,9 +38,6 @@ from footfall.standing import at_home
 # ---- ground reaction forces -----------------------------------------------------------------------------------------
 
 
-AXES = ((2, "vertical", "z"), (0, "forward", "x"), (1, "sideways", "y"))
-
-
 #: Line styles of what was measured, and of peaks between samples.
 DOTTED, PEAK = 2, 3
 
@@ -54,7 +52,9 @@ def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) ->
     theirs = _measured(first, measured, alone=len(runs) == 1) if measured is not None else []
     weight = first.robot.weight
     found = []
-    for axis, way, letter in AXES:
+    ways = (*axis_words(first.robot.forward), "vertical")
+    for axis, letter in ((2, "z"), (0, "x"), (1, "y")):
+        way = ways[axis]
         if len(runs) == 1:
             curves = [curve._replace(values=rec.foot_force[:, f, axis]) for rec, f, curve in each_foot(runs)]
             curves += [

@@ -10,6 +10,7 @@ from footfall.measure import momentum, overall_cop, phases
 from footfall.measure import zmp as moment_point
 from footfall.measure.common import normal_force, threshold
 from footfall.measure.pressure import corners_of
+from footfall.robot.facing import axis_words
 from footfall.show import style
 from footfall.show.panels import Band, Curve, Panel, Runs, each_run
 from footfall.show.plots.drawing import SAMPLES, draw_panel, draw_pushes, legend, line_style, show_all_time
@@ -87,12 +88,18 @@ def _over_time(runs: Runs, axis: int) -> Panel:
         ]
     return Panel(
         title=f"{what}, {'xy'[axis]}",
-        label=("forward, x", "to the left, y")[axis],
+        label=_axis_labels(runs)[axis],
         unit="m",
         curves=tuple(curves),
         bands=tuple(Band("support", rec.time, *_support(rec, axis), run=c.run) for rec, c in each_run(runs)),
         narrow=0.01,
     )
+
+
+def _axis_labels(runs: Runs) -> tuple[str, str]:
+    """Labels of the world's x and y axes as the robot of the first recording faces: "forward, x"."""
+    along, aside = axis_words(next(iter(runs.values())).robot.forward)
+    return f"{along}, x", f"{aside}, y"
 
 
 def zmp(figure: Figure, runs: Runs) -> None:
@@ -120,8 +127,9 @@ def zmp(figure: Figure, runs: Runs) -> None:
         com = momentum(next(iter(runs.values()))).com
         plan.plot(com[:, 1], com[:, 0], color=style.COM, linewidth=1.0)
     plan.set_title("plan; square: the end")
-    plan.set_xlabel("to the left, y (m)")
-    plan.set_ylabel("forward, x (m)")
+    along, aside = _axis_labels(runs)
+    plan.set_xlabel(f"{aside} (m)")
+    plan.set_ylabel(f"{along} (m)")
     plan.set_aspect("equal", adjustable="datalim")
     plan.margins(0.08)
     plan.invert_xaxis()
