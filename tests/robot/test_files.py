@@ -150,7 +150,7 @@ def test_an_inertia_that_no_body_can_have_is_mended_with_a_warning(tmp_path, cas
         'iyz="0"/></inertial></link>'
         '<joint name="j" type="continuous"><parent link="pelvis"/><child link="odd"/></joint>'
     )
-    with pytest.warns(FootfallWarning, match=r"mended 1 inertia \(odd\)"):
+    with pytest.warns(FootfallWarning, match=r"repaired 1 inertia \(odd\)"):
         robot = load_robot(write_urdf(tmp_path, extra=link))
     moments = np.sort(robot.model.body("odd").inertia)
     assert robot.mass == pytest.approx(7.5)
@@ -389,7 +389,7 @@ def test_an_inertia_that_is_too_small_for_any_part_is_made_one_that_mujoco_takes
     leg = f"""<link name="tip"><inertial><mass value="{mass}"/>
       <inertia ixx="{moment}" iyy="{moment}" izz="{moment}" ixy="0" ixz="0" iyz="0"/></inertial></link>
       <joint name="tip" type="continuous"><parent link="pelvis"/><child link="tip"/><axis xyz="1 0 0"/></joint>"""
-    with pytest.warns(FootfallWarning, match=r"mended 1 inertia \(tip\)"):
+    with pytest.warns(FootfallWarning, match=r"repaired 1 inertia \(tip\)"):
         robot = load_robot(write_urdf(tmp_path, extra=leg))
     assert robot.model.body("tip").inertia == pytest.approx(max(1e-6 * mass, 1e-12))
 

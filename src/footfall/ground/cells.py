@@ -88,7 +88,7 @@ def in_cell(x, y, i, j, parameters, table):
 def nearest_in_cell(point, i, j, limit, parameters, table):
     """The place of a cell (row i, column j) that is nearest to a point.
 
-    Gives the square of its distance (m2), gap and normal; a larger square than ``limit`` (m2) is infinite. Inside the
+    Returns the square of its distance (m2), gap and normal; a larger square than ``limit`` (m2) is infinite. Inside the
     cell the place is found by Newton's method; along an edge, which is straight, it is known.
     """
     rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])

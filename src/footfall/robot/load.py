@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import mujoco
-import numpy as np
 
 from footfall.errors import RobotError, warn
 from footfall.robot.built_in import build, parameters_of
@@ -22,6 +21,7 @@ from footfall.robot.model import (
     check_choice,
     compiled,
     exclude_overlaps,
+    model_bytes,
     model_name,
     overlapping,
     prepare,
@@ -236,19 +236,13 @@ def shared_robot(name: str) -> Robot:
     """
     if name in _shared:
         robot, written = _shared[name]
-        if _bytes_of(robot.model) == written:
+        if model_bytes(robot.model) == written:
             return robot
     robot = load_robot(name)
     if len(_shared) >= MOST_MADE:
         _shared.pop(next(iter(_shared)), None)
-    _shared[name] = robot, _bytes_of(robot.model)
+    _shared[name] = robot, model_bytes(robot.model)
     return robot
-
-
-def _bytes_of(model: mujoco.MjModel) -> bytes:
-    buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
-    mujoco.mj_saveModel(model, None, buffer)
-    return buffer.tobytes()
 
 
 def _with_own_model(robot: Robot) -> Robot:

@@ -36,7 +36,7 @@ def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
     """Name unnamed bodies, make the scene intangible, and save the XML as it was written, with all digits.
 
     A pair that names a geom outside the model, as in a robot made for a scene, is taken as a pair with the scene.
-    Gives the parts of the scene that could be touched, without level floors.
+    Returns the parts of the scene that could be touched, without level floors.
     """
     for texture in spec.textures:
         check_table(f"robot '{name}'", "texture", texture.width, texture.height)
@@ -138,7 +138,7 @@ def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 
 def silence_scene(model: mujoco.MjModel) -> list[str]:
-    """Make everything that is fixed to the world intangible, in place. Gives the same parts."""
+    """Make everything that is fixed to the world intangible, in place. Returns the same parts."""
     moving = set(np.flatnonzero(moving_bodies(model)).tolist())
     bearing = {int(model.body_parentid[b]) for b in moving}
     for body in range(model.nbody - 1, 0, -1):

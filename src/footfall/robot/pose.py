@@ -74,7 +74,7 @@ def _numbers(model: mujoco.MjModel, pose: Any, name: str) -> np.ndarray:
 
 
 def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]:
-    """Move hinges and slides outside their ranges to the nearest end, with a warning; gives which they are."""
+    """Move hinges and slides outside their ranges to the nearest end, with a warning; returns which they are."""
     limited = np.flatnonzero(model.jnt_limited & np.isin(model.jnt_type, (HINGE, SLIDE)))
     at = model.jnt_qposadr[limited]
     inside = np.clip(qpos[at], *model.jnt_range[limited].T)

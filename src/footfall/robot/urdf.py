@@ -247,16 +247,16 @@ MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0
 
 
 def repaired(robot: ElementTree.Element, path: Path, *, inertias: bool) -> list[str]:
-    """Repair the elements of a URDF, its ``inertias`` if asked for; gives what was done, in words."""
+    """Repair the elements of a URDF, its ``inertias`` if asked for; returns what was done, in words."""
     _check_links(robot, path)
     twice = _drop_repeated_inertials(robot)
     _free_dummy_root(robot)
-    notes = _mend_inertias(robot, path) if inertias else []
+    notes = _repair_inertias(robot, path) if inertias else []
     if twice:
         notes.append(f"of several <inertial> in {listed(twice, 'link')} the first is taken")
-    _mend_colours(robot)
+    _repair_colours(robot)
     _drop_repeated_name(robot)
-    return [*notes, *_mend_limits(robot), *_mend_shapes(robot, path)]
+    return [*notes, *_repair_limits(robot), *_repair_shapes(robot, path)]
 
 
 def _check_links(robot: ElementTree.Element, path: Path) -> None:
@@ -272,8 +272,8 @@ def _check_links(robot: ElementTree.Element, path: Path) -> None:
                 raise RobotError(f"joint '{joint.get('name', '')}' of '{path}' has as its {end} {lacks}")
 
 
-def _mend_limits(robot: ElementTree.Element) -> list[str]:
-    """Leave out limits that are equal, as exporters write none, and put those in order that are not; gives both.
+def _repair_limits(robot: ElementTree.Element) -> list[str]:
+    """Leave out limits that are equal, as exporters write none, and put those in order that are not; returns both.
 
     MuJoCo would ignore both, the second without a word.
     """
@@ -298,7 +298,7 @@ def _mend_limits(robot: ElementTree.Element) -> list[str]:
     return notes + ([f"limits of {listed(swapped, 'joint')} interchanged, upper with lower"] if swapped else [])
 
 
-def _mend_colours(robot: ElementTree.Element) -> None:
+def _repair_colours(robot: ElementTree.Element) -> None:
     """Leave out colours that are not four numbers: they only show, and MuJoCo would refuse the robot for them."""
     for material in robot.iter("material"):
         for colour in material.findall("color"):
@@ -307,8 +307,8 @@ def _mend_colours(robot: ElementTree.Element) -> None:
                 material.remove(colour)
 
 
-def _mend_shapes(robot: ElementTree.Element, path: Path) -> list[str]:
-    """Remove shapes of size zero, which mark places, and kinds that MuJoCo cannot show; gives what was, in words."""
+def _repair_shapes(robot: ElementTree.Element, path: Path) -> list[str]:
+    """Remove shapes of size zero, which mark places, and kinds that MuJoCo cannot show; returns what was, in words."""
     empty, unknown = [], []
     for link in robot.iter("link"):
         name = link.get("name", "")
@@ -331,7 +331,7 @@ def _mend_shapes(robot: ElementTree.Element, path: Path) -> list[str]:
 
 
 def _drop_repeated_inertials(robot: ElementTree.Element) -> list[str]:
-    """Keep the first <inertial> of every link, as ROS does; gives the links that have several."""
+    """Keep the first <inertial> of every link, as ROS does; returns the links that have several."""
     found = []
     for link in robot.iter("link"):
         for further in link.findall("inertial")[1:]:
@@ -348,8 +348,8 @@ def _is_zero(number: str) -> bool:
         return False
 
 
-def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
-    """Make every inertia physically possible; gives what was repaired, in words."""
+def _repair_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
+    """Make every inertia physically possible; returns what was repaired, in words."""
     light, impossible = [], []
     mass_of = {}
     for link in robot.iter("link"):
@@ -388,7 +388,7 @@ def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
     if light:
         notes.append(f"{LEAST_MASS * 1e3:g} g given to {listed(light, 'link')} that moved without mass")
     if impossible:
-        notes.append(f"mended {listed(impossible, 'inertia')} that no body can have")
+        notes.append(f"repaired {listed(impossible, 'inertia')} that no body can have")
     return notes
 
 

@@ -41,7 +41,7 @@ def coefficient(velocity, sliding, p):
 
 @inlined
 def anchored(slip, velocity, memory, normal, p):
-    """Spring and damper from the anchor, which a sliding point drags along. Gives two forces (N) and the mode."""
+    """Spring and damper from the anchor, which a sliding point drags along. Returns two forces (N) and the mode."""
     x = -p.kt * slip[0] - p.ct * velocity[0]
     y = -p.kt * slip[1] - p.ct * velocity[1]
     x, y, mode = coulomb(x, y, coefficient(velocity, memory[MODE] == SLIDE, p) * normal)
@@ -55,7 +55,7 @@ def anchored(slip, velocity, memory, normal, p):
 
 @inlined
 def regularised(velocity, normal, p):
-    """A damper, limited to the cone. Gives two forces (N) and the mode."""
+    """A damper, limited to the cone. Returns two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p) * normal
     # The speed at which the damper reaches the cone. Under the load of an impact it is more than v_s, so that the
@@ -68,7 +68,7 @@ def regularised(velocity, normal, p):
 
 @inlined
 def lugre(velocity, memory, normal, p):
-    """Bristles that bend and slip. Gives two forces (N) and the mode."""
+    """Bristles that bend and slip. Returns two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p)
     if limit <= 0.0:
