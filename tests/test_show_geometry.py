@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from footfall import load_robot
-from footfall.show.frames import Mesh, body_meshes, box, capsule, cylinder, ellipsoid, simplified
+from footfall.show.frames import Mesh, body_meshes, box, capsule, cylinder, ellipsoid, merged, simplified
 
 HALF = np.array([0.1, 0.2, 0.3])
 # A round shape of 24 corners has (pi / 24)^2 / 1.5 = 1.1 % less area in each section, a sphere also between them.
@@ -90,6 +90,8 @@ def test_simplifying_keeps_the_shape_and_the_budget():
     assert len(few.faces) <= len(faces) // 2
     assert np.ptp(few.vertices, axis=0) == pytest.approx(np.ptp(vertices, axis=0), rel=0.15)
     assert simplified(many, len(faces)) is many
+    inside_each_other = merged([many] * 60)  # as the parts of a machine that a drawing program left together
+    assert 0 < len(simplified(inside_each_other, 200).faces) <= 200
 
 
 def test_visual_meshes_are_drawn_in_the_colours_of_the_model_and_collision_shapes_are_not():

@@ -12,6 +12,7 @@ import numpy as np
 
 from footfall.errors import RecordingError
 from footfall.measure import cop, momentum, overall_cop, zmp
+from footfall.measure.common import once
 from footfall.record import COLUMNS, Record
 from footfall.robot import Robot
 from footfall.standing import at_home
@@ -195,13 +196,11 @@ def _model_mesh(model: mujoco.MjModel, mesh: int) -> Shape:
     positions = model.mesh_vert[first : first + count]
     normals = model.mesh_normal[model.mesh_normaladr[mesh] :][: model.mesh_normalnum[mesh]]
     own = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
-    corners = np.stack([model.mesh_face[own].ravel(), model.mesh_facenormal[own].ravel()], axis=1)
-    pairs, faces = np.unique(corners, axis=0, return_inverse=True)
-    return (
-        positions[pairs[:, 0]].astype(float),
-        normals[pairs[:, 1]].astype(float),
-        faces.reshape(-1, 3),
-    )
+    # A pair as one number: NumPy sorts those much faster than rows.
+    corners = model.mesh_face[own].ravel() * np.int64(len(normals)) + model.mesh_facenormal[own].ravel()
+    pairs, faces = np.unique(corners, return_inverse=True)
+    position, normal = np.divmod(pairs, max(1, len(normals)))
+    return positions[position].astype(float), normals[normal].astype(float), faces.reshape(-1, 3)
 
 
 # ---- fewer triangles -------------------------------------------------------------------------------------------
@@ -215,18 +214,24 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
     if len(mesh.faces) <= most:
         return mesh
     low, size = mesh.vertices.min(axis=0), float(np.ptp(mesh.vertices, axis=0).max()) or 1.0
-    looking = np.sign(np.round(mesh.normals)).astype(np.int64)
+    looking = (np.sign(np.round(mesh.normals)).astype(np.int64) + 1) @ 3 ** np.arange(3)
     for cells in 2 ** np.arange(12, 0, -1):
         grid = np.floor((mesh.vertices - low) / size * cells).astype(np.int64)
-        _, first, member = np.unique(
-            np.concatenate([grid, looking], axis=1), axis=0, return_index=True, return_inverse=True
-        )
+        key = (grid @ (cells + 1) ** np.arange(3)) * 27 + looking  # one number for cell and look
+        _, first, member = np.unique(key, return_index=True, return_inverse=True)
         faces = member.reshape(-1)[mesh.faces]
         a, b, c = faces.T
-        faces = faces[(a != b) & (b != c) & (c != a)]
+        faces = _each_once(faces[(a != b) & (b != c) & (c != a)], len(first))
         if len(faces) <= most:
             return Mesh(mesh.vertices[first], mesh.normals[first], faces, mesh.colors[first])
     return mesh
+
+
+def _each_once(faces: np.ndarray, vertices: int) -> np.ndarray:
+    """The triangles without those that stand there already, with the same side outwards."""
+    begin = faces.argmin(axis=1)[:, None]
+    turned = np.take_along_axis(faces, (begin + np.arange(3)) % 3, axis=1)
+    return faces[np.unique(turned @ vertices ** np.arange(3), return_index=True)[1]]
 
 
 # ---- frames ---------------------------------------------------------------------------------------------------------
@@ -312,7 +317,7 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
         com, zero_moment = momentum(shown).com[::2], zmp(shown)[::2]
     if len(samples) > 1:
         zero_moment[-1] = zero_moment[-2]
-    meshes = body_meshes(recording.robot.model)
+    meshes = _meshes(recording.robot)
     position, quaternion = body_poses(recording.robot.model, recording.qpos[samples], list(meshes))
     frames = Frame(
         time=recording.time[samples],
@@ -330,6 +335,12 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
         push=_pushed_places(recording, samples),
     )
     return Scene(recording, samples, meshes, frames, *robot_sizes(recording.robot, meshes))
+
+
+@once
+def _meshes(robot: Robot) -> dict[int, Mesh]:
+    """What is drawn of each body, once for all recordings of a robot."""
+    return body_meshes(robot.model)
 
 
 def display_samples(time: np.ndarray, rate: float, most: int | None = None) -> np.ndarray:
