@@ -121,8 +121,8 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
 
 def save(rec: Recording, folder: str | Path) -> Path:
     """Save a recording, to the end also where Ctrl-C is pressed; returns the path as it was typed, to be copied."""
-    with to_the_end():
-        rec.save(folder)
+    with to_the_end(), progress_bar(f"saving {len(rec)} samples", 1.0, "") as progress:
+        rec.save(folder, progress=progress)
     return Path(folder)
 
 
