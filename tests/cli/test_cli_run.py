@@ -181,6 +181,13 @@ def test_bad_input_gives_one_sentence(args, code, told, capsys):
     assert told in one_line(capsys.readouterr().err)
 
 
+def test_a_file_does_not_take_the_place_of_a_module(tmp_path, capsys):
+    (tmp_path / "json.py").write_text("loads = None\n")
+    assert main(["laws", "--import", str(tmp_path / "json.py")]) == 1
+    assert "another module is called 'json'; rename the file" in one_line(capsys.readouterr().err)
+    assert json.loads("1") == 1
+
+
 @pytest.mark.parametrize("option", ["--law.kk=1", "--ground=wall", "--ground.angle=1", "--dt=fast"])
 def test_options_that_do_not_exist_are_usage_errors(option, capsys):
     assert main(["run", "ball", option]) == 2

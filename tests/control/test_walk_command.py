@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 
+import mujoco
 import pytest
 
 import footfall as ff
 from footfall.cli import main
 from footfall.cli.bench import survey_cells
-from footfall.study.outcomes import robot_outcome
+from footfall.study.outcomes import robot_outcome, walk_grounds
 
 
 def test_a_quadruped_walks_and_reports(capsys):
@@ -61,3 +62,18 @@ def test_a_robot_in_a_plane_takes_any_push_to_the_side():
     found = robot_outcome(ff.load_robot("planar-biped"), "time-stepping", steps=2)
     assert found.stands == "yes" and found.push == math.inf and "free base" in found.walks
     assert survey_cells(found)[3] == "any"
+
+
+def test_steps_are_as_long_as_the_legs_wherever_the_frame_of_the_base_is():
+    leg = """<body name="{0}" pos="{1} 0 {2}"><joint axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02"/>
+      <geom name="{0}" type="sphere" pos="0 0 -.38" size=".02"/></body>"""
+    runs = []
+    for raised in (0.0, 0.4):  # the frame of the base at floor level, and at the hips
+        legs = leg.format("front", 0.1, 0.4 - raised) + leg.format("hind", -0.1, 0.4 - raised)
+        trunk = f'<geom type="box" pos="0 0 {0.5 - raised}" size=".2 .1 .05"/>'
+        base = f'<body name="base" pos="0 0 {raised}"><freejoint/>{trunk}{legs}</body>'
+        robot = ff.load_robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{base}</worldbody></mujoco>"))
+        ground = walk_grounds(robot, ff.control.Walk(speed=0.3, steps=4))["5 cm steps"]()
+        runs.append(dict(ground.options)["run"])
+    assert runs[0] == pytest.approx(runs[1]) and 0.8 * 0.38 - 1e-9 <= runs[0] <= 0.8 * 0.4 + 1e-9  # hip to ball

@@ -233,6 +233,18 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(call, sentence):
         call([still, replace(still)])
 
 
+def test_errors_of_ones_own_are_added_and_weights_of_others_are_refused():
+    def miss(sim, trial):
+        return {"one": abs(sim.ground.dynamic_friction - 0.4), "other": 0.01 * trial}
+
+    given = {"parameters": {"ground.friction": (0.1, 1.0)}, "robot": ff.load_robot("ball"), "simulate": miss}
+    found = fit("spring-damper", [1, 2, 3], evaluations=40, **given)
+    assert found.parameters[0].value == pytest.approx(0.4, abs=0.01)
+    assert found.errors.mean() == pytest.approx(0.02, abs=0.01)
+    with pytest.raises(StudyError, match="names an error 'none', and simulate returns one, other"):
+        fit("spring-damper", [1, 2, 3], weights={"none": 1.0}, **given)
+
+
 def test_damaged_toss_files_are_refused(tmp_path):
     for name, arrays, sentence in (
         ("a", {"state": np.zeros((3, 13))}, "no array 'toss'"),

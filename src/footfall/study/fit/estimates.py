@@ -13,7 +13,7 @@ values of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -67,7 +67,7 @@ def _step(
     """The result at the minimum of one quadratic, or at the best if that is no better, and the distance of the
     evaluations.
     """
-    trials, names = np.arange(at_best.size), np.arange(best.size)
+    trials = np.arange(at_best.size)
     unknown = Curvature(best, at_best, np.full(best.size, np.nan))
     if trials.size < 3:
         return unknown, widest
@@ -77,37 +77,18 @@ def _step(
 
     base = robust(at_best[:, None], scale)
     inward = np.where(best < 0.5, 1.0, -1.0)
-    size, rise = widest.copy(), np.zeros(best.size)
-    for i in names:
-        while size[i] > NARROWEST:
-            rise[i] = losses(best + inward * size * (np.arange(best.size) == i)).mean() - base.mean()
-            if rise[i] <= RISE * base.mean():
-                break
-            size[i] *= max(0.1, 0.9 * np.sqrt(RISE * base.mean() / rise[i]))
-    names = names[np.abs(rise[names]) > FLAT * base.mean()]
+    size, names = _distances(losses, best, inward, base.mean(), widest)
     if not names.size:
         return unknown, size
-    unit = np.eye(names.size)
-    # Twice inward where a step outward would leave the range.
-    outward = [-1.0 if 0.0 <= best[i] - inward[i] * size[i] <= 1.0 else 2.0 for i in names]
-    design = [np.zeros(names.size), *unit, *(a * u for a, u in zip(outward, unit, strict=True))]
-    design += [unit[i] + unit[j] for i, j in combinations(range(names.size), 2)]
 
     def full(u: np.ndarray) -> np.ndarray:
         x = best.copy()
         x[names] += inward[names] * size[names] * u
         return np.clip(x, 0.0, 1.0)
 
-    found = np.array([base, *(losses(full(u)) for u in design[1:])])  # (m, trials)
-    pairs = [(i, i) for i in range(names.size)] + list(combinations(range(names.size), 2))
-    at = np.array(design)
-    terms = np.column_stack([np.ones(len(at)), at, *(at[:, i] * at[:, j] for i, j in pairs)])
-    coefficients = np.linalg.solve(terms, found)
-    gradient = coefficients[1 : 1 + names.size]  # (d, trials)
-    hessian = np.zeros((names.size, names.size))
-    for pair, value in zip(pairs, coefficients[1 + names.size :].mean(axis=1), strict=True):
-        hessian[pair] += value
-        hessian[pair[::-1]] += value
+    # Twice inward where a step outward would leave the range.
+    outward = [-1.0 if 0.0 <= best[i] - inward[i] * size[i] <= 1.0 else 2.0 for i in names]
+    gradient, hessian = _quadratic(lambda u: losses(full(u)), base, outward)
     if np.linalg.eigvalsh(hessian)[0] <= 1e-9 * np.trace(hessian):
         return unknown, size
     inverse = np.linalg.inv(hessian)
@@ -122,6 +103,42 @@ def _step(
     if base.mean() - robust(there, scale) > KEPT * promised:
         return Curvature(point, there, spread), size
     return unknown._replace(spread=spread), size
+
+
+def _distances(
+    losses: Callable[[np.ndarray], np.ndarray], best: np.ndarray, inward: np.ndarray, base: float, widest: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far from the best the loss is to be evaluated along each parameter, and which parameters change it."""
+    size, rise = widest.copy(), np.zeros(best.size)
+    for i in range(best.size):
+        while size[i] > NARROWEST:
+            rise[i] = losses(best + inward * size * (np.arange(best.size) == i)).mean() - base
+            if rise[i] <= RISE * base:
+                break
+            size[i] *= max(0.1, 0.9 * np.sqrt(RISE * base / rise[i]))
+    return size, np.flatnonzero(np.abs(rise) > FLAT * base)
+
+
+def _quadratic(
+    losses: Callable[[np.ndarray], np.ndarray], base: np.ndarray, outward: list[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients (d, trials) of the trials and Hessian (d, d) of their mean, of a quadratic through the losses.
+
+    ``losses`` are those of the trials at a place in units of the distances; ``base`` those at the origin; ``outward``
+    is the second place along each axis, the first is at one.
+    """
+    d = len(outward)
+    unit, pairs = np.eye(d), list(combinations(range(d), 2))
+    at = np.array([np.zeros(d), *unit, *(a * u for a, u in zip(outward, unit, strict=True))])
+    at = np.array([*at, *(unit[i] + unit[j] for i, j in pairs)])
+    products = [(i, i) for i in range(d)] + pairs
+    terms = np.column_stack([np.ones(len(at)), at, *(at[:, i] * at[:, j] for i, j in products)])
+    coefficients = np.linalg.solve(terms, np.array([base, *(losses(u) for u in at[1:])]))
+    hessian = np.zeros((d, d))
+    for pair, value in zip(products, coefficients[1 + d :].mean(axis=1), strict=True):
+        hessian[pair] += value
+        hessian[pair[::-1]] += value
+    return coefficients[1 : 1 + d], hessian
 
 
 #: Share of its range that the interval of an identifiable parameter covers at most.
