@@ -11,6 +11,7 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.ground import Ground
 from footfall.robot import Robot
+from footfall.robot.model import FREE, height_of_root
 
 #: Share of its standing height over the ground below which the centre of mass, or the base, of a robot has fallen: legs
 #: that are folded so far carry it no more.
@@ -83,11 +84,10 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
     data = scratch_data(model)
     data.qpos[:] = robot.home
     roots = model.body_rootid[robot.point_body]
-    rising: list[tuple[int, np.ndarray]] = []  # address of a root's height, and which points it moves
+    rising: list[tuple[int, float, np.ndarray]] = []  # address of a root's height, its sign, which points it moves
     for root in dict.fromkeys(roots.tolist()):
         joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
-        free = next((model.jnt_qposadr[j] for j in joints if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE), None)
-        slide = next((model.jnt_qposadr[j] for j in joints if _is_vertical_slide(model, j)), None)
+        free = next((model.jnt_qposadr[j] for j in joints if model.jnt_type[j] == FREE), None)
         if free is not None:
             data.qpos[free : free + 2] += at
             if align:
@@ -95,15 +95,15 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
                 turn = np.zeros(4)
                 mujoco.mju_quatZ2Vec(turn, np.ascontiguousarray(normal, dtype=float))
                 mujoco.mju_mulQuat(data.qpos[free + 3 : free + 7], turn, data.qpos[free + 3 : free + 7].copy())
-        height = slide if free is None else free + 2
+        height = height_of_root(model, root)
         if height is not None:
-            rising.append((int(height), roots == root))
+            rising.append((*height, roots == root))
     for _ in range(50 if rising else 0):  # one pass on a plane; a few where the height changes under the feet
         mujoco.mj_kinematics(model, data)
         gap, normal = point_gaps(robot, ground, data)
-        lifts = [-np.min((gap / np.maximum(normal[:, 2], 0.1))[own]) for _, own in rising]
-        for (height, _), lift in zip(rising, lifts, strict=True):
-            data.qpos[height] += lift
+        lifts = [-np.min((gap / np.maximum(normal[:, 2], 0.1))[own]) for _, _, own in rising]
+        for (address, sign, _), lift in zip(rising, lifts, strict=True):
+            data.qpos[address] += sign * lift
         if max(map(abs, lifts)) < 1e-12:
             break
     return data.qpos.copy()
@@ -138,8 +138,3 @@ def scratch_data(model: mujoco.MjModel) -> mujoco.MjData:
         _kept.model, _kept.data = model, mujoco.MjData(model)
     data: mujoco.MjData = _kept.data
     return data
-
-
-def _is_vertical_slide(model: mujoco.MjModel, joint: int) -> bool:
-    at_root = model.body_parentid[model.jnt_bodyid[joint]] == 0
-    return bool(at_root and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE and model.jnt_axis[joint][2] == 1)

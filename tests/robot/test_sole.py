@@ -107,7 +107,7 @@ def test_a_ball_is_the_foot_alone_where_the_end_of_the_shank_stays_above_it(half
 
 
 def test_a_sphere_inside_the_outline_of_the_others_is_kept():
-    places = [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1), (0, 0)]
+    places = [(-0.1, -0.05), (0.1, -0.05), (0.1, 0.05), (-0.1, 0.05), (0, 0)]
     spheres = "".join(f'<geom type="sphere" size="0.02" pos="{x} {y} -0.05"/>' for x, y in places)
     foot = load_robot(biped(spheres)).feet[0]
     assert (len(foot.polygon), len(foot.points)) == (4, 5)

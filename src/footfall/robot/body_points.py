@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.robot.foot import Foot
+from footfall.robot.pose import posed
 from footfall.robot.shapes import CUBE, KIND, Wheel, hull, hull_vertices, rims_of, wheel_of
 from footfall.robot.sole import SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
 
@@ -62,9 +63,7 @@ def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...])
     """All points of a robot's bodies that do not belong to a sole; ``home`` (nq,) is a pose in which the soles lie
     flat.
     """
-    data = mujoco.MjData(model)
-    data.qpos[:] = home
-    mujoco.mj_kinematics(model, data)
+    data = posed(model, home)
     foot_body = [model.body(foot.body).id for foot in feet]
     groups: dict[int, list[int]] = {}
     for geom in range(model.ngeom):

@@ -15,6 +15,7 @@ import numpy as np
 from footfall.errors import RobotError
 from footfall.robot.foot import LEG_WORDS, Foot
 from footfall.robot.model import SLIDE, base_of, chain_of
+from footfall.robot.pose import posed
 
 UP = np.array([0.0, 0.0, 1.0])
 AXES = {"x": (1.0, 0.0), "+x": (1.0, 0.0), "-x": (-1.0, 0.0), "y": (0.0, 1.0), "+y": (0.0, 1.0), "-y": (0.0, -1.0)}
@@ -54,9 +55,7 @@ class Leg(NamedTuple):
 
 def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -> Facing:
     """Which way a robot faces in its home pose (nq,)."""
-    data = mujoco.MjData(model)
-    data.qpos[:] = home
-    mujoco.mj_kinematics(model, data)
+    data = posed(model, home)
     legs, root = _legs(model, feet)
     slides = _level_slides(model, data, root)
     if len(slides) == 1:

@@ -15,7 +15,7 @@ import numpy as np
 
 from footfall.errors import RobotError, did_you_mean, warn
 from footfall.robot.foot import LEG_WORDS, Foot, as_points
-from footfall.robot.model import AT_JOINT, moving_bodies
+from footfall.robot.model import AT_JOINT, chain_of, moving_bodies, some
 from footfall.robot.shapes import KIND, SOLID
 from footfall.robot.sole import (
     FEW,
@@ -64,7 +64,7 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
         lowest[body] = min(low, lowest.get(body, np.inf))
     reaching = {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}
     reaching |= _tipped_onto(model, data, geoms, reaching)
-    above = {ancestor for b in reaching for ancestor in _ancestors(model, b)}
+    above = {ancestor for b in reaching for ancestor in chain_of(model, b)[1:]}
     chosen = [b for b in sorted(reaching) if b not in above or lowest[b] <= floor + CHAIN_REACH * (top - floor)]
 
     groups: dict[int, list[int]] = {}
@@ -109,7 +109,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
     if not geoms and not bare:
         raise RobotError(
             "the robot has no collision geometry to find feet in, nor any that shows; give their contact points, "
-            f'feet={{"left": ("<body>", points)}}, points (P, 3) in the body\'s frame, of: {_some(_body_names(model))}'
+            f'feet={{"left": ("<body>", points)}}, points (P, 3) in the body\'s frame, of: {some(_body_names(model))}'
         )
     if geoms:
         spans = [_span(model, data, g) for g in geoms]
@@ -121,7 +121,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
     names = dict.fromkeys(model.body(model.geom_bodyid[g]).name for g in bare)
     lacking = f"{len(names)} of its bodies have" if geoms else "it has"
     warn(
-        f"{lacking} no collision geometry ({_some(list(names))}): feet are found in what the robot shows, and nothing "
+        f"{lacking} no collision geometry ({some(list(names))}): feet are found in what the robot shows, and nothing "
         "else of it touches the ground"
     )
     return geoms + bare
@@ -161,13 +161,9 @@ def _warn_of_bodies_below(
     below = [model.body(b).name for b in heavy if data.xipos[b, 2] < floor - BARE * (top - lowest)]
     if below:
         warn(
-            f"bodies lie below all geometry that could touch the ground ({_some(below)}): if these are its legs, give "
+            f"bodies lie below all geometry that could touch the ground ({some(below)}): if these are its legs, give "
             f'their contact points, feet={{"left": ("{below[-1]}", points)}}'
         )
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot | _Place:
@@ -219,7 +215,7 @@ def _bodies_of_robot(model: mujoco.MjModel) -> set[int]:
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
     """Collidable geoms of a body; failing these, of bodies fixed below it; failing these, its visual ones."""
-    below = [b for b in range(body, model.nbody) if body in (b, *_ancestors(model, b))]
+    below = [b for b in range(body, model.nbody) if body in chain_of(model, b)]
     fixed = [b for b in below if model.body_weldid[b] == model.body_weldid[body]]
     solid = [g for g in range(model.ngeom) if model.geom_type[g] in SOLID]
     for bodies, visual in (([body], False), (fixed, False), ([body], True), (fixed, True)):
@@ -355,14 +351,6 @@ def _span(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float,
     """Lowest point of a geom and its highest corner, m."""
     centre, radius = corners(model, data, geom)
     return float(np.min(centre @ UP - radius)), float(np.max(centre @ UP + radius))
-
-
-def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
-    chain = []
-    while body > 0:
-        body = int(model.body_parentid[body])
-        chain.append(body)
-    return chain
 
 
 def _body_names(model: mujoco.MjModel) -> list[str]:

@@ -14,7 +14,7 @@ import mujoco
 from footfall.errors import RobotError, warn
 from footfall.robot.built_in import BUILT_IN, robots
 from footfall.robot.mesh_files import add_asset, as_stl, find_mesh, is_readable
-from footfall.robot.model import check_sizes, check_table, one_line
+from footfall.robot.model import check_sizes, check_table, one_line, some
 from footfall.robot.urdf import read_tree, read_urdf, root_name
 
 ENDINGS = (".xml", ".mjcf", ".urdf")
@@ -128,9 +128,8 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
     spec.modelfiledir = ""
     spec.assets = assets
     if missing:
-        names = ", ".join(missing[:4]) + (", ..." if len(missing) > 4 else "")
         count = f"{len(missing)} file{'s' if len(missing) > 1 else ''}"
-        message = f"robot '{name}': {count} missing that only show in pictures: {names}"
+        message = f"robot '{name}': {count} missing that only show in pictures: {some(missing)}"
         warn(message)
     return assets
 

@@ -93,10 +93,9 @@ def _is_level(quat: np.ndarray) -> bool:
 def warn_of_scenery(parts: Sequence[str], name: str) -> None:
     """Warn of stairs, walls and terrain that a model has for the robot to touch: the ground takes their place."""
     if parts:
-        listed = ", ".join(parts[:NAMED]) + (", ..." if len(parts) > NAMED else "")
         warn(
-            f"robot '{name}': nothing touches what its model has fixed in the world ({listed}); the ground takes its "
-            "place: ground=ff.Ground.stairs(...), heightfield(...) or function(...)"
+            f"robot '{name}': nothing touches what its model has fixed in the world ({some(parts)}); the ground takes "
+            "its place: ground=ff.Ground.stairs(...), heightfield(...) or function(...)"
         )
 
 
@@ -104,8 +103,8 @@ def warn_of_flexes(model: mujoco.MjModel, name: str) -> None:
     """Warn of soft bodies: contact points are those of rigid ones."""
     solid = [i for i in range(model.nflex) if model.flex_contype[i] or model.flex_conaffinity[i]]
     if solid:
-        names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i) or f"flex {i}" for i in solid[:NAMED]]
-        warn(f"robot '{name}': MuJoCo's flexes have no contact points and fall through the ground ({', '.join(names)})")
+        names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i) or f"flex {i}" for i in solid]
+        warn(f"robot '{name}': MuJoCo's flexes have no contact points and fall through the ground ({some(names)})")
 
 
 def moving_bodies(model: mujoco.MjModel) -> np.ndarray:
@@ -128,6 +127,21 @@ def base_of(model: mujoco.MjModel, feet: Iterable[int]) -> int:
     chains = [chain_of(model, body) for body in dict.fromkeys(feet)]
     shared = [body for body in chains[0] if all(body in chain for chain in chains)]
     return shared[0] if shared and len(chains) > 1 else chains[0][-1]
+
+
+def height_of_root(model: mujoco.MjModel, root: int) -> tuple[int, float] | None:
+    """Address in qpos of the height of a root, and 1.0 where it counts upwards, -1.0 downwards; of a free joint or a
+    vertical slide, None where the root cannot rise.
+    """
+    axis = np.zeros(3)
+    for joint in range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root]):
+        address, kind = int(model.jnt_qposadr[joint]), model.jnt_type[joint]
+        if kind == FREE:
+            return address + 2, 1.0
+        mujoco.mju_rotVecQuat(axis, model.jnt_axis[joint], model.body_quat[root])
+        if kind == SLIDE and abs(axis[2]) > 1 - 1e-9:
+            return address, float(np.sign(axis[2]))
+    return None
 
 
 def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
@@ -263,6 +277,11 @@ def model_name(model: mujoco.MjModel) -> str:
     return model.names.split(b"\0", 1)[0].decode() or "robot"
 
 
+def some(names: Sequence[str]) -> str:
+    """At most a few of these names: a, b, c, d, ..."""
+    return ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+
+
 def one_line(error: Exception) -> str:
     """The message of an error on one line."""
     return " ".join(str(error).split())
@@ -309,13 +328,12 @@ def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, exclu
     """Warn of bodies that overlap, deeper than by rounding if they were ``excluded``, once for all of them."""
     told = [pair for pair in sorted(pairs, key=lambda pair: -pairs[pair]) if excluded or pairs[pair] > TOLD]
     if told:
-        named = ", ".join(f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in told[:3])
-        more = ", ..." if len(told) > 3 else ""
+        named = some([f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in told])
         many = f"{len(told)} pairs of bodies overlap" if len(told) > 1 else "two bodies overlap"
         then = (
             "and no longer collide" if excluded else "and MuJoCo pushes them apart: is the pose right, are the meshes?"
         )
-        warn(f"robot '{name}': {many} where it stands, {then}: {named}{more}")
+        warn(f"robot '{name}': {many} where it stands, {then}: {named}")
 
 
 def _thrown(model: mujoco.MjModel, bodies: list[int]) -> bool:

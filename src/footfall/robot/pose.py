@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.errors import RobotError, did_you_mean, warn
 from footfall.robot.foot import Foot
-from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE
+from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE, height_of_root, some
 
 STANDING_KEYS = ("home", "stand", "standing")
 BEYOND = 1e-6  # rad or m: a pose this little outside a joint's range is rounded, and not worth a word
@@ -85,10 +85,9 @@ def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]
         if d > BEYOND
     ]
     if far:
-        more = ", ..." if len(far) > 4 else ""
         warn(
             f"the standing pose of robot '{name}' lies outside the limits of {len(far)} joint"
-            f"{'s' if len(far) > 1 else ''} and was moved in: {', '.join(far[:4])}{more} (rad or m)"
+            f"{'s' if len(far) > 1 else ''} and was moved in: {some(far)} (rad or m)"
         )
     qpos[at] = np.where(off > BEYOND, inside, qpos[at])
     return {int(j) for j in limited[off > BEYOND]}
@@ -104,14 +103,9 @@ def set_down(
     roots = [int(model.body_rootid[model.body(foot.body).id]) for foot in feet]
     for root in dict.fromkeys(roots):
         own = [foot for foot, its in zip(feet, roots, strict=True) if its == root]
-        joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
-        for joint in joints:
-            address, kind = model.jnt_qposadr[joint], model.jnt_type[joint]
-            vertical = abs(model.jnt_axis[joint, 2]) > 1 - 1e-9 and abs(model.body_quat[root, 0]) > 1 - 1e-9
-            if kind == FREE or (kind == SLIDE and vertical):
-                index, sign = (address + 2, 1.0) if kind == FREE else (address, np.sign(model.jnt_axis[joint, 2]))
-                _lower(data, pose, own, int(index), float(sign))
-                break
+        height = height_of_root(model, root)
+        if height is not None:
+            _lower(data, pose, own, *height)
     return pose
 
 

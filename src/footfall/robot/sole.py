@@ -312,7 +312,7 @@ def check_polygon(ring: np.ndarray, foot: str) -> None:
         )
     edge = np.roll(ring, -1, axis=0) - ring
     turn = np.cross(np.roll(edge, 1, axis=0), edge) @ normal / size**2
-    heading = np.column_stack([edge @ axis for axis in _across(normal)])
+    heading = np.column_stack([edge @ axis for axis in sole_axes(normal)])
     angle = np.arctan2(heading[:, 1], heading[:, 0])
     around = np.angle(np.exp(1j * (angle - np.roll(angle, 1)))).sum()
     sense = np.sign(turn.sum())
@@ -323,10 +323,3 @@ def check_polygon(ring: np.ndarray, foot: str) -> None:
             f"foot '{foot}': its polygon is not convex, {where}; {supported}; split the sole into several feet, "
             "or give contact points, (body, points), whose hull is then the sole"
         )
-
-
-def _across(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two unit vectors that span the plane across a unit normal."""
-    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
-    first /= np.linalg.norm(first)
-    return first, np.cross(normal, first)

@@ -29,7 +29,7 @@ from footfall.robot.mesh_files import (
     packages,
     with_thickness,
 )
-from footfall.robot.model import HINGE, SLIDE
+from footfall.robot.model import HINGE, SLIDE, some
 
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 DECLARATION = re.compile(r"^\s*<\?xml\b.*?\?>", re.DOTALL)
@@ -454,5 +454,4 @@ def _drop_repeated_name(robot: ElementTree.Element) -> None:
 def listed(names: Sequence[str], one: str, several: str | None = None) -> str:
     """A count with at most four names: 5 links (a, b, c, d, ...)."""
     unique = list(dict.fromkeys(names))
-    shown = ", ".join(unique[:4]) + (", ..." if len(unique) > 4 else "")
-    return f"{len(unique)} {one if len(unique) == 1 else several or one + 's'} ({shown})"
+    return f"{len(unique)} {one if len(unique) == 1 else several or one + 's'} ({some(unique)})"
