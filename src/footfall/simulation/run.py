@@ -18,7 +18,6 @@ from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import recovery, step
 from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
-from footfall.engine.events import integration
 from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LACKING, LIVE, LOST, SIZES
 from footfall.engine.tape import CONCERNED, END, NEXT, SAMPLES, STEP, Tape
@@ -51,7 +50,7 @@ from footfall.simulation.task import (
     step_count,
     vector,
 )
-from footfall.simulation.workspace import prepared, take_workspace
+from footfall.simulation.workspace import loop_of, prepared, take_workspace
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
 CHECK_INTERVAL = 0.05
@@ -73,7 +72,7 @@ class Run:
         recorded: bool = True,
     ) -> None:
         sim = self.simulation = simulation
-        self._engine: Any = integration if sim.law.event_driven else step
+        self._engine = loop_of(sim.law)
         finish_compiling = start_compiling(sim, self._engine)
         if task.start is not None:
             check_start(task.start, task.qpos, task.qvel)

@@ -54,51 +54,60 @@ class Setup:
         body_contacts: bool = True,
     ) -> None:
         self.prepared: Any = None  # what all runs share, see :func:`footfall.simulation.workspace.prepared`
-        self.robot = as_robot(robot)
-        self.ground = as_ground(ground)
-        self.law = make_law(law)
-        if not self.robot.mass > mujoco.mjMINVAL:
-            raise SimulationError(
-                f"{self.robot.name} weighs {self.robot.mass:g} kg, next to nothing for MuJoCo: give its bodies masses"
-            )
-        if not self.robot.has_inertia:
-            raise SimulationError(
-                f"the inertia matrix of {self.robot.name} is singular in its home pose: masses or lengths of its "
-                "bodies are too far apart"
-            )
+        self.robot, self.ground, self.law = as_robot(robot), as_ground(ground), make_law(law)
+        self._check_robot()
         if dt is not None and not (is_number(dt) and 0 < dt <= LONGEST_STEP):
             raise SimulationError(f"dt = {dt} but it must be a positive number of seconds, at most {LONGEST_STEP:g}")
         self.dt = usual_step(self.law, self.robot, self.ground) if dt is None else float(dt)
+        self.integrator, self.body_contacts = integrator, body_contacts
+        self._check_method()
+        self.scene: RunModel = compose(self.robot, self.law, self.dt, body_contacts=body_contacts)
+        self._check_model()
+
+    def _check_robot(self) -> None:
+        """Refuse a robot that nothing can move in a finite way."""
+        robot = self.robot
+        if not robot.mass > mujoco.mjMINVAL:
+            raise SimulationError(
+                f"{robot.name} weighs {robot.mass:g} kg, next to nothing for MuJoCo: give its bodies masses"
+            )
+        if not robot.has_inertia:
+            raise SimulationError(
+                f"the inertia matrix of {robot.name} is singular in its home pose: masses or lengths of its bodies are "
+                "too far apart"
+            )
+
+    def _check_method(self) -> None:
+        """Refuse an integrator or a step that the law cannot have."""
+        law, integrator = self.law, self.integrator
         if integrator not in ("euler", "rk4"):
             raise SimulationError(
                 f"no integrator is called '{integrator}': {did_you_mean(str(integrator), ('euler', 'rk4'))}"
             )
-        if integrator == "rk4" and not self.law.smooth:
+        if integrator == "rk4" and not law.smooth:
             raise SimulationError(
-                f"integrator rk4 needs a law whose force is continuous; {self.law.name} is not: use 'euler'"
+                f"integrator rk4 needs a law whose force is continuous; {law.name} is not: use 'euler'"
             )
-        if self.law.event_driven and self.dt > LONGEST_PERIOD:
+        if law.event_driven and self.dt > LONGEST_PERIOD:
             raise SimulationError(
-                f"dt = {self.dt:g} s, but {self.law.name} looks for events within a period of controls and records, "
-                f"which may last {LONGEST_PERIOD:g} s at most: use a smaller dt"
+                f"dt = {self.dt:g} s, but {law.name} looks for events within a period of controls and records, which "
+                f"may last {LONGEST_PERIOD:g} s at most: use a smaller dt"
             )
-        self.integrator = integrator
-        self.body_contacts = body_contacts
-        self.scene: RunModel = compose(self.robot, self.law, self.dt, body_contacts=body_contacts)
-        self._check_model()
-        for feature, count in (("plugins", self.scene.model.nplugin), ("delayed actuators", self.scene.model.nhistory)):
-            if count:
-                raise SimulationError(f"{self.robot.name} uses MuJoCo's {feature}, which Footfall's step does not run")
 
     def _check_model(self) -> None:
-        """Refuse settings under which forces would vanish silently; warn of those that no other law has."""
-        options, name = self.scene.model.opt, self.robot.name
+        """Refuse what the step does not run, and settings under which forces would vanish silently; warn of those that
+        no other law has.
+        """
+        model, name = self.scene.model, self.robot.name
+        for feature, count in (("plugins", model.nplugin), ("delayed actuators", model.nhistory)):
+            if count:
+                raise SimulationError(f"{name} uses MuJoCo's {feature}, which Footfall's step does not run")
         if not self.law.native:
             if (self.robot.model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any():
                 warn(f"actuators of {name} adhere to MuJoCo's own contacts alone, and do nothing under {self.law.name}")
             return
         for flag in ("constraint", "contact"):
-            if options.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}")):
+            if model.opt.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}")):
                 raise SimulationError(
                     f'{name} says <flag {flag}="disable"/>, and so MuJoCo would give no contact forces under law mujoco'
                 )
@@ -180,24 +189,10 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
     widened = widen(model)
     points = robot.point_count + len(robot.others)
     _give_room(model, points)
-    contact = np.zeros(1, dtype=bridge.CONTACT)
-    ground_geom = -1
+    contacts = _native_contacts(model, robot, own, points)
+    soft = contacts.soft
     kinds: tuple[int, ...] = KINDS
-    soft = make_soft_contacts(model, (0.0, 0.0), (0.0,) * 5, 0)
-    if own is not None:
-        model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{own.cone.upper()}")
-        model.opt.impratio = own.impratio
-        model.opt.iterations = max(model.opt.iterations, ITERATIONS)
-        model.opt.ls_iterations = max(model.opt.ls_iterations, SEARCHES)
-        contact["dim"] = 3
-        contact["friction"] = [0, 0, 0.005, 0.0001, 0.0001]
-        contact["solref"], contact["solimp"] = own.solref, own.solimp
-        contact["flex"], contact["elem"], contact["vert"] = -1, -1, -1
-        contact["efc_address"] = -1
-        ground_geom = _first_geom(model, 0, "the ground")
-        for foot in robot.feet:
-            _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
-        soft = make_soft_contacts(model, own.solref, own.solimp, points)
+    if native:
         # Which equalities of single joints are active is part of the state, also for MuJoCo's own solver.
         kinds = (FRICTION, LIMIT) if soft.folded else ()
     joints, rows = make_joint_rows(model, kinds), model
@@ -207,8 +202,27 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
         rows = copy.copy(model) if native else model
         leave_to_joint_rows(rows, kinds)
         rows.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
-    ids = np.zeros(points, dtype=np.int64)
-    return RunModel(model, rows, Native(contact, int(ground_geom), ids, soft), joints, widened)
+    return RunModel(model, rows, contacts, joints, widened)
+
+
+def _native_contacts(model: mujoco.MjModel, robot: Robot, own: NativeContact | None, points: int) -> Native:
+    """Our contact points as contacts of MuJoCo, where those are the law: its ``own`` settings go into the model."""
+    contact, ids = np.zeros(1, dtype=bridge.CONTACT), np.zeros(points, dtype=np.int64)
+    if own is None:
+        return Native(contact, -1, ids, make_soft_contacts(model, (0.0, 0.0), (0.0,) * 5, 0))
+    model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{own.cone.upper()}")
+    model.opt.impratio = own.impratio
+    model.opt.iterations = max(model.opt.iterations, ITERATIONS)
+    model.opt.ls_iterations = max(model.opt.ls_iterations, SEARCHES)
+    contact["dim"] = 3
+    contact["friction"] = [0, 0, 0.005, 0.0001, 0.0001]
+    contact["solref"], contact["solimp"] = own.solref, own.solimp
+    contact["flex"], contact["elem"], contact["vert"] = -1, -1, -1
+    contact["efc_address"] = -1
+    ground = _first_geom(model, 0, "the ground")
+    for foot in robot.feet:
+        _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
+    return Native(contact, ground, ids, make_soft_contacts(model, own.solref, own.solimp, points))
 
 
 @lru_cache(maxsize=8)  # hulls of large meshes take up to a second

@@ -10,71 +10,35 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from footfall.compiled import compile_cold, separate_kernels
 from footfall.contact import law_class, laws
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.event_law import EventLaw
-from footfall.contact.setting import Setting
 from footfall.control import controllers
 from footfall.process.cache_folder import cache_folder
 from footfall.process.machine import cores
 from footfall.process.workers import end_with_parent
 from footfall.simulation.first_start import HELPER, claim, spawn
 from footfall.simulation.simulation import Simulation
+from footfall.simulation.workspace import idle_workspace, loop_of
 from footfall.simulation.worlds import Worlds
 
 
-class _Nothing(NamedTuple):
-    none: float
-
-
-def _idle(contacts, dt, memory, force, mode, scratch, signals, parameters):
-    return 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class _IdleInSteps(CoupledLaw):
-    """A law of time steps without forces."""
-
-    name = "idle-in-steps"
-    citation = "none"
-    kernel = staticmethod(_idle)
-
-    def resolve(self, setting: Setting) -> _Nothing:
-        return _Nothing(0.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _IdleEvents(EventLaw):
-    """An event-driven law without forces: the loop compiled for it serves all others."""
-
-    name = "idle-events"
-    citation = "none"
-    kernel = staticmethod(_idle)
-    impact = staticmethod(_idle)
-    memory_size = 16
-    tolerance: float = 1e-6
-
-    def in_steps(self) -> CoupledLaw:
-        return _IdleInSteps()
-
-    def resolve(self, setting: Setting) -> _Nothing:
-        return _Nothing(0.0)
-
-
-def compile_loop() -> None:
-    """Compile the loop of time steps; its types are the same for all laws, so one without forces will do."""
-    Simulation("ball", law=_IdleInSteps()).run(0.0)
+def compile_loop(law: str = "time-stepping") -> None:
+    """Compile the loop of a law, but not the law: the loop is the same for all of its kind. No step is taken."""
+    sim = Simulation("ball", law=law)
+    space = idle_workspace(sim)
+    tape = space.make_tape(1, sim.robot.point_count, 0)
+    loop_of(sim.law).advance(*space.laid_out(tape), 0, 0)
 
 
 def compile_events() -> None:
     """Compile the event-driven loop."""
-    Simulation("ball", law=_IdleEvents()).run(0.0)
+    compile_loop("acceleration-complementarity")
 
 
 def compile_loops() -> None:

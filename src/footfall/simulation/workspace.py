@@ -489,9 +489,19 @@ def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
     return found
 
 
-def loop_types(sim: Setup) -> list[Any]:
-    """The types of the parts of a loop: they are known before the law is compiled."""
+def loop_of(law: Law) -> Any:
+    """The module whose ``advance`` is the loop of a law: from event to event, or in time steps."""
+    return integration if law.event_driven else step
+
+
+def idle_workspace(sim: Setup) -> Workspace:
+    """A workspace whose loop calls no law: its types are those of every law, and are known before one is compiled."""
     idle = idle_laws()
     laws = integration.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
-    space = Workspace(sim, prepared_with(sim, laws, None))
+    return Workspace(sim, prepared_with(sim, laws, None))
+
+
+def loop_types(sim: Setup) -> list[Any]:
+    """The types of the parts of a loop."""
+    space = idle_workspace(sim)
     return [numba.typeof(part) for part in (space._world, *space.room.refer())]
