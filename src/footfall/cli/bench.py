@@ -13,6 +13,7 @@ import tyro
 
 from footfall.cli.shared.output import print_json, print_rows, print_table, progress_bar, say, sentences_bar, text_of
 from footfall.errors import FootfallError
+from footfall.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from footfall.ground import Ground
@@ -199,7 +200,8 @@ class Stress:
             columns = (*head, *(f"{name}>" for name in STRESS_COLUMNS))
             print_table(columns, [[*key, *_outcome_cells(one)] for key, one in rows.items()])
         if self.out is not None:
-            self.out.write_text(self._page(robots, len(grounds), found, by_law), encoding="utf-8")
+            with atomic_write(self.out) as part:
+                part.write_text(self._page(robots, len(grounds), found, by_law), encoding="utf-8")
             say(f"wrote {self.out}")
         return int(any(one.failed for one in rows.values()))
 

@@ -12,6 +12,7 @@ import tyro
 from footfall.cli.shared.output import print_facts, print_json, print_table, say, seconds, sentences_bar
 from footfall.cli.shared.task import RobotChoice
 from footfall.cli.shared.usage import pairs
+from footfall.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from footfall.gait.library import Found
@@ -172,7 +173,8 @@ class HumanWalk:
         names = pairs(self.marker, "the marker", "R_knee=NAME")
         walk = derive(self.recording, self.attribution, forces=self.forces, markers=names, up=self.up)
         if self.out is not None:
-            self.out.write_text(as_text(walk), encoding="utf-8")
+            with atomic_write(self.out) as part:
+                part.write_text(as_text(walk), encoding="utf-8")
             say(f"wrote {self.out}")
         facts = {
             "mass_kg": walk.mass,

@@ -116,7 +116,7 @@ def _arrays(path: Path, shapes: Mapping[str, tuple[int, ...]], samples: int) -> 
 
     try:
         # One file, not a dataset: a directory called "key=value" is no partition.
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
             names = file.schema_arrow.names
             arrays = {
                 name: np.zeros(shape, COLUMNS[name].dtype if name in COLUMNS else "float64")

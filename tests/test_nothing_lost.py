@@ -1,0 +1,47 @@
+"""Studies and caches: whatever interrupts their writing, they are whole, or are taken up again."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import sweep_work
+from interrupted import faults
+
+import footfall as ff
+from footfall.compiled.cache import read_file, write_file
+from footfall.gait.human.fit import WalkSeries
+from footfall.gait.human.walk import kept
+
+
+def emptied(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+
+
+def test_a_study_that_is_interrupted_anywhere_goes_on_and_ends_the_same(tmp_path, monkeypatch):
+    """Ctrl-C, a full disk and a kill at every file-system call of a study in this process."""
+    where = {"grid": {"x": [1.0, 2.0]}, "workers": 1, "out": tmp_path / "here" / "study"}
+    expected = str(ff.sweep(sweep_work.squared, **(where | {"out": None})))
+    for fault in faults(monkeypatch, lambda: emptied(tmp_path / "here"), lambda: ff.sweep(sweep_work.squared, **where)):
+        assert str(ff.sweep(sweep_work.squared, **where)) == expected, fault
+
+
+def test_a_fit_that_is_kept_is_whole_or_made_again(tmp_path, monkeypatch):
+    walk = WalkSeries({"hip": np.arange(3.0)}, 1.0, 1.2, 0.3)
+    monkeypatch.setattr("footfall.gait.human.walk.cache_folder", lambda purpose: tmp_path / purpose)
+    for fault in faults(monkeypatch, lambda: emptied(tmp_path / "walks"), lambda: kept("a walk", lambda: walk)):
+        found = kept("a walk", lambda: walk)
+        assert np.array_equal(found.coefficients["hip"], [0.0, 1.0, 2.0]), fault
+
+
+def test_compiled_code_on_the_disk_is_whole_or_not_there(tmp_path, monkeypatch):
+    key, code = "ab" * 32, bytes(range(256)) * 40
+    path = tmp_path / "cache" / "kernel"
+    seen = set()
+    for fault in faults(monkeypatch, lambda: emptied(path.parent), lambda: write_file(path, key, code)):
+        found = read_file(path, key)
+        assert found in (None, code), fault
+        assert path.exists() == (found is not None), fault
+        seen.add(found)
+    assert seen == {None, code}
