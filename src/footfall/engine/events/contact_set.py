@@ -196,9 +196,11 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
         flow.arriving[p] = 0
     show(points, contacts, flow.touching)
     prepare(world, points, contacts, scratch, constraints)
-    struck = dt > 0.0
+    struck, bounces = dt > 0.0, False
     for i in range(contacts.number[0]):
-        struck |= contacts.velocity[contacts.points[i], 2] < -REBOUND
+        p = contacts.points[i]
+        flow.kind[p] = 1 if contacts.velocity[p, 2] < -REBOUND else 0
+        struck |= flow.kind[p] == 1
     between = laws.between
     status = ask(laws.impact, points, contacts, between.scratch, scratch.signals, between.values, dt)
     change = scratch.generalised
@@ -216,6 +218,10 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
     flow.events[0] += 1
     mj_com_vel(world.model, world.data)
     velocities(world.cvel, world.subtree_com, points, contacts)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        bounces |= flow.kind[p] == 1 and contacts.velocity[p, 2] > REBOUND
+    flow.bounces[0] += 1 if bounces else 0
     sort_touching(points, contacts, flow)
     return status
 

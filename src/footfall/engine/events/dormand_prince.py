@@ -44,9 +44,8 @@ LONGEST, SHORTEST = 0.01, 1e-9
 KINKED = 10.0
 #: Largest tolerance to which that of a period may be loosened, m/s or rad/s: beyond it a time step is as good.
 LOOSEST = 1e-5
-#: Share of the predicted progress that is relied on before the tolerance is loosened; and the factor on the growth of
-#: steps that is still hoped for before a period is given up.
-RELIED_ON, HOPED_FOR = 0.6, 2.0
+#: Share of the predicted progress of steps that is relied on before the tolerance is loosened.
+RELIED_ON = 0.6
 
 
 @inlined
@@ -197,24 +196,15 @@ def next_scale(flow, error, h, changes):
 
 
 @inlined
-def reach(scale, h, steps, growth):
-    """How far the next ``steps`` may come, s, if each is ``scale`` times ``growth`` as long as the one before, from
-    ``h`` (s) on.
-    """
-    ratio, length, far = max(1.0, scale) * growth, min(1.0, scale) * h, 0.0
-    for _ in range(int(steps)):
-        length = min(ratio * length, LONGEST)
-        far += length
-    return far
-
-
-@inlined
 def loosen(flow, error, h, left, steps):
     """The error of a step of ``h`` seconds relative to the tolerance, which is loosened if the ``steps`` that may
     follow would not reach the end of the period, ``left`` seconds away.
     """
     scale = min(LONGER, SAFETY * max(error, 1e-10) ** -0.2)
-    far = RELIED_ON * reach(scale, h, max(1.0, steps - 1.0), 1.0)  # one of them for an event
+    length, far = min(1.0, scale) * h, 0.0
+    for _ in range(max(1, int(steps) - 1)):  # one of them is for an event
+        length = min(max(1.0, scale) * length, LONGEST)
+        far += RELIED_ON * length
     if far >= left - h:
         return error
     times = min(((left - h) / far) ** 5, max(1.0, LOOSEST / (flow.loosened[0] * flow.tolerance)))

@@ -16,10 +16,11 @@ from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, 
 from footfall.engine.step import DIVERGED, DONE, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, begin_sample_of_all, hold_forces
 
-#: Most evaluations per millisecond of a period, and of a shorter period; beyond them it becomes one time step. They
-#: suffice for sixty events of eight evaluations, a step of six and one at the event and after it: bounces that
-#: accumulate within a millisecond at a restitution of 0.9 are followed to the last, of 1 um/s.
-MOST_EVALUATIONS = 480
+#: Most evaluations per millisecond of a period, or of a shorter one, beyond which it becomes a time step: forty steps
+#: of six resolve what takes longer than 25 us. Each bounce, up to ``MOST_BOUNCES``, adds the ``OF_BOUNCE`` evaluations
+#: that it takes, a step and one at the event and after it: bounces that accumulate within a millisecond at a
+#: restitution of 0.9 are followed to the last, of 1 um/s.
+MOST_EVALUATIONS, OF_BOUNCE, MOST_BOUNCES = 240, 8, 60
 #: Where an evaluation is made: at an instant with known contacts, or at the predicted end of a macro step. The stages
 #: of a step are 1 to STAGES - 1, and STAGES is at an event within it.
 INSTANT, PREDICTED = 0, STAGES + 1
@@ -92,7 +93,8 @@ def begin_record(loop, flow, step, end):
 @inlined
 def evaluations_left(loop, flow):
     """Evaluations that a period may still take."""
-    return int(MOST_EVALUATIONS * max(1.0, 1e3 * loop.conditions.plan.dt)) - flow.evaluations[0]
+    allowed = MOST_EVALUATIONS + OF_BOUNCE * min(flow.bounces[0], MOST_BOUNCES)
+    return int(allowed * max(1.0, 1e3 * loop.conditions.plan.dt)) - flow.evaluations[0]
 
 
 @kernel

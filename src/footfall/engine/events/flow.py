@@ -38,6 +38,7 @@ class Flow(NamedTuple):
     evaluations: np.ndarray  # (1,)
     events: np.ndarray  # (1,)
     impacts: np.ndarray  # (1,)
+    bounces: np.ndarray  # (1,) impacts from which a point that struck rebounds
     unsolved: np.ndarray  # (1,) not 0 if a law found no forces
     fresh: np.ndarray  # (1,) 1 until forces at its beginning are on record
     acts: np.ndarray  # (1,) 1 until the controller has acted, if it acts in this period
@@ -89,12 +90,11 @@ class Flow(NamedTuple):
     scaling: np.ndarray  # (ORDER + 2, ORDER + 2)
     values: np.ndarray  # (ORDER + 2,)
     mean: np.ndarray  # (nv,)
-    kind: np.ndarray  # (P,) how a point is held where it is projected
+    kind: np.ndarray  # (P,) how a point is held where it is projected; 1 if it strikes in an impact
     least: LeastScratch
     # The law and the ground.
     tolerance: float
     flat: int  # the ground is a plane
-    reach: float  # m, at most from a joint to a point
     margin: float  # m, within which points are shown to the law of time steps
 
 
@@ -129,6 +129,7 @@ def make_flow(
         evaluations=count(),
         events=count(),
         impacts=count(),
+        bounces=count(),
         unsolved=count(),
         fresh=count(),
         acts=count(),
@@ -178,7 +179,6 @@ def make_flow(
         least=least_scratch(bodies),
         tolerance=tolerance,
         flat=int(ground.flat),
-        reach=2.0 * float(model.stat.extent),
         margin=margin,
     )
 

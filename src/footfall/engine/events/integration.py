@@ -50,14 +50,12 @@ from footfall.engine.events.contact_events import (
 )
 from footfall.engine.events.contact_set import DRIFT, KINK, is_sound, keep_forces, off_course, put_back, rising, strike
 from footfall.engine.events.dormand_prince import (
-    HOPED_FOR,
     LONGEST,
     SHORTEST,
     STAGES,
     is_accurate,
     loosen,
     next_scale,
-    reach,
     read_slope,
     read_state,
     set_stage,
@@ -86,8 +84,6 @@ from footfall.engine.step import MUJOCO_ERROR, Laws
 from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, add_step_of_all
 from footfall.solve.contacts import OPEN, STICK
 
-#: Error of a step, relative to the tolerance, below which it has passed the cause of earlier errors.
-PASSED = 0.01
 #: Remainder of a period that counts as none, s.
 ROUNDING = 1e-15
 #: Period over which an impulse without a collision acts, s.
@@ -193,14 +189,9 @@ def sort_points(loop, flow, time):
 
 
 @inlined
-def first_length(flow, left, obstacle):
-    """Length of a step, s: as long as the last ones were accurate with, and no longer than ``left`` (s).
-
-    If a step up to the ``obstacle`` (s ahead) was not accurate, no more than half as long.
-    """
+def first_length(flow, left):
+    """Length of a step, s: as long as the last ones were accurate with, and no longer than ``left`` (s)."""
     h = min(max(flow.length[0], SHORTEST), LONGEST, left)
-    if 0.0 < obstacle < 2.0 * h:
-        h = max(0.5 * obstacle, min(h, flow.taken[0]))
     return left if left - h < SHORTEST else h
 
 
@@ -221,12 +212,10 @@ class Verdict(NamedTuple):
     """What becomes of a step that is complete."""
 
     lost: bool  # the period is to be one time step
-    accurate: bool
     happened: bool  # an event ends the step
     within: bool  # an event or a change of a joint is to be found on its continuous extension
     until: float  # s, when the first joint changes
     again: float  # s, length of the step to take instead, 0 if it is taken
-    error: float  # relative to the tolerance
     bracket: Bracket
 
 
@@ -246,16 +235,14 @@ def judge(loop, flow, bracket, h, left):
     if not accurate:
         over_edge = KINK + 10.0 * error * flow.loosened[0] * flow.tolerance
         lost = flow.flat == 0 and rising(contacts, flow) > over_edge
-        return Verdict(lost, False, False, False, h, max(SHORTEST, scale * h), error, NO_BRACKET)
+        return Verdict(lost, False, False, h, max(SHORTEST, scale * h), NO_BRACKET)
     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
     until = min(limit_arrival(world, joints, flow, h), friction_change(world, joints, flow, h))
     within = min(again if again > 0.0 else h, until) < h and goes_on(points, contacts, status)
     again = until if until < h and not 0.0 < again < until else again
-    lost = False
     if not within and again == 0.0 and bracket.high == 0.0:
         flow.length[0] = scale * h
-        lost = not happened and reach(scale, h, steps, HOPED_FOR) < left - h  # steps so short do not come to the end
-    return Verdict(lost, True, happened, within, until, again, error, bracket)
+    return Verdict(False, happened, within, until, again, bracket)
 
 
 @inlined
@@ -307,22 +294,20 @@ def locate(loop, flow, step, low, until, h):
 
 
 @inlined
-def take_step(loop, flow, step, left, obstacle):
+def take_step(loop, flow, step, left):
     """Take one step of Dormand and Prince's method from the instant that is kept, up to ``left`` seconds, accurate and
     without an event but at its end.
 
-    Returns how it ends, its length (s), whether the accelerations found are still those of the state, and how far ahead
-    (s) the last step ended that was not accurate, 0 if that is passed.
+    Returns how it ends, its length (s), and whether the accelerations found are still those of the state.
     """
-    bracket, h, error = NO_BRACKET, first_length(flow, left, obstacle), 0.0
+    bracket, h = NO_BRACKET, first_length(flow, left)
     while True:
         how, stage, length, happened = run_stages(loop, flow, step, h), STAGES - 1, h, False
         if how == FOUND:
             verdict = judge(loop, flow, bracket, h, left)
-            bracket, error, happened = verdict.bracket, verdict.error, verdict.happened
-            obstacle = obstacle if verdict.accurate else h
+            bracket, happened = verdict.bracket, verdict.happened
             if verdict.lost:
-                return LOST, 0.0, False, 0.0
+                return LOST, 0.0, False
             if verdict.within:
                 stage = STAGES
                 how, length, happened = locate(loop, flow, step, bracket.low, verdict.until, h)
@@ -332,12 +317,12 @@ def take_step(loop, flow, step, left, obstacle):
         if how == DIVERGES:
             h, bracket = 0.25 * h, Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
         elif how != FOUND:
-            return how, 0.0, False, 0.0
+            return how, 0.0, False
         else:
             break
     add_up(loop.points, loop.contacts, flow, stage, h)
     goes_well, valid = end_step(loop, flow, stage, h, happened)
-    return FOUND if goes_well else LOST, length, valid, obstacle - length if error <= PASSED else 0.0
+    return FOUND if goes_well else LOST, length, valid
 
 
 # ---- a period ------------------------------------------------------------------------------------------------
@@ -351,7 +336,7 @@ def start_period(points, flow):
         for k in range(3):
             flow.impulse[p, k] = 0.0
     flow.struck[0] = 0.0
-    flow.events[0], flow.impacts[0], flow.unsolved[0] = 0, 0, 0
+    flow.events[0], flow.impacts[0], flow.bounces[0], flow.unsolved[0] = 0, 0, 0, 0
 
 
 @inlined
@@ -413,7 +398,6 @@ def follow_events(loop, flow, step):
     """Integrate a period from event to event: how that ends."""
     dt = loop.conditions.plan.dt
     gone, valid = 0.0, False  # s, how far the period has come; whether accelerations are those of the state
-    obstacle = 0.0  # s ahead, where the last step that was not accurate ended
     while gone < dt - ROUNDING:
         if not valid:
             loop.world.time[0] = step * dt + gone
@@ -428,7 +412,7 @@ def follow_events(loop, flow, step):
         how, length = go_on(loop, flow, step, dt - gone)
         valid = False
         if how == FOUND and length == 0.0:
-            how, length, valid, obstacle = take_step(loop, flow, step, dt - gone, obstacle)
+            how, length, valid = take_step(loop, flow, step, dt - gone)
         if how != FOUND:
             return how
         gone += length

@@ -207,7 +207,7 @@ def plan_macro_step(loop, flow, left):
     order, error = best_predictor(flow, size)
     if error > FAR_OFF * flow.tolerance or not is_smooth(world, conditions, flow, size):
         return NONE
-    found = contacts_go_on(world, points, contacts, flow, size)
+    found = contacts_go_on(points, contacts, flow, size)
     if found == BUSY:
         return NONE
     certain = found == QUIET and not friction_may_change(world, conditions.constraints.joints, flow, size)
@@ -215,25 +215,6 @@ def plan_macro_step(loop, flow, left):
 
 
 # ---- what must not happen in it ------------------------------------------------------------------------------
-
-
-@inlined
-def may_arrive(world, points, contacts, flow, slot, p, dt):
-    """Whether an open point of a foot may reach the ground within a period, by the present motion of its body.
-
-    This is needed for points of a sole that stands on others: they hover just above the ground.
-    """
-    at, n, com = points.position[p], contacts.frame[p, 2], world.subtree_com[points.root[slot]]
-    rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-    tx, ty, tz = ry * n[2] - rz * n[1], rz * n[0] - rx * n[2], rx * n[1] - ry * n[0]
-    along, speed = 0.0, 0.0
-    for i in range(points.chain_length[slot]):
-        j = points.chain[slot, i]
-        s = world.cdof[j]
-        along += world.qacc[j] * (s[0] * tx + s[1] * ty + s[2] * tz + s[3] * n[0] + s[4] * n[1] + s[5] * n[2])
-        speed += abs(world.qvel[j])
-    acceleration = abs(along) + max(1.0, flow.reach) * speed * speed
-    return contacts.gap[p] < 2.0 * dt * abs(contacts.velocity[p, 2]) + dt * dt * acceleration
 
 
 @inlined
@@ -291,15 +272,12 @@ def is_smooth(world, conditions, flow, dt):
 
 
 @inlined
-def contacts_go_on(world, points, contacts, flow, dt):
+def contacts_go_on(points, contacts, flow, dt):
     """QUIET if points in contact stay at rest and no other arrives, UNSURE if that has to be checked, BUSY if not."""
-    first, slot, found = engine_columns(points.memory), 0, QUIET
+    first, found = engine_columns(points.memory), QUIET
     for p in range(live(points)):
-        while slot < points.others.feet and p >= points.begin[slot + 1]:
-            slot += 1
         if flow.touching[p] == 0 and contacts.gap[p] < ASIDE + 2.0 * dt * abs(contacts.velocity[p, 2]):
-            if slot == points.others.feet or may_arrive(world, points, contacts, flow, slot, p, dt):
-                found = UNSURE
+            found = UNSURE
         if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
             if flow.flat == 0:
                 return BUSY
