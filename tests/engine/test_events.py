@@ -295,7 +295,7 @@ def test_a_touch_down_is_where_a_cubic_through_both_ends_of_a_step_has_its_root(
     """Of a gap that is a cubic it is exact, falling or thrown up; the next trial is then no more than a proof."""
     h, gap = 0.15, np.polynomial.Polynomial([0.05, rate, -5.0, 8.0])
     root = next(t.real for t in sorted(gap.roots(), key=np.real) if abs(t.imag) < 1e-12 and 0.0 < t.real < h)
-    found = touch_down.py_func(np.array([gap(0.0), rate]), gap(h), gap.deriv()(h), 0.0, h, h)
+    found = touch_down.py_func(gap(0.0), rate, gap(h), gap.deriv()(h), 0.0, h, h)
     np.testing.assert_allclose(found, root, rtol=1e-12)
 
 

@@ -76,7 +76,7 @@ class Scratch(NamedTuple):
 
 @inlined
 def slip_directions(contacts, memory, way):
-    """Directions of slip, (P, 2) unit vectors in contact frames; gives the number of sliding points.
+    """Directions of slip, (P, 2) unit vectors in contact frames; returns the number of sliding points.
 
     A velocity that has reversed within this step is taken as if it had not: the end of the slip is an event, and forces
     must stay smooth until it is located.
@@ -141,7 +141,7 @@ def normal_problem(contacts, free, way, m, q):
 
 @cold(types.int64)
 def solve_sliding(problem, scratch):
-    """Forces in contact frames where every point in contact slides: (15), (16) by (17), (18). Gives a law's status."""
+    """Forces in contact frames where every point slides, (15), (16), by (17), (18). Returns a law's status."""
     contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end
     n, way, floats = contacts.number[0], scratch.way, scratch.floats
     size = n * n
@@ -170,8 +170,8 @@ def solve_sliding(problem, scratch):
 
 
 @kernel
-def solve_together(problem, way):
-    """Forces in contact frames where some points rest, on the exact cone. Gives a law's status.
+def solve_on_cone(problem, way):
+    """Forces in contact frames where some points rest, on the exact cone. Returns a law's status.
 
     The initial guess is that sliding points slide on and resting points rest; only resting points may use static
     friction.
@@ -232,7 +232,7 @@ def forces(contacts, dt, memory, force, mode, scratch, signals, parameters):
     if sliding == contacts.number[0] and sliding <= MOST:
         status = solve_sliding(problem, scratch)
     if status == 1:
-        status = solve_together(problem, way)
+        status = solve_on_cone(problem, way)
     name_motions(problem)
     return status
 
@@ -287,7 +287,7 @@ class AccelerationComplementarity(EventLaw):
     A period becomes one step of law time-stepping, and signal ``time_steps`` says so, where that is not enough, as in
     heaps of bodies or where a foot slips so slowly that only tiny steps are accurate; where a point in contact crosses
     an edge of the ground, as between the cells of a height field; and where forces are not found, are unbounded, or
-    have means that violate the law. After each such period in a row twice as many, up to 64, are time steps before the
+    have means that violate the law. After each such period in a row twice as many, up to 32, are time steps before the
     next is tried with events. A foot that starts inside the ground stays at its depth.
 
     Attributes:

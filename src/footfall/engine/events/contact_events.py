@@ -78,12 +78,12 @@ def keep_values(points, contacts, flow):
     Of holds the value that was kept before is kept too.
     """
     for p in range(live(points)):
-        now = flow.before[p]
-        now[0], now[1], now[2], now[4] = contacts.gap[p], contacts.velocity[p, 2], 0.0, now[3]
+        flow.gap_before[p], flow.rate_before[p], flow.slip_before[p] = contacts.gap[p], contacts.velocity[p, 2], 0.0
+        flow.hold_earlier[p] = flow.hold_before[p]
         if flow.touching[p] == 1:
-            now[2] = slip_along(points, contacts, p)
-            now[3] = hold(points, contacts, p)
-            if now[2] > GROWN:
+            flow.slip_before[p] = slip_along(points, contacts, p)
+            flow.hold_before[p] = hold(points, contacts, p)
+            if flow.slip_before[p] > GROWN:
                 points.memory[p, engine_columns(points.memory) + YOUNG] = 0.0
 
 
@@ -98,9 +98,10 @@ def keep_instant(world, points, contacts, flow):
 
 
 @inlined
-def is_inside(then):
-    """Whether a point that is not in contact was still inside the ground by ``then``, a row of kept values."""
-    return then[0] <= NO_GAP and (then[1] <= 0.0 or then[0] <= -TOUCH)
+def was_inside(flow, p):
+    """Whether a point that is not in contact was still inside the ground at the last instant before an event."""
+    gap = flow.gap_before[p]
+    return gap <= NO_GAP and (flow.rate_before[p] <= 0.0 or gap <= -TOUCH)
 
 
 @inlined
@@ -134,16 +135,15 @@ def find_event(points, contacts, flow, status, length):
     """Whether an event has happened in a step, and whether its instant is located, in the last ``length`` seconds of
     it.
 
-    Keeps the values that have become negative, or -1 where only the event itself is known.
+    Keeps the value of each point that has become negative, or -1 where only the event itself is known.
     """
     first = engine_columns(points.memory)
     happened, found = False, True
     for p in range(live(points)):
-        v, then = contacts.velocity[p], flow.before[p]
-        value, near = 1.0, NO_SLIP
+        v, value, near = contacts.velocity[p], 1.0, NO_SLIP
         if flow.touching[p] == 0:
-            if not is_inside(then):
-                value, near = contacts.gap[p] - min(0.0, then[0]), NO_GAP
+            if not was_inside(flow, p):
+                value, near = contacts.gap[p] - min(0.0, flow.gap_before[p]), NO_GAP
                 if 0.0 <= value <= NO_GAP and v[2] < 0.0:
                     value = -NO_GAP  # practically there
             else:  # it has arrived, and has not left
@@ -153,8 +153,8 @@ def find_event(points, contacts, flow, status, length):
         elif points.memory[p, first + DOES] == SLIDE:
             value = slip_along(points, contacts, p)
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
-            happened |= speed < slow_slip(flow) and speed < then[2]
-        flow.after[p, 0] = value
+            happened |= speed < slow_slip(flow) and speed < flow.slip_before[p]
+        flow.value_now[p] = value
         happened |= value < 0.0
         found &= value >= -near
     if status == INCONSISTENT:
@@ -177,16 +177,16 @@ NO_BRACKET = Bracket(0.0, 0.0, 0, 0, -1.0)
 
 
 @inlined
-def touch_down(before, gap, then, low, high, h):
-    """Time of a touch-down by the cubic through gap and rate before a step ``h`` and ``gap`` (m) and rate ``then``
-    (m/s) after it; the search converges quadratically.
+def touch_down(gap_before, rate, gap, rate_after, low, high, h):
+    """Time of a touch-down (s) by the cubic through gap (m) and rate (m/s) before and after a step of ``h`` seconds;
+    the search converges quadratically.
 
     If the bracket begins at this step, by the tangent there.
     """
-    start, rate, ahead = max(0.0, before[0]), before[1], h - low
+    start, ahead = max(0.0, gap_before), h - low
     if h < high or ahead <= 0.0:
         return low - start / rate if rate < 0.0 else high
-    end = gap - min(0.0, before[0])
+    end = gap - min(0.0, gap_before)
     bend = (end - start - rate * ahead) / (ahead * ahead)
     square = rate * rate - 4.0 * bend * start
     if square < 0.0:
@@ -198,7 +198,7 @@ def touch_down(before, gap, then, low, high, h):
     else:
         return high
     # start + rate t + bend t^2 + twist t^2 (t - ahead), solved by Newton's method from the root of the parabola
-    twist = (then - rate - 2.0 * bend * ahead) / (ahead * ahead)
+    twist = (rate_after - rate - 2.0 * bend * ahead) / (ahead * ahead)
     for _ in range(REFINEMENTS):
         value = start + t * (rate + t * (bend + twist * (t - ahead)))
         slope = rate + t * (2.0 * bend + twist * (3.0 * t - 2.0 * ahead))
@@ -220,18 +220,19 @@ def first_event(points, contacts, flow, bracket, h):
     first = engine_columns(points.memory)
     where, known = high, False
     for p in range(live(points)):
-        value = flow.after[p, 1] * 0.5 ** max(0, -sides - 1)
+        value = flow.value_high[p] * 0.5 ** max(0, -sides - 1)
         if value >= 0.0:
             continue
-        falls = flow.touching[p] == 0 and not is_inside(flow.before[p])
+        falls = flow.touching[p] == 0 and not was_inside(flow, p)
         if falls and abs(sides) < IN_A_ROW:
-            instant = touch_down(flow.before[p], contacts.gap[p], contacts.velocity[p, 2], low, high, h)
+            gap, rate = contacts.gap[p], contacts.velocity[p, 2]
+            instant = touch_down(flow.gap_before[p], flow.rate_before[p], gap, rate, low, high, h)
             if low < instant < high:
                 known = True
                 where = min(where, instant)
                 continue
-        if flow.after[p, 1] == -1.0 and abs(sides) < IN_A_ROW and 0.0 <= earlier < low:
-            now, then = flow.before[p, 3], flow.before[p, 4]
+        if flow.value_high[p] == -1.0 and abs(sides) < IN_A_ROW and 0.0 <= earlier < low:
+            now, then = flow.hold_before[p], flow.hold_earlier[p]
             instant = low + (low - earlier) * now / (then - now) if 0.0 < now < then else high
             if instant < high:
                 known = True
@@ -239,9 +240,9 @@ def first_event(points, contacts, flow, bracket, h):
             continue
         start = 0.0
         if flow.touching[p] == 0:
-            start = flow.before[p, 0] if falls else flow.before[p, 1]
+            start = flow.gap_before[p] if falls else flow.rate_before[p]
         elif points.memory[p, first + DOES] == SLIDE:
-            start = flow.before[p, 2]
+            start = flow.slip_before[p]
         if start > 0.0 and value != -1.0:
             known = True
             start *= 0.5 ** max(0, sides - 1)
@@ -257,7 +258,7 @@ def lowest_instant(points, contacts, flow, h):
     where = h
     for p in range(live(points)):
         if flow.touching[p] == 0:
-            gap, rate, after = flow.before[p, 0], flow.before[p, 1], contacts.velocity[p, 2]
+            gap, rate, after = flow.gap_before[p], flow.rate_before[p], contacts.velocity[p, 2]
             if rate < 0.0 < after and gap > NO_GAP:
                 share = rate / (rate - after)
                 if gap + 0.5 * share * h * rate < 0.0:
@@ -269,7 +270,7 @@ def lowest_instant(points, contacts, flow, h):
 def seek_event(points, contacts, flow, bracket, h, status):
     """Look for an event in a step of length ``h`` (s).
 
-    Gives the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
+    Returns the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
     """
     low, high, sides, turns, earlier = bracket
     happened, found = find_event(points, contacts, flow, status, h - low)
@@ -279,7 +280,7 @@ def seek_event(points, contacts, flow, bracket, h, status):
         sides = max(1, sides + 1)
         high = h
         for p in range(live(points)):
-            flow.after[p, 1] = flow.after[p, 0]
+            flow.value_high[p] = flow.value_now[p]
         again = first_event(points, contacts, flow, Bracket(low, high, sides, turns, earlier), h)
     elif not happened and high > 0.0 and turns < TURNS:
         sides = min(-1, sides - 1)
@@ -297,7 +298,7 @@ def seek_event(points, contacts, flow, bracket, h, status):
 
 @inlined
 def adopt_modes(points, contacts, flow):
-    """Let points in contact change to the modes that the law foresees: leave, slide, or stay as they are."""
+    """Let points in contact change to the modes that the law predicts: leave, slide, or stay as they are."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -312,7 +313,7 @@ def adopt_modes(points, contacts, flow):
 def update_contacts(points, contacts, flow):
     """At an event: which points have reached the ground, and whose slip has ended or turned.
 
-    Gives whether any strikes the ground.
+    Returns whether any strikes the ground.
     """
     first = engine_columns(points.memory)
     hit = False
@@ -333,7 +334,7 @@ def update_contacts(points, contacts, flow):
 
 @inlined
 def find_grounded(points, contacts, flow):
-    """At the beginning of a run: which points are on the ground. Gives whether any strikes it."""
+    """At the beginning of a run: which points are on the ground. Returns whether any strikes it."""
     hit = False
     for p in range(live(points)):
         if flow.touching[p] == 0 and contacts.gap[p] <= TOUCH and contacts.velocity[p, 2] <= REBOUND:
@@ -344,7 +345,7 @@ def find_grounded(points, contacts, flow):
 
 @inlined
 def stay_grounded(points, contacts, flow):
-    """After a time step: points that it left in contact rest or slide, at their present gap. Gives whether there are
+    """After a time step: points that it left in contact rest or slide, at their present gap. Returns whether there are
     any.
     """
     found = False

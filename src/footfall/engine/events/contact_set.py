@@ -186,7 +186,7 @@ def add_impulses(points, contacts, total):
 
 @cold(types.int64, soon=True)
 def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
-    """An impact of all points that touch, at the present position. Gives the law's status.
+    """An impact of all points that touch, at the present position. Returns the law's status.
 
     Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
     """

@@ -48,9 +48,13 @@ class Flow(NamedTuple):
     touching: np.ndarray  # (P,) 1 for points in contact
     arriving: np.ndarray  # (P,) 1 for points that have just reached the ground; after a time step, the point's mode
     depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it began with
-    before: np.ndarray  # (P, 5) gap, its rate, slip along its direction and hold at the last instant before an event,
-    # and the hold at the instant before that
-    after: np.ndarray  # (P, 2) negative where an event has happened: now, and at the end of the search
+    gap_before: np.ndarray  # (P,) m, at the last instant before an event, like the following
+    rate_before: np.ndarray  # (P,) m/s, of the gap
+    slip_before: np.ndarray  # (P,) m/s, along its direction
+    hold_before: np.ndarray  # (P,) N, force that the point can lose before it lifts off or slips
+    hold_earlier: np.ndarray  # (P,) N, at the instant before that
+    value_now: np.ndarray  # (P,) negative where an event has happened now
+    value_high: np.ndarray  # (P,) the same at the end of the bracket in which it is sought
     sorted: np.ndarray  # (1,) 0 until it is known which points are in contact, at the beginning and after a time step
     wait: np.ndarray  # (1,) periods that are time steps from the outset, before the next is tried from event to event
     next_wait: np.ndarray  # (1,) how many there will be after the next that fails
@@ -138,8 +142,13 @@ def make_flow(
         touching=np.zeros(points, dtype=np.int64),
         arriving=np.zeros(points, dtype=np.int64),
         depth=np.zeros(points),
-        before=np.full((points, 5), FAR),
-        after=np.zeros((points, 2)),
+        gap_before=np.full(points, FAR),
+        rate_before=np.zeros(points),
+        slip_before=np.zeros(points),
+        hold_before=np.zeros(points),
+        hold_earlier=np.zeros(points),
+        value_now=np.zeros(points),
+        value_high=np.zeros(points),
         sorted=count(),
         wait=count(),
         next_wait=count(),
@@ -231,7 +240,7 @@ def carry_over(known: Flow, flow: Flow) -> None:
         elif name in ("force", "forces", "impulses"):
             new[:, :both], new[:, both:] = old[:, :both], 0
         else:
-            new[:both], new[both:] = old[:both], FAR if name == "before" else 0
+            new[:both], new[both:] = old[:both], FAR if name == "gap_before" else 0
 
 
 def painleve_warnings(flow: Flow) -> list[RunWarning]:

@@ -90,7 +90,7 @@ ROUNDING = 1e-15
 FLASH = 1e-9
 #: Most periods that are time steps from the outset after one that became a time step: as many twice as after the
 #: failure before, so that a robot that lies in a heap costs little more than in time steps.
-LONGEST_WAIT = 64
+LONGEST_WAIT = 32
 
 
 class EventLaws(NamedTuple):

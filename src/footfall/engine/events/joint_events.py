@@ -35,7 +35,7 @@ BISECTIONS = 40
 
 @inlined
 def leave_limits_open(joints, flow):
-    """Let limits that were open when the step began not act yet. Gives whether any would have."""
+    """Let limits that were open when the step began not act yet. Returns whether any would have."""
     any_would = False
     for i in range(joints.kind.size):
         if joints.kind[i] == LIMIT and joints.inertia[i] != 0.0:
