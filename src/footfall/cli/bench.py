@@ -174,11 +174,13 @@ class Stress:
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
+        from footfall.given_numbers import check_seed
         from footfall.study.bench.stress import Outcome, coulomb_laws, random_states
 
         for name, number in (("count", self.count), ("chance", self.chance)):
             if number < 1:
                 raise FootfallError(f"{name} = {number} but it must be a whole number >= 1")
+        check_seed(self.seed)
         laws = coulomb_laws(all_laws() if self.laws == ("all",) else self.laws)
         robots, grounds = self._robots(), self._grounds()
         found: list[Case] = []

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from footfall.cli.shared.result import conclude, simulate
 from footfall.cli.shared.task import TaskOptions
+
+if TYPE_CHECKING:
+    from footfall.simulation import Simulation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +36,20 @@ class Run(TaskOptions):
     law_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
+        sim, duration, options = self.prepared()
+        return conclude(simulate(sim, duration, folder=self.out, **options), self.out, json=self.json)
+
+    def prepared(self) -> tuple[Simulation, float, dict[str, Any]]:
+        """The simulation, the duration of its run (s), and what that is given besides."""
         from footfall.simulation import Simulation
 
-        robot = self.chosen_robot()
-        sim = Simulation(
-            robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt, integrator=self.integrator
-        )
+        robot, ground = self.chosen_robot(), self.chosen_ground()
+        sim = Simulation(robot, ground=ground, law=self.law_options.make(), dt=self.dt, integrator=self.integrator)
         controller = self.chosen_controller(robot)
-        rec = simulate(
-            sim,
-            self.chosen_duration(controller),
-            folder=self.out,
-            controller=controller,
-            qpos=self.start(robot, sim.ground),
-            pushes=self.chosen_pushes(robot),
-            record_dt=self.record_dt,
-        )
-        return conclude(rec, self.out, json=self.json)
+        options = {
+            "controller": controller,
+            "qpos": self.start(robot, ground),
+            "pushes": self.chosen_pushes(robot),
+            "record_dt": self.record_dt,
+        }
+        return sim, self.chosen_duration(controller), options

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
@@ -68,25 +68,15 @@ class LiveView(Place, Run):
     def run(self) -> int:
         from footfall.live import LiveView as LiveRun
         from footfall.recording_file import place_for
-        from footfall.simulation import Simulation
 
         if self.out is not None:
             place_for(self.out)  # refused before the run, not after it
-        robot = self.chosen_robot()
-        sim = Simulation(
-            robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt, integrator=self.integrator
-        )
-        controller = self.chosen_controller(robot)
-        options: dict[str, Any] = {
-            "controller": controller,
-            "qpos": self.start(robot, sim.ground),
-            "pushes": self.chosen_pushes(robot),
-            # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
-            "record_dt": self.record_dt or max(1, round(0.01 / sim.dt)) * sim.dt,
-        }
+        sim, duration, options = self.prepared()
+        # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
+        options["record_dt"] = self.record_dt or max(1, round(0.01 / sim.dt)) * sim.dt
         with LiveRun(sim, host=self.host, port=self.port, speed=self.pace, open_browser=not self.no_browser) as live:
             try:
-                live.run(self.chosen_duration(controller), **options)
+                live.run(duration, **options)
                 live.wait()
             except KeyboardInterrupt:
                 pass

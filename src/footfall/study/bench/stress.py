@@ -124,6 +124,7 @@ def chance_robot(seed: int) -> Robot:
     Links are 5 to 40 cm long and weigh from a hundredth of the trunk to as much as it does; joints may have limits,
     damping, armature, friction and springs. Each leg ends in a ball, a capsule or a box.
     """
+    check_seed(seed)
     rng = np.random.default_rng([seed, 0x5EED])
     spec = mujoco.MjSpec()
     spec.modelname = f"chance-{seed}"

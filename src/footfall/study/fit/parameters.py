@@ -68,29 +68,19 @@ def as_ranges(parameters: Mapping[str, Any]) -> dict[str, Range]:
     return found
 
 
+def _springs(damping: float) -> dict[str, Range]:
+    """Of laws of springs: how deep the robot rests, m, and the damping ratio up to this one; 1 mm and 1 by default."""
+    return {
+        "law.rest_penetration": Range(2e-5, 5e-3, "log", 1e-3),
+        "law.damping_ratio": Range(0.02, damping, "log", 1.0),
+    }
+
+
 #: Options a law is given beside what is fitted, and the parameters.
 PRESETS: dict[str, tuple[dict[str, Any], dict[str, Range]]] = {
-    "spring-damper": (
-        {},
-        {
-            "law.rest_penetration": Range(2e-5, 5e-3, "log", 1e-3),
-            "law.damping_ratio": Range(0.02, 2.0, "log", 1.0),
-        },
-    ),
-    "hunt-crossley": (
-        {},
-        {
-            "law.rest_penetration": Range(2e-5, 5e-3, "log", 1e-3),
-            "law.damping_ratio": Range(0.02, 4.0, "log", 1.0),
-        },
-    ),
-    "distributed": (
-        {},
-        {
-            "law.rest_penetration": Range(2e-5, 5e-3, "log"),
-            "law.damping_ratio": Range(0.02, 4.0, "log", 1.0),
-        },
-    ),
+    "spring-damper": ({}, _springs(2.0)),
+    "hunt-crossley": ({}, _springs(4.0)),
+    "distributed": ({}, _springs(4.0)),
     "linearizing-penalty": (
         {},
         {"law.kp": Range(50.0, 1e5, "log", 500.0), "law.kv": Range(20.0, 2000.0, "log", 250.0)},
