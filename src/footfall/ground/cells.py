@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from footfall.compiled import inlined, kernel
+from footfall.ground.geometry import Array
 from footfall.ground.surface import REACH, over_height
 
 #: Places in the surface's ``parameters``: x and y of the first height (m), spacing of columns and of rows (m), the
@@ -39,8 +39,6 @@ SHRINK, FEW = 2, 3
 ENDLESS = 1e9
 #: Blocks are 4 x 4: the shift from the number of a cell to that of its block.
 BITS = 2
-
-Array = NDArray[np.float64]
 
 
 def with_tree(heights: Array) -> Array:

@@ -18,14 +18,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from footfall.compiled import function_pointer, kernel
 from footfall.errors import GroundError
-from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, number, packed, pair, square, unpacked
+from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, number, packed, pair, square, unpacked
 from footfall.ground.place_function import FRICTION_SIGNATURE, PlaceFunction, compile_friction
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
-from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Grid, packed, square
-from footfall.ground.kind import Array, Form, Kind
+from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, Grid, packed, square
+from footfall.ground.kind import Form, Kind
 from footfall.ground.place_function import PlaceFunction, compile_height
 from footfall.ground.surface import heights_at
 

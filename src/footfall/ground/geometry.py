@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 LARGEST_TABLE = 2**25  # entries of a height table: 5792 x 5792, 256 MiB
 READABLE_TABLE = 400  # entries up to which a height table is written as plain numbers
 
+EXTENT = 20.0  # m, side of the square that stands for an endless surface where one must be cut out
+SAMPLE_SPACING = 0.05  # m, where a function must become a table
+#: Collision bits of the ground: it collides with every geom that collides at all, as under Footfall's own laws.
+EVERYTHING = 2**31 - 1
+
 Array = NDArray[np.float64]
+Grid = tuple[Array, Array, Array]  # x, y, z (rows, columns), m
 
 
 def number(name: str, value: Any) -> float:
@@ -92,13 +98,6 @@ def unpacked(table: Any) -> Any:
         raise GroundError(f"the height table cannot be read: {error!r}") from None
 
 
-EXTENT = 20.0  # m, side of the square that stands for an endless surface where one must be cut out
-SAMPLE_SPACING = 0.05  # m, where a function must become a table
-
-Array = NDArray[np.float64]
-Grid = tuple[Array, Array, Array]  # x, y, z (rows, columns), m
-
-
 def square(extent: float, count: int = 2) -> tuple[Array, Array]:
     """X and y (count, count) of a square of side ``extent`` (m) around the origin."""
     line = np.linspace(-extent / 2, extent / 2, max(count, 2))
@@ -113,10 +112,6 @@ def mesh(grid: Grid) -> tuple[Array, NDArray[np.int64]]:
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1, 1, 1)
     faces = corner + np.array([[0, 1, columns + 1], [0, columns + 1, columns]])
     return np.stack([x, y, z], axis=-1).reshape(-1, 3), faces.reshape(-1, 3)
-
-
-#: Collision bits of the ground: it collides with every geom that collides at all, as under Footfall's own laws.
-EVERYTHING = 2**31 - 1
 
 
 class Geoms:

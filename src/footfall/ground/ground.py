@@ -26,9 +26,9 @@ from footfall.frozen_values import made_again
 from footfall.ground import geometry, surface
 from footfall.ground.friction import Coefficients, Compiled, FrictionTable
 from footfall.ground.function import FUNCTION
-from footfall.ground.geometry import EXTENT, number, unpacked
+from footfall.ground.geometry import EXTENT, Array, number, unpacked
 from footfall.ground.heightfield import HEIGHTFIELD
-from footfall.ground.kind import Array, Form, Given, Kind
+from footfall.ground.kind import Form, Given, Kind
 from footfall.ground.place_function import PlaceFunction
 from footfall.ground.planes import PLANE, SLOPE, STAIRS
 

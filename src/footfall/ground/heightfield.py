@@ -13,8 +13,8 @@ from footfall.errors import GroundError
 from footfall.files.png import read_grey
 from footfall.ground.cells import nearest_place, with_tree
 from footfall.ground.friction import Coefficients, Friction
-from footfall.ground.geometry import LARGEST_TABLE, Grid, height_table, number, pair
-from footfall.ground.kind import Array, Form, Kind, Option
+from footfall.ground.geometry import LARGEST_TABLE, Array, Grid, height_table, number, pair
+from footfall.ground.kind import Form, Kind, Option
 
 PICTURES = (".png",)
 

@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, ParamSpec, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
 from footfall.ground.friction import Coefficients
-from footfall.ground.geometry import Geoms, Grid, packed
+from footfall.ground.geometry import Array, Geoms, Grid, packed
 from footfall.ground.place_function import PlaceFunction
 
 if TYPE_CHECKING:
     import mujoco
 
-Array = NDArray[np.float64]
 Given = ParamSpec("Given")
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
-from footfall.ground.geometry import Geoms, Grid, number, square
-from footfall.ground.kind import Array, Form, Kind, Option
+from footfall.ground.geometry import Array, Geoms, Grid, number, square
+from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.surface import heights_at, pointer
 
 if TYPE_CHECKING:

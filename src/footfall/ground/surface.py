@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
 from footfall.compiled import function_pointer, kernel
+from footfall.ground.geometry import Array
 
 SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
     types.float64, types.float64, types.float64, types.float64[::1], types.float64[:, ::1]
@@ -33,8 +33,6 @@ NEARLY_ALONG_X = 0.9  # |nx| beyond which world x is too close to the normal to 
 
 #: m, over any ground.
 FAR_ABOVE = 1e4
-
-Array = NDArray[np.float64]
 
 
 @kernel

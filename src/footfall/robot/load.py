@@ -36,11 +36,20 @@ from footfall.robot.model import (
 from footfall.robot.pose import posed, set_down, standing_pose, warn_of_dragged_root, warn_of_fixed_root
 from footfall.robot.robot import Robot
 
-#: The last built-in robots, by name and options: making one takes 5 to 40 ms.
-_made: dict[Hashable, Robot] = {}
-#: By name, the robot that simulations share, and a copy of its model as it was.
-_shared: dict[str, tuple[Robot, bytes]] = {}
+#: The last built-in robots, by name and options, and the model of each as it was: making one takes 5 to 40 ms.
+_made: dict[Hashable, tuple[Robot, bytes]] = {}
 MOST_MADE = 32
+
+
+class _Asked(NamedTuple):
+    """The options of ``load_robot``."""
+
+    feet: Any = None
+    points: Any = "vertices"
+    pose: Any = None
+    actuators: str = "as-is"
+    forward: Any = None
+    name: str | None = None
 
 
 def load_robot(
@@ -89,36 +98,37 @@ def load_robot(
         >>> load_robot("spatial-biped", mass=50.0).mass
         50.0
     """
-    if not isinstance(source, str) or is_path(source):
-        if parameters:
-            known = "feet, points, pose, actuators, forward, name"
-            raise RobotError(
-                f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own (known: {known})"
-            )
-        return _robot(_of_user(source, name), feet, points, pose, actuators, forward)
-    asked = {
-        "feet": feet,
-        "points": points,
-        "pose": pose,
-        "actuators": actuators,
-        "forward": forward,
-        "name": name,
-    }
+    asked = _Asked(feet, points, pose, actuators, forward, name)
+    if isinstance(source, str) and not is_path(source):
+        return _with_own_model(_built_in(source, asked, parameters))
+    if parameters:
+        raise RobotError(
+            f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own "
+            f"(known: {', '.join(_Asked._fields)})"
+        )
+    return _robot(_of_user(source, name), asked)
+
+
+def _built_in(source: str, asked: _Asked, parameters: dict[str, Any]) -> Robot:
+    """The built-in robot of that name, which all who ask for the same share, with its cached properties.
+
+    One whose model was changed, against the rule, is not shared any further.
+    """
     key = _key(source, asked, parameters)
-    if key is not None and key in _made:
-        return _with_own_model(_made[key])
-    if actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
-        parameters["actuators"], actuators = actuators, "as-is"
+    if key in _made:
+        robot, written = _made[key]
+        if model_bytes(robot.model) == written:
+            return robot
+    if asked.actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
+        parameters, asked = parameters | {"actuators": asked.actuators}, asked._replace(actuators="as-is")
     spec, sole, resolved = build(source, parameters)
-    given = _Given(name or source, spec, feet=sole, parameters=resolved)
-    robot = _robot(given, feet, points, pose, actuators, forward)
-    if key is None:
-        return robot
-    if len(_made) >= MOST_MADE:
-        _made.pop(next(iter(_made)), None)
-    _made[key] = robot
-    _ = robot.others  # which takes longest to find out
-    return _with_own_model(robot)
+    robot = _robot(_Given(asked.name or source, spec, feet=sole, parameters=resolved), asked)
+    if key is not None:
+        if len(_made) >= MOST_MADE:
+            _made.pop(next(iter(_made)), None)
+        _ = robot.others  # which takes longest to find out
+        _made[key] = robot, model_bytes(robot.model)
+    return robot
 
 
 class _Given(NamedTuple):
@@ -156,8 +166,9 @@ def _of_user(source: Any, name: str | None) -> _Given:
     raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path, an MjSpec or an MjModel")
 
 
-def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str, forward: Any) -> Robot:
+def _robot(given: _Given, asked: _Asked) -> Robot:
     """The robot of a model: its actuators, its pose, its feet and their points; see :func:`load_robot`."""
+    feet, points, pose, actuators, forward, _ = asked
     check_choice(actuators)
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
@@ -226,23 +237,7 @@ def as_robot(given: Any) -> Robot:
         raise RobotError(
             f"a robot is a footfall.Robot, the name of one, a file, an MjModel or an MjSpec, not {given!r}"
         )
-    return shared_robot(given) if isinstance(given, str) and not is_path(given) else load_robot(given)
-
-
-def shared_robot(name: str) -> Robot:
-    """The built-in robot that all callers of this name share, with its cached properties.
-
-    One whose model was changed, against the rule, is not shared any further.
-    """
-    if name in _shared:
-        robot, written = _shared[name]
-        if model_bytes(robot.model) == written:
-            return robot
-    robot = load_robot(name)
-    if len(_shared) >= MOST_MADE:
-        _shared.pop(next(iter(_shared)), None)
-    _shared[name] = robot, model_bytes(robot.model)
-    return robot
+    return _built_in(given, _Asked(), {}) if isinstance(given, str) and not is_path(given) else load_robot(given)
 
 
 def _with_own_model(robot: Robot) -> Robot:
@@ -255,9 +250,9 @@ def _with_own_model(robot: Robot) -> Robot:
     return own
 
 
-def _key(source: str, options: Mapping[str, Any], parameters: Mapping[str, Any]) -> Hashable:
+def _key(source: str, asked: _Asked, parameters: Mapping[str, Any]) -> Hashable:
     """The key of a built-in robot in the cache; None where an option is not a plain value."""
-    given = (*options.items(), *sorted(parameters.items()))
+    given = (*asked._asdict().items(), *sorted(parameters.items()))
     if not all(value is None or isinstance(value, str | int | float) for _, value in given):
         return None
     return source, tuple((name, type(value), value) for name, value in given)
