@@ -56,10 +56,10 @@ def panels(rest: Recording) -> list[dict[str, Any]]:
     total = [("total", -1, 0, "")] if len(feet) > 1 else []
     by_foot = [(name, FEET[f % len(FEET)], f // len(FEET), "") for f, name in enumerate(feet)]
     places = [("centre of mass", 0, 0, "com"), ("CoP", 0, 0, "cop"), ("ZMP", 0, 0, "zmp")]
-    weight, way = rest.robot.weight, axis_words(rest.robot.forward)[0].capitalize()
+    weight, way = rest.robot.weight, axis_words(rest.robot.forward)[0]
     wanted = [
-        ("Vertical ground reaction force, z", "N", [*by_foot, *total], {"zero": True, "narrow": 0.02 * weight}),
-        (f"{way} ground reaction force, x", "N", [*by_foot, *total], {"narrow": 0.02 * weight}),
+        ("Ground reaction force, vertical, z", "N", [*by_foot, *total], {"zero": True, "narrow": 0.02 * weight}),
+        (f"Ground reaction force, {way}, x", "N", [*by_foot, *total], {"narrow": 0.02 * weight}),
         ("Centre of pressure, x", "m", places, {"narrow": 0.01}),
         ("Centre of pressure, y", "m", places, {"narrow": 0.01}),
         ("Height over the ground, lowest point of each foot", "mm", by_foot, {"narrow": 0.01}),

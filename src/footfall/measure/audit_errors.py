@@ -1,6 +1,6 @@
 """The errors that an audit looks for, each as a number per sample.
 
-Each is a function of a recording that gives (T,) numbers >= 0 for the worst point or foot of each sample, NaN where
+Each is a function of a recording that returns (T,) numbers >= 0 for the worst point or foot of each sample, NaN where
 there is nothing to judge. None depends on which law was used, so that laws can be compared.
 """
 

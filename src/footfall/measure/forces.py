@@ -121,7 +121,7 @@ class ForceError(NamedTuple):
 def forces_against(rec: Record, measured: Measured) -> tuple[ForceError, ...]:
     """Errors of the ground forces of every foot that is measured, and of their sum where it is measured as "total".
 
-    ``measured`` has vectors ``FOOT.force`` in N with z up, as ``footfall.load_forces`` gives them, in the time of the
+    ``measured`` has vectors ``FOOT.force`` in N with z up, as ``footfall.load_forces`` returns them, in the time of the
     recording. Where it has gaps (NaN) nothing is compared.
     """
     found: list[ForceError] = []

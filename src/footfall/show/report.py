@@ -46,7 +46,7 @@ def write_report(
     failed: Mapping[str, str] | None = None,
     measured: Measured | None = None,
 ) -> Path:
-    """Write a report of a recording, or of several to be compared, and give back its path.
+    """Write a report of a recording, or of several to be compared, and return its path.
 
     ``labels`` name the recordings (their laws if left out). ``audit`` holds the audit of each
     recording; left out, they are made, and an empty list leaves the section out. ``failed`` says, by label, why

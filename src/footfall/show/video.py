@@ -152,7 +152,7 @@ def write_video(
     size: tuple[int, int] = (960, 540),
     forces: bool = True,
 ) -> Path:
-    """Write a video (.mp4 or .gif) of a recording and give back its path.
+    """Write a video (.mp4 or .gif) of a recording and return its path.
 
     ``fps`` are pictures per second of the video, ``speed`` simulated seconds per second, ``size`` is width and
     height in pixels. MP4 needs ffmpeg, the program or the package imageio-ffmpeg; GIF needs Pillow.
@@ -249,7 +249,7 @@ COLOURS = 96
 def write_picture(
     recording: Record, time: float, path: str | os.PathLike[str], *, size: tuple[int, int] = (400, 400)
 ) -> Path:
-    """Write the robot at a ``time`` (s) with the forces under its feet as a .png, and give back its path.
+    """Write the robot at a ``time`` (s) with the forces under its feet as a .png, and return its path.
 
     ``size`` is width and height in pixels. Needs Pillow, and an OpenGL that works without a screen.
     """

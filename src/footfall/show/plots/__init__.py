@@ -129,7 +129,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure as .png, .svg or .pdf, by the ending of its path, which it gives back."""
+    """Write a figure as .png, .svg or .pdf, by the ending of its path, and return that path."""
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
         raise FootfallError(f"cannot write a plot to '{target}': give a name that ends in {', '.join(FORMATS)}")

@@ -74,7 +74,7 @@ def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) ->
         curves += [curve._replace(values=force[:, axis]) for curve, force in theirs]
         up = axis == 2 and weight > 0.0
         panel = Panel(
-            title=f"{way.capitalize()} ground reaction force, {letter}",
+            title=f"Ground reaction force, {way}, {letter}",
             label=f"{way}, {letter}",
             unit="N",
             curves=tuple(curves),
