@@ -63,6 +63,16 @@ def test_a_world_shows_the_points_forces_and_places_that_it_records(law):
     np.testing.assert_allclose(world.gap, rec.gap[-1, :points], rtol=0, atol=off)
 
 
+def test_a_recording_of_a_world_stays_as_it_is_while_the_world_goes_on():
+    """Its last sample is a mean over two steps, of which the world had taken one."""
+    world = ff.Simulation("ball", law="spring-damper", dt=1e-3).start(record_dt=2e-3, qvel=[0, 0, -1, 0, 0, 0])
+    world.step(n=141)
+    rec = world.record()
+    force = rec.force.copy()
+    world.step(n=10)
+    np.testing.assert_array_equal(rec.force, force)
+
+
 def test_a_brick_at_rest_on_a_slope_does_not_jump_when_it_goes_on():
     sim = ff.Simulation("brick", law="spring-damper", ground=ff.Ground.slope(0.3, friction=0.9))
     world = sim.start(qpos=sim.place(align=True))
