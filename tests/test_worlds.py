@@ -357,3 +357,36 @@ def test_worlds_say_that_a_load_would_fall_through_the_robot():
     with warnings.catch_warnings():
         warnings.simplefilter("error", FootfallWarning)
         ff.Worlds(passes, 1)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"qpos": "home"},
+        {"friction": "ice"},
+        {"mass_scale": [[1.0], [1.0, 2.0]]},
+        {"pushes": 3},
+        {"pushes": [1, 2]},
+        {"ground": [1, 2]},
+        {"law_options": 3},
+        {"fall": "low"},
+    ],
+    ids=str,
+)
+def test_what_worlds_cannot_be_given_is_refused_with_a_sentence(given):
+    sim = ff.Simulation("ball", law="spring-damper")
+    with pytest.raises(ff.FootfallError, match=next(iter(given))):
+        ff.Worlds(sim, 2, **given)
+
+
+def test_what_worlds_cannot_be_asked_is_refused_with_a_sentence():
+    worlds = ff.Worlds(ff.Simulation("ball", law="spring-damper"), 2)
+    asked = {
+        "ctrl": lambda: worlds.step("full"),
+        "record": lambda: worlds.run(0.01, record=3),
+        "gains": lambda: worlds.run(0.01, controller="posture", gains="soft"),
+        "read": lambda: worlds.read("posture"),
+    }
+    for name, ask in asked.items():
+        with pytest.raises(ff.FootfallError, match=name):
+            ask()

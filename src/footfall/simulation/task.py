@@ -58,12 +58,17 @@ def multiple(name: str, value: float | None, dt: float) -> int:
     return every
 
 
+def numbers(name: str, value: Any, needed: str = "it must be numbers, or an array of them") -> np.ndarray:
+    """An array of numbers of any shape; ``needed`` says what to give instead."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{name} = {value!r} but {needed}") from error
+
+
 def vector(name: str, value: Any, size: int, robot: str) -> np.ndarray:
     """A state of a robot, (size,)."""
-    try:
-        found = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise SimulationError(f"{name} = {value!r} but {robot} needs ({size},) numbers") from error
+    found = numbers(name, value, f"{robot} needs ({size},) numbers")
     if found.shape != (size,):
         raise SimulationError(f"{name} has shape {found.shape}, but {robot} needs ({size},)")
     if not np.isfinite(found).all():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -24,7 +24,7 @@ from footfall.simulation.controls import own_rate
 from footfall.simulation.outcome import failure_of, recording_of_world
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
-from footfall.simulation.task import check_memory, multiple, step_count
+from footfall.simulation.task import check_memory, multiple, numbers, step_count
 from footfall.simulation.worlds_engine import InWorlds, make_engine, make_plan, signal_count
 from footfall.simulation.worlds_given import Starts, check_worlds, make_inputs, rows, state_of_world
 from footfall.standing import FALLEN_HEIGHT
@@ -161,6 +161,8 @@ class Worlds(UnderWay):
             raise SimulationError(f"n = {n!r}, but it must be a whole number of steps >= 0")
         with self._turn:
             if ctrl is not None:
+                on_gpu = hasattr(ctrl, "__cuda_array_interface__")
+                ctrl = ctrl if on_gpu else numbers("ctrl", ctrl)
                 self._engine.set_controls(ctrl, self.count, self.simulation.scene.model.nu)
             self._engine.advance(self._plan, None, int(n), self._no_tape)
 
@@ -184,9 +186,10 @@ class Worlds(UnderWay):
         sim, plan = self.simulation, self._plan
         steps = step_count(duration, sim.dt)
         every = multiple("record_dt", record_dt, sim.dt)
-        which = [int(w) for w in record]
-        if not all(0 <= w < self.count for w in which):
+        which = list(record) if isinstance(record, Iterable) else [record]
+        if not all(is_whole(w, 0) and w < self.count for w in which):
             raise SimulationError(f"record names a world that is not among 0 to {self.count - 1}")
+        which = [int(w) for w in which]
         name = "none" if controller is None else str(controller)
         if controller is not None:
             controller, rate = self._begin_control(controller, gains, control_dt)
@@ -228,12 +231,12 @@ class Worlds(UnderWay):
             count = sim.robot.point_count
             felt = Felt(self._engine.array("mode")[:, :count], self._engine.array("force")[:, :count])
             controller = InWorlds(self._inputs, controller, felt, sim.dt * rate)
-            numbers = controller.gains
+            own = controller.gains
         else:
             given = controller.gains(sim.robot, sim.ground, sim.dt * rate) if gains is None else gains
-            numbers = np.asarray(given, dtype=float)
-            numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
-        self._engine.give(self._inputs.arrays._replace(gains=numbers))
+            asked = numbers("gains", given)
+            own = rows("gains", asked, self.count, asked.shape[-1] if asked.ndim else 0)
+        self._engine.give(self._inputs.arrays._replace(gains=own))
         return controller, rate
 
     def __len__(self) -> int:
@@ -254,7 +257,10 @@ class Worlds(UnderWay):
 
     def read(self, name: str) -> np.ndarray:
         """``qpos``, ``qvel`` or ``ctrl`` as a NumPy array, to read, on whichever device the worlds are."""
-        return self._engine.host(name)
+        try:
+            return self._engine.host(name)
+        except (AttributeError, TypeError, KeyError) as error:
+            raise SimulationError(f"worlds have no {name!r} to read: give qpos, qvel or ctrl") from error
 
     @property
     def ctrl(self) -> Any:

@@ -17,7 +17,8 @@ from footfall.engine.worlds.arrays import Counts, Needs, Shapes, make_soles, spa
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Functions, Plan
 from footfall.engine.worlds.view import Felt, make_view
-from footfall.errors import ControllerError
+from footfall.errors import ControllerError, SimulationError
+from footfall.given_numbers import is_number
 from footfall.simulation.controls import no_control
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
@@ -123,6 +124,8 @@ def _functions(law: Law, surface: Any) -> Functions:
 def make_plan(inputs: Inputs, fall: float) -> Plan:
     """The plan of worlds without control and recording; ``fall`` as :class:`footfall.Worlds` takes it."""
     sim, law = inputs.setup, inputs.setup.law
+    if not (is_number(fall) and fall >= 0.0):
+        raise SimulationError(f"fall = {fall!r} but it must be a share of the height of the centre of mass, 0 or more")
     return Plan(
         dt=sim.dt,
         margin=law.near(sim.dt),

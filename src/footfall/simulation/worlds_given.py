@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from footfall.robot.model import moving_bodies
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import MUJOCO, State, check_fit, check_start
-from footfall.simulation.task import make_pushes
+from footfall.simulation.task import make_pushes, numbers, push_list
 from footfall.standing import reach, scratch_data
 
 DEVICES = ("cpu", "cuda")
@@ -32,7 +32,7 @@ PRECISIONS = ("double", "single")
 
 def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
     """One row for all worlds (1, width), or one for each (count, width)."""
-    array = np.asarray(value, dtype=float)
+    array = numbers(name, value)
     if array.shape == (width,):
         array = array[None]
     if array.shape not in ((1, width), (count, width)):
@@ -49,7 +49,7 @@ def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
     """Static and dynamic friction: a number, (static, dynamic), one number for each world, or (count, 2)."""
     if value is None:
         return np.array([[ground.static_friction, ground.dynamic_friction]])
-    array = np.asarray(value, dtype=float)
+    array = numbers("friction", value)
     if array.ndim == 0:
         array = np.full((1, 2), float(array))
     elif isinstance(value, tuple) and array.shape == (2,):
@@ -114,7 +114,7 @@ def ground_rows(grounds: Sequence[Ground], reach: float) -> tuple[Any, Any, Any]
 
 def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Masses and inertias of the bodies, times ``scale``: a number, one for each world, or (count, nbody)."""
-    factor = np.ones((1, 1)) if scale is None else np.asarray(scale, dtype=float)
+    factor = np.ones((1, 1)) if scale is None else numbers("mass_scale", scale)
     if factor.ndim == 0:
         factor = factor.reshape(1, 1)
     elif factor.shape == (count,):
@@ -131,12 +131,12 @@ def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray
 
 def push_lists(pushes: Any, count: int) -> list[list[Push]]:
     """One list of pushes for all worlds, or one for each."""
+    if isinstance(pushes, Push) or not isinstance(pushes, Iterable):
+        return [list(push_list(pushes))]
     given = list(pushes)
-    lists = (
-        [given]
-        if all(isinstance(one, Push) for one in given)
-        else [one if isinstance(one, list) else [*one] for one in given]
-    )
+    lists = [given] if all(isinstance(one, Push) for one in given) else given
+    checked = {id(one): list(push_list(one)) for one in lists}
+    lists = [checked[id(one)] for one in lists]
     if len(lists) not in (1, count):
         raise SimulationError(f"{len(lists)} lists of pushes for {count} worlds: give one list, or one for each")
     return lists
@@ -237,8 +237,13 @@ def make_inputs(
     pushes: Any,
 ) -> Inputs:
     """What ``count`` worlds are given at first, as :class:`footfall.Worlds` takes it."""
+    if not isinstance(law_options, Mapping | None):
+        raise SimulationError(f"law_options = {law_options!r} but they are options of the law by name")
     model, options = setup.scene.model, dict(law_options or {})
-    grounds = [setup.ground] if ground is None else [ground] if isinstance(ground, Ground) else list(ground)
+    grounds = [setup.ground] if ground is None else list(ground) if isinstance(ground, Sequence) else [ground]
+    for one in grounds:
+        if not isinstance(one, Ground):
+            raise SimulationError(f"ground = {one!r} but it must be a footfall.Ground, or a list of one for each world")
     if len(grounds) not in (1, count):
         raise SimulationError(f"{len(grounds)} grounds for {count} worlds: give one, or one for each")
     surface, shape, table = ground_rows(grounds, reach(setup.robot))
