@@ -77,6 +77,19 @@ def test_a_flat_that_is_one_facet_of_a_rounded_sole_is_not_all_of_it(tmp_path):
     assert len(left.points) == len(right.points)
 
 
+@pytest.mark.parametrize("noise", [1e-5, 1e-4, 5e-4])
+@pytest.mark.parametrize("thick", [0.012, 0.03])
+def test_feet_of_one_shape_agree_though_their_meshes_are_off(tmp_path, noise, thick):
+    x, y = np.meshgrid(np.linspace(-0.1, 0.1, 9), np.linspace(-0.04, 0.04, 5))
+    bottom = np.column_stack([x.ravel(), y.ravel(), (0.2 * x**2 + 0.5 * y**2).ravel() - 0.05])
+    top = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, thick - 0.05)])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "contact points of soles reduced")
+        left, right = with_mesh(tmp_path, "rocker", np.vstack([bottom, top]), noise).feet
+    assert right.length == pytest.approx(left.length, rel=0.2)
+    assert area(right.polygon) == pytest.approx(area(left.polygon), rel=0.2)
+
+
 def test_a_foot_that_stands_on_its_side_or_on_a_tip_is_told_of():
     with pytest.warns(FootfallWarning, match="'left' may stand on its side.*--soles soles.png draws them"):
         load_robot(biped('<geom type="box" size="0.1 0.02 0.06" pos="0.03 0 0"/>'))
@@ -184,10 +197,14 @@ def test_a_mesh_foot_has_the_flat_part_of_its_underside(tmp_path):
     assert area(foot.polygon) == pytest.approx(0.02, abs=1e-6)
 
 
-def with_mesh(tmp_path, name: str, vertices: np.ndarray) -> Robot:
-    """A biped whose feet are the convex hull of these vertices, mirrored for the right foot."""
+def with_mesh(tmp_path, name: str, vertices: np.ndarray, noise: float = 0.0) -> Robot:
+    """A biped whose feet are the convex hull of these vertices, mirrored for the right foot, off by up to
+    ``noise`` (m).
+    """
     for side, mirror in (("left", 1), ("right", -1)):
         points = vertices * [1, mirror, 1]
+        if side == "right":
+            points = points + noise * np.random.default_rng(0).uniform(-1.0, 1.0, points.shape)
         hull = ConvexHull(points)
         lines = [f"v {x} {y} {z}" for x, y, z in points]
         for simplex, plane in zip(hull.simplices, hull.equations, strict=True):
