@@ -29,7 +29,7 @@ SIM = ff.Simulation("brick")
         (lambda: SIM.run(1.0, qpos="home"), r"qpos = 'home' but brick needs \(7,\) numbers"),
         (
             lambda: SIM.run(1.0, start=SIM.run(0.0)),
-            r"a state is what world.state\(\) or rec.state\(time\) gives, not Rec",
+            r"a state is what world.state\(\) or rec.state\(time\) returns, not Rec",
         ),
         (
             lambda: SIM.run(1.0, start=SIM.start().state(), qvel=np.ones(6)),
