@@ -119,3 +119,18 @@ def test_a_brick_that_slides_and_turns_is_as_accurate_as_its_tolerance():
     assert (first.mode[50:100] == SLIDE).any()
     assert np.abs(first.qpos - second.qpos).max() < 1e-9
     assert np.abs(first.qvel - second.qvel).max() < 1e-8
+
+
+@pytest.mark.parametrize("steps", [5, 120, 300])
+def test_a_saved_state_goes_on_bit_for_bit(steps):
+    """Of a biped that slides to rest: the history of its motion and its next step are part of the state."""
+    robot = ff.load_robot("spatial-biped", actuators="position")
+    sim, ends = ff.Simulation(robot, law=LAW), []
+    world = sim.start(qvel=1.5 * np.eye(robot.model.nv)[0])
+    world.step(n=steps)
+    state = world.state()
+    for one in (world, sim.start()):
+        one.restore(state)
+        one.step(n=20)
+        ends.append(np.concatenate([one.qpos, one.qvel]))
+    np.testing.assert_array_equal(*ends)
