@@ -43,7 +43,7 @@ EXPECTED = {
     "stones": 3,
     "gait": 14,
     "solvers": 2,
-    "laws": 8,
+    "laws": 9,
     "landing": 6,
     "walking": 15,
     "quadruped": 6,
