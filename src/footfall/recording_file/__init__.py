@@ -105,11 +105,11 @@ def _put_files(files: dict[str, bytes], target: Path) -> None:
     digest = digest_of(files)
     name = FILES.format(digest)
     with atomic_write(target / name) as part:
-        for other in sorted(target.parent.glob(f"*/{name}")):
-            with suppress(OSError, RecordingError):
-                if not other.is_symlink() and digest_of(read_files(other)) == digest:
-                    os.link(other, part)
-                    return
+        with suppress(OSError, RecordingError):  # no such file, one that is damaged, or a disk without links
+            other = next(target.parent.glob(f"*/{name}"), None)
+            if other and not other.is_symlink() and digest_of(read_files(other)) == digest:
+                os.link(other, part)
+                return
         write_files(files, part)
 
 
