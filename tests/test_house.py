@@ -34,7 +34,7 @@ FLOORS = (
     ("robot", "ground", "solve"),
     ("compiled", "files"),
     ("given_numbers",),
-    ("errors", "frozen_values", "process", "roots", "version"),
+    ("errors", "frozen_values", "kinds", "process", "roots", "version"),
 )
 
 

@@ -12,10 +12,7 @@ import pytest
 from fresh_python import Answer, fresh_python
 
 import footfall
-from footfall.compiled import (
-    kernel,
-    progress,
-)
+from footfall.compiled import cache, kernel
 from footfall.compiled.cache import HEADER, KEPT_FOR
 from footfall.process.cache_folder import cache_folder, only_ours
 from footfall.simulation import warm
@@ -86,8 +83,8 @@ def test_jobs_that_another_process_has_claimed_are_left_to_it(tmp_path, monkeypa
 
 def test_progress_says_what_is_compiled_and_how_far(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path / "kept"))
-    monkeypatch.setattr("footfall.compiled.progress._SELDOM", 0.0)  # every line
-    monkeypatch.setattr("footfall.compiled.progress._progress", type(progress._progress)())
+    monkeypatch.setattr("footfall.compiled.cache._SELDOM", 0.0)  # every line
+    monkeypatch.setattr("footfall.compiled.cache._progress", type(cache._progress)())
 
     @kernel
     def part(x):

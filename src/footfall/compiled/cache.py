@@ -1,5 +1,5 @@
 """Compiled code on disk: one file per kernel and signature, named after its content, shared by all checkouts and
-installs.
+installs; and what is said on stderr while it is compiled.
 
 A file is a header line with a checksum, and a pickle. Reading a pickle can run any code, so a file that another user
 owns or may write is refused; a damaged one is compiled again and replaced.
@@ -15,7 +15,8 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +27,7 @@ import llvmlite
 import numba
 from numba.types import BaseNamedTuple, BaseTuple
 
-from footfall.compiled.stamp import kernel_stamp, values_reached
+from footfall.compiled.stamp import count_reached, kernel_stamp, values_reached
 from footfall.process.cache_folder import cache_folder, only_ours
 from footfall.version import __version__
 
@@ -37,6 +38,9 @@ _DAY = 86400.0  # s
 KEPT_FOR = 60 * _DAY
 #: Most bytes kept; beyond it the longest unused files are removed.
 KEPT_BYTES = 2_000_000_000
+#: Seconds between two lines, on a terminal and elsewhere.
+_OFTEN, _SELDOM = 0.1, 30.0
+_ONCE = "(once; kept for the next start)"
 
 # Code read or written by this process, by its key: kernels of equal content share their machine code.
 _in_use: dict[str, Any] = {}
@@ -48,6 +52,56 @@ def say_once(sentence: str) -> None:
     if sentence not in _said:
         _said.add(sentence)
         print(f"footfall: {sentence}", file=sys.stderr, flush=True)
+
+
+class _Progress:
+    """The compilation that is under way; Numba compiles one function at a time, and within it those it calls."""
+
+    depth = 0
+    said = False
+    name = ""
+    done = total = 0
+    last = 0.0  # s, when a line was written
+
+    def show(self) -> None:
+        """Write a line, if it is time for one."""
+        now = time.monotonic()
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        if sys.stderr is None or now - self.last < (_OFTEN if terminal else _SELDOM):
+            return
+        self.last = now
+        far = f"{self.name}, {min(self.done, self.total)} of {self.total} functions" if self.said else "..."
+        if terminal:
+            print(f"\r\033[Kfootfall: compiling {far} {_ONCE}", end="", file=sys.stderr, flush=True)
+        else:
+            print(f"footfall: compiling {_ONCE} {far}", file=sys.stderr, flush=True)
+        self.said = True
+
+    def clear(self) -> None:
+        """Erase the changing line."""
+        if self.said and sys.stderr is not None and sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            self.last = 0.0
+
+
+_progress = _Progress()
+
+
+@contextmanager
+def compiling(function: FunctionType) -> Iterator[None]:
+    """Show that a function is being compiled, with those it calls."""
+    if _progress.depth == 0:
+        _progress.name = f"{function.__module__}.{function.__name__}".removeprefix("footfall.")
+        _progress.done, _progress.total = 0, count_reached(function)
+    _progress.depth += 1
+    try:
+        _progress.show()
+        yield
+    finally:
+        _progress.depth -= 1
+        _progress.done += 1
+        if _progress.depth == 0:
+            _progress.clear()
 
 
 class CodeFile:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from footfall.compiled import kernels
-from footfall.compiled.progress import compiling
+from footfall.compiled.cache import compiling
 from footfall.process.garbage import no_garbage_search
 from footfall.process.interrupts import while_compiling
 

@@ -73,7 +73,10 @@ def counted(function: FunctionType, *, simulated: bool) -> CodeType:
     definition = tree.body[0]
     if not isinstance(definition, ast.FunctionDef):
         return function.__code__
-    definition.decorator_list = []
+    definition.decorator_list, definition.returns = [], None
+    for node in ast.walk(definition.args):
+        if isinstance(node, ast.arg):
+            node.annotation = None
     own = _compiled(definition, function)
     if own is None or not _same(own, function.__code__):
         return function.__code__  # made from text: the file contains another function

@@ -44,6 +44,7 @@ from numba.core.typed_passes import AnnotateTypes, DumpParforDiagnostics, Inline
 from footfall.compiled.cache import (
     CodeFile,
     classes_of,
+    compiling,
     late_calls,
     note_calls,
     own_version,
@@ -53,7 +54,6 @@ from footfall.compiled.cache import (
     write_file,
 )
 from footfall.compiled.gpu_loops import rolled
-from footfall.compiled.progress import compiling
 from footfall.compiled.stamp import flags_of, kernel_stamp
 from footfall.errors import SimulationError
 from footfall.process.cache_folder import cache_folder
@@ -61,8 +61,9 @@ from footfall.process.garbage import no_garbage_search
 from footfall.process.interrupts import while_compiling
 
 #: An ``inlined`` kernel with more instructions, including what is inlined in it, stays a function. LLVM's time for a
-#: function grows faster than its size, and a call per step costs nothing.
-LARGEST_PART = 2800
+#: function grows faster than its size, and a call per step costs nothing. A third of Numba's instructions vanish at the
+#: first optimisation.
+LARGEST_PART = 4800
 #: Passes that are skipped: rewrites of whole-array expressions, which kernels do not have; annotated source and
 #: diagnostics, which nobody reads; and early inlining, which LLVM does later.
 _OF_NO_USE = (NopythonRewrites, AnnotateTypes, DumpParforDiagnostics, InlineOverloads)

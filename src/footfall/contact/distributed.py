@@ -32,7 +32,8 @@ from footfall.contact.springs.derived_gains import (
     steady_depth,
 )
 from footfall.contact.springs.normal_terms import NormalTerms
-from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.power import two_powers
 
 # What a point remembers, by column of its memory.
@@ -55,7 +56,7 @@ class Parameters(NamedTuple):
 
 
 @inlined
-def touch_down(contacts, memory, p):
+def touch_down(contacts: Contacts, memory: Matrix, p: Int) -> None:
     """Remember where a point touches the ground for the first time."""
     if memory[p, TOUCHED] == 0.0:
         memory[p, TOUCHED] = 1.0
@@ -66,7 +67,7 @@ def touch_down(contacts, memory, p):
 
 
 @inlined
-def adhering(contacts, p, parameters):
+def adhering(contacts: Contacts, p: Int, parameters: Parameters) -> tuple[Float, Float]:
     """The tangential force of adherence (17)-(18), in the contact frame."""
     frame, v = contacts.frame[p], contacts.velocity[p]
     dx = contacts.position[p, 0] - contacts.anchor[p, 0]
@@ -78,7 +79,9 @@ def adhering(contacts, p, parameters):
 
 
 @inlined
-def tangential(contacts, memory, p, normal, parameters):
+def tangential(
+    contacts: Contacts, memory: Matrix, p: Int, normal: Float, parameters: Parameters
+) -> tuple[Float, Float]:
     """The tangential force in any phase (32)-(34), in the contact frame."""
     sliding, since = memory[p, SLIDING] == 1.0, memory[p, SINCE]
     window = parameters.t_slide if sliding else parameters.t_stick
@@ -101,7 +104,7 @@ def tangential(contacts, memory, p, normal, parameters):
 
 
 @inlined
-def start_sliding(contacts, memory, p, force, share):
+def start_sliding(contacts: Contacts, memory: Matrix, p: Int, force: Matrix, share: Float) -> None:
     """Freeze the sliding direction of a point along the force that held it (19)-(20), of which it keeps a share.
 
     Friction opposes the slip, so a point that moves along its force does not begin to slide: it has just stopped, and
@@ -125,7 +128,7 @@ def start_sliding(contacts, memory, p, force, share):
 
 
 @inlined
-def stop_sliding(contacts, memory, p):
+def stop_sliding(contacts: Contacts, memory: Matrix, p: Int) -> None:
     """Let a point stick where it is, if its speed along the sliding direction has changed sign (30)."""
     frame, v = contacts.frame[p], contacts.velocity[p]
     speed = 0.0
@@ -139,7 +142,7 @@ def stop_sliding(contacts, memory, p):
 
 
 @inlined
-def macroscopic_onset(contacts, memory, force, b):
+def macroscopic_onset(contacts: Contacts, memory: Matrix, force: Matrix, b: Int) -> None:
     """Let all points of a foot slide if the resultant of their forces leaves the static cone (35)-(40)."""
     x, y, z, limit = 0.0, 0.0, 0.0, 0.0
     for i in range(contacts.near[b], contacts.near[b + 1]):
@@ -161,7 +164,16 @@ def macroscopic_onset(contacts, memory, force, b):
             force[p, 1] *= limit / size
 
 
-def distributed(contacts, dt, memory, force, mode, scratch, signals, parameters):
+def distributed(
+    contacts: Contacts,
+    dt: Float,
+    memory: Matrix,
+    force: Matrix,
+    mode: Ints,
+    scratch: Int,
+    signals: Vector,
+    parameters: Parameters,
+) -> Int:
     """Normal and tangential force of every testing point, foot by foot: a coupled kernel."""
     for b in range(contacts.near.size - 1):
         for i in range(contacts.near[b], contacts.near[b + 1]):

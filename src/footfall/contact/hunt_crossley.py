@@ -16,6 +16,7 @@ from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import check_derived, derived_damping, steady_depth
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
 from footfall.contact.springs.normal_terms import NormalTerms
+from footfall.kinds import Float, Int, Vector
 from footfall.solve.power import power
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ class Parameters(NamedTuple):
     dt: float  # s
 
 
-def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
+def hunt_crossley(
+    depth: Float, depth_rate: Float, slip: Vector, slip_velocity: Vector, memory: Vector, parameters: Parameters
+) -> tuple[Float, Float, Float, Int]:
     """Damping that grows with depth along the normal, friction as chosen: a point kernel."""
     p = parameters
     shape = power(depth, p.alpha)

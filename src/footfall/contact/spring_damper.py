@@ -23,6 +23,7 @@ from footfall.contact.springs.derived_gains import (
 )
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
 from footfall.contact.springs.normal_terms import NormalTerms
+from footfall.kinds import Float, Int, Vector
 
 
 class Parameters(NamedTuple):
@@ -43,7 +44,9 @@ class Parameters(NamedTuple):
     dt: float  # s
 
 
-def spring_damper(depth, depth_rate, slip, slip_velocity, memory, parameters):
+def spring_damper(
+    depth: Float, depth_rate: Float, slip: Vector, slip_velocity: Vector, memory: Vector, parameters: Parameters
+) -> tuple[Float, Float, Float, Int]:
     """Spring and damper along the normal, friction as chosen: a point kernel."""
     normal = parameters.k * depth + parameters.c * depth_rate  # Rengifo 2009, eq. 2; Bruneau 1999, eq. 5
     if normal < 0.0 and parameters.adhesive == 0.0:

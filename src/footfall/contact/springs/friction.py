@@ -21,6 +21,7 @@ from typing import Any, Literal
 from footfall.compiled import inlined
 from footfall.contact.base import PointLaw, check, check_positive
 from footfall.contact.setting import Setting
+from footfall.kinds import Bool, Float, Int, Named, Vector
 from footfall.solve.contacts import SLIDE, STICK, coulomb
 
 KINDS = ("anchored", "regularised", "lugre")
@@ -31,7 +32,7 @@ MEMORY_SIZE = 3
 
 
 @inlined
-def coefficient(velocity, sliding, p):
+def coefficient(velocity: Vector, sliding: Bool, p: Named) -> Float:
     """The friction coefficient of a point at a slip velocity (m/s)."""
     if p.v_stribeck > 0.0:
         speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
@@ -40,7 +41,7 @@ def coefficient(velocity, sliding, p):
 
 
 @inlined
-def anchored(slip, velocity, memory, normal, p):
+def anchored(slip: Vector, velocity: Vector, memory: Vector, normal: Float, p: Named) -> tuple[Float, Float, Int]:
     """Spring and damper from the anchor, which a sliding point drags along. Returns two forces (N) and the mode."""
     x = -p.kt * slip[0] - p.ct * velocity[0]
     y = -p.kt * slip[1] - p.ct * velocity[1]
@@ -54,7 +55,7 @@ def anchored(slip, velocity, memory, normal, p):
 
 
 @inlined
-def regularised(velocity, normal, p):
+def regularised(velocity: Vector, normal: Float, p: Named) -> tuple[Float, Float, Int]:
     """A damper, limited to the cone. Returns two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p) * normal
@@ -67,7 +68,7 @@ def regularised(velocity, normal, p):
 
 
 @inlined
-def lugre(velocity, memory, normal, p):
+def lugre(velocity: Vector, memory: Vector, normal: Float, p: Named) -> tuple[Float, Float, Int]:
     """Bristles that bend and slip. Returns two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p)
@@ -85,7 +86,9 @@ def lugre(velocity, memory, normal, p):
 
 
 @inlined
-def tangential_force(slip, velocity, memory, normal, p):
+def tangential_force(
+    slip: Vector, velocity: Vector, memory: Vector, normal: Float, p: Named
+) -> tuple[Float, Float, Int]:
     """Friction (N) on a point under a normal force (N), and its mode; may move the anchor by writing ``slip``."""
     load = max(0.0, normal)
     if p.friction == ANCHORED:

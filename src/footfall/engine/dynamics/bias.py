@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.inertia import momentum
+from footfall.engine.dynamics.tree import Bodies, Tree
+from footfall.kinds import Float, Int, Vector
 from footfall.robot.model import BALL, FREE
 
 
 @inlined
-def bias(tree, bodies):
+def bias(tree: Tree, bodies: Bodies) -> None:
     """``cvel``, ``cdof_dot``, and in ``cfrc`` the force that each body's motion at ``qacc = 0`` takes."""
     cvel, cacc, cfrc = bodies.cvel, bodies.cacc, bodies.cfrc
     for k in range(6):
@@ -56,7 +58,9 @@ def bias(tree, bodies):
 
 
 @inlined
-def carried(s, v0, v1, v2, v3, v4, v5):
+def carried(
+    s: Vector, v0: Float, v1: Float, v2: Float, v3: Float, v4: Float, v5: Float
+) -> tuple[Float, Float, Float, Float, Float, Float]:
     """The rate of a motion axis ``s`` carried along by a spatial velocity."""
     return (
         v1 * s[2] - v2 * s[1],
@@ -69,7 +73,7 @@ def carried(s, v0, v1, v2, v3, v4, v5):
 
 
 @inlined
-def push_body(tree, bodies, b, wrench):
+def push_body(tree: Tree, bodies: Bodies, b: Int, wrench: Vector) -> None:
     """Let a force (N) and torque (N m), world frame, act at the centre of mass of a body."""
     com, f = bodies.subtree_com[tree.body_tree[b]], bodies.cfrc[b]
     x, y, z = bodies.xipos[b, 0] - com[0], bodies.xipos[b, 1] - com[1], bodies.xipos[b, 2] - com[2]
@@ -81,7 +85,7 @@ def push_body(tree, bodies, b, wrench):
 
 
 @inlined
-def subtract_body_forces(tree, bodies):
+def subtract_body_forces(tree: Tree, bodies: Bodies) -> None:
     """Subtract from ``qfrc_smooth`` what the forces on all bodies take of each dof; ``cfrc`` then has subtrees."""
     f = bodies.cfrc
     for b in range(tree.body_parentid.size - 1, 0, -1):

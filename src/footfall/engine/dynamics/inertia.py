@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
+from footfall.engine.dynamics.tree import Bodies, Tree
+from footfall.kinds import Float, Vector
 
 
 @inlined
-def momentum(i, v0, v1, v2, v3, v4, v5):
+def momentum(
+    i: Vector, v0: Float, v1: Float, v2: Float, v3: Float, v4: Float, v5: Float
+) -> tuple[Float, Float, Float, Float, Float, Float]:
     """A spatial inertia ``i`` (10,) times a spatial velocity."""
     return (
         i[0] * v0 + i[3] * v1 + i[4] * v2 - i[8] * v4 + i[7] * v5,
@@ -19,7 +23,7 @@ def momentum(i, v0, v1, v2, v3, v4, v5):
 
 
 @inlined
-def composite_inertia(tree, bodies):
+def composite_inertia(tree: Tree, bodies: Bodies) -> None:
     """Overwrite ``cinert`` by the inertias of subtrees."""
     crb = bodies.cinert
     for b in range(tree.body_parentid.size - 1, 0, -1):
@@ -42,7 +46,7 @@ def composite_inertia(tree, bodies):
 
 
 @inlined
-def joint_inertia(tree, bodies, dt):
+def joint_inertia(tree: Tree, bodies: Bodies, dt: Float) -> None:
     """The inertia matrix, with armature and the joint damping of a step, into ``qLD``; needs those of subtrees.
 
     Row j holds the dofs between the root and j, the diagonal last. Damping acts on the velocity at the end of the step:
@@ -65,20 +69,20 @@ def joint_inertia(tree, bodies, dt):
 
 
 @inlined
-def product(t, f0, f1, f2, f3, f4, f5):
+def product(t: Vector, f0: Float, f1: Float, f2: Float, f3: Float, f4: Float, f5: Float) -> Float:
     """The power of a spatial force along a motion axis ``t``."""
     return t[0] * f0 + t[1] * f1 + t[2] * f2 + t[3] * f3 + t[4] * f4 + t[5] * f5
 
 
 @inlined
-def add_to_diagonal(tree, bodies, added):
+def add_to_diagonal(tree: Tree, bodies: Bodies, added: Vector) -> None:
     """Add to the diagonal of the inertia (nv,)."""
     for j in range(added.size):
         bodies.qLD[tree.M_rowadr[j] + tree.M_rownnz[j] - 1] += added[j]
 
 
 @inlined
-def factor(tree, bodies):
+def factor(tree: Tree, bodies: Bodies) -> None:
     """Factor ``qLD`` in place, M = U^T D U with the unit triangle U stored by rows and D on its diagonal."""
     m, address, count = bodies.qLD, tree.M_rowadr, tree.M_rownnz
     for k in range(tree.dof_bodyid.size - 1, -1, -1):

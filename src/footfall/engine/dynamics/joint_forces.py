@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.rotation import normalised, rotation_vector
+from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.stages import damps
+from footfall.kinds import Float, Int
 from footfall.robot.model import BALL, FREE
 
 
 @inlined
-def actuator_force(tree, bodies, i):
+def actuator_force(tree: Tree, bodies: Bodies, i: Int) -> Float:
     """N or N m, of actuator ``i``, before its gear."""
     d, gear, limits = tree.actuator_dof[i], tree.actuator_gear[i], tree.actuator_range[i]
     length, speed = gear * bodies.qpos[tree.actuator_qpos[i]], gear * bodies.qvel[d]
@@ -21,7 +23,7 @@ def actuator_force(tree, bodies, i):
 
 
 @inlined
-def damp_servos(tree, bodies, dt):
+def damp_servos(tree: Tree, bodies: Bodies, dt: Float) -> None:
     """Add the damping of servos in a step to the inertia, dt D, where they are within their limits."""
     for s in range(tree.servo.size):
         own = tree.servo[s]
@@ -34,7 +36,7 @@ def damp_servos(tree, bodies, dt):
 
 
 @inlined
-def joint_forces(tree, bodies):
+def joint_forces(tree: Tree, bodies: Bodies) -> None:
     """``qfrc_smooth`` of actuators, springs and dampers."""
     qpos, qvel, out = bodies.qpos, bodies.qvel, bodies.qfrc_smooth
     for d in range(out.size):

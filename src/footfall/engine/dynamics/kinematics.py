@@ -6,11 +6,13 @@ import math
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.rotation import normalised, quaternion_product, rotate, turned
+from footfall.engine.dynamics.tree import Bodies, Tree
+from footfall.kinds import Float, Vector
 from footfall.robot.model import BALL, FREE, HINGE, SLIDE
 
 
 @inlined
-def kinematics(tree, bodies):
+def kinematics(tree: Tree, bodies: Bodies) -> None:
     """Everything that follows from ``qpos``: frames, centres of mass, ``cinert`` and ``cdof``."""
     place_bodies(tree, bodies)
     centre_of_mass(tree, bodies)
@@ -19,7 +21,7 @@ def kinematics(tree, bodies):
 
 
 @inlined
-def write_matrix(q0, q1, q2, q3, out):
+def write_matrix(q0: Float, q1: Float, q2: Float, q3: Float, out: Vector) -> None:
     """The rotation matrix of a unit quaternion, row by row, into ``out`` (9,)."""
     out[0], out[3], out[6] = rotate(q0, q1, q2, q3, 1.0, 0.0, 0.0)
     out[1], out[4], out[7] = rotate(q0, q1, q2, q3, 0.0, 1.0, 0.0)
@@ -27,7 +29,7 @@ def write_matrix(q0, q1, q2, q3, out):
 
 
 @inlined
-def place_bodies(tree, bodies):
+def place_bodies(tree: Tree, bodies: Bodies) -> None:
     """Frames of all bodies and joints."""
     xpos, xquat, qpos = bodies.xpos, bodies.xquat, bodies.qpos
     for c in range(3):
@@ -87,7 +89,7 @@ def place_bodies(tree, bodies):
 
 
 @inlined
-def centre_of_mass(tree, bodies):
+def centre_of_mass(tree: Tree, bodies: Bodies) -> None:
     """The centre of mass of each tree; a tree without mass has its root there."""
     com = bodies.subtree_com
     for t in range(com.shape[0]):
@@ -110,7 +112,7 @@ def centre_of_mass(tree, bodies):
 
 
 @inlined
-def body_inertias(tree, bodies):
+def body_inertias(tree: Tree, bodies: Bodies) -> None:
     """``cinert``: the inertia of each body about the centre of mass of its tree, world axes."""
     for k in range(10):
         bodies.cinert[0, k] = 0.0
@@ -136,20 +138,20 @@ def body_inertias(tree, bodies):
 
 
 @inlined
-def write_hinge(x, y, z, ox, oy, oz, out):
+def write_hinge(x: Float, y: Float, z: Float, ox: Float, oy: Float, oz: Float, out: Vector) -> None:
     """The motion of a unit rate about an axis, seen at an offset from it."""
     out[0], out[1], out[2] = x, y, z
     out[3], out[4], out[5] = y * oz - z * oy, z * ox - x * oz, x * oy - y * ox
 
 
 @inlined
-def write_slide(x, y, z, out):
+def write_slide(x: Float, y: Float, z: Float, out: Vector) -> None:
     out[0], out[1], out[2] = 0.0, 0.0, 0.0
     out[3], out[4], out[5] = x, y, z
 
 
 @inlined
-def motion_axes(tree, bodies):
+def motion_axes(tree: Tree, bodies: Bodies) -> None:
     """``cdof``: the spatial velocity that a unit rate of each dof gives."""
     for j in range(tree.jnt_type.size):
         b, d, kind = tree.jnt_bodyid[j], tree.jnt_dofadr[j], tree.jnt_type[j]
@@ -170,7 +172,7 @@ def motion_axes(tree, bodies):
 
 
 @inlined
-def integrate_positions(tree, qpos, qvel, dt):
+def integrate_positions(tree: Tree, qpos: Vector, qvel: Vector, dt: Float) -> None:
     """Move ``qpos`` (nq,) for ``dt`` (s) at the rates ``qvel`` (nv,)."""
     for j in range(tree.jnt_type.size):
         a, d, kind = tree.jnt_qposadr[j], tree.jnt_dofadr[j], tree.jnt_type[j]

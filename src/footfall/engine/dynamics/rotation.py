@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
+from footfall.kinds import Float
 
 
 @inlined
-def quaternion_product(a0, a1, a2, a3, b0, b1, b2, b3):
+def quaternion_product(
+    a0: Float, a1: Float, a2: Float, a3: Float, b0: Float, b1: Float, b2: Float, b3: Float
+) -> tuple[Float, Float, Float, Float]:
     return (
         a0 * b0 - a1 * b1 - a2 * b2 - a3 * b3,
         a0 * b1 + a1 * b0 + a2 * b3 - a3 * b2,
@@ -18,20 +21,22 @@ def quaternion_product(a0, a1, a2, a3, b0, b1, b2, b3):
 
 
 @inlined
-def rotate(q0, q1, q2, q3, x, y, z):
+def rotate(q0: Float, q1: Float, q2: Float, q3: Float, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
     """The vector (x, y, z) turned by a unit quaternion."""
     tx, ty, tz = 2.0 * (q2 * z - q3 * y), 2.0 * (q3 * x - q1 * z), 2.0 * (q1 * y - q2 * x)
     return x + q0 * tx + q2 * tz - q3 * ty, y + q0 * ty + q3 * tx - q1 * tz, z + q0 * tz + q1 * ty - q2 * tx
 
 
 @inlined
-def normalised(q0, q1, q2, q3):
+def normalised(q0: Float, q1: Float, q2: Float, q3: Float) -> tuple[Float, Float, Float, Float]:
     scale = 1.0 / math.sqrt(q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3)
     return q0 * scale, q1 * scale, q2 * scale, q3 * scale
 
 
 @inlined
-def turned(q0, q1, q2, q3, wx, wy, wz, time):
+def turned(
+    q0: Float, q1: Float, q2: Float, q3: Float, wx: Float, wy: Float, wz: Float, time: Float
+) -> tuple[Float, Float, Float, Float]:
     """A quaternion after turning for ``time`` (s) at the body-frame rate (wx, wy, wz), rad/s."""
     speed = math.sqrt(wx * wx + wy * wy + wz * wz)
     half = 0.5 * time * speed
@@ -42,7 +47,9 @@ def turned(q0, q1, q2, q3, wx, wy, wz, time):
 
 
 @inlined
-def rotation_vector(a0, a1, a2, a3, b0, b1, b2, b3):
+def rotation_vector(
+    a0: Float, a1: Float, a2: Float, a3: Float, b0: Float, b1: Float, b2: Float, b3: Float
+) -> tuple[Float, Float, Float]:
     """The rotation (rad, body frame) that leads from quaternion b to quaternion a, the shorter way."""
     q0, q1, q2, q3 = quaternion_product(b0, -b1, -b2, -b3, a0, a1, a2, a3)
     if q0 < 0.0:

@@ -9,72 +9,73 @@ import numpy as np
 
 from footfall.engine.stages import damping_servos
 from footfall.errors import SimulationError
+from footfall.kinds import Ints, Matrix, Vector
 from footfall.robot.model import AT_JOINT, BALL, HINGE, SLIDE
 
 
 class Tree(NamedTuple):
     """What does not change: n bodies with the world as the first, joints, dofs, actuators. Names are MuJoCo's."""
 
-    gravity: np.ndarray  # (3,) m/s2
-    body_parentid: np.ndarray  # (nbody,)
-    body_tree: np.ndarray  # (nbody,) row of the body's tree in ``subtree_com``
-    body_pos: np.ndarray  # (nbody, 3) m
-    body_quat: np.ndarray  # (nbody, 4)
-    body_ipos: np.ndarray  # (nbody, 3) m
-    body_imat: np.ndarray  # (nbody, 9) body frame from the frame of principal axes
-    body_jntnum: np.ndarray  # (nbody,)
-    jnt_type: np.ndarray  # (njnt,)
-    jnt_bodyid: np.ndarray  # (njnt,)
-    jnt_pos: np.ndarray  # (njnt, 3) m
-    jnt_axis: np.ndarray  # (njnt, 3)
-    jnt_qposadr: np.ndarray  # (njnt,)
-    jnt_dofadr: np.ndarray  # (njnt,)
-    jnt_stiffness: np.ndarray  # (njnt,) N/m or N m/rad
-    qpos0: np.ndarray  # (nq,)
-    qpos_spring: np.ndarray  # (nq,)
-    dof_bodyid: np.ndarray  # (nv,)
-    dof_armature: np.ndarray  # (nv,) kg or kg m2
-    dof_damping: np.ndarray  # (nv,) N s/m or N m s/rad
-    dof_force: np.ndarray  # (nv, 2) N or N m, least and most that all actuators together may give
-    M_rowadr: np.ndarray  # (nv,)
-    M_rownnz: np.ndarray  # (nv,)
-    M_colind: np.ndarray  # (nM,)
-    actuator_qpos: np.ndarray  # (nu,) address of the joint's coordinate
-    actuator_dof: np.ndarray  # (nu,)
-    actuator_gear: np.ndarray  # (nu,)
-    actuator_gain: np.ndarray  # (nu, 3) force per control: constant, per length, per velocity
-    actuator_bias: np.ndarray  # (nu, 3) force without control: constant, per length, per velocity
-    actuator_range: np.ndarray  # (nu, 4) least and most control, least and most force
-    servo: np.ndarray  # (S,) actuators whose damping acts on the velocity at the end of a step
-    servo_damping: np.ndarray  # (S,) N s/m or N m s/rad, at the joint
-    servo_limit: np.ndarray  # (S, 4), see :class:`footfall.engine.stages.Servos`
+    gravity: Vector  # (3,) m/s2
+    body_parentid: Ints  # (nbody,)
+    body_tree: Ints  # (nbody,) row of the body's tree in ``subtree_com``
+    body_pos: Matrix  # (nbody, 3) m
+    body_quat: Matrix  # (nbody, 4)
+    body_ipos: Matrix  # (nbody, 3) m
+    body_imat: Matrix  # (nbody, 9) body frame from the frame of principal axes
+    body_jntnum: Ints  # (nbody,)
+    jnt_type: Ints  # (njnt,)
+    jnt_bodyid: Ints  # (njnt,)
+    jnt_pos: Matrix  # (njnt, 3) m
+    jnt_axis: Matrix  # (njnt, 3)
+    jnt_qposadr: Ints  # (njnt,)
+    jnt_dofadr: Ints  # (njnt,)
+    jnt_stiffness: Vector  # (njnt,) N/m or N m/rad
+    qpos0: Vector  # (nq,)
+    qpos_spring: Vector  # (nq,)
+    dof_bodyid: Ints  # (nv,)
+    dof_armature: Vector  # (nv,) kg or kg m2
+    dof_damping: Vector  # (nv,) N s/m or N m s/rad
+    dof_force: Matrix  # (nv, 2) N or N m, least and most that all actuators together may give
+    M_rowadr: Ints  # (nv,)
+    M_rownnz: Ints  # (nv,)
+    M_colind: Ints  # (nM,)
+    actuator_qpos: Ints  # (nu,) address of the joint's coordinate
+    actuator_dof: Ints  # (nu,)
+    actuator_gear: Vector  # (nu,)
+    actuator_gain: Matrix  # (nu, 3) force per control: constant, per length, per velocity
+    actuator_bias: Matrix  # (nu, 3) force without control: constant, per length, per velocity
+    actuator_range: Matrix  # (nu, 4) least and most control, least and most force
+    servo: Ints  # (S,) actuators whose damping acts on the velocity at the end of a step
+    servo_damping: Vector  # (S,) N s/m or N m s/rad, at the joint
+    servo_limit: Matrix  # (S, 4), see :class:`footfall.engine.stages.Servos`
 
 
 class Bodies(NamedTuple):
     """What changes: one world. T trees; world frame; spatial vectors about the tree's centre of mass."""
 
-    body_mass: np.ndarray  # (nbody,) kg; not the tree's, for worlds may differ in it
-    body_inertia: np.ndarray  # (nbody, 3) kg m2
-    qpos: np.ndarray  # (nq,)
-    qvel: np.ndarray  # (nv,)
-    ctrl: np.ndarray  # (nu,)
-    xpos: np.ndarray  # (nbody, 3) m
-    xquat: np.ndarray  # (nbody, 4)
-    xmat: np.ndarray  # (nbody, 9)
-    xipos: np.ndarray  # (nbody, 3) m
-    xanchor: np.ndarray  # (njnt, 3) m
-    xaxis: np.ndarray  # (njnt, 3)
-    subtree_com: np.ndarray  # (T, 3) m
-    cinert: np.ndarray  # (nbody, 10) inertia about the centre of mass of the tree: 6, mass times offset: 3, mass
-    cdof: np.ndarray  # (nv, 6)
-    cdof_dot: np.ndarray  # (nv, 6)
-    cvel: np.ndarray  # (nbody, 6)
-    cacc: np.ndarray  # (nbody, 6)
-    cfrc: np.ndarray  # (nbody, 6)
-    qLD: np.ndarray  # (nM,) the inertia, then its factors
-    qLDiagInv: np.ndarray  # (nv,)
-    qfrc_smooth: np.ndarray  # (nv,) N or N m, all generalised forces but those of contacts
-    qacc: np.ndarray  # (nv,) m/s2 or rad/s2
+    body_mass: Vector  # (nbody,) kg; not the tree's, for worlds may differ in it
+    body_inertia: Matrix  # (nbody, 3) kg m2
+    qpos: Vector  # (nq,)
+    qvel: Vector  # (nv,)
+    ctrl: Vector  # (nu,)
+    xpos: Matrix  # (nbody, 3) m
+    xquat: Matrix  # (nbody, 4)
+    xmat: Matrix  # (nbody, 9)
+    xipos: Matrix  # (nbody, 3) m
+    xanchor: Matrix  # (njnt, 3) m
+    xaxis: Matrix  # (njnt, 3)
+    subtree_com: Matrix  # (T, 3) m
+    cinert: Matrix  # (nbody, 10) inertia about the centre of mass of the tree: 6, mass times offset: 3, mass
+    cdof: Matrix  # (nv, 6)
+    cdof_dot: Matrix  # (nv, 6)
+    cvel: Matrix  # (nbody, 6)
+    cacc: Matrix  # (nbody, 6)
+    cfrc: Matrix  # (nbody, 6)
+    qLD: Vector  # (nM,) the inertia, then its factors
+    qLDiagInv: Vector  # (nv,)
+    qfrc_smooth: Vector  # (nv,) N or N m, all generalised forces but those of contacts
+    qacc: Vector  # (nv,) m/s2 or rad/s2
 
 
 def bodies_shapes(model: mujoco.MjModel, trees: int) -> dict[str, tuple[int, ...]]:
