@@ -186,7 +186,7 @@ def _long_axis(data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
     """
     for places in _places(data, legs):
         flat = np.array(places)[:, :2] if places else np.zeros((0, 2))
-        if len(flat) not in (2, *range(4, 100)):
+        if len(flat) in (0, 1, 3):
             return None
         _, spread, axes = np.linalg.svd(flat - flat.mean(axis=0))
         clear = spread[0] > LONGER * spread[1] and spread[0] > APART * _size(data, legs)

@@ -202,7 +202,7 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
     )
     if forward is None and robot.facing.doubt:
         way, (_, reason, doubt) = described(robot.forward), robot.facing
-        warn(f"robot '{name}' faces {way} as {reason} show, but {doubt}: forward= or --forward sets it")
+        warn(f"robot '{name}' faces {way} by {reason}, but {doubt}: forward= or --forward sets it")
     return robot
 
 
