@@ -15,10 +15,13 @@ from footfall.control.walk.state import LATE, LIMIT_ZONE, OUT_OF_REACH
 from footfall.gait.dcm import dcm_at
 from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing
 
-#: 1/s, how fast an error of the divergent component decays.
-DCM_DECAY = 4.0
-#: rad per m of step that the toe hangs down in the swing, and at most: an ankle cannot hold the foot flat there.
-TOE_DOWN, MOST_TOE_DOWN = 1.0, 0.4
+# Lengths are in legs, times in units sqrt(leg / g), the time in which a pendulum as long as the leg swings by a radian
+# of its phase: so numbers hold for any size and gravity, by Froude's number.
+#: Rate at which an error of the divergent component decays, per unit: a little faster than it would grow.
+DCM_DECAY = 1.1
+#: rad per leg's length of a step that the toe hangs down in the swing, and at most: ankles cannot hold the foot flat
+#: there.
+TOE_DOWN, MOST_TOE_DOWN = 0.74, 0.4
 #: Part of the swing after which the foot lies as it shall land.
 TURNED = 0.8
 #: Largest load of a foot, in weights: more would throw the robot off the ground.
@@ -27,25 +30,24 @@ MOST_LOAD = 1.25
 HELD = 10.0
 #: Weight, at its limit, of leading a joint back.
 LIMIT_WEIGHT = 3.0
-#: s after its time from which a landing is late, and m out of reach from which a foothold is reported.
-LATE_BY, BEYOND = 0.1, 0.02
-#: s before the landing from which on a foothold moves as if there were that long.
-SHORTEST = 0.02
-
-# Stiffness (1/s2) and damping (1/s) of what follows a reference. These, and all above in s, m/s and m, are for legs of
-# ``walk_stature.LEG``: lengths grow with the legs, times with their root.
-HEIGHT_GAINS = 100.0, 20.0
-TRUNK_GAINS = 200.0, 28.0
-FOOT_GAINS = 600.0, 49.0
-TOES_GAINS = 100.0, 20.0  # of the pitch of a foot that carries on its toes: soft ground takes up load late
-JOINT_GAINS = 50.0, 14.0
-STANCE_DAMPING = 20.0
+#: Units after its time from which a landing is late, and legs out of reach from which a foothold is reported.
+LATE_BY, BEYOND = 0.37, 0.027
+#: Units before the landing from which on a foothold moves as if there were that long: exp(w t) - 1 would vanish.
+SHORTEST = 0.07
+# Frequencies, critically damped, in radians per unit, at which references are followed: a foot faster than a trunk, for
+# it swings in two units; a trunk faster than the pendulum (1) that it tips like; joints that nothing else needs
+# slowest.
+HEIGHT_RATE, TRUNK_RATE, FOOT_RATE, JOINT_RATE = 2.7, 3.9, 6.7, 1.9
+#: The same of the pitch of a foot that carries on its toes: soft ground takes up load late.
+TOES_RATE = 2.7
+#: Damping of feet that stand, per unit.
+STANCE_DAMPING = 5.5
 
 
 @inlined
-def scaled_gains(gains, pace):
-    """Stiffness and damping for legs of this length."""
-    return gains[0] / (pace * pace), gains[1] / pace
+def critical_gains(rate, unit):
+    """Stiffness (1/s2) and damping (1/s) of a critically damped motion of ``rate`` per ``unit`` (s)."""
+    return rate * rate / (unit * unit), 2.0 * rate / unit
 
 
 @inlined
@@ -60,7 +62,7 @@ def lead_com(walk, time, standing):
     for c in range(2):
         # With xi' = w (xi - p) an error decays as exp(-k t) for p = p_ref + (1 + k/w) (xi - xi_ref).
         off = now.dcm[c] - now.dcm_reference[c]
-        now.wanted_pressure[c] = now.pressure[c] + (1.0 + DCM_DECAY / (gait.pace * w)) * off
+        now.wanted_pressure[c] = now.pressure[c] + (1.0 + DCM_DECAY / (gait.unit * w)) * off
     if gait.points:
         keep_to_points(walk, standing)
     for c in range(2):
@@ -68,7 +70,7 @@ def lead_com(walk, time, standing):
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
     now.com_height[0] += part_of(gait, SLOW) * (wanted - now.com_height[0])
-    stiff, damp = scaled_gains(HEIGHT_GAINS, gait.soft)
+    stiff, damp = critical_gains(HEIGHT_RATE, gait.soft)
     rise = now.slope[0] * body.com_velocity[0] + now.slope[1] * body.com_velocity[1]
     height = ground_at(walk, standing, body.com[0], body.com[1]) + now.com_height[0]
     goal[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2]) - body.gravity[2]
@@ -96,14 +98,14 @@ def lead_standing_feet(walk, time):
         if not all_taken(walk):
             left = (now.lasts[0] - spent) / step_of(gait, now.step[0]).double_support
             load[foot] = weight * min(MOST_LOAD, max(0.0, left))
-    damping = STANCE_DAMPING / gait.pace
+    damping = STANCE_DAMPING / gait.unit
     for s in range(feet):
         k = body.standing[s]
         for c in range(6):
             body.targets.feet[k, c] = -damping * body.velocity[k, c]
         if now.on_edge[k] != 0:
-            gains = TOES_GAINS if now.on_edge[k] > 0 else FOOT_GAINS
-            lead_foot_on_edge(walk, k, damping, scaled_gains(gains, gait.pace))
+            rate = TOES_RATE if now.on_edge[k] > 0 else FOOT_RATE
+            lead_foot_on_edge(walk, k, damping, critical_gains(rate, gait.unit))
         if not now.touching[k]:
             body.targets.feet[k, 2] -= damping * descent_of(gait)
     return feet
@@ -116,7 +118,7 @@ def lead_swinging_foot(walk, time, foot):
     stance, soles = 1 - foot, walk.body.soles
     spent = time - now.since[0]
     left = now.lasts[0] - spent
-    if left < -LATE_BY * gait.pace:
+    if left < -LATE_BY * gait.unit:
         see_episode(walk.log, time, LATE, -left)
     error = (now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1])
     step, pose = (
@@ -124,20 +126,20 @@ def lead_swinging_foot(walk, time, foot):
         (now.lying[stance, 0], now.lying[stance, 1], now.headings[stance]),
     )
     reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance], gait.ahead)
-    ahead = max(left, SHORTEST * gait.pace)
+    ahead = max(left, SHORTEST * gait.unit)
     planned = trimmed_landing(walk, step) if gait.points else (now.landing[0], now.landing[1])
     x, y, beyond = find_foothold(planned, step, pose, reach, error, now.dcm_plan.omega, ahead)
-    if beyond > BEYOND * gait.size:
+    if beyond > BEYOND * gait.leg:
         see_episode(walk.log, time, OUT_OF_REACH, beyond)
     toes_up = gait.heel_first * part_of_longest(gait, apart_along(walk, stance, x, y))
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
-    stiff, damp = scaled_gains(FOOT_GAINS, gait.pace)
+    stiff, damp = critical_gains(FOOT_RATE, gait.unit)
     place, velocity, goal = body.place[foot], body.velocity[foot], body.targets.feet[foot]
     for i in range(3):
         one = swing.motion[i]
         goal[i] = one[ACCELERATION] + stiff * (one[POSITION] - place[i]) + damp * (one[VELOCITY] - velocity[i])
     # Toe down, and the middle higher for it.
-    hanging = TOE_DOWN * (step.length / gait.size) - gait.toe_off  # less where it is lifted so
+    hanging = TOE_DOWN * (step.length / gait.leg) - gait.toe_off  # less where it is lifted so
     tilt, tilt_rate, tilt_push = toe_down(spent / now.lasts[0], now.lasts[0], hanging)
     goal[2] += soles.half_length[foot] * (tilt_push + stiff * tilt + damp * tilt_rate)
     if gait.toe_off > 0.0:
@@ -181,13 +183,13 @@ def lead_posture(walk):
     wanted, trunk = now.axes[0], now.trunk
     write_flat_on((0.0, 0.0), now.heading[0], wanted)
     x, y, z = rotation_between(wanted, trunk)
-    stiff, damp = scaled_gains(TRUNK_GAINS, gait.soft)
+    stiff, damp = critical_gains(TRUNK_RATE, gait.soft)
     for k in range(3):
         off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
         body.targets.trunk[k] = stiff * off - damp * now.spin[k]
     if gait.points:
         turn_back(walk, step_of(gait, now.step[0]))
-    stiff, damp = scaled_gains(JOINT_GAINS, gait.pace)
+    stiff, damp = critical_gains(JOINT_RATE, gait.unit)
     for i in range(gait.joint_place.size):
         joint = senses.qpos[gait.joint_place[i]]
         inside = min(max(joint, gait.joint_low[i]), gait.joint_high[i])

@@ -22,9 +22,9 @@ from footfall.standing import fallen
 
 #: The steepest slope that is believed.
 STEEPEST = 0.3
-#: s, of the estimates of slope, of the height of the centre of mass and of the heading; for legs of
-#: ``walk_stature.LEG``.
-SLOW = 0.2
+#: Time, in units sqrt(leg / g), in which estimates of slope, of the height of the centre of mass and of the heading
+#: follow: less than a half of a step.
+SLOW = 0.73
 #: Part of half a sole, along and across, that the weight is from its middle where it no longer tells the slope, if the
 #: sole may tilt by this angle (rad) as it sinks in: on soft ground it does so under pressure at its edge.
 AMID, TILTS = 0.5, 0.01
@@ -75,7 +75,7 @@ def slope_under(rotation, foot, other):
 @inlined
 def part_of(gait, slow):
     """How much of the way to its new value an estimate goes in one call."""
-    return gait.dt / (slow * gait.pace + gait.dt)
+    return gait.dt / (slow * gait.unit + gait.dt)
 
 
 @inlined
@@ -154,12 +154,12 @@ def look_for_fall(walk, time, standing):
         details[0], details[1], details[2], details[3] = now.step[0], tilt, height, now.lasts[0]
 
 
-#: m/s at which a foot slips, for legs of ``walk_stature.LEG``, and the share of the weight that it bears at least then.
-SLIPS, LOADED = 0.05, 0.2
+#: Speed at which a foot slips, in sqrt(g leg), and the share of the weight that it bears at least then.
+SLIPS, LOADED = 0.019, 0.2
 #: The least coefficient that is believed, and how much better than the worst known one the next foothold may be.
 LEAST, TRUST = 0.03, 1.2
-#: Friction below which the centre of mass comes before the swinging foot and the trunk: of the torsion that a sole
-#: bears, what a leg swung forward takes is missed by what carries the robot.
+#: Friction coefficient below which the centre of mass gets more weight than the swinging foot and the trunk: a sole
+#: bears little torsion then, and a leg that is swung forward would use it up.
 AMPLE = 0.5
 #: Share of the friction that a step may need across the walk before feet are set nearer to each other, and share that
 #: it may need along the walk in any case.
@@ -177,7 +177,7 @@ def feel_grip(walk):
                 normal += senses.force[p, 2]
                 tangential += math.hypot(senses.force[p, 0], senses.force[p, 1])
         vx, vy = edge_velocity(body, k, now.on_edge[k])[:2]
-        slips = math.hypot(vx, vy) > SLIPS * gait.pace
+        slips = math.hypot(vx, vy) > SLIPS * gait.leg / gait.unit
         if slips and normal > LOADED * gait.weight and tangential < now.grip[k] * normal:
             now.grip[k] = max(tangential / normal, LEAST)
         keep_to_friction(body.limits, k, FRICTION_USED * now.grip[k], now.on_edge[k])

@@ -19,10 +19,11 @@ from footfall.gait.dcm import add_segment, end_at
 from footfall.gait.footsteps import Footstep, landing
 from footfall.gait.swing import VELOCITY, begin_swing
 
-#: m that the divergent component is off before the timing changes, for legs of ``walk_stature.LEG``.
-DEADBAND = 0.01
-#: 1/s, how much faster the clock goes per s that it should be later, and the most and least that it does.
-GAIN, FASTER, SLOWER = 10.0, 1.0, 0.5
+#: Legs that the divergent component is off before the timing changes.
+DEADBAND = 0.014
+#: Rate of the clock of a step, less 1, per unit sqrt(leg / g) that the divergent component is ahead of the clock; and
+#: the most and the least that the rate changes by.
+GAIN, FASTER, SLOWER = 2.7, 1.0, 0.5
 #: Part of a step by which it is delayed at most, and part before its end in which nothing changes any more.
 LATEST, SETTLED = 0.6, 0.14
 
@@ -35,7 +36,8 @@ class SwingClock(NamedTuple):
     delayed: float  # s, that it was delayed so far
     omega: float  # 1/s
     held: float  # m aside of the middle of the foot from which the pressure centre still leads back
-    size: float  # of the robot's legs
+    leg: float  # m
+    unit: float  # s, sqrt(leg / g)
 
 
 @inlined
@@ -44,7 +46,7 @@ def clock_rate(now, begun, clock):
     was ``begun`` (m, from the standing foot, across the walk).
     """
     planned = begun * math.exp(clock.omega * clock.spent)
-    if abs(now - planned) < DEADBAND * clock.size or clock.lasts - clock.spent < SETTLED * clock.lasts:
+    if abs(now - planned) < DEADBAND * clock.leg or clock.lasts - clock.spent < SETTLED * clock.lasts:
         return 0.0
     share = now / begun if begun != 0.0 else 0.0
     if share > 0.0:
@@ -53,15 +55,14 @@ def clock_rate(now, begun, clock):
         # On the far side of the foot's middle it comes back, led by the foot's edge; farther off it never does, and the
         # sooner the other foot can step, the better.
         ahead = -clock.lasts if abs(now) < clock.held else clock.lasts
-    rate = min(max(GAIN * ahead, -SLOWER), FASTER)
+    rate = min(max(GAIN * ahead / clock.unit, -SLOWER), FASTER)
     return 0.0 if rate < 0.0 and clock.delayed > LATEST * clock.lasts else rate
 
 
-#: m/s at which a foot comes down, and looks for ground that is not where it was expected; for legs of
-#: ``walk_stature.LEG``.
-DESCENT = 0.1
+#: Speed, in sqrt(g leg), at which a foot comes down, and looks for ground that is not where it was expected.
+DESCENT = 0.037
 #: The same on points: sooner, for a landing that comes late moves the next foothold by exp(w t).
-POINT_DESCENT = 0.25
+POINT_DESCENT = 0.093
 #: Part of the swing after which the ground may be met.
 SOONEST = 0.6
 
@@ -80,7 +81,7 @@ def step_of(gait, number):
 @inlined
 def descent_of(gait):
     """m/s, at which a foot comes down."""
-    return (POINT_DESCENT if gait.points else DESCENT) * gait.pace
+    return (POINT_DESCENT if gait.points else DESCENT) * gait.leg / gait.unit
 
 
 @inlined
@@ -214,7 +215,7 @@ def adapt_timing(walk, time):
     begun = -s * (plan.dcm[0, 0] - px) + c * (plan.dcm[0, 1] - py)
     aside = -s * (now.dcm[0] - px) + c * (now.dcm[1] - py)
     held = walk.body.soles.half_width[stance] - gait.edge
-    clock = SwingClock(time - now.since[0], now.lasts[0], now.delayed[0], plan.omega, held, gait.size)
+    clock = SwingClock(time - now.since[0], now.lasts[0], now.delayed[0], plan.omega, held, gait.leg, gait.unit)
     rate = clock_rate(aside, begun, clock)
     if rate != 0.0:
         now.delayed[0] -= rate * gait.dt

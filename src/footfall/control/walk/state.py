@@ -11,7 +11,7 @@ from footfall.control.body.biped import Biped
 from footfall.control.inside import EpisodeLog, empty_log
 from footfall.control.senses import Senses, no_senses
 from footfall.control.walk.stature import Stature
-from footfall.control.whole_body.on_soles import Weights, WholeBody, whole_body
+from footfall.control.whole_body.on_soles import WholeBody, whole_body
 from footfall.gait.dcm import DcmPlan, empty_plan
 from footfall.gait.footsteps import FootstepPlan
 from footfall.gait.swing import Swing, empty_swing
@@ -45,9 +45,9 @@ class Gait(NamedTuple):
 
     steps: np.ndarray  # (N, 7) the fields of Footstep
     dt: float  # s between two calls
-    size: float  # of the legs, see Stature
-    pace: float  # root of it
-    soft: float  # the same for the gains of trunk and height, more on springs
+    leg: float  # m, length of the shorter one
+    unit: float  # s, sqrt(leg / g): what times scale with
+    soft: float  # s, the same for the gains of trunk and height, more on springs
     height: float  # m, of the centre of mass over the ground
     reach: float  # m, that a foot is behind the hip at most
     step_height: float  # m, that a foot is lifted
@@ -139,7 +139,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         body=whole_body(
             biped,
             FRICTION_USED * friction,
-            Weights(size=held.size),
+            held.leg,
             margin=edge,
             least_load=LEAST_LOAD * weight,
             edges=held.toe_off > 0.0,
@@ -147,9 +147,9 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         gait=Gait(
             steps=np.array(plan.steps, dtype=float),
             dt=float(dt),
-            size=float(held.size),
-            pace=float(held.pace),
-            soft=float(held.pace) * (SOFT if biped.linkage.sprung else 1.0),
+            leg=float(held.leg),
+            unit=float(held.unit),
+            soft=float(held.unit) * (SOFT if biped.linkage.sprung else 1.0),
             height=float(held.height),
             reach=float(held.reach),
             step_height=float(step_height),

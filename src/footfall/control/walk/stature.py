@@ -194,8 +194,6 @@ AHEAD, ASIDE = 0.6, 0.35
 FARTHER = 0.15
 #: Between the sides of the feet at the nearest, as a share of the leg's length.
 APART = 0.04
-#: m, leg and height of the centre of mass of the robot that the constants of a walk are for (spatial-biped).
-LEG, COM_HEIGHT = 0.736, 0.864
 #: A leg is stretched to this part of its length, and stands this part behind the hip besides half a step.
 STRETCHED, BEHIND = 0.97, 0.11
 #: The same on points, where footholds are moved farther.
@@ -236,7 +234,8 @@ DRAG = 0.6
 class Stature(NamedTuple):
     """The posture of a robot in a walk."""
 
-    size: float  # the leg's length over that of the robot which constants are for
+    leg: float  # m, length of the shorter one
+    unit: float  # s, sqrt(leg / g): what times scale with, by Froude's number
     reach: float  # m, that a foot is behind the hip at most
     height: float  # m, of the centre of mass over the ground
     qpos: np.ndarray  # (nq,) the pose that joints stay near
@@ -245,22 +244,15 @@ class Stature(NamedTuple):
     toe_off: float = 0.0  # rad, by which the heel is up when a foot is lifted after the longest step
     heel_first: float = 0.0  # rad, by which the toes are up when a foot lands after it
 
-    @property
-    def pace(self) -> float:
-        """How much longer than for that robot everything lasts: sqrt(size), by Froude's number."""
-        return math.sqrt(self.size)
+
+def shorter_leg(biped: Biped) -> float:
+    """m, length of the shorter leg."""
+    return min(sole.leg for sole in biped.soles)
 
 
-def size_of(biped: Biped) -> float:
-    """The leg's length over that of the robot which constants are for."""
-    return min(sole.leg for sole in biped.soles) / LEG
-
-
-def pace_of(biped: Biped) -> float:
-    """The speed over that of the robot which constants are for, by Froude's number: with the root of the leg's length,
-    or of the height of the centre of mass where that is relatively lower.
-    """
-    return math.sqrt(min(size_of(biped), biped.com_height / COM_HEIGHT))
+def unit_of(biped: Biped) -> float:
+    """s, sqrt(leg / g)."""
+    return math.sqrt(shorter_leg(biped) * biped.robot.mass / biped.robot.weight)
 
 
 def fastest(biped: Biped) -> tuple[float, int]:
@@ -310,7 +302,8 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool
     reach = 0.5 * longest + BEHIND * leg
     ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
     return Stature(
-        size=leg / LEG,
+        leg=leg,
+        unit=unit_of(biped),
         reach=reach,
         height=biped.com_height - hold.lower,
         qpos=qpos,

@@ -30,9 +30,9 @@ from footfall.control.walk.stature import (
     fastest,
     has_reach,
     has_room,
-    pace_of,
-    size_of,
+    shorter_leg,
     stature,
+    unit_of,
     width_for,
 )
 from footfall.control.whole_body.on_soles import see_body, solve_body
@@ -158,8 +158,13 @@ def write_signals(walk):
     signals[12] = min(now.step[0] + (0.5 if now.swinging[0] else 0.0), walk.gait.steps.shape[0])
 
 
-#: What is left out, for a leg of ``walk_stature.LEG``: m/s, s and m.
-SPEED, STEP_DURATION, STEP_HEIGHT = 0.4, 0.5, 0.05
+#: What is left out: speed in sqrt(g leg), so that Froude's number is 0.022, a fifth of a person's; duration of a step
+#: in sqrt(leg / g), somewhat more than half a swing of a pendulum as long as the leg; and its height in legs.
+SPEED, STEP_DURATION, STEP_HEIGHT = 0.149, 1.83, 0.068
+#: Share of the height of the centre of mass that counts as the leg in the speed, where the leg is longer.
+LOW_MASS = 0.85
+#: m/s and s, speed and duration of a step before the robot is known: for legs of 0.74 m on Earth.
+UNKNOWN_SPEED, UNKNOWN_DURATION = 0.4, 0.5
 #: Share of a step with both feet on the ground, where feet stand on lines.
 LINE_SUPPORT = 0.05
 #: The same on points: longer, for only then can the trunk be turned.
@@ -294,8 +299,8 @@ class Walk:
     def period(self) -> float:
         """s, of one step; where it is left out, for legs of 0.74 m."""
         if self.step_length is not None:
-            return self.step_length / abs(SPEED if self.speed is None else self.speed)
-        return STEP_DURATION if self.step_duration is None else self.step_duration
+            return self.step_length / abs(UNKNOWN_SPEED if self.speed is None else self.speed)
+        return UNKNOWN_DURATION if self.step_duration is None else self.step_duration
 
     @property
     def duration(self) -> float:
@@ -331,7 +336,7 @@ class Walk:
 
     def _moves(self) -> list[tuple[float, float, float]]:
         """Of each step: m forward, m to the left, rad of turn. The first is half of one, the last closes."""
-        speed = SPEED if self.speed is None else self.speed
+        speed = UNKNOWN_SPEED if self.speed is None else self.speed
         if self.waypoints:
             return moves_through(self.waypoints, abs(speed) * self.period)
         moves = []
@@ -371,11 +376,12 @@ def _biped(robot: Robot) -> Biped:
 def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
     """The walk with numbers for all that was left out, and the speed (m/s) before joints slowed it down."""
     biped = _biped(robot)
-    size = size_of(biped)
+    leg, unit = shorter_leg(biped), unit_of(biped)
     sprung = SPRUNG_SPEED if biped.linkage.sprung else 1.0
-    speed = min(sprung * SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
-    duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
-    height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
+    usual = sprung * SPEED * math.sqrt(leg * min(leg, LOW_MASS * biped.com_height)) / unit
+    speed = min(usual, DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
+    duration = STEP_DURATION * unit if walk.step_duration is None else walk.step_duration
+    height = STEP_HEIGHT * leg if walk.step_height is None else walk.step_height
     # On line feet the pressure centre cannot control the lateral motion, and while both feet stand no step can either.
     support = walk.double_support
     if support == Walk.double_support:

@@ -12,7 +12,7 @@ Wrenches are taken in the frame of the sole, where the limits of friction, press
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,19 +40,14 @@ MOST_LOAD = 3.0
 PASSIVE = 0.01
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Weights of the tasks: accelerations in 1/(m/s2)^2 and 1/(rad/s2)^2, wrenches per (body weight)^2."""
-
-    com: float = 100.0
-    height: float = 30.0
-    trunk: float = 10.0
-    heading: float = 0.5
-    stance: float = 1000.0
-    swing: float = 30.0
-    posture: float = 0.005
-    wrench: float = 0.1
-    size: float = 1.0  # of the robot: rotations weigh with its square, so that rad/s2 count as m/s2 at its legs' ends
+# Weights of accelerations, of which only the ratios matter: feet that stand before the centre of mass, that before its
+# height and swinging feet, these before what is left. Rotations are taken at an arm, in legs.
+STANCE, COM, HEIGHT, SWING = 1000.0, 100.0, 30.0, 30.0
+#: Weights of rotations times the square of the leg: feet (in parts of their weight), roll and pitch of the trunk, its
+#: heading, and joints.
+FOOT_TURN, TRUNK, HEADING, POSTURE = 1.85, 18.5, 0.92, 0.0092
+#: Weight of the wrench of a foot, in weights of the robot.
+WRENCH = 0.1
 
 
 class Soles(NamedTuple):
@@ -102,19 +97,19 @@ class WholeBody(NamedTuple):
 
 
 def whole_body(
-    biped: Biped, friction: float, weights: Weights, *, margin: float, least_load: float, edges: bool = False
+    biped: Biped, friction: float, leg: float, *, margin: float, least_load: float, edges: bool = False
 ) -> WholeBody:
     """Room for the problem of a robot.
 
-    ``friction`` is the coefficient to keep to; pressure centres keep ``margin`` (m) from the edge of the sole, and a
-    standing foot is pressed on the ground by at least ``least_load`` (N). With ``edges``, feet may stand on the edge at
-    their heel or toes.
+    ``friction`` is the coefficient to keep to, ``leg`` (m) the length of a leg; pressure centres keep ``margin`` (m)
+    from the edge of the sole, and a standing foot is pressed on the ground by at least ``least_load`` (N). With
+    ``edges``, feet may stand on the edge at their heel or toes.
     """
     model, robot = biped.robot.model, biped.robot
     nv, nu, loops = model.nv, model.nu, len(biped.linkage.rows)
-    weigh = _accelerations(biped, weights)
+    weigh = _accelerations(biped, leg)
     limits = _limits(biped, friction, margin=margin, least_load=least_load, edges=edges)
-    force = weights.wrench / robot.weight**2
+    force = WRENCH / robot.weight**2
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
     return WholeBody(
         mass=float(robot.mass),
@@ -136,13 +131,13 @@ def whole_body(
             joints=np.zeros(nu),
             feet_weight=np.zeros((2, 6)),
             trunk_weight=weigh.trunk,
-            com_weight=np.array([weigh.com, weigh.com, weights.height]),
+            com_weight=np.array([weigh.com, weigh.com, HEIGHT]),
             joint_weight=np.zeros(nu),
             wrench_weight=np.array([force, force, LOADING * force, *[force / arm**2] * 3]),
         ),
         swing_weight=weigh.swing,
         stance_weight=weigh.stance,
-        posture_weight=float(weights.posture * weights.size**2),
+        posture_weight=float(POSTURE * leg**2),
         com_weight=weigh.com,
         heading_weight=float(weigh.trunk[2]),
         limits=limits,
@@ -164,13 +159,12 @@ class _Accelerations(NamedTuple):
     com: float  # of the centre of mass, horizontally
 
 
-def _accelerations(biped: Biped, weights: Weights) -> _Accelerations:
+def _accelerations(biped: Biped, leg: float) -> _Accelerations:
     """The weights for a robot: feet on points and lines, and those that tip, cannot keep every rotation."""
-    turning = weights.size**2
-    swing = weights.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
-    stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
-    trunk = turning * np.array([weights.trunk, weights.trunk, weights.heading])
-    com = float(weights.com)
+    turning = FOOT_TURN * leg**2
+    swing, stance = (own * np.array([1.0, 1.0, 1.0, turning, turning, turning]) for own in (SWING, STANCE))
+    trunk = leg**2 * np.array([TRUNK, TRUNK, HEADING])
+    com = COM
     if biped.point:
         swing[3:], stance[3:] = 0.0, 0.0
         com *= PASSIVE
