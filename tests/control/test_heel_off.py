@@ -15,7 +15,7 @@ from footfall.control import Walk
 from footfall.control.body.biped import Biped
 from footfall.control.senses import senses_of
 from footfall.control.walk.heel_off import edge_velocity, stand_on_edge, write_level
-from footfall.control.whole_body.on_soles import Weights, see_body, solve_body, whole_body
+from footfall.control.whole_body.on_soles import see_body, solve_body, whole_body
 from footfall.errors import ControllerError
 
 LAWS = [
@@ -120,7 +120,7 @@ def test_the_wrench_of_a_foot_on_its_toes_acts_there():
     """M q'' + h = S tau + J^T w with the Jacobian of the toes' edge, which MuJoCo gives too; no moment about it."""
     robot = ff.load_robot("spatial-biped")
     biped = Biped.of(robot, "walk")
-    body = whole_body(biped, 0.6, Weights(), margin=0.01, least_load=1.0, edges=True)
+    body = whole_body(biped, 0.6, 0.74, margin=0.01, least_load=1.0, edges=True)
     qpos, foot = robot.home.copy(), 0
     qpos[robot.model.joint("left_ankle_pitch").qposadr[0]] += 0.4
     world = ff.Simulation(robot).start(qpos=qpos, qvel=0.1 * np.sin(np.arange(robot.model.nv)))

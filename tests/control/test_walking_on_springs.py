@@ -14,7 +14,7 @@ from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import follow_motors
 from footfall.control.body.stance import giving_springs, loop_rows
 from footfall.control.senses import senses_of
-from footfall.control.whole_body.on_soles import Weights, see_body, whole_body
+from footfall.control.whole_body.on_soles import see_body, whole_body
 
 #: Not hunt-crossley: under its regularised friction feet on lines creep aside, and some of these walks fall.
 LAWS = ["spring-damper", "linearizing-penalty", "constraint-selection", "time-stepping", "mujoco"]
@@ -39,7 +39,7 @@ def test_the_equations_of_motors_are_those_of_the_whole_with_loops_closed_and_sp
     robot = real_robot("cassie")
     model = robot.model
     biped = Biped.of(robot, "walk")
-    body = whole_body(biped, 0.6, Weights(), margin=0.001, least_load=1.0)
+    body = whole_body(biped, 0.6, 0.74, margin=0.001, least_load=1.0)
     run = ff.Simulation(robot).start()._run
     data = mujoco.MjData(model)
     data.qpos[:] = Walk().initial_state(robot, ff.Ground.plane())[0]

@@ -19,7 +19,7 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers
 from footfall.control.contact_forces import CompiledPlaces, ContactPlaces, compiled_places, place_contacts
-from footfall.control.follow_reference import COM_HEIGHT, MotionReference, MotionTable, StanceTable, moment_at
+from footfall.control.follow_reference import MotionReference, MotionTable, StanceTable, moment_at
 from footfall.control.inside import (
     KIND,
     MORE,
@@ -32,7 +32,7 @@ from footfall.control.inside import (
     see_episode,
     signals_in,
 )
-from footfall.control.senses import Senses, no_senses, rotation_between
+from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between
 from footfall.control.whole_body.on_points import COM, POINTS, TURN, PointBody, body_on_points, see_points, solve_points
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
@@ -47,8 +47,7 @@ from footfall.standing import fallen, place
 class Sizes(NamedTuple):
     """Of the robot and its ground. Constant."""
 
-    size: float  # height of the centre of mass over that of the robot which constants are for
-    pace: float  # root of it
+    height: float  # m, of the centre of mass
     omega: float  # 1/s, sqrt(g / height)
     weight: float  # N
     lift: float  # m, of the ground where it starts
@@ -84,20 +83,23 @@ class Follower(NamedTuple):
 UNSOLVED, FALLEN, KINDS = 0, 1, 2
 #: Weights of the accelerations of points that stand and that swing, 1/(m/s2)^2.
 STANCE_WEIGHT, SWING_WEIGHT = 1000.0, 30.0
-#: Stiffness (1/s2) and damping (1/s) of trunk, joints and swinging points; 1/s, how fast the divergent component of
-#: motion comes back; damping of points that stand. All for a centre of mass at ``COM_HEIGHT``, as what is in m and s.
-TRUNK_GAINS, JOINT_GAINS, POINT_GAINS, HEIGHT_GAINS = (200.0, 28.0), (150.0, 24.0), (600.0, 49.0), (100.0, 20.0)
-DCM_DECAY, STANCE_DAMPING = 4.0, 20.0
-#: s in which load comes on a point, and goes before it is lifted; s before its time from which a point may land.
-LOADING, EARLY = 0.06, 0.1
+# Lengths are in heights h of the centre of mass, rates in sqrt(g / h), times in sqrt(h / g): so they hold for any
+# robot.
+#: Rates at which trunk, joints, swinging points and the height of the centre of mass follow, critically damped: points
+#: are light and move fastest.
+TRUNK_RATE, JOINT_RATE, POINT_RATE, HEIGHT_RATE = 4.2, 3.6, 7.3, 3.0
+#: Rate at which an error of the divergent component of motion decays, and damping of points that stand.
+DCM_DECAY, STANCE_DAMPING = 1.2, 5.9
+#: Time in which load comes on a point, and goes before it is lifted; and before its time from which a point may land.
+LOADING, EARLY = 0.2, 0.34
 #: Share of its load that a point may bear as soon as it comes.
 FIRST_LOAD = 0.05
 #: Body weights that a point may bear, and that the points together may bear at any time.
 MOST_LOAD, LEAST_SUM = 2.0, 1.5
-#: m over the ground at which a point touches it, before the first step of a run.
-TOUCHES = 2e-3
-#: m/s at which a point that should stand comes down to find the ground.
-DESCENT = 0.1
+#: Height over the ground at which a point touches it, before the first step of a run.
+TOUCHES = 2.3e-3
+#: Speed at which a point that should stand comes down to find the ground, in sqrt(g h).
+DESCENT = 0.034
 #: N m s/rad per N of weight, by which the motors of a robot that fell brake.
 BRAKE = 0.01
 
@@ -145,15 +147,15 @@ def find_stances(follow, time):
         follow.foot_touches[f] = 0
     for p in range(follow.touching.size):
         # What the law found is of the step before; before the first one, what lies on the ground touches it.
-        touches = senses.mode[p] > 0 if follow.begun[0] else senses.gap[p] < TOUCHES * sizes.size
+        touches = senses.mode[p] > 0 if follow.begun[0] else senses.gap[p] < TOUCHES * sizes.height
         follow.touching[p] = 1 if touches else 0
         if touches:
             follow.foot_touches[follow.foot[p]] = 1
     follow.begun[0] = 1
-    total, ramp = 0.0, LOADING * sizes.pace
+    total, ramp = 0.0, LOADING / sizes.omega
     for p in range(follow.touching.size):
         stands = table.stands[row, p]
-        early = table.wait[row, p] < EARLY * sizes.pace and follow.touching[p]
+        early = table.wait[row, p] < EARLY / sizes.omega and follow.touching[p]
         bears = early or (stands and follow.foot_touches[follow.foot[p]])
         body.bearing[p] = 1 if bears else 0
         follow.standing[p] = 1 if stands or early else 0
@@ -172,13 +174,13 @@ def find_stances(follow, time):
 def lead_com(follow):
     """The centre of mass: the error of its divergent component decays, and its height is led by a spring."""
     body, sizes, com = follow.body, follow.sizes, follow.table.moment.com
-    w, k = sizes.omega, DCM_DECAY / sizes.pace
+    w, k = sizes.omega, DCM_DECAY * sizes.omega
     for c in range(3):
         off = com[0, c] - body.com[c] + (sizes.lift if c == 2 else 0.0)
         rate = com[1, c] - body.com_velocity[c]
         stiff, damp = w * k, w + k
         if c == 2:
-            stiff, damp = HEIGHT_GAINS[0] / sizes.size, HEIGHT_GAINS[1] / sizes.pace
+            stiff, damp = critical_gains(HEIGHT_RATE * w)
         body.wanted[COM + c] = com[2, c] + stiff * off + damp * rate - body.com_drift[c]
 
 
@@ -186,7 +188,7 @@ def lead_com(follow):
 def lead_joints_and_trunk(follow):
     """Joints and the root's attitude as in the motion."""
     body, sizes, senses, moment = follow.body, follow.sizes, follow.senses, follow.table.moment
-    stiff, damp = JOINT_GAINS[0] / sizes.size, JOINT_GAINS[1] / sizes.pace
+    stiff, damp = critical_gains(JOINT_RATE * sizes.omega)
     for k in range(body.driven.size):
         d, at = body.driven[k], follow.drives.place[follow.own[k]]
         off, rate = moment.qpos[at] - senses.qpos[at], moment.qvel[d] - senses.qvel[d]
@@ -198,7 +200,7 @@ def lead_joints_and_trunk(follow):
         for c in range(3):
             R[r, c] = senses.xmat[body.tree.root, 3 * r + c]
     x, y, z = rotation_between(wanted, R)
-    stiff, damp = TRUNK_GAINS[0] / sizes.size, TRUNK_GAINS[1] / sizes.pace
+    stiff, damp = critical_gains(TRUNK_RATE * sizes.omega)
     for k in range(3):
         off = R[0, k] * x + R[1, k] * y + R[2, k] * z
         rate, push = 0.0, 0.0
@@ -213,14 +215,14 @@ def lead_joints_and_trunk(follow):
 def lead_points(follow):
     """Points that stand rest, or come down to the ground; the others go as in the motion."""
     body, sizes, points, place = follow.body, follow.sizes, follow.table.moment.points, follow.contacts.position
-    stiff, damp = POINT_GAINS[0] / sizes.size, POINT_GAINS[1] / sizes.pace
-    rest = STANCE_DAMPING / sizes.pace
+    stiff, damp = critical_gains(POINT_RATE * sizes.omega)
+    rest = STANCE_DAMPING * sizes.omega
     for p in range(place.shape[0]):
         for c in range(3):
             if follow.standing[p]:
                 wanted = -rest * body.velocity[p, c]
                 if c == 2 and not body.bearing[p]:
-                    wanted -= rest * DESCENT * sizes.pace
+                    wanted -= rest * DESCENT * sizes.height * sizes.omega
             else:
                 goal = points[0, p, c] + (sizes.lift - follow.point_radius[p] if c == 2 else 0.0)
                 wanted = points[2, p, c] + stiff * (goal - place[p, c])
@@ -265,10 +267,11 @@ def look_for_fall(follow, time):
 
 #: Share of the ground's friction that is used.
 FRICTION_USED = 0.8
-#: Weights of accelerations: 1/(m/s2)^2, rotations with the square of the robot's size.
-COM_WEIGHT, TRUNK_WEIGHT, JOINT_WEIGHT = 30.0, 10.0, 0.3
-#: Of forces, per (body weight)^2: those of the ground, and of motors on the root, whose moments act at this arm (m).
-FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.3
+#: Weights of accelerations: 1/(m/s2)^2, rotations times the square of the height of the centre of mass.
+COM_WEIGHT, TRUNK_WEIGHT, JOINT_WEIGHT = 30.0, 13.4, 0.4
+#: Of forces, per (body weight)^2: those of the ground, and of motors on the root, whose moments act at this arm, in
+#: heights of the centre of mass.
+FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.35
 #: Most episodes of warnings that are kept.
 ROOM = 1024
 
@@ -369,14 +372,14 @@ class Following(Inside):
         body = body_on_points(robot, driving, friction, "follow")
         places = ContactPlaces(robot, ground, ())
         sizes = self._sizes(robot, ground)
-        helping = np.array([1.0, 1.0, 1.0, *[HELP_ARM**-2 / sizes.size**2] * 3])
+        helping = np.array([1.0, 1.0, 1.0, *[(HELP_ARM * sizes.height) ** -2] * 3])
         body.size[0], body.help_size[:] = (
             FORCE_WEIGHT / sizes.weight**2,
             options.help_weight / sizes.weight**2 * helping,
         )
         body.weight[COM:TURN] = COM_WEIGHT
-        body.weight[TURN:POINTS] = TRUNK_WEIGHT * sizes.size**2 if sizes.free_root else 0.0
-        body.joint_weight[:] = JOINT_WEIGHT * sizes.size**2
+        body.weight[TURN:POINTS] = TRUNK_WEIGHT * sizes.height**2 if sizes.free_root else 0.0
+        body.joint_weight[:] = JOINT_WEIGHT * sizes.height**2
         P, joints = robot.point_count, len(body.driven)
         shapes = {
             "joint_error": ((joints,), "rad"),
@@ -413,12 +416,10 @@ class Following(Inside):
 
     def _sizes(self, robot: Robot, ground: Ground) -> Sizes:
         model, reference = robot.model, self._reference
-        height = float(reference.at(0.0).com[0, 2])
-        size = max(height / COM_HEIGHT, 1e-3)
+        height = max(float(reference.at(0.0).com[0, 2]), 1e-3)
         g = max(float(np.linalg.norm(robot.gravity)), 1e-9)
         return Sizes(
-            size=size,
-            pace=math.sqrt(size),
+            height=height,
             omega=math.sqrt(g / height),
             weight=max(float(robot.weight), 1e-9),
             lift=float(_start(reference, robot, ground)[2]),

@@ -140,10 +140,12 @@ def write_rates(before, now, after, out):
     out[0], out[1], out[2] = now, (after - before) / (2.0 * NEAR), (after - 2.0 * now + before) / (NEAR * NEAR)
 
 
-#: A point of the motion stands where it is lower (m) and slower (m/s) than this, for a centre of mass at 0.86 m.
-STANDS_BELOW, STANDS_SLOWER, COM_HEIGHT = 0.02, 0.25, 0.864
-#: s between the samples in which that is looked for, and a gap in standing, or a stance, that is too short to be one.
-EVERY, SHORTEST = 5e-3, 0.06
+#: A point of the motion stands where it is lower, in heights h of the centre of mass, and slower, in sqrt(g h), than
+#: this.
+STANDS_BELOW, STANDS_SLOWER = 0.023, 0.086
+#: s between the samples in which that is looked for; and a gap in standing, or a stance, too short to be one, sqrt(h /
+#: g).
+EVERY, SHORTEST = 5e-3, 0.2
 #: rad that a motion may go beyond the limit of a joint before that is reported.
 BEYOND = 0.02
 #: rad: a root that begins farther from upright has its quaternion in another order, if that one is nearer.
@@ -188,18 +190,19 @@ class MotionReference:
         times = np.arange(0.0, self.duration + EVERY, EVERY)
         places = np.array([self.at(t).points[0] for t in times])
         height = places[:, :, 2] - self.robot.point_radius
-        size = max(_home_height(self.robot), 1e-3) / COM_HEIGHT
+        h = max(_home_height(self.robot), 1e-3)
+        fast = STANDS_SLOWER * math.sqrt(h * max(float(np.linalg.norm(self.robot.gravity)), 1e-9))
         speed = np.linalg.norm(np.gradient(places, EVERY, axis=0), axis=2)
         # The ground is where the lowest point mostly is while it rests: retargeted feet hover and sink in by turns.
         lowest, slowness = height.min(axis=1), speed[np.arange(len(times)), height.argmin(axis=1)]
-        resting = lowest[slowness < STANDS_SLOWER * np.sqrt(size)]
+        resting = lowest[slowness < fast]
         low = float(np.median(resting)) if resting.size else float(lowest.min())
         if self.table.height >= 0:
             self.table.lift[0] = -low
-        stands = (height - low < STANDS_BELOW * size) & (speed < STANDS_SLOWER * np.sqrt(size))
+        stands = (height - low < STANDS_BELOW * h) & (speed < fast)
         for p in range(stands.shape[1]):
             for wanted in (False, True):  # first fill short gaps, then drop short stances
-                _drop_short(stands[:, p], wanted, round(SHORTEST / EVERY))
+                _drop_short(stands[:, p], wanted, round(SHORTEST * STANDS_SLOWER * h / fast / EVERY))
         since, wait, left = (np.full(stands.shape, np.inf) for _ in range(3))
         for k in range(1, len(stands)):
             since[k] = np.where(stands[k], np.where(stands[k - 1], since[k - 1] + EVERY, EVERY), 0.0)

@@ -45,6 +45,7 @@ from footfall.control.senses import (
     Tree,
     carrying_torques,
     com_motion,
+    critical_gains,
     dense_inertia,
     no_senses,
     rotation_between,
@@ -60,6 +61,7 @@ from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import at_home, fallen, place, point_positions
 
 #: Kinds of episodes that are reported.
@@ -125,23 +127,11 @@ class Scratch(NamedTuple):
     velocity: np.ndarray  # (3,) m/s, of a foot
     drift: np.ndarray  # (3,) m/s2, its acceleration while joints keep their speeds
     wrench: np.ndarray  # (6,) N and N m, desired
-    force: np.ndarray  # (4, 3) N, commanded, of each contact point
     torque: np.ndarray  # (nv,) N m
     motor_torque: np.ndarray  # (nu,) N m
-    arms: np.ndarray  # (4, 3) m, of feet that stand
-    frames: np.ndarray  # (4, 3, 3) of these
     gram: np.ndarray  # (3, 3)
     factor: np.ndarray  # (3, 3)
     joints: np.ndarray  # (3,) rad/s2
-
-
-class ForcesOf(NamedTuple):
-    """The force distribution by how many feet stand."""
-
-    one: ForceProblem
-    two: ForceProblem
-    three: ForceProblem
-    four: ForceProblem
 
 
 class QuadrupedWalker(NamedTuple):
@@ -155,7 +145,8 @@ class QuadrupedWalker(NamedTuple):
     contacts: CompiledPlaces
     gait: QuadrupedGait
     now: Now
-    forces: ForcesOf
+    forces: ForceProblem
+    least_load: float  # N, of a foot that stands
     scratch: Scratch
     log: EpisodeLog
 
@@ -175,20 +166,20 @@ def scratch_for(nv: int, nu: int) -> Scratch:
     )
     shapes |= dict.fromkeys(("axes", "trunk", "gram", "factor"), (3, 3))
     shapes |= dict.fromkeys(("com_velocity", "velocity", "drift", "joints"), (3,))
-    shapes |= dict(wrench=(6,), force=(4, 3), arms=(4, 3), frames=(4, 3, 3))
+    shapes |= dict(wrench=(6,))
     return Scratch(**{name: np.zeros(shape) for name, shape in shapes.items()})
 
 
 #: Stiffness in g/h and damping in sqrt(g/h): of the horizontal way, the height, the attitude.
 ALONG, UPWARD, ATTITUDE = (0.5, 1.4), (4.0, 3.0), (4.0, 3.0)
-#: The same of a swinging foot, as those of a biped's: 1/s2 and 1/s.
-FOOT = (900.0, 60.0)
+#: Rate at which a swinging foot follows, critically damped, in sqrt(g/h).
+FOOT_RATE = 5.3
 #: Share of sqrt(h/g) by which a foot steps farther per speed that is off, and of the leg that it goes at most.
 CAPTURE, FARTHEST = 0.5, 0.45
 #: m, that the way's reference may be ahead of the robot, per height.
 AHEAD = 0.15
-#: Part of the swing after which the ground may be met, and m/s of descent per root of the height in m.
-SOONEST, DESCENT = 0.6, 0.15
+#: Part of the swing after which the ground may be met, and speed of descent in sqrt(g h).
+SOONEST, DESCENT = 0.6, 0.048
 #: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
 OBSTACLE, HIGHER = 0.3, 1.0
 #: Cycles in which the speed is taken up and given back.
@@ -216,10 +207,10 @@ def quadruped_tick(walk, time, ctrl):
             torque[i] = 0.0
         for p in range(4):
             for c in range(3):
-                scratch.force[p, c] = 0.0
+                walk.forces.force[p, c] = 0.0
     else:
         lead_trunk(walk, height)
-        carry(walk, standing)
+        carry(walk)
         if standing < 4:
             dense_inertia(senses, scratch.inertia)
             for foot in range(4):
@@ -310,7 +301,7 @@ def change_feet(walk, cycles, walking):
         if not now.swings[foot]:
             if walking and part < 0.5:
                 place = walk.contacts.position[walk.robot.point[foot]]
-                begin_swing(swing, place, lasts, gait.step_height, DESCENT * math.sqrt(height))
+                begin_swing(swing, place, lasts, gait.step_height, DESCENT * height * math.sqrt(walk.robot.rate))
                 now.swings[foot] = 1
         elif now.touches[foot] and swing.time[0] > SOONEST * lasts:
             now.swings[foot] = 0
@@ -371,40 +362,19 @@ def lead_trunk(walk, height):
 
 
 @inlined
-def problem_of(forces, standing):
-    """The force problem of this many standing feet."""
-    if standing == 1:
-        return forces.one
-    if standing == 2:
-        return forces.two
-    if standing == 3:
-        return forces.three
-    return forces.four
-
-
-@inlined
-def carry(walk, standing):
+def carry(walk):
     """Share the wrench out among the feet that stand, and write the torques with which they carry the robot."""
-    senses, contacts, scratch = walk.senses, walk.contacts, walk.scratch
+    senses, contacts, scratch, problem = walk.senses, walk.contacts, walk.scratch, walk.forces
     com = senses.subtree_com[walk.tree.root]
-    for p in range(4):
+    for foot in range(4):
+        p = walk.robot.point[foot]
+        stands = not walk.now.swings[foot]
+        problem.program.lower[p] = walk.least_load if stands else 0.0
+        problem.program.upper[p] = UNBOUNDED if stands else 0.0
         for c in range(3):
-            scratch.force[p, c] = 0.0
             contacts.arms[p, c] = contacts.position[p, c] - com[c]
-    if standing:
-        for i in range(standing):
-            p = walk.robot.point[walk.now.standing[i]]
-            for c in range(3):
-                scratch.arms[i, c] = contacts.arms[p, c]
-                for k in range(3):
-                    scratch.frames[i, c, k] = contacts.frames[p, c, k]
-        problem = problem_of(walk.forces, standing)
-        distribute(problem, scratch.wrench, scratch.arms[:standing], scratch.frames[:standing])
-        for i in range(standing):
-            p = walk.robot.point[walk.now.standing[i]]
-            for c in range(3):
-                scratch.force[p, c] = problem.force[i, c]
-    carrying_torques(senses.cdof, scratch.com_jacobian, walk.tree, contacts.arms, scratch.force, scratch.torque)
+    distribute(problem, scratch.wrench, contacts.arms, contacts.frames)
+    carrying_torques(senses.cdof, scratch.com_jacobian, walk.tree, contacts.arms, problem.force, scratch.torque)
     for j in range(scratch.torque.size):
         scratch.torque[j] -= senses.qfrc_passive[j]  # the damping of joints slows a walk
 
@@ -443,10 +413,11 @@ def swing_leg(walk, foot):
                 value += J[r, leg[j]] * J[c, leg[j]]
             scratch.gram[r, c] = value
         size += scratch.gram[r, r]
+    stiff, damp = critical_gains(FOOT_RATE * math.sqrt(robot.rate))
     needed = scratch.velocity  # turned into the acceleration that is needed, and then into its shares
     for c in range(3):
         one = swing.motion[c]
-        needed[c] = one[ACCELERATION] + FOOT[0] * (one[POSITION] - at[c]) + FOOT[1] * (one[VELOCITY] - needed[c])
+        needed[c] = one[ACCELERATION] + stiff * (one[POSITION] - at[c]) + damp * (one[VELOCITY] - needed[c])
         needed[c] -= scratch.drift[c]
         scratch.gram[c, c] += DAMPED * DAMPED * size
     cholesky(scratch.gram, 3, 0.0, scratch.factor)
@@ -468,12 +439,15 @@ def write_signals(walk, phase):
         signals[c] = walk.senses.subtree_com[walk.tree.root, c]
         signals[3 + c] = scratch.com_velocity[c]
         for p in range(4):
-            signals[BEFORE_FORCES + 3 * p + c] = scratch.force[p, c]
+            signals[BEFORE_FORCES + 3 * p + c] = walk.forces.force[p, c]
     signals[SIGNALS - 1] = phase
 
 
-#: What is left out, for a centre of mass as high as that of the built-in quadruped: m, m/s, s and m.
-HEIGHT, SPEED, STEP_DURATION, STEP_HEIGHT = 0.31, 0.3, 0.25, 0.06
+#: What is left out, by the height h of the centre of mass: speed in sqrt(g h), which makes Froude's number 0.03,
+#: duration of a step in sqrt(h / g), and its height in h.
+SPEED, STEP_DURATION, STEP_HEIGHT = 0.172, 1.4, 0.194
+#: s, duration of a step before the robot is known.
+UNKNOWN_DURATION = 0.25
 #: Share of the ground's friction that is used, and of the weight that presses every standing foot.
 FRICTION_USED, LEAST_LOAD = 0.8, 0.01
 #: Weight of the torque that is missed, per height squared, and of the size of forces, beside that of the force.
@@ -534,7 +508,7 @@ class QuadrupedWalk:
     @property
     def duration(self) -> float:
         """s, until the robot stands again; where a step's is left out, that of the built-in quadruped."""
-        step = STEP_DURATION if self.step_duration is None else self.step_duration
+        step = UNKNOWN_DURATION if self.step_duration is None else self.step_duration
         return self.start_time + self.steps * step + self.stop_time
 
     def scaled(self, robot: Robot) -> QuadrupedWalk:
@@ -542,8 +516,8 @@ class QuadrupedWalk:
         if self.speed is not None:
             return self
         ready = ready_to_walk(robot) if len(robot.feet) == 4 else robot
-        height = size_of(ready, robot.point_count).height
-        return replace(self, speed=SPEED * math.sqrt(height / HEIGHT))
+        size = size_of(ready, robot.point_count)
+        return replace(self, speed=SPEED * size.height * math.sqrt(size.rate))
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """Where a run starts: with bent knees and the feet under the mass, where those of the home pose are not."""
@@ -575,7 +549,13 @@ class QuadrupedWalking(Inside):
             contacts=compiled_places(places, ground),
             gait=_gait(options, robot, legs, dt),
             now=not_begun(),
-            forces=_forces(legs, FRICTION_USED * ground.dynamic_friction),
+            forces=force_problem(
+                4,
+                FRICTION_USED * ground.dynamic_friction,
+                minimum=0.0,
+                weights=(1.0, TORQUE_WEIGHT / legs.height**2, SIZE_WEIGHT),
+            ),
+            least_load=LEAST_LOAD * legs.mass * float(np.linalg.norm(legs.gravity)),
             scratch=scratch_for(model.nv, model.nu),
             log=empty_log(KINDS, ROOM),
         )
@@ -624,11 +604,11 @@ def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
 def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> QuadrupedGait:
     """The gait with numbers for what was left out; an error where feet do not reach as far as it asks."""
     schedule = SCHEDULES[options.gait]
-    scale = size_of(robot, robot.point_count).height / HEIGHT
+    height = size_of(robot, robot.point_count).height
     speed = options.scaled(robot).speed
     assert speed is not None
     fast = math.hypot(speed, options.sideways)
-    step = _usual_step(schedule, fast, legs.height, scale) if options.step_duration is None else options.step_duration
+    step = _usual_step(schedule, fast, legs) if options.step_duration is None else options.step_duration
     period = step * schedule.steps
     longest, stance = FARTHEST * legs.height, 0.5 * schedule.duty * period * fast
     if stance > longest:
@@ -645,19 +625,12 @@ def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> Qu
         cycles=options.steps / schedule.steps,
         duty=schedule.duty,
         lift=np.array(schedule.offset),
-        step_height=float(STEP_HEIGHT * scale if options.step_height is None else options.step_height),
+        step_height=float(STEP_HEIGHT * height if options.step_height is None else options.step_height),
         dt=float(dt),
     )
 
 
-def _usual_step(schedule: Schedule, fast: float, height: float, scale: float) -> float:
+def _usual_step(schedule: Schedule, fast: float, legs: FourLegs) -> float:
     """s, of a step: by Froude's number, and no longer than feet reach at this speed."""
-    reach = 2.0 * FARTHEST * height / max(schedule.duty * schedule.steps * fast, 1e-9)
-    return min(STEP_DURATION * math.sqrt(scale), 0.9 * reach)
-
-
-def _forces(legs: FourLegs, friction: float) -> ForcesOf:
-    """Room for the forces of one to four feet."""
-    weights = (1.0, TORQUE_WEIGHT / legs.height**2, SIZE_WEIGHT)
-    least = LEAST_LOAD * legs.mass * float(np.linalg.norm(legs.gravity))
-    return ForcesOf(*(force_problem(count, friction, minimum=least, weights=weights) for count in range(1, 5)))
+    reach = 2.0 * FARTHEST * legs.height / max(schedule.duty * schedule.steps * fast, 1e-9)
+    return min(STEP_DURATION / math.sqrt(legs.rate), 0.9 * reach)

@@ -235,3 +235,9 @@ def turn_axes(vector, axes, turned):
         turned[0, k] = ux + first * cx + second * (y * cz - z * cy)
         turned[1, k] = uy + first * cy + second * (z * cx - x * cz)
         turned[2, k] = uz + first * cz + second * (x * cy - y * cx)
+
+
+@inlined
+def critical_gains(rate):
+    """Stiffness (1/s2) and damping (1/s) of a critically damped motion of this ``rate`` (1/s)."""
+    return rate * rate, 2.0 * rate

@@ -8,7 +8,7 @@ soft ground that takes up load late. Amplified by exp(w T) they would cause a dr
 step (``trim``). A point bears no moment about the vertical: the trunk turns against the swinging leg, and the turn that
 remains after two steps is corrected while both feet stand.
 
-The duration of a step on points and lines. Over a point at p the divergent component is p + (xi - p) exp(w t) after a
+The duration of a step. Over a point at p the divergent component is p + (xi - p) exp(w t) after a
 time t: linear in s = exp(w t). With its plan for the landing, xi_l = landing + offset, a foothold moved by u and an
 offset that is missed by v, it obeys
 
@@ -205,7 +205,7 @@ def time_step(walk, time, step, stance):
     """Let the swing last as long as asks least of foothold, timing and the steps after; ``stance`` stands."""
     now, plan, soles, swing = walk.now, walk.now.dcm_plan, walk.body.soles, walk.now.swing
     planned = step.swing - swing.time[0]
-    if now.lasts[0] - (time - now.since[0]) < SETTLED * step.swing:
+    if now.stumbled[0] or now.lasts[0] - (time - now.since[0]) < SETTLED * step.swing:
         return
     x, y = trimmed_landing(walk, step)
     at, leg, heading = walk.body.place[stance], soles.leg[stance], now.headings[stance]

@@ -6,7 +6,7 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.inside import see_episode
-from footfall.control.senses import rotation_between, turn_axes, write_flat_on
+from footfall.control.senses import critical_gains, rotation_between, turn_axes, write_flat_on
 from footfall.control.walk.footholds import Reach, find_foothold, keep_to_points, trimmed_landing, turn_back
 from footfall.control.walk.ground import SLOW, ground_at, part_of
 from footfall.control.walk.heel_off import SWUNG, apart_along, lead_foot_on_edge, part_of_longest, swing_pitch
@@ -45,12 +45,6 @@ STANCE_DAMPING = 5.5
 
 
 @inlined
-def critical_gains(rate, unit):
-    """Stiffness (1/s2) and damping (1/s) of a critically damped motion of ``rate`` per ``unit`` (s)."""
-    return rate * rate / (unit * unit), 2.0 * rate / unit
-
-
-@inlined
 def lead_com(walk, time, standing):
     """The acceleration of the centre of mass that leads the divergent component to its reference."""
     now, gait, body, goal = walk.now, walk.gait, walk.body, walk.body.targets.com
@@ -70,7 +64,7 @@ def lead_com(walk, time, standing):
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
     now.com_height[0] += part_of(gait, SLOW) * (wanted - now.com_height[0])
-    stiff, damp = critical_gains(HEIGHT_RATE, gait.soft)
+    stiff, damp = critical_gains(HEIGHT_RATE / gait.soft)
     rise = now.slope[0] * body.com_velocity[0] + now.slope[1] * body.com_velocity[1]
     height = ground_at(walk, standing, body.com[0], body.com[1]) + now.com_height[0]
     goal[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2]) - body.gravity[2]
@@ -105,7 +99,7 @@ def lead_standing_feet(walk, time):
             body.targets.feet[k, c] = -damping * body.velocity[k, c]
         if now.on_edge[k] != 0:
             rate = TOES_RATE if now.on_edge[k] > 0 else FOOT_RATE
-            lead_foot_on_edge(walk, k, damping, critical_gains(rate, gait.unit))
+            lead_foot_on_edge(walk, k, damping, critical_gains(rate / gait.unit))
         if not now.touching[k]:
             body.targets.feet[k, 2] -= damping * descent_of(gait)
     return feet
@@ -133,7 +127,7 @@ def lead_swinging_foot(walk, time, foot):
         see_episode(walk.log, time, OUT_OF_REACH, beyond)
     toes_up = gait.heel_first * part_of_longest(gait, apart_along(walk, stance, x, y))
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
-    stiff, damp = critical_gains(FOOT_RATE, gait.unit)
+    stiff, damp = critical_gains(FOOT_RATE / gait.unit)
     place, velocity, goal = body.place[foot], body.velocity[foot], body.targets.feet[foot]
     for i in range(3):
         one = swing.motion[i]
@@ -183,13 +177,13 @@ def lead_posture(walk):
     wanted, trunk = now.axes[0], now.trunk
     write_flat_on((0.0, 0.0), now.heading[0], wanted)
     x, y, z = rotation_between(wanted, trunk)
-    stiff, damp = critical_gains(TRUNK_RATE, gait.soft)
+    stiff, damp = critical_gains(TRUNK_RATE / gait.soft)
     for k in range(3):
         off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
         body.targets.trunk[k] = stiff * off - damp * now.spin[k]
     if gait.points:
         turn_back(walk, step_of(gait, now.step[0]))
-    stiff, damp = critical_gains(JOINT_RATE, gait.unit)
+    stiff, damp = critical_gains(JOINT_RATE / gait.unit)
     for i in range(gait.joint_place.size):
         joint = senses.qpos[gait.joint_place[i]]
         inside = min(max(joint, gait.joint_low[i]), gait.joint_high[i])

@@ -1,63 +1,17 @@
-"""The phases of a walk: both feet stand, or one swings; when they change, and what is planned then.
-
-Over a standing foot at p the divergent component diverges as xi - p = (xi_0 - p) exp(w t), so its position tells the
-phase of the step: a step ends sooner or later, depending on whether it is ahead of its plan. The lateral direction is
-used, in which a foot is narrow and the other leg bounds the next foothold.
-"""
+"""The phases of a walk: both feet stand, or one swings; when they change, and what is planned then."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from footfall.compiled import inlined
-from footfall.control.walk.footholds import learn_slope, learn_trim, note_turn, time_step
+from footfall.control.walk.footholds import learn_slope, learn_trim, note_turn
 from footfall.control.walk.ground import slope_under, trust_landing, within_grip
 from footfall.control.walk.heel_off import land_on_edge, lift_from_edge, part_of_longest, see_lying
 from footfall.control.walk.state import HEEL_RISES, HORIZON, TO_TOES
 from footfall.gait.dcm import add_segment, end_at
 from footfall.gait.footsteps import Footstep, landing
 from footfall.gait.swing import VELOCITY, begin_swing
-
-#: Legs that the divergent component is off before the timing changes.
-DEADBAND = 0.014
-#: Rate of the clock of a step, less 1, per unit sqrt(leg / g) that the divergent component is ahead of the clock; and
-#: the most and the least that the rate changes by.
-GAIN, FASTER, SLOWER = 2.7, 1.0, 0.5
-#: Part of a step by which it is delayed at most, and part before its end in which nothing changes any more.
-LATEST, SETTLED = 0.6, 0.14
-
-
-class SwingClock(NamedTuple):
-    """How far a swing is (s), and the numbers of the pendulum."""
-
-    spent: float  # s since it began
-    lasts: float  # s, as planned
-    delayed: float  # s, that it was delayed so far
-    omega: float  # 1/s
-    held: float  # m aside of the middle of the foot from which the pressure centre still leads back
-    leg: float  # m
-    unit: float  # s, sqrt(leg / g)
-
-
-@inlined
-def clock_rate(now, begun, clock):
-    """How much faster than time the step shall go on (negative: slower), for a divergent component that is ``now`` and
-    was ``begun`` (m, from the standing foot, across the walk).
-    """
-    planned = begun * math.exp(clock.omega * clock.spent)
-    if abs(now - planned) < DEADBAND * clock.leg or clock.lasts - clock.spent < SETTLED * clock.lasts:
-        return 0.0
-    share = now / begun if begun != 0.0 else 0.0
-    if share > 0.0:
-        ahead = math.log(share) / clock.omega - clock.spent
-    else:
-        # On the far side of the foot's middle it comes back, led by the foot's edge; farther off it never does, and the
-        # sooner the other foot can step, the better.
-        ahead = -clock.lasts if abs(now) < clock.held else clock.lasts
-    rate = min(max(GAIN * ahead / clock.unit, -SLOWER), FASTER)
-    return 0.0 if rate < 0.0 and clock.delayed > LATEST * clock.lasts else rate
-
 
 #: Speed, in sqrt(g leg), at which a foot comes down, and looks for ground that is not where it was expected.
 DESCENT = 0.037
@@ -150,7 +104,7 @@ def lift(walk, time):
     now, gait, foot = walk.now, walk.gait, moving_foot(walk)
     duration = step_of(gait, now.step[0]).swing
     begin_swing(now.swing, walk.body.place[foot], duration, gait.step_height, descent_of(gait))
-    now.swinging[0], now.stumbled[0], now.delayed[0] = 1, 0, 0.0
+    now.swinging[0], now.stumbled[0] = 1, 0
     for r in range(3):
         for c in range(3):
             now.lifted[r, c] = walk.body.motion.rotation[foot, r, c]
@@ -200,24 +154,3 @@ def plan_dcm(walk):
     middle = (0.5 * (poses[0, 0] + poses[1, 0]), 0.5 * (poses[0, 1] + poses[1, 1]))
     add_segment(plan, 2.0 * step_of(gait, gait.steps.shape[0]).double_support, at, middle)
     end_at(plan, middle)
-
-
-@inlined
-def adapt_timing(walk, time):
-    """Speed the step up or slow it down, according to the divergent component."""
-    now, gait, plan = walk.now, walk.gait, walk.now.dcm_plan
-    stance = 1 - moving_foot(walk)
-    if gait.points or gait.lines:
-        time_step(walk, time, step_of(gait, now.step[0]), stance)
-        return
-    c, s = math.cos(now.headings[stance]), math.sin(now.headings[stance])
-    px, py = plan.end[0, 0], plan.end[0, 1]
-    begun = -s * (plan.dcm[0, 0] - px) + c * (plan.dcm[0, 1] - py)
-    aside = -s * (now.dcm[0] - px) + c * (now.dcm[1] - py)
-    held = walk.body.soles.half_width[stance] - gait.edge
-    clock = SwingClock(time - now.since[0], now.lasts[0], now.delayed[0], plan.omega, held, gait.leg, gait.unit)
-    rate = clock_rate(aside, begun, clock)
-    if rate != 0.0:
-        now.delayed[0] -= rate * gait.dt
-        now.since[0] -= rate * gait.dt
-        now.swing.duration[0] = now.swing.time[0] + max(now.lasts[0] - (time - now.since[0]), gait.dt)

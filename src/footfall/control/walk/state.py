@@ -63,7 +63,6 @@ class Gait(NamedTuple):
     joint_low: np.ndarray  # (nu,) rad, where a joint comes near its limit; infinite where it has none
     joint_high: np.ndarray  # (nu,)
     tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
-    lines: int  # 1 where they stand on lines along the walk
     points: int  # 1 where each foot stands on a point: the walk goes on with steps in place, for it cannot stand
     spare: np.ndarray  # (nu,) 1 where the leg can do without the motor
     drives: Drives  # from torques to controls
@@ -79,7 +78,6 @@ class Progress(NamedTuple):
     fallen: np.ndarray  # (1,)
     since: np.ndarray  # (1,) s, when the phase began
     lasts: np.ndarray  # (1,) s, that it takes
-    delayed: np.ndarray  # (1,) s, that the swing was delayed
     trunk: np.ndarray  # (3, 3) columns: axes of the trunk that point forward, left and up at home, world frame
     spin: np.ndarray  # (3,) rad/s, of the trunk about these axes
     heading: np.ndarray  # (1,) rad, of the trunk
@@ -165,7 +163,6 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
             joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
             tips=int(biped.tips or biped.line),
-            lines=int(biped.line),
             points=int(biped.point),
             spare=biped.spare.astype(np.int64),
             drives=biped.drives,
@@ -183,7 +180,7 @@ def _progress(omega: float, start_time: float, height: float, friction: float) -
     )
     numbers = {name: np.zeros(size) for name, size in shapes.items()}
     flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen")}
-    times = {name: np.zeros(1) for name in ("since", "delayed", "heading", "width", "next_width")}
+    times = {name: np.zeros(1) for name in ("since", "heading", "width", "next_width")}
     return Progress(
         **numbers,
         **flags,

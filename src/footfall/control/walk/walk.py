@@ -16,10 +16,11 @@ from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled
 from footfall.control.inside import KIND, MORE, START, WORST, Inside, LoggedWarnings, see_episode, signals_in
+from footfall.control.walk.footholds import time_step
 from footfall.control.walk.goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
 from footfall.control.walk.heel_off import lead_edges, see_lying, take_edges
-from footfall.control.walk.phases import adapt_timing, all_taken, begin_walk, change_phase, moving_foot, step_of
+from footfall.control.walk.phases import all_taken, begin_walk, change_phase, moving_foot, step_of
 from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, make_walker
 from footfall.control.walk.stature import (
     DRAG,
@@ -121,7 +122,7 @@ def walk_tick(walk, time, ctrl):
     lead_com(walk, time, standing)
     feet = lead_standing_feet(walk, time)
     if now.swinging[0]:
-        adapt_timing(walk, time)
+        time_step(walk, time, step_of(gait, now.step[0]), standing)
         feel_obstacle(walk, time, foot)
         lead_swinging_foot(walk, time, foot)
     lead_posture(walk)
@@ -160,7 +161,7 @@ def write_signals(walk):
 
 #: What is left out: speed in sqrt(g leg), so that Froude's number is 0.022, a fifth of a person's; duration of a step
 #: in sqrt(leg / g), somewhat more than half a swing of a pendulum as long as the leg; and its height in legs.
-SPEED, STEP_DURATION, STEP_HEIGHT = 0.149, 1.83, 0.068
+SPEED, STEP_DURATION, STEP_HEIGHT = 0.149, 1.825, 0.0679
 #: Share of the height of the centre of mass that counts as the leg in the speed, where the leg is longer.
 LOW_MASS = 0.85
 #: m/s and s, speed and duration of a step before the robot is known: for legs of 0.74 m on Earth.
