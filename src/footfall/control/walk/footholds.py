@@ -216,8 +216,11 @@ def time_step(walk, time, step, stance):
     landing = c * x + s * y, step.side * (c * y - s * x)
     x, y = now.dcm[0] - at[0], now.dcm[1] - at[1]
     rate = c * x + s * y, step.side * (c * y - s * x)
-    x, y = at[0] - plan.dcm[1, 0], at[1] - plan.dcm[1, 1]
+    lands = plan.dcm[now.lands_after[0]]
+    x, y = at[0] - lands[0], at[1] - lands[1]
     rest = c * x + s * y, step.side * (c * y - s * x)
+    if walk.gait.toe_off > 0.0:  # the pressure centre goes to the toes: only the lateral motion tells the time
+        rate, rest = (0.0, rate[1]), (0.0, rest[1])
     ahead = Way(rate[0] / leg, rest[0] / leg, (-longest - landing[0]) / leg, (longest - landing[0]) / leg)
     aside = Way(rate[1] / leg, rest[1] / leg, (nearest - landing[1]) / leg, (farthest - landing[1]) / leg)
     least = max(planned - (1.0 - QUICKEST) * step.swing, SETTLED * step.swing)

@@ -151,6 +151,8 @@ def plan_dcm(walk):
             add_segment(plan, (1.0 - HEEL_RISES) * step.swing, at, at)
         else:
             add_segment(plan, step.swing, at, at)
+        if first:
+            now.lands_after[0] = plan.count[0]
     middle = (0.5 * (poses[0, 0] + poses[1, 0]), 0.5 * (poses[0, 1] + poses[1, 1]))
     add_segment(plan, 2.0 * step_of(gait, gait.steps.shape[0]).double_support, at, middle)
     end_at(plan, middle)

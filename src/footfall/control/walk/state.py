@@ -98,6 +98,7 @@ class Progress(NamedTuple):
     dcm: np.ndarray  # (2,) m
     dcm_reference: np.ndarray  # (2,) m
     landing: np.ndarray  # (3,) planned pose of the foot that moves
+    lands_after: np.ndarray  # (1,) segments of the plan of the divergent component after which it lands
     poses: np.ndarray  # (2, 3) of both feet, while steps are planned
     lifted: np.ndarray  # (3, 3) axes of the moving sole when it was lifted
     axes: np.ndarray  # (3, 3, 3) scratch
@@ -179,7 +180,9 @@ def _progress(omega: float, start_time: float, height: float, friction: float) -
         headings=2, trim=2, turned=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3
     )
     numbers = {name: np.zeros(size) for name, size in shapes.items()}
-    flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen")}
+    flags = {
+        name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen", "lands_after")
+    }
     times = {name: np.zeros(1) for name in ("since", "heading", "width", "next_width")}
     return Progress(
         **numbers,
