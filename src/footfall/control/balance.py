@@ -288,10 +288,11 @@ def watched() -> Watched:
 UNSOLVED, INFEASIBLE, SATURATED, UNREACHABLE, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: A wrench is missed if more than this share of the weight, or of the weight times the height of the mass, is lacking.
 MISSED = 0.01
-#: A robot that is at rest (m/s) for this long (s) this far (m) from the reference does not get there.
-AT_REST, A_WHILE, FAR = 5e-3, 0.5, 5e-3
-#: Whether a robot could stand at its reference is asked this often, s.
-ASK_EVERY = 0.05
+#: A robot that moves slower than this, in sqrt(g h), for this long, in sqrt(h / g), this far from its reference, in
+#: heights h of its centre of mass, does not get there.
+AT_REST, A_WHILE, FAR = 0.002, 2.0, 0.0076
+#: Time after which it is asked again whether a robot could stand at its reference, in sqrt(h / g).
+ASK_EVERY = 0.2
 #: First detail of an unreachable reference: the contacts could not carry the robot there, or it rests elsewhere.
 NO_STAND, ELSEWHERE = 0, 1
 
@@ -432,8 +433,10 @@ def report_lack(balance, time):
 def report_reference(balance, time):
     """Report a reference at which the contacts cannot carry the robot, or that it does not reach."""
     watched, contacts, log, wanted = balance.watched, balance.contacts, balance.log, balance.wanted.com
+    h = watched.height[0]
+    unit = math.sqrt(h * balance.tree.mass / max(balance.gains.weight[2], 1e-9))
     if time >= watched.next_question[0]:
-        watched.next_question[0] = time + ASK_EVERY
+        watched.next_question[0] = time + ASK_EVERY * unit
         com = balance.senses.subtree_com[balance.tree.root]
         for p in range(contacts.arms.shape[0]):
             for c in range(3):
@@ -448,10 +451,10 @@ def report_reference(balance, time):
                 for c in range(3):
                     details[1 + c] = wanted[c]
     v, off = balance.velocity, balance.error
-    moves = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) >= AT_REST
+    moves = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) >= AT_REST * h / unit
     watched.rest_since[0] = math.inf if moves else min(watched.rest_since[0], time)
     away = math.sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2])
-    if time - watched.rest_since[0] > A_WHILE and away > FAR:
+    if time - watched.rest_since[0] > A_WHILE * unit and away > FAR * h:
         row = see_episode(log, time, UNREACHABLE, away)
         if row >= 0:
             log.rows[row, MORE], log.rows[row, MORE + 1] = ELSEWHERE, away

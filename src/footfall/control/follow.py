@@ -100,8 +100,8 @@ MOST_LOAD, LEAST_SUM = 2.0, 1.5
 TOUCHES = 2.3e-3
 #: Speed at which a point that should stand comes down to find the ground, in sqrt(g h).
 DESCENT = 0.034
-#: N m s/rad per N of weight, by which the motors of a robot that fell brake.
-BRAKE = 0.01
+#: Damping by which the motors of a robot that fell brake, in weight times h times sqrt(h / g).
+BRAKE = 0.04
 
 
 @inlined
@@ -125,10 +125,11 @@ def follow_tick(follow, time, ctrl):
     torque = follow.motor_torque
     for k in range(follow.helping.size):
         torque[follow.helping[k]] = 0.0
+    brake = BRAKE * follow.sizes.weight * follow.sizes.height / follow.sizes.omega
     for k in range(follow.own.size):
         value = body.torque[k]
         if follow.fallen[0]:
-            value = -BRAKE * follow.sizes.weight * senses.qvel[body.driven[k]]
+            value = -brake * senses.qvel[body.driven[k]]
         torque[follow.own[k]] = min(max(value, body.least_torque[k]), body.most_torque[k])
     write_controls(follow.drives, torque, senses.qpos, senses.qvel, ctrl)
     for k in range(follow.helping.size):

@@ -158,7 +158,7 @@ def empty_log(kinds: int, room: int) -> EpisodeLog:
 
 @inlined
 def note(log, time, kind, size):
-    """Write down that something of a kind happened at ``time`` (s), to the extent of ``size``; gives its row, or -1."""
+    """Note that something of a kind happened at ``time`` (s), to the extent of ``size``; returns its row, or -1."""
     row = log.count[0]
     if row >= log.rows.shape[0]:
         log.count[1] += 1
@@ -172,7 +172,7 @@ def note(log, time, kind, size):
 def see_episode(log, time, kind, size):
     """The condition ``kind`` holds at ``time`` (s), to the extent of ``size``.
 
-    Gives the row of its episode where that is at its worst now, to add details; otherwise -1.
+    Returns the row of its episode where that is at its worst now, to add details; otherwise -1.
     """
     row = log.open[kind]
     if row < 0 or time - log.rows[row, LAST] > CALM:
@@ -208,7 +208,7 @@ def saturation(robot: Robot, details: Sequence[float]) -> tuple[str, str]:
 
 
 class LoggedWarnings(Sequence[RunWarning]):
-    """A log read as warnings; ``describe`` gives kind and sentence of a row, and may look at the rows before it."""
+    """A log read as warnings; ``describe`` returns kind and sentence of a row, and may look at the rows before it."""
 
     def __init__(self, log: EpisodeLog, describe: Callable[[np.ndarray, np.ndarray], tuple[str, str]]) -> None:
         self._log, self._describe = log, describe

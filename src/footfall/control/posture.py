@@ -21,18 +21,19 @@ from footfall.standing import lowest_places
 
 #: Largest proportional gain, in inertia over the square of the step: half of the limit of an explicit step.
 FASTEST = 0.5
-#: Largest eigenvalues of the gains over the inertia of all joints together, times the step, and its square: joints of
-#: like axes move each other, and an explicit step is stable while that of kp and twice that of kd come to less than 4.
+#: Largest eigenvalue of inverse inertia times kd, times the step, and of inverse inertia times kp, times its square,
+#: over all joints at once: an explicit step is stable while the second and twice the first add up to less than 4.
 TOGETHER_DAMPED, TOGETHER_STIFF = 1.4, 0.8
 #: s, damping over stiffness of a joint; and damping at most, in inertias over the step.
 DAMPED_OVER, DAMPED_AT_MOST = 0.05, 0.8
 #: m, height of the centre of mass that gains are at least made for.
 LEAST_HEIGHT = 0.05
-#: How stiff a stance is to be, in rates g/h at which an inverted pendulum falls, and below which share it just turns.
+#: Least stiffness of a stance, in g/h, the rate at which an inverted pendulum falls; and share of that below which a
+#: motion is neutral, as a turn on the spot, and not unstable.
 STIFF, NEUTRAL = 2.0, 1e-3
 #: N m per N of weight, that an actuator may lack without a warning: the rounding of what carries the robot.
 ROUNDING = 1e-6
-#: Times that gains are made smaller at most.
+#: Most iterations in which gains are reduced to what the step allows.
 SLOWINGS = 500
 
 

@@ -47,6 +47,7 @@ from footfall.control.senses import (
     com_motion,
     critical_gains,
     dense_inertia,
+    is_carried,
     no_senses,
     rotation_between,
     translation,
@@ -266,12 +267,8 @@ def feel_feet(walk):
     senses, now = walk.senses, walk.now
     for foot in range(4):
         p = walk.robot.point[foot]
-        f, frame = senses.force[p], senses.frame[p]
-        x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
-        y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
-        z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
         now.meets[foot] = 1 if senses.mode[p] != OPEN else 0
-        now.touches[foot] = 1 if now.meets[foot] and z >= math.hypot(x, y) else 0
+        now.touches[foot] = 1 if is_carried(senses, p) else 0
 
 
 @inlined

@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
     from footfall.engine.other_bodies.points import Points
@@ -72,6 +73,16 @@ def dense_inertia(senses, inertia):
         for k in range(first, first + senses.M_rownnz[i]):
             j = senses.M_colind[k]
             inertia[i, j] = inertia[j, i] = senses.M[k]
+
+
+@inlined
+def is_carried(senses, p):
+    """Whether the ground carries a contact point: its force points upward more than sideways, unlike that of a wall."""
+    f, frame = senses.force[p], senses.frame[p]
+    x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
+    y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
+    z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
+    return senses.mode[p] != OPEN and z >= math.hypot(x, y)
 
 
 @inlined

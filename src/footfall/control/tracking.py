@@ -74,7 +74,7 @@ class Tracking:
     """Follow a reference motion by joint PD, helped by motors on the root where the robot has them.
 
     Attributes:
-        reference: a :class:`~footfall.gait.reference.PeriodicMotion`, or a function of the robot that gives one.
+        reference: a :class:`~footfall.gait.reference.PeriodicMotion`, or a function of the robot that returns one.
         kp: N m/rad, stiffness of the joints, one number or one per joint motor.
         kd: N m s/rad, their damping; left out, critical for the inertia of each joint, or less where the step is too
             long.

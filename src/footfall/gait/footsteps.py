@@ -59,31 +59,6 @@ class FootstepPlan:
     steps: tuple[Footstep, ...]
 
     @classmethod
-    def walk(
-        cls,
-        *,
-        steps: int,
-        length: float,
-        duration: float,
-        width: float,
-        turn: float = 0.0,
-        double_support: float = 0.2,
-        first: int = LEFT,
-    ) -> FootstepPlan:
-        """Start, ``steps`` steps, stop: the first goes half of ``length`` (m), the last closes beside the other foot.
-
-        Each takes ``duration`` (s), the share ``double_support`` of it on both feet, and turns by ``turn`` (rad). The
-        feet stand ``width`` (m) apart.
-        """
-        if steps < 1:
-            raise GaitError(f"steps = {steps}, but a walk has at least 1")
-        if steps > MOST_STEPS:
-            raise GaitError(f"a walk has at most {MOST_STEPS} steps, not {steps}")
-        shares = [0.0 if i == steps - 1 else 0.5 if i == 0 else 1.0 for i in range(steps)]
-        moves = [(share * length, 0.0, share * turn) for share in shares]
-        return cls.of_moves(moves, duration=duration, width=width, double_support=double_support, first=first)
-
-    @classmethod
     def of_moves(
         cls,
         moves: Sequence[tuple[float, float, float]],

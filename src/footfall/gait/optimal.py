@@ -134,10 +134,10 @@ class StepModel:
     are M^T (A q'' + H), (37), and the rows of the base are the ground's force and moment. Joints come as stance leg,
     swing leg; the stance foot is the robot's first, its middle at the origin.
 
-    ``instant(q, v, a)`` gives torques (2 n), horizontal and vertical ground force (N), the moment of the vertical force
-    about the middle of the sole (zero moment point times force, N m), heights of the swing foot's heel and toe (m),
-    place of its middle (x, z, pitch), the rate of that, coordinates (nv) and velocities (nv) of the robot.
-    ``impact(q)`` gives, of the whole robot, inertia, Jacobian of the swing foot (x, z, pitch), and that of the stance
+    ``instant(q, v, a)`` returns torques (2 n), horizontal and vertical ground force (N), the moment of the vertical
+    force about the middle of the sole (zero moment point times force, N m), heights of the swing foot's heel and toe
+    (m), place of its middle (x, z, pitch), the rate of that, coordinates (nv) and velocities (nv) of the robot.
+    ``impact(q)`` returns, of the whole robot, inertia, Jacobian of the swing foot (x, z, pitch), and that of the stance
     foot's heel and toe heights.
     """
 

@@ -27,7 +27,8 @@ CONNECT, TIE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_JOINT)
 LOOSE = 1e-8
 #: Damping of motors on springs, in roots of stiffness times rotor inertia: two of these are critical for a rotor alone.
 DAMPED = 1.0
-#: s, in which the speed that motors would have without springs is forgotten for the one that they have.
+#: Time constant (s) with which the speed that motors would have without springs is drawn to the measured one: several
+#: periods of a rotor on its spring.
 FORGOTTEN = 0.1
 
 

@@ -71,7 +71,7 @@ def lead_com(walk, time, standing):
 def lead_standing_feet(walk, time):
     """Standing feet rest; load comes and goes slowly, so that feet are neither stamped nor torn off.
 
-    Gives how many stand.
+    Returns how many stand.
     """
     now, gait, body = walk.now, walk.gait, walk.body
     spent, foot = time - now.since[0], moving_foot(walk)
@@ -114,7 +114,7 @@ def lead_swinging_foot(walk, time, foot):
     error = (now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1])
     step, pose = (
         step_of(gait, now.step[0]),
-        (now.lying[stance, 0], now.lying[stance, 1], now.headings[stance]),
+        (now.level_place[stance, 0], now.level_place[stance, 1], now.headings[stance]),
     )
     reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance], gait.ahead)
     ahead = max(left, SHORTEST * gait.unit)

@@ -11,6 +11,7 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.inside import MORE, note
+from footfall.control.senses import is_carried
 from footfall.control.walk.heel_off import edge_velocity
 from footfall.control.walk.state import FALLEN, FRICTION_USED, STUMBLED
 from footfall.control.walk.stature import APART
@@ -25,8 +26,8 @@ STEEPEST = 0.3
 #: Time, in units sqrt(leg / g), in which estimates of slope, of the height of the centre of mass and of the heading
 #: follow: less than a half of a step.
 SLOW = 0.73
-#: Part of half a sole, along and across, that the weight is from its middle where it no longer tells the slope, if the
-#: sole may tilt by this angle (rad) as it sinks in: on soft ground it does so under pressure at its edge.
+#: Distance of the load from the middle of a sole, in half soles, from which on its tilt says nothing about the slope of
+#: the ground, once the sole has sunk in by ``TILTS`` half widths: soft ground yields under pressure at an edge.
 AMID, TILTS = 0.5, 0.01
 #: Part of the swing after which what carries a foot is ground and no obstacle.
 CARRIED = 0.6
@@ -55,11 +56,7 @@ def feel_contacts(walk):
         for p in range(points[k, 0], points[k, 1]):
             if senses.mode[p] > 0:
                 now.meeting[k] = 1
-                frame, force = senses.frame[p], senses.force[p]
-                x = frame[0, 0] * force[0] + frame[1, 0] * force[1] + frame[2, 0] * force[2]
-                y = frame[0, 1] * force[0] + frame[1, 1] * force[1] + frame[2, 1] * force[2]
-                z = frame[0, 2] * force[0] + frame[1, 2] * force[1] + frame[2, 2] * force[2]
-                if z >= math.hypot(x, y):
+                if is_carried(senses, p):
                     now.touching[k] = 1
 
 
@@ -120,7 +117,7 @@ def feel_slope(walk, standing):
 @inlined
 def ground_at(walk, standing, x, y):
     """Height of the ground (m) at a place: the plane through what stands."""
-    slope, place = walk.now.slope, walk.now.lying
+    slope, place = walk.now.slope, walk.now.level_place
     first, second = max(standing, 0), 1 if standing < 0 else standing
     bx, by = 0.5 * (place[first, 0] + place[second, 0]), 0.5 * (place[first, 1] + place[second, 1])
     return 0.5 * (place[first, 2] + place[second, 2]) + slope[0] * (x - bx) + slope[1] * (y - by)
@@ -156,7 +153,8 @@ def look_for_fall(walk, time, standing):
 
 #: Speed at which a foot slips, in sqrt(g leg), and the share of the weight that it bears at least then.
 SLIPS, LOADED = 0.019, 0.2
-#: The least coefficient that is believed, and how much better than the worst known one the next foothold may be.
+#: Least friction coefficient that is believed; and times that of the worst known place, which the next foothold may
+#: have.
 LEAST, TRUST = 0.03, 1.2
 #: Friction coefficient below which the centre of mass gets more weight than the swinging foot and the trunk: a sole
 #: bears little torsion then, and a leg that is swung forward would use it up.

@@ -68,11 +68,11 @@ def pitch_of(rotation, level):
 
 
 @inlined
-def write_lying(body, foot, edge, level, lying):
+def write_level_place(body, foot, edge, level, level_place):
     """Write where (3,) in m the middle of a pitched sole would be if it lay on the ground."""
     arm, at = edge_arm(body, foot, edge), body.soles.edges[foot, 1 + edge]
     for r in range(3):
-        lying[r] = body.place[foot, r] + arm[r] - level[r, 0] * at[0] - level[r, 1] * at[1]
+        level_place[r] = body.place[foot, r] + arm[r] - level[r, 0] * at[0] - level[r, 1] * at[1]
 
 
 @inlined
@@ -118,20 +118,20 @@ def part_of_longest(gait, apart):
 @inlined
 def apart_along(walk, behind, x, y):
     """m, by which a place is ahead of the foot behind, along that foot."""
-    lying, heading = walk.now.lying[behind], walk.now.headings[behind]
-    return (x - lying[0]) * math.cos(heading) + (y - lying[1]) * math.sin(heading)
+    level_place, heading = walk.now.level_place[behind], walk.now.headings[behind]
+    return (x - level_place[0]) * math.cos(heading) + (y - level_place[1]) * math.sin(heading)
 
 
 @inlined
-def see_lying(walk, foot):
+def see_level_place(walk, foot):
     """Find where a foot would lie if it were level."""
     body, now = walk.body, walk.now
     if now.on_edge[foot] == 0:
         for c in range(3):
-            now.lying[foot, c] = body.place[foot, c]
+            now.level_place[foot, c] = body.place[foot, c]
         return
     write_level(now.slope, body.motion.rotation[foot], now.level[foot])
-    write_lying(body, foot, now.on_edge[foot], now.level[foot], now.lying[foot])
+    write_level_place(body, foot, now.on_edge[foot], now.level[foot], now.level_place[foot])
 
 
 @inlined
@@ -145,7 +145,7 @@ def begin_pitch(walk, foot, edge):
     for c in range(3):
         one[VELOCITY] += now.level[foot, c, 1] * body.velocity[foot, 3 + c]
     now.on_edge[foot] = edge
-    see_lying(walk, foot)
+    see_level_place(walk, foot)
 
 
 @inlined
@@ -170,7 +170,7 @@ def lead_edges(walk, spent, behind, step):
     support, swing = step.double_support, step.swing
     if behind >= 0:
         goal = now.swing.goal
-        place = now.lying[1 - behind]
+        place = now.level_place[1 - behind]
         x, y = (goal[0], goal[1]) if now.swinging[0] else (place[0], place[1])
         rise = gait.toe_off * part_of_longest(gait, apart_along(walk, behind, x, y))
         left = max(now.lasts[0] - spent, 0.0) + (support if now.swinging[0] else 0.0)
@@ -186,7 +186,7 @@ def lead_edges(walk, spent, behind, step):
             head_for(now.pitch[k], 0.0, 0.0, left, gait.dt)
             if now.swinging[0] or left <= 0.0:
                 now.on_edge[k] = 0
-        see_lying(walk, k)
+        see_level_place(walk, k)
         keep_to_friction(walk.body.limits, k, walk.body.limits.friction[k], now.on_edge[k])
 
 
@@ -194,14 +194,14 @@ def lead_edges(walk, spent, behind, step):
 def lift_from_edge(walk, foot):
     """A foot is lifted from its toes: it goes on as it moves. Its height is that of its lower edge from now on."""
     body, now, swing = walk.body, walk.now, walk.now.swing
-    swing.motion[2, POSITION] = swing.start_height[0] = now.lying[foot, 2]
+    swing.motion[2, POSITION] = swing.start_height[0] = now.level_place[foot, 2]
     for c in range(2):
         swing.motion[c, VELOCITY] = body.velocity[foot, c]
     for r in range(3):
         for c in range(3):
             now.lifted[r, c] = now.level[foot, r, c]
     now.on_edge[foot] = 0
-    see_lying(walk, foot)
+    see_level_place(walk, foot)
 
 
 @inlined

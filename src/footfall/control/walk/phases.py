@@ -7,7 +7,7 @@ import math
 from footfall.compiled import inlined
 from footfall.control.walk.footholds import learn_slope, learn_trim, note_turn
 from footfall.control.walk.ground import slope_under, trust_landing, within_grip
-from footfall.control.walk.heel_off import land_on_edge, lift_from_edge, part_of_longest, see_lying
+from footfall.control.walk.heel_off import land_on_edge, lift_from_edge, part_of_longest, see_level_place
 from footfall.control.walk.state import HEEL_RISES, HORIZON, TO_TOES
 from footfall.gait.dcm import add_segment, end_at
 from footfall.gait.footsteps import Footstep, landing
@@ -57,7 +57,7 @@ def begin_walk(walk, time):
     now.begun[0], now.since[0] = 1, time
     now.pressure[0], now.pressure[1] = body.com[0], body.com[1]
     for k in range(2):
-        see_lying(walk, k)
+        see_level_place(walk, k)
     now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
     now.slope[0], now.slope[1] = slope_under(body.motion.rotation, 0, 1)
     now.width[0] = math.hypot(body.place[0, 0] - body.place[1, 0], body.place[0, 1] - body.place[1, 1])
@@ -122,7 +122,7 @@ def plan_dcm(walk):
     now, gait, body, plan = walk.now, walk.gait, walk.body, walk.now.dcm_plan
     poses = now.poses
     for k in range(2):  # where it should point: a foot that turned on the ground does not turn the walk
-        poses[k, 0], poses[k, 1], poses[k, 2] = now.lying[k, 0], now.lying[k, 1], now.headings[k]
+        poses[k, 0], poses[k, 1], poses[k, 2] = now.level_place[k, 0], now.level_place[k, 1], now.headings[k]
     plan.count[0] = 0
     at = (now.pressure[0], now.pressure[1])
     width = now.width[0]

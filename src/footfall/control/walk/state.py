@@ -91,7 +91,7 @@ class Progress(NamedTuple):
     on_edge: np.ndarray  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
     pitch: np.ndarray  # (2, 3) rad, rad/s, rad/s2: wanted, by which the heel of a foot on an edge is above its toes
     level: np.ndarray  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
-    lying: np.ndarray  # (2, 3) m, where the middle of each sole is, or would be if it were level
+    level_place: np.ndarray  # (2, 3) m, where the middle of each sole is, or would be if it were level
     slope: np.ndarray  # (2,) dz/dx, dz/dy of the ground as it is felt
     pressure: np.ndarray  # (2,) m, planned
     wanted_pressure: np.ndarray  # (2,) m, that leads the divergent component back
@@ -195,7 +195,7 @@ def _progress(omega: float, start_time: float, height: float, friction: float) -
         on_edge=np.zeros(2, dtype=np.int64),
         pitch=np.zeros((2, 3)),
         level=np.zeros((2, 3, 3)),
-        lying=np.zeros((2, 3)),
+        level_place=np.zeros((2, 3)),
         lifted=np.zeros((3, 3)),
         trunk=np.zeros((3, 3)),
         spin=np.zeros(3),

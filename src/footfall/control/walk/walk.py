@@ -19,7 +19,7 @@ from footfall.control.inside import KIND, MORE, START, WORST, Inside, LoggedWarn
 from footfall.control.walk.footholds import time_step
 from footfall.control.walk.goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
-from footfall.control.walk.heel_off import lead_edges, see_lying, take_edges
+from footfall.control.walk.heel_off import lead_edges, see_level_place, take_edges
 from footfall.control.walk.phases import all_taken, begin_walk, change_phase, moving_foot, step_of
 from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, make_walker
 from footfall.control.walk.stature import (
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-#: N m s/rad per N of weight, by which the motors of a robot that fell brake.
-BRAKE = 0.01
+#: Damping by which the motors of a robot that fell brake, in weight times leg times sqrt(leg / g).
+BRAKE = 0.05
 
 KIND_NAMES = {LATE: "late", OUT_OF_REACH: "out of reach", STUMBLED: "stumbled", UNSOLVED: "unsolved", FALLEN: "fallen"}
 
@@ -108,7 +108,7 @@ def walk_tick(walk, time, ctrl):
     feel_contacts(walk)
     feel_grip(walk)
     for k in range(2):
-        see_lying(walk, k)
+        see_level_place(walk, k)
     change_phase(walk, time)
     foot = moving_foot(walk)
     standing = 1 - foot if now.swinging[0] else -1
@@ -137,7 +137,7 @@ def walk_tick(walk, time, ctrl):
         look_for_fall(walk, time, standing)
     if now.fallen[0]:
         for i in range(ctrl.size):
-            body.torque[i] = -BRAKE * gait.weight * senses.qvel[body.motors[i]]
+            body.torque[i] = -BRAKE * gait.weight * gait.leg * gait.unit * senses.qvel[body.motors[i]]
     write_controls(gait.drives, body.torque, senses.qpos, senses.qvel, ctrl)
     write_signals(walk)
     return 0
@@ -230,7 +230,7 @@ class Walk:
         start_time: s, on both feet before the first step.
         stop_time: s, on both feet after the last.
         sideways: m/s, to the left.
-        command: function of time (s) that gives m/s forward, m/s to the left and rad/s in place of ``speed``,
+        command: function of time (s) that returns m/s forward, m/s to the left and rad/s in place of ``speed``,
             ``sideways`` and ``turn``; it is called at the planned time of each step, so that a change takes effect with
             the next step. Zero is a stop.
         waypoints: (x, y) in m, ahead and to the left of the start; the robot walks through them, facing each, in as

@@ -150,7 +150,7 @@ def solve_base(problem):
 
 @inlined
 def joint_row(row, driven, free, answer, target, n):
-    """Write a row (nv,) of joint space as one of the ``n`` unknowns; gives what is there at x = 0."""
+    """Write a row (nv,) of joint space as one of the ``n`` unknowns; returns what is there at x = 0."""
     rest = 0.0
     for j in range(n):
         target[j] = 0.0
