@@ -219,7 +219,7 @@ def time_step(walk, time, step, stance):
     lands = plan.dcm[now.lands_after[0]]
     x, y = at[0] - lands[0], at[1] - lands[1]
     rest = c * x + s * y, step.side * (c * y - s * x)
-    if walk.gait.toe_off > 0.0:  # the pressure centre goes to the toes: only the lateral motion tells the time
+    if not walk.gait.points:  # along the foot the pressure centre moves: only the lateral motion tells the time
         rate, rest = (0.0, rate[1]), (0.0, rest[1])
     ahead = Way(rate[0] / leg, rest[0] / leg, (-longest - landing[0]) / leg, (longest - landing[0]) / leg)
     aside = Way(rate[1] / leg, rest[1] / leg, (nearest - landing[1]) / leg, (farthest - landing[1]) / leg)

@@ -19,6 +19,9 @@ from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing
 # of its phase: so numbers hold for any size and gravity, by Froude's number.
 #: Rate at which an error of the divergent component decays, per unit: a little faster than it would grow.
 DCM_DECAY = 1.1
+#: rad per leg's length of a step that the toe hangs down in the swing, and at most: ankles cannot hold the foot flat
+#: there.
+TOE_DOWN, MOST_TOE_DOWN = 0.74, 0.4
 #: Part of the swing after which the foot lies as it shall land.
 TURNED = 0.8
 #: Largest load of a foot, in weights: more would throw the robot off the ground.
@@ -104,7 +107,7 @@ def lead_standing_feet(walk, time):
 
 @inlined
 def lead_swinging_foot(walk, time, foot):
-    """Lead the foot to its foothold, flat when it lands, or pitched after a heel-off."""
+    """Lead the foot to its foothold, toe down on the way and flat when it lands."""
     now, gait, body, swing = walk.now, walk.gait, walk.body, walk.now.swing
     stance, soles = 1 - foot, walk.body.soles
     spent = time - now.since[0]
@@ -129,9 +132,13 @@ def lead_swinging_foot(walk, time, foot):
     for i in range(3):
         one = swing.motion[i]
         goal[i] = one[ACCELERATION] + stiff * (one[POSITION] - place[i]) + damp * (one[VELOCITY] - velocity[i])
-    tilt, tilt_rate, tilt_push = 0.0, 0.0, 0.0
+    # Toe down, and the middle higher for it.
+    hanging = TOE_DOWN * (step.length / gait.leg) - gait.toe_off  # less where it is lifted so
+    tilt, tilt_rate, tilt_push = toe_down(spent / now.lasts[0], now.lasts[0], hanging)
+    goal[2] += soles.half_length[foot] * (tilt_push + stiff * tilt + damp * tilt_rate)
     if gait.toe_off > 0.0:
-        (tilt, tilt_rate, tilt_push), higher = swing_pitch(walk, foot, SWUNG * now.lasts[0] - spent, toes_up)
+        pitch, higher = swing_pitch(walk, foot, SWUNG * now.lasts[0] - spent, toes_up)
+        tilt, tilt_rate, tilt_push = tilt + pitch[0], tilt_rate + pitch[1], tilt_push + pitch[2]
         goal[2] += higher[2] + stiff * higher[0] + damp * higher[1]
     # From how it lay to how it shall lie, before it lands.
     part = min(1.0, spent / (TURNED * now.lasts[0]))
@@ -146,6 +153,20 @@ def lead_swinging_foot(walk, time, foot):
     for c in range(3):
         across = flat[c, 1]
         goal[3 + c] += tilt_push * across + damp * (tilt_rate * across - velocity[3 + c])
+
+
+@inlined
+def toe_down(part, lasts, hanging):
+    """The tilt of a foot that swings forward after a part s of its swing, as s^3 (1 - s)^5: rad, rad/s, rad/s2.
+
+    ``lasts`` (s) is the swing, ``hanging`` (rad) the most that is wanted.
+    """
+    if not 0.0 < part < 1.0:
+        return 0.0, 0.0, 0.0
+    most = min(max(hanging, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)  # it is largest at s = 3/8
+    s, r = part, 1.0 - part
+    rate = most * s * s * r**4 * (3.0 - 8.0 * s) / lasts
+    return most * s**3 * r**5, rate, most * s * r**3 * (6.0 - 42.0 * s + 56.0 * s * s) / (lasts * lasts)
 
 
 @inlined
