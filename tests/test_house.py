@@ -33,6 +33,7 @@ FLOORS = (
     ("standing",),
     ("robot", "ground", "solve"),
     ("compiled", "files"),
+    ("arguments",),
     ("given_numbers",),
     ("errors", "frozen_values", "kinds", "process", "roots", "version"),
 )

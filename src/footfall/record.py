@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.errors import RecordingError, SimulationError, did_you_mean
 from footfall.frozen_values import made_again
@@ -65,6 +66,7 @@ class RunWarning(NamedTuple):
 FAR = 2.0**62
 
 
+@public
 @dataclass(frozen=True)
 class Push:
     """A force (N) and torque (N m), world frame, at a body's centre of mass, over an interval (s)."""

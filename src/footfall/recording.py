@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import RecordingError
 from footfall.record import Record, read_only
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Recording", "load_recording"]
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Recording(Record):
     """What happened in a run, with methods for its measures, pictures and files.
@@ -136,6 +138,7 @@ class Recording(Record):
         return export(self, path, **options)
 
 
+@public
 def load_recording(path: str | os.PathLike[str]) -> Recording:
     """Read what ``Recording.save`` wrote: the same arrays to the last bit, an equal robot, ground and law.
 

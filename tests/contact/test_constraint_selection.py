@@ -297,7 +297,7 @@ def test_the_one_step_mode_tries_one_state_and_says_what_it_left():
 
 @pytest.mark.parametrize(("option", "value"), [("d", -1.0), ("mode", "fast"), ("cop_rule", 1), ("beta", -2.0)])
 def test_options_out_of_range_are_refused(option, value):
-    with pytest.raises(ff.errors.LawError, match=f"{option} = {value}"):
+    with pytest.raises(ff.errors.LawError, match=f"{option} = {value!r}"):
         ff.law(LAW, **{option: value})
 
 

@@ -246,3 +246,12 @@ def test_a_users_law_that_never_carries_the_load_has_no_longest_step(forget):
 
     sim = ff.Simulation("brick", law="foam")
     assert longest_stable_step(sim.law, sim.setting) is None
+
+
+@pytest.mark.parametrize("option", ["options", "kernel", "resolve", "pointer", "class", "_k"])
+def test_an_option_with_a_name_that_is_taken_is_refused(option):
+    with pytest.raises(ff.errors.LawError, match=f"no option can be called '{option}'"):
+
+        @ff.point_law("own", **{option: 1.0})
+        def law(depth, depth_rate, slip, slip_velocity, memory, parameters):
+            return depth

@@ -202,7 +202,7 @@ def test_a_torque_beyond_the_motors_is_cut_and_told():
 
 
 def test_what_is_no_motion_or_no_gain_is_refused():
-    with pytest.raises(ControllerError, match="follows a motion"):
+    with pytest.raises(ControllerError, match="motion = 'walk', but it must be ReferenceMotion"):
         ComputedTorque(motion="walk")
     with pytest.raises(ControllerError, match="but it must be a number >= 0"):
         ComputedTorque(motion=Still.home(PLANAR), kp=-1.0)

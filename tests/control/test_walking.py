@@ -332,7 +332,7 @@ def test_feet_that_would_meet_are_refused():
         ({"step_length": -0.1}, "step_length = -0.1"),
         ({"double_support": 0.0}, "double_support = 0.0"),
         ({"sideways": math.inf}, "sideways = inf"),
-        ({"waypoints": ((1.0,),)}, "waypoints are pairs of numbers"),
+        ({"waypoints": ((1.0,),)}, "waypoints = .* each .a number, a number."),
         ({"waypoints": ((1.0, 0.0),), "command": lambda t: (0, 0, 0)}, "a command or waypoints, not both"),
     ],
 )

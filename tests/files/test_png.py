@@ -88,7 +88,11 @@ def test_tables_are_read_by_their_ending(tmp_path):
     ("make", "options", "told"),
     [
         (lambda p: png(p, [(0, [0, 1]), (0, [2, 3])]), {}, "is a picture: give height"),
-        (lambda p: png(p, [(0, [0, 1]), (0, [2, 3])]), {"height": float("nan")}, "height must be finite"),
+        (
+            lambda p: png(p, [(0, [0, 1]), (0, [2, 3])]),
+            {"height": float("nan")},
+            "height = nan, but it must be",
+        ),
         (lambda p: png(p, [(0, [0, 1]), (7, [2, 3])]), {"height": 1}, "unknown filter 7"),
         (lambda p: png(p, [(0, [0, 1])], size=(2, 2)), {"height": 1}, "too few or too many"),
         (lambda p: png(p, [(0, [0, 1])], size=(40000, 40000)), {"height": 1}, "40000 x 40000 pixels, and 33554432"),

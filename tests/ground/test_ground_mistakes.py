@@ -77,7 +77,7 @@ def test_a_friction_function_that_is_none_is_met_with_a_sentence(friction, sente
 
 @pytest.mark.parametrize("values", [[0.1, 0.2], [[[0.1, 0.2, 0.3]]], [["a"]], [[-0.1]], [[(0.1, 0.2)]], [[math.nan]]])
 def test_a_friction_table_that_is_none_is_met_with_a_sentence(values):
-    with pytest.raises(GroundError, match="friction"):
+    with pytest.raises(GroundError, match=r"(?i)friction"):
         FrictionTable(values, size=(1.0, 1.0))
 
 
@@ -85,12 +85,12 @@ def test_a_friction_table_that_is_none_is_met_with_a_sentence(values):
     ("make", "sentence"),
     [
         (lambda: Ground.plane(-0.1), "negative"),
-        (lambda: Ground.plane(math.nan), "finite"),
+        (lambda: Ground.plane(math.nan), "friction = nan, but it must be a number"),
         (lambda: Ground.plane("rough"), "must be a number"),
         (lambda: Ground.plane((0.5, 0.6)), "static friction 0.5 is below"),
         (lambda: Ground.plane(0.6, static_friction=0.5), "static friction 0.5 is below"),
         (lambda: Ground.plane((0.6, 0.5), static_friction=0.6), "not both"),
-        (lambda: Ground.plane((0.6, 0.5, 0.4)), "pair"),
+        (lambda: Ground.plane((0.6, 0.5, 0.4)), r"\(a number, a number\)"),
         (lambda: Ground.plane(height=math.inf), "height must be finite"),
         (lambda: Ground.slope(math.pi / 2), "wall"),
         (lambda: Ground.slope(20.0), r"math.radians\(20\)"),
@@ -101,7 +101,7 @@ def test_a_friction_table_that_is_none_is_met_with_a_sentence(values):
         (lambda: Ground.heightfield([[1, 2], [3]], size=(1, 1)), "rectangular"),
         (lambda: Ground.heightfield([[0, 1], [math.nan, 0]], size=(1, 1)), r"nan at \[1, 0\]"),
         (lambda: Ground.heightfield(FLAT, size=(0, 1)), "positive"),
-        (lambda: Ground.heightfield(FLAT, size=2.0), "pair"),
+        (lambda: Ground.heightfield(FLAT, size=2.0), r"\(a number, a number\)"),
         (lambda: Ground.function(lambda x, y: math.sqrt(x)), r"gives nan at \(-1, -1\)"),
         (lambda: Ground.function(lambda x, y: input()), "cannot be compiled.*Ground.heightfield"),
         (lambda: Ground.function(lambda x, y: "high"), "not a number"),

@@ -283,7 +283,7 @@ def test_a_study_interrupted_at_any_call_of_the_system_goes_on(tmp_path):
             {"ground.fricton": [0.5]},
             "plane has no option 'fricton': did you mean 'friction'",
         ),
-        (5, {"x": [1]}, "runs a function or settings"),
+        (5, {"x": [1]}, "work = 5, but it must be a function or a mapping"),
     ],
 )
 def test_bad_work_is_refused_before_the_first_case(work, inputs, sentence):

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
+from footfall.arguments import public
 from footfall.compiled import cold, inlined, kernel
 from footfall.contact.base import check_positive, check_range
 from footfall.contact.event_law import (
@@ -265,6 +266,7 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
     return status
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class AccelerationComplementarity(EventLaw):
     """Rigid contact between events: complementarity of forces and accelerations, and impacts with restitution.

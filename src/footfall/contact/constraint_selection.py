@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 from numba import types
 
+from footfall.arguments import public
 from footfall.compiled import cold, inlined
 from footfall.compiled.meeting import meet
 from footfall.contact.base import CoupledLaw, check, check_positive
@@ -225,6 +226,7 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
     return find_states(problem, desk, signals, parameters)
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class ConstraintSelection(CoupledLaw):
     """Clamps vertices, edges or faces of the feet such that the rules of valid contact hold.

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
+from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
@@ -204,6 +205,7 @@ def distributed(
     return 0
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class Distributed(OnElasticLayer, CoupledLaw):
     """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.

@@ -8,9 +8,11 @@ from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import field, make_dataclass
 from functools import cache
+from keyword import iskeyword
 from operator import attrgetter
 from typing import Any
 
+from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.contact.base import FRICTION, PointLaw, check_positive
 from footfall.contact.registry import law as known_law
@@ -54,6 +56,7 @@ def __getattr__(name: str) -> Any:
     return _parameters(tuple(names))
 
 
+@public
 def point_law(
     name: str, *, memory: int = 0, citation: str = "user", **defaults: float
 ) -> Callable[[Callable[..., Any]], type[PointLaw]]:
@@ -83,6 +86,9 @@ def point_law(
         taken = sorted(set(defaults) & set(FRICTION))
         if taken:
             raise LawError(f"law '{name}': {taken[0]} belongs to the ground, not to the law")
+        for key in defaults:
+            if key in ("kernel", *dir(PointLaw)) or key.startswith("_") or iskeyword(key):
+                raise LawError(f"law '{name}': no option can be called '{key}', which every law or Python itself uses")
         names = [*defaults, *FRICTION]
         parameters = _parameters(tuple(names))
 

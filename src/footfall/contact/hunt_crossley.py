@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+from footfall.arguments import public
 from footfall.contact.base import check_positive, check_range
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import check_derived, derived_damping, steady_depth
@@ -53,6 +54,7 @@ def hunt_crossley(
     return normal, x, y, mode
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class HuntCrossley(FrictionalLaw):
     """Nonlinear spring with depth-dependent damping and regularised Coulomb friction.

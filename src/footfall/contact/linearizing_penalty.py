@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from footfall.arguments import public
 from footfall.compiled import inlined, kernel
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
@@ -110,6 +111,7 @@ def linearizing_penalty(contacts, dt, memory, force, mode, scratch, signals, par
     return status
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class LinearizingPenalty(CoupledLaw):
     """Prescribes the acceleration of touching points and solves for the forces that produce it.

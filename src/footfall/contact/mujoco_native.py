@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.base import Law, NativeContact, check, check_positive
 from footfall.contact.setting import Setting
 
@@ -23,6 +24,7 @@ class Parameters(NamedTuple):
     solimp: tuple[float, float, float, float, float]
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class MujocoNative(Law):
     """MuJoCo's convex soft contact; options carry MuJoCo's names and defaults.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
+from footfall.arguments import public
 from footfall.contact.base import Law, make
 from footfall.errors import LawError, did_you_mean
 
@@ -27,6 +28,7 @@ def laws() -> tuple[str, ...]:
     return tuple(sorted({*BUILT_IN, *_registered}))
 
 
+@public
 def law_class(name: str) -> type[Law]:
     """The class behind a law's name."""
     if name in _registered:
@@ -37,6 +39,7 @@ def law_class(name: str) -> type[Law]:
     return getattr(import_module(f"footfall.contact.{module}"), attribute)
 
 
+@public
 def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
     """A contact law from its name and options, or from the dictionary that ``to_dict`` gives and a fit stores.
 
@@ -62,6 +65,7 @@ def chosen_laws(given: str | Law | Iterable[str | Law]) -> list[Law]:
     return [law(one) for one in given]
 
 
+@public
 def register(law: type[Law]) -> type[Law]:
     """Make a law known by its name. Usable as a decorator.
 

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
+from footfall.arguments import public
 from footfall.contact.base import check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import (
@@ -55,6 +56,7 @@ def spring_damper(
     return normal, x, y, mode
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class SpringDamper(OnElasticLayer, FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.

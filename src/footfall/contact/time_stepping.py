@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
@@ -107,6 +108,7 @@ class Scratch(NamedTuple):
     kept: np.ndarray  # (P, 2) static and dynamic friction of the ground
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class TimeStepping(CoupledLaw):
     """Rigid contact: complementarity between impulses and end-of-step velocities.

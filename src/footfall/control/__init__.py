@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from footfall.arguments import public
 from footfall.control.base import CompiledController, State, StatefulController
 from footfall.errors import ControllerError, did_you_mean
 
@@ -63,6 +64,7 @@ def controllers() -> tuple[str, ...]:
     return tuple(sorted(BUILT_IN))
 
 
+@public
 def controller_class(name: str) -> type[CompiledController] | type[StatefulController]:
     """The class of the controller of that name; its fields are the options."""
     if name not in BUILT_IN:
@@ -70,6 +72,7 @@ def controller_class(name: str) -> type[CompiledController] | type[StatefulContr
     return _load(BUILT_IN[name])
 
 
+@public
 def named_controller(name: str, **options: Any) -> CompiledController | StatefulController:
     """A controller by name, with these options; unknown options are refused."""
     kind = controller_class(name)
@@ -80,6 +83,7 @@ def named_controller(name: str, **options: Any) -> CompiledController | Stateful
     return kind(**options)
 
 
+@public
 def walker(
     robot: Robot,
     *,

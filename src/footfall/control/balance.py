@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import inlined, kernel
 from footfall.control.base import State, check_numbers
 from footfall.control.body.stance import Size, actuated_dofs, giving_springs, loop_rows, size_of
@@ -470,6 +471,7 @@ PAPER_GAINS = {"kh": 900.0, "kv": 3000.0, "kr": 100.0, "dr": 50.0}
 PAPER_FLOOR = 4.0  # N
 
 
+@public
 @dataclass(frozen=True)
 class Balance:
     """Keep the centre of mass and the trunk where they are, or on a reference, by the forces at the contact points.

@@ -19,6 +19,7 @@ import mujoco
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from footfall.arguments import public
 from footfall.compiled import ByReference, kernel
 from footfall.control.base import State, check_numbers
 from footfall.engine.bridge import (
@@ -52,6 +53,7 @@ EARLIEST = 0.5
 RANK = 1e-9
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class ComputedTorque:
     """Follow a reference motion by computed torque.
@@ -464,6 +466,7 @@ def _bring_to_rest(held):
         held.qvel[i] = value
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class GaitWalk:
     """Walk with an optimised gait.

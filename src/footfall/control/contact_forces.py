@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import ByReference, inlined
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
@@ -31,6 +32,7 @@ from footfall.solve.quadratic_program import (
 )
 
 
+@public
 @dataclass(frozen=True)
 class Contact:
     """A point of a body that pushes against something, such as a hand on a rail.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers
 from footfall.control.contact_forces import CompiledPlaces, ContactPlaces, compiled_places, place_contacts
@@ -277,6 +278,7 @@ FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.35
 ROOM = 1024
 
 
+@public
 @dataclass(frozen=True)
 class Follow:
     """Follow a motion of root and joints by whole-body control.

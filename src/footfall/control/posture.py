@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.control.base import control_pointer
 from footfall.control.body.stance import actuated_dofs, rests, settled, stance, stiffness
 from footfall.errors import ControllerError, warn
@@ -48,6 +49,7 @@ def _posture(time, qpos, qvel, ctrl, gains):
     return 0
 
 
+@public
 @dataclass(frozen=True)
 class Posture:
     """Joint PD around a posture, with the torques that carry the robot's weight there as feed-forward.

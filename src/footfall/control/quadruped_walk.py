@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers, check_steps
 from footfall.control.body.stance import size_of
@@ -453,6 +454,7 @@ TORQUE_WEIGHT, SIZE_WEIGHT = 4.0, 1e-4
 ROOM = 256
 
 
+@public
 @dataclass(frozen=True)
 class QuadrupedWalk:
     """Walk on four legs, from standing to standing, by a ``gait`` of :data:`footfall.gait.footsteps.SCHEDULES`.

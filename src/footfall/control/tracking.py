@@ -15,6 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.control.base import control_pointer
 from footfall.control.posture import joint_inertias
@@ -141,6 +142,7 @@ class Tracking:
         return np.concatenate([head, rows.ravel(), motion.advance, table.ravel(), again.ravel()])
 
 
+@public
 @dataclass(frozen=True)
 class HumanWalk:
     """The measured human walk, on a robot ``hanavan`` with ``assist``, in space or in the plane.

@@ -20,6 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.atomic_write import atomic_write
 
@@ -41,6 +42,7 @@ FORMATS = {
 }
 
 
+@public
 def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write a recording in the format that the ending of ``path`` names, and return the path.
 
@@ -54,7 +56,7 @@ def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     if not len(rec):
         raise RecordingError("the recording has no samples, so there is nothing to export")
     module, _, function = FORMATS[ending][0].partition(".")
-    write = getattr(import_module(f"footfall.export.{module}"), function)
+    write = public(getattr(import_module(f"footfall.export.{module}"), function))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(target) as part:

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from platform import node
 
+from footfall.errors import FootfallError
+
 PART = ".part"
 STALE = 86400.0  # s after which what another machine left is taken for litter
 
@@ -31,6 +33,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file() and not path.is_dir():
         yield path
         return
+    if not path.name:
+        raise FootfallError(f"cannot write to '{path}': it is a folder")
     target = path.resolve() if path.is_symlink() else path
     remove_litter(target)
     part = target.with_name(f".{target.name}.{_here()}-{os.getpid()}-{uuid.uuid4().hex[:8]}{PART}{target.suffix}")

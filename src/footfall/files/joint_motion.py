@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.files.delimited import without_unit
 from footfall.files.motion import load_motion
@@ -40,6 +41,7 @@ ORDERS = ("xyzw", "wxyz")
 FROM_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class JointMotion:
     """Samples of a motion. World frame with z up; m and rad.
@@ -76,6 +78,7 @@ class JointMotion:
         return float(self.time[-1])
 
 
+@public
 def load_joint_motion(
     path: str | os.PathLike[str],
     *,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean
 from footfall.frozen_values import made_again
 
@@ -26,6 +27,7 @@ def _written_twice(time: np.ndarray, channels: Mapping[str, np.ndarray]) -> np.n
     return twice
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured:
     """Channels of one measurement over time.

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.files.c3d import C3D, force_plates, read_c3d
 from footfall.files.delimited import read_delimited
@@ -35,6 +36,7 @@ FORCE = re.compile(r"(^|[._/ -])(f|grf|force|ground_force_v)($|[._/ 0-9(-])|(^|[
 DOMINANT = 1.5
 
 
+@public
 def load_motion(
     path: str | os.PathLike[str],
     columns: Mapping[str, str] | None = None,
@@ -68,6 +70,7 @@ def load_motion(
     return found.renamed(columns) if columns else found
 
 
+@public
 def load_forces(
     path: str | os.PathLike[str],
     feet: Mapping[str, str] | None = None,

@@ -20,12 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.compiled import function_pointer, kernel
 from footfall.errors import GroundError
 from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, number, packed, pair, square, unpacked
 from footfall.ground.place_function import FRICTION_SIGNATURE, PlaceFunction, compile_friction
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class FrictionTable:
     """Friction coefficients in equal rectangular cells.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, Grid, packed, square
@@ -16,6 +17,7 @@ from footfall.ground.place_function import PlaceFunction, compile_height
 from footfall.ground.surface import heights_at
 
 
+@public
 def function(
     f: Callable[[float, float], float], *, friction: Friction = 0.7, static_friction: float | None = None
 ) -> Form:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from footfall.arguments import public
 from footfall.errors import GroundError, did_you_mean
 from footfall.frozen_values import made_again
 from footfall.ground import geometry, surface
@@ -58,6 +59,7 @@ class Maker(Generic[Given]):
         return self.make
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Ground:
     """A surface and its friction coefficients: an immutable value, made by ``Ground.plane``, ``Ground.slope`` and so
@@ -115,7 +117,10 @@ class Ground:
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Height of the surface (m) at ``x``, ``y`` (m), which broadcast. At a riser: the far tread's."""
-        x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
+        try:
+            x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
+        except ValueError:
+            raise GroundError(f"x has shape {np.shape(x)} and y {np.shape(y)}, which do not broadcast") from None
         own = self._kind.height
         return surface.heights_at(self.compiled(), x, y) if own is None else own(self._arrays[0], x, y)
 
@@ -124,6 +129,8 @@ class Ground:
 
         The first tangent is world x laid onto the tangent plane, see ``surface.tangent_frame``.
         """
+        if np.shape(point) != (3,):
+            raise GroundError(f"a contact frame is that of one point (x, y, z), not of shape {np.shape(point)}")
         frame = np.empty((3, 3))
         surface.tangent_frame(*self.gap(point)[1], frame)
         return frame

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.errors import GroundError
 from footfall.files.png import read_grey
 from footfall.ground.cells import nearest_place, with_tree
@@ -40,6 +41,7 @@ def read_heights(path: Path, height: float | None) -> np.ndarray:
 Heights = ArrayLike | os.PathLike[str]
 
 
+@public
 def heightfield(
     heights: Annotated[Heights, Option("m", "rows along y and columns along x")],
     *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Array, Geoms, Grid, number, square
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import mujoco
 
 
+@public
 def plane(
     friction: Friction = 0.7, *, static_friction: float | None = None, height: Annotated[float, Option("m")] = 0.0
 ) -> Form:
@@ -46,6 +48,7 @@ PLANE = Kind(
 )
 
 
+@public
 def slope(
     angle: Annotated[float, Option("rad", "how steeply it rises")],
     *,
@@ -96,6 +99,7 @@ SLOPE = Kind(
 MOST_STEPS = 10_000
 
 
+@public
 def stairs(
     rise: Annotated[float, Option("m", "negative goes down")] = 0.15,
     run: Annotated[float, Option("m")] = 0.3,

@@ -32,6 +32,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.control.posture import with_servos
 from footfall.engine.dynamics.tree import make_tree
@@ -64,6 +65,7 @@ class Task:
         raise NotImplementedError
 
 
+@public
 @dataclass(frozen=True)
 class Stand(Task):
     """Stay up under random horizontal pushes."""
@@ -74,6 +76,7 @@ class Stand(Task):
         return 1.0 - 0.1 * (action**2).mean(axis=1) - 0.1 * (qvel[:, :2] ** 2).sum(axis=1)
 
 
+@public
 @dataclass(frozen=True)
 class Walk(Task):
     """Go the way that the robot faces at home at ``speed`` (m/s)."""
@@ -93,6 +96,7 @@ class Walk(Task):
         return np.exp(-4.0 * (qvel[:, 0] - self.speed) ** 2) - 0.1 * (action**2).mean(axis=1)
 
 
+@public
 @dataclass(frozen=True)
 class Randomisation:
     """Domain randomisation: ranges of friction coefficients and of factors on all masses, and contact laws.
@@ -174,6 +178,7 @@ class EnvOptions:
             raise SimulationError(f"randomise = {self.randomise!r}, but it must be a footfall.learn.Randomisation")
 
 
+@public
 class WorldsEnv(VectorEnv):
     """``num_envs`` worlds as one vector environment; a world whose episode ended is reset in the next step.
 
@@ -339,6 +344,7 @@ class WorldsEnv(VectorEnv):
         ]
 
 
+@public
 class SingleEnv(gymnasium.Env):
     """The same with one world, for libraries without vector environments."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.control.base import control_pointer
 from footfall.errors import ControllerError
 from footfall.ground import Ground
@@ -30,6 +31,7 @@ def _linear(time, qpos, qvel, ctrl, gains):
     return 0
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class LinearPolicy:
     """Controls of the home pose plus ``weights`` (nu, 8) times :data:`FEATURES`; weights are zero if left out.

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
@@ -113,6 +114,7 @@ CHECK_INTERVAL = 0.2
 MEMORYLESS = ("posture", "balance", None)
 
 
+@public
 class LiveView:
     """A simulation in the browser while it runs.
 

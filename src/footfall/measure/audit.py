@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import RecordingError
 from footfall.files.json_values import json_value
 from footfall.measure import audit_errors as error
@@ -374,6 +375,7 @@ class Audit:
     __repr__ = __str__  # what prompts and notebooks show
 
 
+@public
 @once
 def audit(rec: Record) -> Audit:
     """Check the forces of a recording: complementarity, friction, energy, momentum, centres of pressure, solver.
@@ -383,8 +385,6 @@ def audit(rec: Record) -> Audit:
     and of obstacles in the robot's own model are not recorded. Energy is counted per body from touch-down on: a law
     that first dissipates energy and then creates as much in the same stance is not detected.
     """
-    if not isinstance(rec, Record):
-        raise RecordingError(f"an audit takes a recording, not {rec!r}: sim.run(...) makes one")
     with np.errstate(invalid="ignore", over="ignore"):  # a run that diverged ends in NaN
         series = {rule.name: _judged(rule, rec) for rule in RULES}
         rows = tuple(_row(rule, series[rule.name], rec) for rule in RULES)

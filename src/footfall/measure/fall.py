@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.engine.replay import replay_places
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
@@ -208,6 +209,7 @@ class Fall:
         return f"fell at {self.time:.3g} s: {self.cause}"
 
 
+@public
 def fall(rec: Record) -> Fall | None:
     """The first time the base is too low or too tilted (:func:`footfall.standing.fallen`), or another body than a foot
     is on the ground.
@@ -247,6 +249,7 @@ def _side(step: np.ndarray, robot: Robot, qpos: np.ndarray) -> str:
     return "to its left" if left > 0.0 else "to its right"
 
 
+@public
 def has_fallen(rec: Record) -> bool:
     """Whether :func:`fall` finds a fall."""
     return _first_sign(rec) is not None

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.errors import FootfallError, warn
+from footfall.arguments import public
+from footfall.errors import FootfallError, RecordingError, warn
 from footfall.files.measured import Measured
 from footfall.gait.human.data import STANCE
 from footfall.measure.common import cross, feet, normal_force, runs, threshold
@@ -35,6 +36,7 @@ class GroundReaction:
     total_moment: np.ndarray
 
 
+@public
 def grf(rec: Record) -> GroundReaction:
     """Ground reaction forces of each foot and of all, with their moments."""
     each = cross(rec.position, rec.force)
@@ -190,6 +192,7 @@ def measured_feet(rec: Record, measured: Measured) -> Sequence[tuple[str, np.nda
 # ---- impacts --------------------------------------------------------------------------------------------------------
 
 
+@public
 def penetration(rec: Record) -> np.ndarray:
     """(T, P) m, depth of each point inside the ground, 0 outside."""
     return np.maximum(0.0, -rec.gap)
@@ -214,6 +217,7 @@ class Impact:
     loading_rate: float
 
 
+@public
 def impacts(rec: Record, window: float = 0.05) -> list[Impact]:
     """Every landing of every foot, in order of time.
 
@@ -224,6 +228,8 @@ def impacts(rec: Record, window: float = 0.05) -> list[Impact]:
     Limitations: where a law stops a foot within one step, peak and loading rate are the impulse over the step and over
     its square: they depend more on dt than on the foot. Impulses are comparable between laws.
     """
+    if not window > 0.0:
+        raise RecordingError(f"window = {window!r}, but a landing lasts some time, in s")
     found = []
     step = np.diff(rec.time, append=rec.time[-1:] + rec.dt)
     for foot, points in zip(rec.robot.feet, feet(rec), strict=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.measure.common import feet, runs
 from footfall.solve.contacts import OPEN
 from footfall.standing import at_home, scratch_data
@@ -80,6 +81,7 @@ class Phases:
         return tuple(sorted(found, key=lambda event: event.time))
 
 
+@public
 def heel_and_toe(rec: Record) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of each foot, the indices of its heel points and of its toe points.
 
@@ -97,6 +99,7 @@ def heel_and_toe(rec: Record) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
+@public
 def phases(rec: Record, shortest: float = 0.02) -> Phases:
     """When each foot touches, lies flat, rolls off and leaves.
 
@@ -175,6 +178,7 @@ class Stride:
     duty_factor: float
 
 
+@public
 def strides(rec: Record, shortest: float = 0.02) -> list[Stride]:
     """Every whole stride of every foot, in order of time. ``shortest`` as in ``phases``.
 

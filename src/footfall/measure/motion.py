@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.engine.replay import ACTUATION, MOTION, Activations, States, replay
 from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import cross, once
@@ -40,6 +41,7 @@ class Motion:
     moment: np.ndarray
 
 
+@public
 @once
 def momentum(rec: Record) -> Motion:
     """Centre of mass and momenta of a recording, and the force that its motion requires; evaluated once.
@@ -90,6 +92,7 @@ def generalised_acceleration(rec: Record) -> np.ndarray:
     return np.concatenate([difference, difference[-1:]])
 
 
+@public
 def com_height(rec: Record) -> np.ndarray:
     """(T,) m, height of the centre of mass above the ground below it."""
     com = momentum(rec).com
@@ -119,6 +122,7 @@ class Actuation:
     potential: np.ndarray
 
 
+@public
 @once
 def actuation(rec: Record) -> Actuation:
     """Actuator forces and energies of a recording. Evaluated once per recording.
@@ -143,6 +147,7 @@ def actuation(rec: Record) -> Actuation:
     return Actuation(torque, force, passive, force * speed, kinetic=energy[:, 1], potential=energy[:, 0])
 
 
+@public
 def joint_torques(rec: Record) -> np.ndarray:
     """(T, nv) N or N m, force of all actuators on each degree of freedom, from state and controls."""
     return actuation(rec).torque
@@ -178,6 +183,7 @@ class Energy:
         return self.kinetic + self.potential
 
 
+@public
 def energy(rec: Record) -> Energy:
     """Energies, powers and works of a recording.
 
@@ -198,6 +204,7 @@ def energy(rec: Record) -> Energy:
     )
 
 
+@public
 def cost_of_transport(rec: Record, work: str = "positive") -> float:
     """Work of the actuators per weight and horizontal distance of the centre of mass, a number without unit.
 

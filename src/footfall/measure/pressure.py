@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import kernel
 from footfall.contact.setting import LEVEL
 from footfall.errors import RecordingError, did_you_mean
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
+@public
 def cop(rec: Record) -> np.ndarray:
     """(T, feet, 3) m, world frame: centre of pressure of each foot, NaN where the foot carries no load.
 
@@ -30,6 +32,7 @@ def cop(rec: Record) -> np.ndarray:
     return np.stack([load_centre(rec, points)[0] for points in feet(rec)], axis=1)
 
 
+@public
 def overall_cop(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: centre of pressure of all feet together, NaN in flight.
 
@@ -45,6 +48,7 @@ def overall_cop(rec: Record) -> np.ndarray:
     return found
 
 
+@public
 def free_moment(rec: Record) -> np.ndarray:
     """(T, feet) N m: moment of each foot's forces about its centre of pressure, along the ground's normal.
 
@@ -65,6 +69,7 @@ def free_moment(rec: Record) -> np.ndarray:
 FLIGHT = 1e-3
 
 
+@public
 def zmp(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: zero moment point, NaN in flight.
 
@@ -87,6 +92,7 @@ def zmp(rec: Record) -> np.ndarray:
 # ---- support --------------------------------------------------------------------------------------------------------
 
 
+@public
 def capture_point(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: where on the ground the robot must step to come to rest.
 
@@ -112,6 +118,7 @@ MARGIN_OF = {
 }
 
 
+@public
 def support_polygon(rec: Record, k: int) -> np.ndarray:
     """(N, 3) m, world frame: corners of what the robot stands on in sample ``k``, counter-clockwise.
 
@@ -140,6 +147,7 @@ def stance_width(robot: Robot) -> float:
     return float(np.ptp(corners @ across.T, axis=0).min())
 
 
+@public
 def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
     """(T,) m: how far inside the support polygon a point lies, negative outside, NaN where undefined.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.measure.common import tangential
 from footfall.solve.contacts import MODES, OPEN, SLIDE, STICK
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 
+@public
 def slip_speed(rec: Record) -> np.ndarray:
     """(T, P) m/s, speed of each point's material along the ground while it is closed, 0 while open.
 
@@ -23,6 +25,7 @@ def slip_speed(rec: Record) -> np.ndarray:
     return np.where(rec.mode != OPEN, np.linalg.norm(tangential(rec, rec.velocity), axis=-1), 0.0)
 
 
+@public
 def slip_distance(rec: Record) -> np.ndarray:
     """(T, P) m, how far each point has slid since the first sample; the last row is the total.
 
@@ -32,6 +35,7 @@ def slip_distance(rec: Record) -> np.ndarray:
     return _path_in(rec, SLIDE)
 
 
+@public
 def creep_distance(rec: Record) -> np.ndarray:
     """(T, P) m, how far each point has crept since the first sample: the length of its path in mode stick.
 
@@ -73,6 +77,7 @@ class Interval:
         return self.end - self.start
 
 
+@public
 def intervals(rec: Record) -> list[Interval]:
     """Every point's modes in order of time, point after point; together they cover the recording."""
     found: list[Interval] = []

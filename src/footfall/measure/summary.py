@@ -8,6 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.measure.fall import fall
 from footfall.measure.slip import creep_distance, slip_distance
 from footfall.record import Record
@@ -30,6 +31,7 @@ class Assistance(NamedTuple):
         )
 
 
+@public
 def assistance(rec: Record) -> Assistance:
     """The wrench of the motors on the root (``robot.root_motors``) over a recording; zero without any."""
     model = rec.robot.model
@@ -56,6 +58,7 @@ QUIET = 0.1
 MOST = 0.5
 
 
+@public
 def settled(rec: Record) -> float:
     """When the start transient of a run has died out, s; the first sample's time where there is none.
 
@@ -78,6 +81,7 @@ def settled(rec: Record) -> float:
     return begin
 
 
+@public
 def summarise(rec: Record) -> dict[str, float | int | bool | str]:
     """A few numbers of a run, with units in their names (``bw``: times the robot's weight)."""
     fallen = fall(rec)

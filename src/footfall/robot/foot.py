@@ -12,6 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import RobotError, did_you_mean
 
 #: Words in names of legs and feet: +1 for front and -1 for rear, +1 for left and -1 for right.
@@ -27,6 +28,7 @@ LEG_WORDS = {
 }
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Foot:
     """One foot: a sole outline and contact points, fixed to a body.

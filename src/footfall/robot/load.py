@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import mujoco
+from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.errors import RobotError, warn
 from footfall.robot.built_in import build, parameters_of
 from footfall.robot.facing import described
@@ -52,12 +54,13 @@ class _Asked(NamedTuple):
     name: str | None = None
 
 
+@public
 def load_robot(
     source: Any,
     *,
-    feet: Any = None,
-    points: Any = "vertices",
-    pose: Any = None,
+    feet: str | Iterable[str] | Mapping[str, Any] | None = None,
+    points: str | int | ArrayLike | Mapping[str, ArrayLike] = "vertices",
+    pose: str | ArrayLike | Mapping[str, float] | None = None,
     actuators: str = "as-is",
     forward: Any = None,
     name: str | None = None,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.errors import ControllerError, RobotError
 from footfall.robot.model import AT_JOINT, FREE, compiled, written
@@ -138,6 +139,7 @@ def torque_limits(robot: Robot) -> np.ndarray:
 PARTS = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
+@public
 def assisted(robot: Robot) -> Robot:
     """The same robot with six unlimited motors on its free root: three forces (world frame) and three moments (the
     root's frame). They follow its own actuators; ``footfall.measure.assistance`` measures what they do.

@@ -11,7 +11,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.errors import RobotError
 from footfall.frozen_values import made_again
 from footfall.robot.body_points import BodyPoints, body_points
@@ -34,6 +36,7 @@ from footfall.robot.model import (
 from footfall.robot.pose import posed, set_down
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Robot:
     """A legged robot: its rigid bodies, its feet, the pose it stands in. Made by ``load_robot``.
@@ -206,6 +209,7 @@ class Robot:
         """A sentence on each other equality of the model, such as a closed loop, which is no tie of two joints."""
         return ties_of(self.model)[1]
 
+    @public
     def dof_name(self, dof: int) -> str:
         """The name of degree of freedom ``dof`` in messages: "left_knee", "base x", "base pitch"."""
         joint = int(self.model.dof_jntid[dof])
@@ -221,7 +225,8 @@ class Robot:
         follows = "" if tie.leader < 0 else f"{tie.ratio:.4g} * {self.dof_name(tie.leader)} + "
         return f"{self.dof_name(tie.dof)} = {follows}{tie.offset:.4g}"
 
-    def with_points(self, points: Any) -> Robot:
+    @public
+    def with_points(self, points: str | int | ArrayLike | Mapping[str, ArrayLike]) -> Robot:
         """The same robot with other contact points, given as ``load_robot`` takes them."""
         feet = points_on_feet(self.feet, points)
         return replace(self, feet=feet, home=set_down(self.model, self.home, feet))

@@ -15,6 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError
 from footfall.files.atomic_write import atomic_write
 from footfall.files.measured import Measured
@@ -36,6 +37,7 @@ from footfall.version import __version__
 SCRIPTS = ("common.js", "stage.js", "camera.js", "replay.js", "plots.js", "comparison.js", "live.js", "app.js")
 
 
+@public
 def write_report(
     recordings: Record | Sequence[Record],
     path: str | os.PathLike[str],

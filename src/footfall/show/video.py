@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import FootfallError, optional_package
 from footfall.files.atomic_write import atomic_write
 from footfall.ground import Ground
@@ -143,6 +144,7 @@ def _renderer(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, Any]
 FORMATS = (".gif", ".mp4")
 
 
+@public
 def write_video(
     recording: Record,
     path: str | os.PathLike[str],

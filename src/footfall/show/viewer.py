@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.record import Record
 from footfall.show.report import chosen, render_report
@@ -219,6 +220,7 @@ def _family(host: str) -> int:
 # ---- views ----------------------------------------------------------------------------------------------------------
 
 
+@public
 def view(
     recordings: Record | Sequence[Record],
     *,
@@ -247,6 +249,7 @@ def view(
     return viewer
 
 
+@public
 class Viewer:
     """Recordings at an address of this machine, until ``stop()``: replay, plots and tables of the report."""
 

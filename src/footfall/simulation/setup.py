@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting, make_setting
@@ -20,7 +21,7 @@ from footfall.engine.constraints.active_set import FRICTION, LIMIT
 from footfall.engine.constraints.joint_rows import KINDS, JointRows, leave_to_joint_rows, make_joint_rows
 from footfall.engine.soft_contacts import make_soft_contacts
 from footfall.engine.world import Native
-from footfall.errors import SimulationError, did_you_mean, warn
+from footfall.errors import SimulationError, warn
 from footfall.given_numbers import is_number
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
@@ -40,6 +41,7 @@ LONGEST_STEP = 1.0
 LONGEST_PERIOD = 0.1
 
 
+@public
 class Setup:
     """What a run is made in; :class:`footfall.Simulation` describes the options."""
 
@@ -80,10 +82,6 @@ class Setup:
     def _check_method(self) -> None:
         """Refuse an integrator or a step that the law cannot have."""
         law, integrator = self.law, self.integrator
-        if integrator not in ("euler", "rk4"):
-            raise SimulationError(
-                f"no integrator is called '{integrator}': {did_you_mean(str(integrator), ('euler', 'rk4'))}"
-            )
         if integrator == "rk4" and not law.smooth:
             raise SimulationError(
                 f"integrator rk4 needs a law whose force is continuous; {law.name} is not: use 'euler'"

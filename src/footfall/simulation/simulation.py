@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import SimulationError
 from footfall.record import Push, Record
 from footfall.recording import Recording
@@ -18,6 +19,7 @@ from footfall.simulation.task import Task, step_count
 from footfall.simulation.world import World
 
 
+@public
 class Simulation(Setup):
     """A robot on a ground under a contact law, ready to run.
 
@@ -76,8 +78,6 @@ class Simulation(Setup):
         :class:`SimulationError`, and Ctrl-C :class:`Interrupted`, which is a ``KeyboardInterrupt``. Each carries the
         recording; at a prompt it is ``sys.last_value.recording``.
         """
-        if progress is not None and not callable(progress):
-            raise SimulationError(f"progress = {progress!r} but it must be a function of the simulated time in s")
         task = Task(
             controller=controller,
             qpos=qpos,

@@ -101,10 +101,8 @@ def _parts(room: Room, inside: Inside | None) -> tuple[Any, ...]:
     return room.points, room.contacts, room.conditions, room.scratch, room.flow, inside
 
 
-def check_start(state: Any, qpos: Any = None, qvel: Any = None) -> None:
-    """Refuse what is no state, or a state beside coordinates or velocities that it has itself."""
-    if not isinstance(state, State):
-        raise SimulationError(f"a state is what world.state() or rec.state(time) returns, not {state!r}")
+def check_start(state: State, qpos: Any = None, qvel: Any = None) -> None:
+    """Refuse a state beside coordinates or velocities that it has itself."""
     if qpos is not None or qvel is not None:
         raise SimulationError(
             "start has coordinates and velocities of its own: give it without qpos and qvel, or write those of a world "

@@ -81,11 +81,8 @@ def push_list(pushes: Any) -> tuple[Push, ...]:
     """One push, or several, as a tuple."""
     if isinstance(pushes, Push):
         return (pushes,)
-    try:
-        found = tuple(pushes)
-    except TypeError as error:
-        raise SimulationError(f"pushes are a footfall.Push or a list of them, not {pushes!r}") from error
-    for push in found:
+    found = tuple(pushes)
+    for push in found:  # of a generator, say
         if not isinstance(push, Push):
             raise SimulationError(f"pushes are a footfall.Push or a list of them, and {push!r} is not a Push")
     return found

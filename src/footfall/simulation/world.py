@@ -7,7 +7,9 @@ from threading import RLock
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.engine import step
 from footfall.engine.tape import END, SAMPLES, make_tape
 from footfall.errors import SimulationError
@@ -23,6 +25,7 @@ from footfall.simulation.task import vector
 SAMPLES_AT_FIRST = 64
 
 
+@public
 class World(UnderWay):
     """A running simulation, advanced by ``step``; made by :meth:`footfall.Simulation.start`.
 
@@ -93,7 +96,7 @@ class World(UnderWay):
         """Why the world ended, or ``None``."""
         return self._failure
 
-    def step(self, ctrl: Any = None, n: int = 1) -> None:
+    def step(self, ctrl: ArrayLike | None = None, n: int = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl`` (nu,); if left out they stay as they are.
 
         A world that diverges warns once, has its ``failure`` set and stays where it is.

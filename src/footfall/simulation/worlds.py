@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.control import named_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.engine.step import DONE
@@ -30,6 +31,7 @@ from footfall.simulation.worlds_given import Starts, check_worlds, make_inputs, 
 from footfall.standing import FALLEN_HEIGHT
 
 
+@public
 class Worlds(UnderWay):
     """W worlds of a simulation, each with a state of its own.
 
@@ -155,7 +157,7 @@ class Worlds(UnderWay):
         self._inputs = self._inputs.with_pushes(pushes)
         self._engine.give(self._inputs.arrays)
 
-    def step(self, ctrl: Any = None, n: int = 1) -> None:
+    def step(self, ctrl: ArrayLike | None = None, n: int = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
         if not is_whole(n, 0):
             raise SimulationError(f"n = {n!r}, but it must be a whole number of steps >= 0")

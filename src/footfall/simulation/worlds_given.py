@@ -265,8 +265,6 @@ def make_inputs(
 
 def check_worlds(setup: Setup, count: int, device: str, precision: str) -> None:
     """Refuse what many worlds do not compute, with a sentence; warn of bodies that would touch in a single run."""
-    if not isinstance(setup, Setup):
-        raise SimulationError(f"worlds are those of a footfall.Simulation, not of {setup!r}")
     if not is_whole(count, 1):
         raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
     for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):

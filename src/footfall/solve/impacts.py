@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.errors import SolveError, did_you_mean
 from footfall.solve.numpy_api import ContactProblem, newton_impulse
 from footfall.solve.solution import STATUSES, as_floats, as_square
@@ -54,8 +56,15 @@ class Impact:
     rule: str
 
 
+@public
 def impact(
-    mass_matrix: Any, jacobian: Any, velocity: Any, *, friction: Any, restitution: float, rule: str = "newton"
+    mass_matrix: Any,
+    jacobian: Any,
+    velocity: ArrayLike,
+    *,
+    friction: ArrayLike,
+    restitution: float,
+    rule: str = "newton",
 ) -> Impact:
     """The velocity after an impact of a body or robot with the ground.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import kernel
 from footfall.errors import SolveError
 from footfall.solve.lemke_pivoting import (
@@ -58,6 +59,7 @@ def _solution(M: np.ndarray, q: np.ndarray, z: np.ndarray, status: int, iteratio
     return Solution(z, w, residual, iterations, STATUSES[status])
 
 
+@public
 def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     """Solve ``w = M z + q``, ``0 <= z _|_ w >= 0`` for an (n, n) matrix by Lemke's method.
 
@@ -75,6 +77,7 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     return _better(found, _by_newton(M, q, found.z.copy(), TOLERANCE)) if _rough(found, q) else found
 
 
+@public
 def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = TOLERANCE) -> Solution:
     """Solve the same problem by semismooth Newton on Fischer-Burmeister's function, from ``start`` (n,) or zero.
 

@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from footfall.arguments import public
 from footfall.compiled import ByReference, kernel
 from footfall.errors import SolveError
 from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
@@ -43,7 +45,9 @@ class ContactProblem(NamedTuple):
     start: np.ndarray  # (P, 3)
 
 
-def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = None) -> ContactProblem:
+def problem(
+    W: Any, free: ArrayLike, friction: ArrayLike, target: ArrayLike = 0.0, start: ArrayLike | None = None
+) -> ContactProblem:
     """The arrays of a contact problem in the right shapes, or an error that says what is wrong with them.
 
     W may be one of SciPy's sparse matrices.
@@ -98,7 +102,10 @@ def _contacts(given: ContactProblem) -> ByReference:
     return ByReference(seen)
 
 
-def cone_residual(W: Any, free: Any, friction: Any, impulse: Any, *, target: Any = 0.0) -> float:
+@public
+def cone_residual(
+    W: Any, free: ArrayLike, friction: ArrayLike, impulse: ArrayLike, *, target: ArrayLike = 0.0
+) -> float:
     """The residual of impulses (P, 3), in their unit.
 
     With ``v = u - target + mu |u_t| n`` a solution obeys ``z = proj(z - v / w)`` on the cone ``|z_t| <= mu z_n``
@@ -128,13 +135,14 @@ def _solution(given: ContactProblem, impulse: np.ndarray, status: int, iteration
     return Solution(impulse, velocity, _residual(given._replace(start=impulse)), iterations, STATUSES[status])
 
 
+@public
 def cone_gauss_seidel(
     W: Any,
-    free: Any,
-    friction: Any,
+    free: ArrayLike,
+    friction: ArrayLike,
     *,
-    target: Any = 0.0,
-    start: Any = None,
+    target: ArrayLike = 0.0,
+    start: ArrayLike | None = None,
     max_sweeps: int = 10_000,
     tolerance: float = TOLERANCE,
 ) -> Solution:
@@ -181,7 +189,10 @@ def _from_guess(contacts, still, given, known, impulse, points, scratch):
     return solve_from_guess(problem)
 
 
-def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
+@public
+def active_set(
+    W: Any, free: ArrayLike, friction: ArrayLike, *, target: ArrayLike = 0.0, start: ArrayLike | None = None
+) -> Solution:
     """Solve a contact problem by an active-set method: guess which points are open, stick and slide, and correct the
     guess.
 
@@ -208,7 +219,10 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
     return answer
 
 
-def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
+@public
+def cone_newton(
+    W: Any, free: ArrayLike, friction: ArrayLike, *, target: ArrayLike = 0.0, start: ArrayLike | None = None
+) -> Solution:
     """Solve a contact problem by semismooth Newton (Alart and Curnier).
 
     It begins at ``start``, or zero, and where that fails at the solution on a pyramid; for more than 40 points, as in
@@ -234,8 +248,9 @@ def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
     return impulse, 0 if found else 2, iterations
 
 
+@public
 def polyhedral_lcp(
-    W: Any, free: Any, friction: Any, *, facets: int = 8, target: Any = 0.0
+    W: Any, free: ArrayLike, friction: ArrayLike, *, facets: int = 8, target: ArrayLike = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """The linear complementarity problem (M, q) of a contact problem with ``facets`` directions of friction.
 
@@ -252,7 +267,8 @@ def polyhedral_lcp(
     return M, q
 
 
-def polyhedral(W: Any, free: Any, friction: Any, *, facets: int = 8, target: Any = 0.0) -> Solution:
+@public
+def polyhedral(W: Any, free: ArrayLike, friction: ArrayLike, *, facets: int = 8, target: ArrayLike = 0.0) -> Solution:
     """Solve a contact problem on a polyhedral cone by Lemke's method.
 
     Friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``. The residual is

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.contact.trial import is_foreign
@@ -235,6 +236,7 @@ class Comparison:
         return self.recordings
 
 
+@public
 def compare(
     robot: AnyRobot,
     *,

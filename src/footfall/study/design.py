@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import StudyError
 from footfall.given_numbers import is_number
 from footfall.show.style import COLORS, new_figure
@@ -243,6 +244,7 @@ class Design:
         return f"Design({len(self)} designs, {int(self.admissible.sum())} admissible, {len(self.front)} on the front)"
 
 
+@public
 def design(
     settings: Mapping[str, Any] | Callable[..., Any],
     vary: Mapping[str, tuple[float, float]],

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean
 from footfall.files.delimited import read_columns, without_unit
 from footfall.measure.common import normal_force, once, tangential, threshold
@@ -219,8 +220,9 @@ class FrictionFit:
         return {"static": static, "kinetic": asdict(self.kinetic), "confidence": CONFIDENCE, "pulls": pulls}
 
 
+@public
 def identify_friction(
-    data: Any,
+    data: str | os.PathLike[str] | Recording | Mapping[str, Any] | Sequence[Any],
     *,
     time: str | None = None,
     normal: str | None = None,
@@ -248,8 +250,8 @@ def identify_friction(
         0.3
     """
     names = {"time": time, "normal": normal, "tangential": tangential, "speed": speed, "pull": pull}
-    one = isinstance(data, str | os.PathLike | Recording | Mapping)
-    pulls = [found for source in ([data] if one else data) for found in _pulls(source, names, foot)]
+    sources = [data] if isinstance(data, str | os.PathLike | Recording | Mapping) else data
+    pulls = [found for source in sources for found in _pulls(source, names, foot)]
     onsets = tuple(_onset(found) for found in pulls)
     if not onsets:
         raise FootfallError("no pull was given: friction needs at least one")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.control import named_controller
@@ -67,6 +68,7 @@ class PushLimit:
         return f"{self.law}: {self.survived:.4g} {self.unit}{why}"
 
 
+@public
 def largest_pushes(
     robot: AnyRobot,
     pushes: Sequence[Push],
@@ -318,6 +320,7 @@ class PushBasin:
         return figure
 
 
+@public
 def push_basin(
     robot: AnyRobot,
     *,

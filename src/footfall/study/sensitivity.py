@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean
 from footfall.study.sweep import sweep
 from footfall.study.sweep.cases import Samples, unit_samples
@@ -64,6 +65,7 @@ class Sensitivity:
         return figure
 
 
+@public
 def sensitivity(
     work: Callable[..., Any] | Mapping[str, Any],
     bounds: Mapping[str, tuple[float, float]],

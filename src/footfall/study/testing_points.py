@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.springs.material import spring_law
@@ -284,6 +285,7 @@ GROWTH = 1.12  # from one grid to the next
 Layout = Literal["even", "edges"]
 
 
+@public
 def enough_points(
     robot: AnyRobot | Foot,
     *,

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.base import Law, check
 from footfall.contact.setting import Setting
 from footfall.contact.springs.normal_terms import NormalTerms
@@ -136,6 +137,7 @@ def spring_law(law: Law) -> SpringLaw:
     return law
 
 
+@public
 def material_of(
     law: Law,
     setting: Setting,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers, check_steps
 from footfall.control.body.biped import Biped
@@ -178,6 +179,7 @@ SPRUNG_SPEED = 0.75
 EASED = 4
 
 
+@public
 @dataclass(frozen=True)
 class Walk:
     """Walk from standing to standing, or on point feet from standing to steps in place.

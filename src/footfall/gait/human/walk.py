@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.contact.springs.material import spring_law
@@ -112,6 +113,7 @@ def sideways(problem: WalkFit, walk: WalkSeries, hip_width: float, step_width: f
 SAMPLES = 500  # of a stride
 
 
+@public
 @lru_cache(maxsize=16)
 def human_walk(
     robot: Robot,

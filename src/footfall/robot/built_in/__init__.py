@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from footfall.arguments import public
 from footfall.errors import RobotError, did_you_mean
 
 if TYPE_CHECKING:
@@ -67,11 +68,13 @@ def robots() -> tuple[str, ...]:
     return tuple(sorted(BUILT_IN))
 
 
+@public
 def summary(name: str) -> str:
     """One line on a built-in robot."""
     return _entry(name).summary
 
 
+@public
 def documentation(name: str) -> str:
     """The paragraph on a built-in robot: its source, and what is assumed where the source is silent."""
     return (importlib.import_module(_entry(name).module).__doc__ or "").strip()
@@ -94,7 +97,10 @@ def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, di
         if key not in known:
             raise RobotError(f"robot '{name}' has no parameter '{key}': {did_you_mean(key, known)}")
     resolved = module.Parameters(**parameters)
-    spec, feet = module.build(resolved)
+    try:
+        spec, feet = module.build(resolved)
+    except ValueError as error:  # of MuJoCo, which compiles some of them on the way
+        raise RobotError(f"MuJoCo cannot build robot '{name}': {' '.join(str(error).split())}") from error
     return spec, feet, {key: getattr(resolved, key) for key in known}
 
 

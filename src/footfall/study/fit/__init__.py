@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.errors import StudyError, without_warnings
@@ -85,6 +86,7 @@ FOLDS, DRAWS = 2, 400
 FOR_DEFAULTS, CROSSED, LAST = 0.25, 0.8, 0.6
 
 
+@public
 def fit(
     law: Law | str,
     data: Sequence[Any],
@@ -131,7 +133,7 @@ def fit(
     check_seed(seed)
     if len(data) < 2:
         raise StudyError(
-            f"a fit needs at least two trials, and {len(data)} was given" if data else "no trial was given"
+            f"a fit needs at least two trials, and {len(data)} was given" if len(data) else "no trial was given"
         )
     known = make_law(law) if isinstance(law, str) else law
     kind = kind_of(data, robot is not None, known.event_driven, simulate is not None)

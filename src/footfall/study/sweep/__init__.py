@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from footfall.arguments import public
 from footfall.errors import StudyError
 from footfall.process.machine import cores
 from footfall.study.sweep import work as working
@@ -31,6 +32,7 @@ from footfall.study.sweep.work import DEFAULT, check_measures
 __all__ = ["Samples", "SweepTable", "load_table", "sweep"]
 
 
+@public
 def sweep(
     work: Callable[..., Any] | Mapping[str, Any],
     *,

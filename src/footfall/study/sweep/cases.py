@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import StudyError
 from footfall.given_numbers import check_seed
 
@@ -24,6 +25,7 @@ Scalar = float | int | bool | str
 METHODS = ("random", "sobol")
 
 
+@public
 @dataclass(frozen=True)
 class Samples:
     """Inputs drawn between bounds: ``Samples(1000, {"push.size": (20.0, 200.0)})``.

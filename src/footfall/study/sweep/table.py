@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, optional_package
 from footfall.frozen_values import made_again
 from footfall.measure.audit import text_table
@@ -138,6 +139,7 @@ def from_rows(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> SweepTable:
     return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds, batched, dict(alone))
 
 
+@public
 def load_table(path: str | os.PathLike[str]) -> SweepTable:
     """The table of a finished study, from its folder."""
     folder = Path(path).expanduser()

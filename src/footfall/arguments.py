@@ -1,0 +1,313 @@
+"""The arguments of public functions, checked by the types of their signature.
+
+A function or class decorated with :func:`public` refuses what its signature does not allow with one sentence: a wrong
+type, a number that is none, a missing argument, or one that it does not have. Where a type says less than is wanted (a
+range, a shape), the function itself checks.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+import os
+import sys
+import types
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from importlib import import_module
+from numbers import Real
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
+
+import numpy as np
+
+from footfall.errors import (
+    ControllerError,
+    FootfallError,
+    GaitError,
+    GroundError,
+    LawError,
+    RecordingError,
+    RobotError,
+    SimulationError,
+    SolveError,
+    StudyError,
+    did_you_mean,
+)
+from footfall.given_numbers import is_whole
+
+T = TypeVar("T")
+#: Characters of a wrong argument that a message shows.
+SHOWN = 80
+_NONE = object()
+#: For constructors, the modules in whose terms the types of parameters are written, where it is not their own.
+_HOMES: dict[Callable[..., Any], dict[str, str]] = {}
+
+
+#: The error of a room, for callers that expect it.
+ERRORS: dict[str, type[FootfallError]] = {
+    "contact": LawError,
+    "control": ControllerError,
+    "gait": GaitError,
+    "ground": GroundError,
+    "recording": RecordingError,
+    "robot": RobotError,
+    "simulation": SimulationError,
+    "solve": SolveError,
+    "study": StudyError,
+}
+
+
+def public(given: T) -> T:
+    """Check the arguments of a function, or those of a class's constructor and public methods."""
+    if not isinstance(given, type):
+        return cast(T, _checked(cast(Callable[..., Any], given)))
+    fields = {
+        name: base.__module__ for base in reversed(given.__mro__) for name in vars(base).get("__annotations__", {})
+    }
+    for name, value in list(vars(given).items()):
+        if name == "__init__":
+            _HOMES[value] = fields  # the constructor of a dataclass has the fields of its bases
+        if name == "__init__" or (isinstance(value, types.FunctionType) and not name.startswith("_")):
+            setattr(given, name, _checked(value))
+        elif isinstance(value, classmethod) and not name.startswith("_"):
+            setattr(given, name, classmethod(_checked(value.__func__)))
+    return given
+
+
+def _checked(function: Callable[..., Any]) -> Any:
+    @wraps(function)
+    def checked(*positional: Any, **named: Any) -> Any:
+        known = _signature(function)
+        if len(positional) > len(known.places) or not known.allows(positional, named):
+            raise _error(function)(f"{_name(function, positional)} {known.misnamed(positional, named)}")
+        for name, value in (*zip(known.places, positional, strict=False), *named.items()):
+            if name in known.tests and not known.tests[name](value) and value is not known.defaults.get(name, _NONE):
+                shown = repr(value) if len(repr(value)) <= SHOWN else f"a {type(value).__name__}"
+                where = f"{_name(function, positional)}: {name}"
+                raise _error(function)(f"{where} = {shown}, but it must be {_said(known.wanted[name])}")
+        return function(*positional, **named)
+
+    return checked
+
+
+def _error(function: Callable[..., Any]) -> type[FootfallError]:
+    return ERRORS.get(function.__module__.split(".")[1], FootfallError)
+
+
+def _name(function: Callable[..., Any], positional: tuple[Any, ...]) -> str:
+    """What a user calls it: a constructor has the name of the class."""
+    if "self" not in inspect.signature(function).parameters:
+        return function.__name__
+    kind = type(positional[0])
+    own = kind.name if isinstance(getattr(kind, "name", None), str) else kind.__name__  # laws have a name of their own
+    return own if function.__name__ == "__init__" else f"{own}.{function.__name__}"
+
+
+class _Known(NamedTuple):
+    """What a signature says."""
+
+    places: tuple[str, ...]  # names of arguments that may be given without it
+    required: frozenset[str]
+    defaults: dict[str, Any]
+    wanted: dict[str, Any]  # types, of parameters that say one
+    tests: dict[str, Callable[[Any], bool]]  # whether a value is of that type
+    names: frozenset[str]
+    open: bool  # whether it takes any other name as well
+
+    def allows(self, positional: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        """Whether all that is required is given, once, and nothing that is unknown."""
+        given = self.places[: len(positional)]
+        known = self.open or named.keys() <= self.names
+        return known and self.required <= {*given, *named} and named.keys().isdisjoint(given)
+
+    def misnamed(self, positional: tuple[Any, ...], named: dict[str, Any]) -> str:
+        """The rest of a sentence on arguments that are not allowed."""
+        unknown = [name for name in named if name not in self.names and not self.open]
+        if unknown:
+            return f"has no argument '{unknown[0]}': {did_you_mean(unknown[0], self.names - {'self'})}"
+        if len(positional) > len(self.places):
+            return f"takes {len(self.places) - ('self' in self.places)} arguments without a name, and got more"
+        given = self.places[: len(positional)]
+        missing = [name for name in sorted(self.required) if name not in given and name not in named]
+        return f"needs {', '.join(missing)}" if missing else f"got {', '.join(named.keys() & set(given))} twice"
+
+
+@cache
+def _signature(function: Callable[..., Any]) -> _Known:
+    """What the signature of a function says."""
+    homes, signature = _HOMES.get(function, {}), inspect.signature(function)
+    every = signature.parameters.values()
+    single = [one for one in every if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    wanted = {one.name: _evaluated(one.annotation, _Names(homes.get(one.name, function.__module__))) for one in single}
+    wanted = {name: one for name, one in wanted.items() if one is not Any}
+    return _Known(
+        places=tuple(one.name for one in single if one.kind is not one.KEYWORD_ONLY),
+        required=frozenset(one.name for one in single if one.default is one.empty),
+        defaults={one.name: one.default for one in single if one.default is not one.empty},
+        wanted=wanted,
+        tests={name: _test_of(one) for name, one in wanted.items()},
+        names=frozenset(one.name for one in single),
+        open=any(one.kind is one.VAR_KEYWORD for one in every),
+    )
+
+
+def _evaluated(annotation: Any, names: Mapping[str, Any]) -> Any:
+    try:
+        while isinstance(annotation, str):  # the name of an alias may stand for a text again
+            annotation = eval(annotation, {}, names)  # the source of a signature, not a user's text
+    except Exception:
+        return Any
+    return Any if annotation is inspect.Parameter.empty else annotation
+
+
+class _Names(dict[str, Any]):
+    """The names of a module, those among them that it imports for type checkers alone."""
+
+    def __init__(self, module: str) -> None:
+        # What NumPy takes for an array is a union of many types, a text among them.
+        super().__init__(vars(sys.modules[module]) | {"ArrayLike": np.ndarray})
+        self._imported = _imported_by(module)
+
+    def __getitem__(self, name: str) -> Any:
+        home, original = self._imported.get(name, ("", name))
+        value = super().__getitem__(name) if name in self or not home else getattr(import_module(home), original)
+        return _evaluated(value, _Names(home)) if isinstance(value, str) and home else value  # an alias as a text
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name)
+
+
+@cache
+def _imported_by(module: str) -> dict[str, tuple[str, str]]:
+    """Where the names come from that a module imports anywhere in its text, and what they are called there."""
+    steps = ast.walk(ast.parse(inspect.getsource(sys.modules[module])))
+    found = [(step.module or "", one) for step in steps if isinstance(step, ast.ImportFrom) for one in step.names]
+    return {one.asname or one.name: (home, one.name) for home, one in found}
+
+
+def _test_of(wanted: Any) -> Callable[[Any], bool]:
+    """Whether a value is of a type, as a function. Generators are not looked into, nor functions called."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if (origin or wanted) in TESTS:
+        return TESTS[origin or wanted]
+    if origin is Annotated:
+        return _test_of(parts[0])
+    if origin is Literal:
+        return lambda value: any(type(value) is type(one) and value == one for one in parts)
+    tests = [_test_of(one) for one in parts if one is not Ellipsis] if origin is not Callable else []
+    if origin in (Union, types.UnionType):
+        return lambda value: any(test(value) for test in tests)
+    if origin is tuple and Ellipsis not in parts:
+        return lambda value: _is_row(value) and len(value) == len(tests) and all(map(_asked, tests, value))
+    if origin in (list, tuple, Sequence):
+        numeric = parts[0] in (float, int, bool, Any)  # an array without elements is one of numbers
+        return lambda value: _is_row(value) and all(map(tests[0], value)) and (numeric or not _is_empty_array(value))
+    if origin is Iterable:
+        return lambda value: _is_iterable(value) and (not isinstance(value, Collection) or all(map(tests[0], value)))
+    if origin in (dict, Mapping):
+        return lambda value: isinstance(value, Mapping) and all(tests[0](k) and tests[1](v) for k, v in value.items())
+    return _instance_test(origin or wanted)
+
+
+def _asked(test: Callable[[Any], bool], value: Any) -> bool:
+    return test(value)
+
+
+def _instance_test(kind: Any) -> Callable[[Any], bool]:
+    try:
+        isinstance(None, kind)
+    except TypeError:  # a protocol that is not for instances
+        return _is_anything
+    return lambda value: isinstance(value, kind)
+
+
+def _is_anything(value: Any) -> bool:
+    return True
+
+
+def _is_whole(value: Any) -> bool:
+    return is_whole(value, -sys.maxsize) and value <= sys.maxsize
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_iterable(value: Any) -> bool:
+    return isinstance(value, Iterable) and (_is_row(value) or not isinstance(value, str | bytes | np.ndarray))
+
+
+def _is_real(value: Any) -> bool:
+    """Whether it is one real number, but NaN; infinity is one."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return False
+    try:
+        return not math.isnan(value)
+    except OverflowError:
+        return False
+
+
+def _is_array(value: Any) -> bool:
+    """Whether NumPy makes numbers of it; what names a column or a file does not."""
+    if value is None or isinstance(value, str | bytes | Mapping):
+        return False
+    try:
+        return np.asarray(value).dtype.kind in "biuf"
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_row(value: Any) -> bool:
+    """Whether it is a sequence, an array or a column of a table."""
+    if isinstance(value, str | bytes):
+        return False
+    return isinstance(value, Sequence) or (hasattr(value, "__array__") and np.ndim(value) > 0)
+
+
+def _is_empty_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and not value.size
+
+
+TESTS: dict[Any, Callable[[Any], bool]] = {
+    Any: _is_anything,
+    float: _is_real,
+    int: _is_whole,
+    bool: _is_bool,
+    np.ndarray: _is_array,
+    Callable: callable,
+}
+WORDS: dict[Any, str] = {
+    float: "a number",
+    int: "a whole number",
+    bool: "True or False",
+    str: "a text",
+    type(None): "None",
+    np.ndarray: "numbers",
+    os.PathLike: "a path",
+    Callable: "a function",
+}
+#: Names of base classes, and what users call them.
+BETTER_KNOWN = {"Record": "a Recording", "Setup": "a Simulation"}
+
+
+def _said(wanted: Any) -> str:
+    """A type in words."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if (known := origin or wanted) in WORDS:
+        return WORDS[known]
+    if origin is Annotated:
+        return _said(parts[0])
+    if origin is Literal:
+        return " or ".join(repr(one) for one in parts)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_said(one) for one in parts))
+    if origin is tuple and parts[-1:] != (Ellipsis,):
+        return f"({', '.join(_said(one) for one in parts)})"
+    if origin in (list, tuple, Sequence, Iterable):
+        return f"a sequence, each {_said(parts[0])}" if parts and parts[0] is not Any else "a sequence"
+    if origin in (dict, Mapping):
+        return "a mapping"
+    name = getattr(origin or wanted, "__name__", str(wanted))
+    return BETTER_KNOWN.get(name, name)
