@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from functools import lru_cache
 
@@ -16,8 +17,9 @@ from footfall.robot.model import FREE, height_of_root
 #: Share of its standing height over the ground below which the centre of mass, or the base, of a robot has fallen: legs
 #: that are folded so far carry it no more.
 FALLEN_HEIGHT = 0.5
-#: rad, tilt of the trunk from its standing attitude beyond which a robot has fallen: no leg reaches under it any more.
-FALLEN_TILT = 1.0
+#: rad, tilt of the trunk from its standing attitude beyond which a robot has fallen: its head is below its hips. With
+#: less it may recover: the biped of Ott 2011 does so from 1.5 rad.
+FALLEN_TILT = 0.5 * math.pi
 #: The nearest place of uneven ground is exact up to this distance beyond the radius of a robot's largest ball, m.
 BEYOND = 0.02
 
