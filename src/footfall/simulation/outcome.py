@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from footfall.contact.springs.stable_step import round_down
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.replay import SPEEDS, States, replay
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
@@ -17,6 +18,7 @@ from footfall.errors import warn
 from footfall.ground import Ground
 from footfall.measure.audit import sinking
 from footfall.measure.audit_errors import scales
+from footfall.measure.motion import actuation
 from footfall.record import Failure, Push, Signal
 from footfall.recording import Recording
 from footfall.robot import Robot
@@ -26,6 +28,9 @@ from footfall.version import versions
 
 #: Samples whose contact places are computed at once: some megabytes for a robot of a hundred points.
 AT_ONCE = 500
+#: Times the energy that a robot can have for a reason, beyond which a run has failed; what laws and integrators add by
+#: the length of their steps is a part of that energy, not a multiple.
+CREATED = 10.0
 
 
 def made_recording(
@@ -72,6 +77,40 @@ def made_recording(
         other_points=other_points,
         **arrays,
     )
+
+
+def created_energy(rec: Recording) -> Failure | None:
+    """Why a run cannot be true: its robot moves with far more energy than it had, was given or could fall by.
+
+    Every sample is looked at by the diagonal of the inertia alone; energies are computed only where that is too much.
+    """
+    model, scale = rec.robot.model, scales(rec).energy
+    rough = 0.5 * np.square(rec.qvel) @ model.dof_M0
+    if not len(rec) or rough.max() < CREATED * (rough[0] + scale):
+        return None
+    found, step = actuation(rec), np.diff(rec.time, append=rec.time[-1:])
+    motors = np.cumsum(np.maximum(found.power, 0.0).sum(axis=1) * step)
+    pushes = sum(_energy_of(push, rec) for push in rec.pushes)
+    springs = float(np.abs(rec.force[0]).sum(axis=1) @ np.maximum(-rec.gap[0], 0.0))
+    fallen = np.maximum(found.potential[0] - found.potential, 0.0)
+    given = found.kinetic[0] + fallen + motors + pushes + springs + scale
+    beyond = np.flatnonzero(found.kinetic > CREATED * given)
+    if not beyond.size:
+        return None
+    k = int(beyond[0])
+    message = (
+        f"energy from nowhere: at t = {rec.time[k]:.6g} s {rec.robot.name} moves with {found.kinetic[k]:.3g} J, and "
+        f"all that it had, was given or could fall by is {given[k]:.3g} J; "
+        f"try dt <= {round_down(rec.dt / 2)} s for {rec.law}"
+    )
+    return Failure(float(rec.time[k]), "energy", "", message)
+
+
+def _energy_of(push: Push, rec: Recording) -> float:
+    """The energy (J) that the impulse of a push gives to a body at rest."""
+    linear, angular = rec.robot.model.body(push.body).invweight0
+    impulse, turn = (push.duration * math.hypot(*one) for one in (push.force, push.torque))
+    return float(0.5 * (impulse**2 * linear + turn**2 * angular))
 
 
 def warn_if_held_in_the_ground(rec: Recording) -> Recording:

@@ -36,7 +36,7 @@ from footfall.simulation.controls import (
     own_rate,
 )
 from footfall.simulation.first_start import start_compiling
-from footfall.simulation.outcome import made_recording, warn_if_held_in_the_ground
+from footfall.simulation.outcome import created_energy, made_recording, warn_if_held_in_the_ground
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import CONTROLLER, MUJOCO, Live, State, check_fit, check_start, live_arrays
 from footfall.simulation.task import (
@@ -348,7 +348,12 @@ class Run:
             raise self._failed(SimulationError, "mujoco", f"MuJoCo has no room for all contacts at {at}: {said}")
         self._warn()
         if end == step.DONE:
-            return warn_if_held_in_the_ground(self.recording())
+            rec = warn_if_held_in_the_ground(self.recording())
+            failure = created_energy(rec)
+            if failure is None:
+                return rec
+            warn(str(failure))
+            return self.recording(failure)
         if end == step.DIVERGED:
             return self._diverged(at)
         if end == step.NO_GROUND:

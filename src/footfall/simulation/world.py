@@ -19,7 +19,7 @@ from footfall.recording import Recording
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
-from footfall.simulation.task import vector
+from footfall.simulation.task import check_memory, vector
 
 #: Samples that a new world has room for; the room doubles when it is full.
 SAMPLES_AT_FIRST = 64
@@ -156,6 +156,7 @@ class World(UnderWay):
         have = len(run.tape.time)
         if have >= samples:
             return
+        check_memory(samples, sum(column[:1].nbytes for column in run.tape), run.record_every * self.simulation.dt)
         signals = run.tape.signals.shape[1]
         bigger = make_tape(run.model, max(samples, 2 * have), self.simulation.robot.point_count, signals)
         for new, old in zip(bigger, run.tape, strict=True):
