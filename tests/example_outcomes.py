@@ -7,6 +7,7 @@ import math
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +56,20 @@ def a_robot_of_ones_own(command):
         assert main([*command, "--workers", "1"]) == 0  # others start for seconds, and compute the same
         for law in command[command.index("--laws") + 1 : command.index("--out")]:
             stood_or_walked(ff.load_recording(Path("runs/hopper") / law))
+
+
+def a_robot_described(command, capsys):
+    """Its feet, which way it faces and by what; a picture of its soles where one is asked for."""
+    for text in snippets(ROOT / "docs" / "start" / "your-robot.md"):
+        exec(compile(text, "your-robot.md", "exec"), {"ff": ff})
+    Path("robot.xml").write_text(Path("hopper.xml").read_text(encoding="utf-8"), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["hopper.xml" if word == "FILE" else word for word in command]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "foot (body foot, 4 points)" in told
+    assert re.search(r"faces:? .* of the world in its home pose, by ", told)
+    if "--soles" in command:
+        assert Path(command[command.index("--soles") + 1]).stat().st_size > 1000
 
 
 def plates():
@@ -106,7 +121,8 @@ def objections(command):
     return {}
 
 
-def a_controller_of_ones_own(command, capsys):
+def a_controller_of_ones_own(command, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "hold", None)  # that of another example is in another folder
     assert main(["new", "controller", "hold"]) == 0
     capsys.readouterr()
     a_run(command) if command[0] == "run" else a_comparison(command, capsys)
@@ -382,4 +398,5 @@ OUTCOMES = {
     "bench": speeds,
     "new": beginnings,
     "laws": of_a_law,
+    "robots": a_robot_described,
 }

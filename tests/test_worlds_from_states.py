@@ -63,8 +63,8 @@ def test_each_world_may_have_a_state_of_its_own():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"start": 5}, "a state is what world.state"),
-        ({"start": [lambda: None] * 2}, "a state is what world.state"),
+        ({"start": 5}, "must be a state of world.state"),
+        ({"start": [lambda: None] * 2}, "must be a state of world.state"),
         ({"start": "own", "qvel": np.zeros(6)}, "start has coordinates and velocities of its own"),
         ({"start": "three"}, "3 states for 2 worlds: give one, or one for each"),
         ({"start": "other"}, "a state of brick under hunt-crossley.* does not fit brick under spring-damper"),

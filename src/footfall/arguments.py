@@ -34,6 +34,7 @@ from footfall.errors import (
     SolveError,
     StudyError,
     did_you_mean,
+    nearest,
 )
 from footfall.given_numbers import is_whole
 
@@ -51,6 +52,7 @@ ERRORS: dict[str, type[FootfallError]] = {
     "control": ControllerError,
     "gait": GaitError,
     "ground": GroundError,
+    "record": SimulationError,  # of pushes
     "recording": RecordingError,
     "robot": RobotError,
     "simulation": SimulationError,
@@ -86,7 +88,8 @@ def _checked(function: Callable[..., Any]) -> Any:
             if name in known.tests and not known.tests[name](value) and value is not known.defaults.get(name, _NONE):
                 shown = repr(value) if len(repr(value)) <= SHOWN else f"a {type(value).__name__}"
                 where = f"{_name(function, positional)}: {name}"
-                raise _error(function)(f"{where} = {shown}, but it must be {_said(known.wanted[name])}")
+                wanted = known.wanted[name]
+                raise _error(function)(f"{where} = {shown}, but it must be {_said(wanted)}{_hint(wanted, value)}")
         return function(*positional, **named)
 
     return checked
@@ -288,8 +291,12 @@ WORDS: dict[Any, str] = {
     os.PathLike: "a path",
     Callable: "a function",
 }
-#: Names of base classes, and what users call them.
-BETTER_KNOWN = {"Record": "a Recording", "Setup": "a Simulation"}
+#: Names of classes, those that others share with their module, and what users call them.
+BETTER_KNOWN = {
+    "Record": "a Recording",
+    "Setup": "a Simulation",
+    "footfall.simulation.state.State": "a state of world.state() or rec.state(time)",
+}
 
 
 def _said(wanted: Any) -> str:
@@ -310,4 +317,20 @@ def _said(wanted: Any) -> str:
     if origin in (dict, Mapping):
         return "a mapping"
     name = getattr(origin or wanted, "__name__", str(wanted))
-    return BETTER_KNOWN.get(name, name)
+    full = f"{getattr(origin or wanted, '__module__', '')}.{name}"
+    return BETTER_KNOWN.get(full) or BETTER_KNOWN.get(name, name)
+
+
+def _hint(wanted: Any, value: Any) -> str:
+    """The end of a sentence on a text that is nearly one of those allowed."""
+    near = nearest(value, _texts(wanted)) if isinstance(value, str) else None
+    return f": did you mean '{near}'?" if near else ""
+
+
+def _texts(wanted: Any) -> list[str]:
+    """The texts that a type allows by name."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin is Literal:
+        return [one for one in parts if isinstance(one, str)]
+    inner = parts[:1] if origin is Annotated else parts if origin in (Union, types.UnionType) else ()
+    return [text for one in inner for text in _texts(one)]

@@ -106,6 +106,11 @@ def optional_package(package: str, sentence: str) -> Any:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A half-sentence that names the nearest known name and lists the rest."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"did you mean '{near[0]}'? " if near else ""
+    near = nearest(name, known)
+    hint = f"did you mean '{near}'? " if near else ""
     return f"{hint}known: {', '.join(known)}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like it, None if there is none."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)), None)

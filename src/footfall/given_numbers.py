@@ -11,7 +11,10 @@ from footfall.errors import FootfallError
 
 def is_number(value: Any) -> bool:
     """Whether something is one finite real number."""
-    return isinstance(value, Real) and math.isfinite(float(value))
+    try:
+        return isinstance(value, Real) and math.isfinite(float(value))
+    except OverflowError:  # a whole number beyond all of floating point
+        return False
 
 
 def is_whole(value: Any, least: int) -> bool:

@@ -8,6 +8,25 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+__all__ = [
+    "Bool",
+    "BoolMatrix",
+    "BoolTensor",
+    "Bools",
+    "Float",
+    "Function",
+    "Int",
+    "IntMatrix",
+    "IntTensor",
+    "Ints",
+    "Matrix",
+    "Named",
+    "Number",
+    "Tensor",
+    "Tensor4",
+    "Vector",
+]
+
 Float: TypeAlias = float
 Int: TypeAlias = int
 Bool: TypeAlias = bool

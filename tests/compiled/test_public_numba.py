@@ -41,7 +41,10 @@ def test_nothing_private_is_touched_in_another_version(tmp_path):
 def test_the_tests_of_kernels_pass_without_the_inner_workings_of_numba():
     here = Path(__file__).parent
     files = [here / "test_kernels.py", here.parent / "ground" / "test_ground_functions.py"]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, files)]
+    # There the numbers of a module stay frozen in machine code: functions that differ in them do not share it.
+    private = "test_functions_that_differ_in_their_numbers_share_their_code"
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-k", f"not {private}"]
+    command = [sys.executable, "-m", "pytest", *options, *map(str, files)]
     environment = os.environ | {"FOOTFALL_NUMBA": "public"}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=here.parents[1])
     assert ended.returncode == 0, ended.stdout[-2000:]

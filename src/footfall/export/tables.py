@@ -132,7 +132,9 @@ def write_parquet(rec: Record, path: Path) -> None:
         pa.field(one.title, array.type, metadata={"unit": one.unit}) for one, array in zip(found, arrays, strict=True)
     ]
     said = {"robot": rec.robot.name, "law": rec.law.name, "ground": rec.ground.kind, "dt_s": repr(rec.dt)}
-    pq.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=said)), path, compression="zstd")
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=said))
+    with path.open("wb") as file:
+        pq.write_table(table, file, compression="zstd")
 
 
 # ---- NumPy ----------------------------------------------------------------------------------------------------------

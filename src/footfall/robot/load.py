@@ -60,7 +60,7 @@ def load_robot(
     *,
     feet: str | Iterable[str] | Mapping[str, Any] | None = None,
     points: str | int | ArrayLike | Mapping[str, ArrayLike] = "vertices",
-    pose: str | ArrayLike | Mapping[str, float] | None = None,
+    pose: str | ArrayLike | Mapping[str, Any] | None = None,
     actuators: str = "as-is",
     forward: Any = None,
     name: str | None = None,

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError, did_you_mean, warn
+from footfall.given_numbers import is_number
 from footfall.robot.foot import Foot
 from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE, height_of_root, some
 
@@ -53,10 +54,9 @@ def _set_joints(model: mujoco.MjModel, qpos: np.ndarray, pose: Mapping[str, Any]
     for joint, value in pose.items():
         if joint not in single:
             raise RobotError(f"robot '{name}' has no hinge or slide '{joint}': {did_you_mean(joint, single)}")
-        try:
-            qpos[model.jnt_qposadr[model.joint(joint).id]] = float(value)
-        except (TypeError, ValueError):
-            raise RobotError(f"pose of joint '{joint}' must be a number, got {value!r}") from None
+        if not is_number(value):
+            raise RobotError(f"pose of joint '{joint}' must be a number, got {value!r}")
+        qpos[model.jnt_qposadr[model.joint(joint).id]] = float(value)
 
 
 def _numbers(model: mujoco.MjModel, pose: Any, name: str) -> np.ndarray:

@@ -64,7 +64,7 @@ class Robot:
     mjcf: str | None = None
     assets: Mapping[str, bytes] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    forward: np.ndarray = None  # type: ignore[assignment]  # which is found then
+    forward: Any = None  # a direction as users give it, see :func:`as_forward`, and then an array
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
