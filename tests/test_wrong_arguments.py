@@ -109,7 +109,7 @@ CALLS: dict[str, tuple[Callable[[], Callable[..., Any]], dict[str, Any]]] = {
     **{f"solve.{name}": (lambda name=name: getattr(ff.solve, name), {"M": np.eye(2), "q": -np.ones(2)})
        for name in ("lemke", "fischer_burmeister")},
     **{f"solve.{name}": (lambda name=name: getattr(ff.solve, name), small())
-       for name in ("active_set", "cone_newton", "cone_gauss_seidel", "polyhedral", "polyhedral_lcp")},
+       for name in ("cone_newton", "cone_gauss_seidel", "polyhedral", "polyhedral_lcp")},
     "solve.cone_residual": (lambda: ff.solve.cone_residual, small(impulse=np.zeros(3))),
     **{f"control.{name}": (lambda name=name: getattr(ff.control, name), {})
        for name in ("Balance", "Posture", "Walk", "QuadrupedWalk", "HumanWalk", "GaitWalk")},

@@ -10,6 +10,7 @@ import numpy as np
 import footfall as ff
 from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
+from footfall.solve.problem import Size
 
 
 class Parameters(NamedTuple):
@@ -58,8 +59,9 @@ class MeanDepth(CoupledLaw):
     operator = False
     kernel = staticmethod(mean_depth)
 
-    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
-        return Scratch(np.zeros(points), Feet(np.zeros(bodies, dtype=np.int64), np.zeros((bodies, 2))))
+    def scratch(self, size: Size) -> Scratch:
+        bodies = Feet(np.zeros(size.bodies, dtype=np.int64), np.zeros((size.bodies, 2)))
+        return Scratch(np.zeros(size.points), bodies)
 
     def resolve(self, setting: Setting) -> Parameters:
         return Parameters(k=self.k, c=self.c)

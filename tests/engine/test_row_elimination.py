@@ -23,9 +23,9 @@ class World(NamedTuple):
 def test_rows_that_hold_answer_alike_by_rows_and_by_dofs(held):
     """Both are the solution of S f = r, and the Schur complement of the feet's mobility, to rounding."""
     rng = np.random.default_rng(held)
-    rows = make_shared_rows(SimpleNamespace(nv=DOFS), FEET, 24)
+    rows = make_shared_rows(SimpleNamespace(nv=DOFS), 24)
     world = World(rng.uniform(0.5, 3.0, DOFS))
-    half = rng.normal(size=(FEET, DOFS, 6))
+    half = rng.normal(size=(FEET, DOFS, 8))
     rows.half[:held], rows.inertia[:held] = rng.normal(size=(held, DOFS)), rng.uniform(5.0, 50.0, held)
     rows.holding[:held], rows.number[:] = np.arange(held), (held, held, 0)
     b, weight = rows.half[:held].T, np.diag(world.qLDiagInv)
@@ -40,12 +40,18 @@ def test_rows_that_hold_answer_alike_by_rows_and_by_dofs(held):
     np.testing.assert_allclose(rows.residual[:held], force, atol=1e-10 * np.abs(force).max())
     np.testing.assert_allclose(changed, x + b @ force, atol=1e-12 * np.abs(b @ force).max() + 1e-12)
 
-    h = np.concatenate(list(half), axis=1)
+    h = np.concatenate(list(half[:, :, :6]), axis=1)
     free, coupled = h.T @ weight @ h, b.T @ weight @ h
-    contacts = SimpleNamespace(near=np.array([0, 2, 3]), mobility=free.copy())
+    response = np.zeros((FEET, 2 * DOFS, 8))
+    response[:, :DOFS], columns = half, np.concatenate([world.qLDiagInv, np.zeros(DOFS)])
+    contacts = SimpleNamespace(near=np.array([0, 2, 3]), mobility=free.copy(), response=response, weight=columns)
+    contacts.number = np.array([3, 0, DOFS, 0])
     chain = np.tile(np.arange(DOFS), (FEET, 1))
     points = SimpleNamespace(body=np.zeros(FEET), chain=chain, chain_length=np.full(FEET, DOFS))
     plainly(row_elimination.reduce_mobility)(world, points, contacts, half, rows)
     wanted = free - coupled.T @ np.linalg.solve(small, coupled)
     np.testing.assert_allclose(contacts.mobility, wanted, atol=1e-12 * np.abs(free).max())
     assert plainly(row_elimination.by_dofs)(rows) == (held > DOFS)
+    used = np.concatenate([*response[:, : contacts.number[2], :6]], axis=1)
+    whole = used.T @ (columns[: contacts.number[2], None] * used)
+    np.testing.assert_allclose(whole, wanted, atol=1e-12 * np.abs(free).max())

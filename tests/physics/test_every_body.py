@@ -10,6 +10,7 @@ import pytest
 
 import footfall as ff
 from footfall.errors import FootfallWarning
+from footfall.solve.problem import COMPLIANCE
 
 LAWS = ff.laws()
 SOFT = {"spring-damper", "hunt-crossley", "distributed", "mujoco"}  # bodies sink in as they strike
@@ -165,7 +166,14 @@ def test_a_ball_that_strikes_the_robot_hands_on_its_momentum_and_rolls_on_the_gr
     momentum = 2.0 * rec.qvel[:, :3] + 0.5 * rec.qvel[:, 6:9]
     given = np.cumsum(rec.total_force[:-1] - [0.0, 0.0, robot.weight], axis=0) * rec.dt
     # MuJoCo's solver stops at 1e-8 of its own measure, step by step; what is ours adds up to rounding.
-    np.testing.assert_allclose(momentum[1:], momentum[0] + given, atol=1e-4 if law == "mujoco" else 1e-9)
+    bound = np.full(3, 1e-4 if law == "mujoco" else 1e-9)
+    if law == "acceleration-complementarity":
+        # Ball and corners, each under 4.9 N, sink by the compliance of contacts, which goes with the mobility of the
+        # most mobile point, the ball's: (1 + 3.5 + 3.5) / 3 of 1 / mass. Projections put them back between events; they
+        # are no forces and in no recording: upwards, the momentum of all that sank.
+        sinks = COMPLIANCE * (8.0 / 3.0 / 0.5) * 0.5 * 9.81  # m/s2
+        bound[2] = robot.mass * sinks * rec.time[-1]
+    assert (np.abs(momentum[1:] - momentum[0] - given) <= bound).all()
     assert rec.qvel[-1, 0] > 0.05  # it was struck
     assert rec.force[:, robot.point_count :, 2].sum(axis=1).mean() == pytest.approx(0.5 * 9.81, rel=0.1)
 

@@ -17,7 +17,6 @@ import footfall.solve
 from footfall.errors import SolveError
 from footfall.solve import (
     Status,
-    active_set,
     cone_gauss_seidel,
     cone_newton,
     cone_residual,
@@ -27,7 +26,7 @@ from footfall.solve import (
 )
 
 #: What each solver's answers may miss, of impulses of the order of one.
-EXACT = {active_set: 1e-9, cone_newton: 1e-9, cone_gauss_seidel: 1e-8}
+EXACT = {cone_newton: 1e-9, cone_gauss_seidel: 1e-8}
 every_solver = pytest.mark.parametrize("solver", EXACT)
 MASS = 2.0  # kg
 
@@ -70,7 +69,7 @@ def test_what_is_said_to_be_solved_obeys_coulomb(solver, problem):
         obeys_coulomb(problem, found, EXACT[solver])
 
 
-@pytest.mark.parametrize("solver", [active_set, cone_newton])
+@pytest.mark.parametrize("solver", [cone_newton])
 def test_feet_that_fall_slide_and_turn_are_solved(solver):
     """Of 7200 such problems four were not, and said so."""
     unsolved = [problem for problem in many(300, seed=1) if not solver(*problem).solved]
@@ -111,16 +110,17 @@ def test_the_solvers_find_the_same_velocities_where_these_are_unique():
             np.testing.assert_allclose(other.w, answers[0].w, atol=1e-7)
 
 
-def test_the_active_set_spreads_a_load_evenly_over_a_foot():
+def test_newton_spreads_a_load_evenly_over_a_foot():
     """Least impulses: four corners of a foot that falls flat take a quarter each, not three of them a third."""
     corners = np.array([[0.1, 0.05], [0.1, -0.05], [-0.1, 0.05], [-0.1, -0.05]])
     rows = [[*axis, *np.cross([*c, 0.0], axis)] for c in corners for axis in np.eye(3)]
     W = np.array(rows) @ np.diag([1 / MASS] * 3 + [50.0] * 3) @ np.array(rows).T
-    found = active_set(W, np.tile([0.0, 0.0, -1.0], (4, 1)), 0.5)
-    np.testing.assert_allclose(found.z, np.tile([0.0, 0.0, MASS / 4.0], (4, 1)), atol=1e-9)
+    found = cone_newton(W, np.tile([0.0, 0.0, -1.0], (4, 1)), 0.5)
+    # Only the compliance decides how the points share the load: a billionth, of which rounding leaves a few digits.
+    np.testing.assert_allclose(found.z, np.tile([0.0, 0.0, MASS / 4.0], (4, 1)), atol=5e-6)
 
 
-@pytest.mark.parametrize("solver", [active_set, cone_newton])
+@pytest.mark.parametrize("solver", [cone_newton])
 def test_a_start_from_the_solution_saves_the_work(solver):
     cold, warm = [], []
     for problem in many(36, seed=5):
@@ -235,6 +235,6 @@ def test_bad_options_are_refused():
     with pytest.raises(SolveError, match="tolerance"):
         cone_gauss_seidel(*problem, tolerance=2.0)
     with pytest.raises(SolveError, match="start"):
-        active_set(*problem, start=[[0, 0]])
+        cone_newton(*problem, start=[[0, 0]])
     with pytest.raises(SolveError, match="facets"):
         polyhedral(*problem, facets=2)

@@ -10,10 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from footfall.engine.world import make_contacts
-from footfall.solve.bound_feet import AS_THEY_CAN, spread_over_held_feet
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
-from footfall.solve.minimum_norm import spread
-from footfall.solve.steady_feet import least_scratch
+from footfall.solve.held_feet import spread_over_held_feet
+from footfall.solve.minimum_norm import least_scratch, spread
 
 SHAPES = {"free": [1, 1, 1], "flat": [1, 1, 0], "line": [1, 0, 0], "point": [0, 0, 0]}
 
@@ -55,8 +54,9 @@ def problems(kinds=(STICK,), shapes=tuple(SHAPES)):
 def contacts(problem) -> Contacts:
     begin = np.concatenate([[0], np.cumsum(problem.counts)]).astype(np.int64)
     places = np.zeros_like(problem.arm)
+    feet = len(problem.counts)
     points = SimpleNamespace(
-        local=places, position=places, anchor=places, body=np.zeros(len(problem.counts)), begin=begin
+        local=places, position=places, anchor=places, body=np.zeros(feet), begin=begin, chain=np.zeros((feet, 1))
     )
     made = make_contacts(points, 1.0, 1.0)
     made.number[0], made.points[:], made.near[:] = len(places), np.arange(len(places)), begin
@@ -81,7 +81,7 @@ def rows(problem) -> tuple[np.ndarray, np.ndarray, list[tuple[int, np.ndarray]]]
 def spread_forces(problem) -> np.ndarray:
     force = problem.wanted.copy()
     scratch = least_scratch(len(problem.counts))
-    for array in scratch:  # nothing of it is read before it is written
+    for array in (*scratch.held, *scratch[1:]):  # nothing of it is read before it is written
         array[...] = np.nan if array.dtype == float else np.iinfo(int).max
     spread(contacts(problem), problem.kind, force, scratch)
     return force
@@ -152,7 +152,7 @@ def test_a_foot_that_lacks_one_motion_gets_the_forces_of_the_pseudo_inverse(seed
 
 
 @pytest.mark.parametrize("points", [1, 2, 4])
-def test_feet_that_cannot_be_moved_apart_are_held_as_directly_as_others(points):
+def test_feet_that_cannot_be_moved_apart_are_held_by_their_compliance(points):
     """Legs that swing fore and aft alone: what presses the four feet sideways against each other moves nothing."""
     rng = np.random.default_rng(points)
     at = np.array([[x, y, -0.3] for x in (-0.2, 0.2) for y in (-0.1, 0.1)])
@@ -179,11 +179,16 @@ def test_feet_that_cannot_be_moved_apart_are_held_as_directly_as_others(points):
         normal=np.tile([0.0, 0.0, 1.0], (len(arm), 1)),
         wanted=rng.normal(size=(len(arm), 3)),
     )
-    force = problem.wanted.copy()
-    assert spread_over_held_feet(contacts(problem), force, least_scratch(4)) == AS_THEY_CAN
-    assert (force == spread_forces(problem)).all()
     assert has_one_answer(problem)
     check(problem)
+    w, _, _ = rows(problem)  # motions that forces produce
+    problem.wanted[:] = (w @ problem.mobility @ w.T @ rng.normal(size=3 * len(arm))).reshape(-1, 3)
+    force, scratch = problem.wanted.copy(), least_scratch(4).held
+    assert not spread_over_held_feet(contacts(problem), force, False, scratch)
+    assert spread_over_held_feet(contacts(problem), force, True, scratch)
+    expected = spread_forces(problem)
+    # The compliance is 1e-9 of the largest mobility; the least that counts may be a millionth of that.
+    np.testing.assert_allclose(force, expected, atol=1e-3 * np.abs(expected).max())
 
 
 def test_one_point_on_a_free_body_gets_mass_times_acceleration():

@@ -20,7 +20,9 @@ from footfall.errors import SimulationError
 
 
 class Device:
-    """Translates kernels; ``replaced`` maps functions to their replacements."""
+    """Translates kernels; ``replaced`` maps functions to their replacements. A kernel with an attribute ``on_gpu`` is
+    replaced by that everywhere.
+    """
 
     def __init__(self, *, single: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
         self.single = single
@@ -29,7 +31,7 @@ class Device:
 
     def function(self, kernel: Any) -> Any:
         """A kernel, or any function that kernels may call, as a device function."""
-        own = plain(kernel)
+        own = plain(getattr(kernel, "on_gpu", kernel))
         if own is plain(meet) and not is_simulated():
             return meeting()
         own = plain(self.replaced.get(own, own))
@@ -79,7 +81,7 @@ def cuda() -> Any:
     """Numba's CUDA module; an error says what is missing."""
     try:
         from numba import cuda
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:  # the latter with a NumPy that numba-cuda does not know yet
         raise SimulationError(f"device='cuda' needs numba-cuda: pip install 'footfall[cuda]' ({error})") from error
     return cuda
 

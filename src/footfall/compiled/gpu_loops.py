@@ -129,7 +129,7 @@ class _Counting(ast.NodeTransformer):
         self.number += 1
         at, end = f"at_{self.number}", f"end_{self.number}"
         fixed = isinstance(start, ast.Constant) and isinstance(stop, ast.Constant)
-        low, high = (at, end) if step > 0 else (end, at)
+        low, high = (at, end) if isinstance(step, str) or step > 0 else (end, at)
         seen = fixed or self.simulated
         test = f"{low} < {high}" if seen else f"{BELOW}({low}, {high})"
         head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {test}:\n    pass").body
@@ -140,8 +140,10 @@ class _Counting(ast.NodeTransformer):
         first.value, last.value, loop.body = start, stop, [*body, *node.body]
         return head
 
-    def step(self, node: ast.expr) -> int | None:
-        """The step of a range, if it is known."""
+    def step(self, node: ast.expr) -> int | str | None:
+        """The step of a range, if it is known; that of lanes which share a loop as source text."""
+        if isinstance(node, ast.Call):
+            return ast.unparse(node) if isinstance(node.func, ast.Name) and node.func.id == "lanes" else None
         try:
             value = eval(compile(ast.Expression(node), "range", "eval"), dict(self.known))
         except NameError:

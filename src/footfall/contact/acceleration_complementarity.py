@@ -36,18 +36,15 @@ from footfall.contact.event_law import (
 )
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import TimeStepping
-from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE
-from footfall.solve.contact_problem import conclude, contact_scratch, solve_contacts
-from footfall.solve.contact_search import move
+from footfall.solve.contact_problem import conclude, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.solve.gauss_seidel import find_motions
 from footfall.solve.lemke_pivoting import RAY, SOLVED, pivot_limit
 from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
-from footfall.solve.problem import ProblemScratch, begin_problem
+from footfall.solve.problem import MEMORY_SIZE, MODE, ProblemScratch, Size, begin_problem, problem_scratch
 
 #: Acceleration (m/s2) and speed (m/s) below which a point is at rest.
 STILL, SLOW = 1e-6, 1e-9
-#: Acceleration that the solver is shown for a sliding point, m/s2: so large that friction opposes the slip.
-FAST = 1e9
 #: Slip speed below which the direction is that at the beginning of the step, m/s.
 NO_DIRECTION = 1e-10
 #: Slip speed, m/s, up to which a slip that began at rest keeps its first direction: friction turns a slower slip at
@@ -70,14 +67,14 @@ class Parameters(NamedTuple):
 
 class Scratch(NamedTuple):
     problem: ProblemScratch
-    way: np.ndarray  # (P, 2) which way each sliding point goes, contact frame
     floats: np.ndarray  # for the complementarity problem of the sliding points, whose number changes
     integers: np.ndarray
 
 
 @inlined
 def slip_directions(contacts, memory, way):
-    """Directions of slip, (P, 2) unit vectors in contact frames; returns the number of sliding points.
+    """Write directions of slip, (P, 2) unit vectors in contact frames, zero for points that rest; returns the number of
+    sliding points.
 
     A velocity that has reversed within this step is taken as if it had not: the end of the slip is an event, and forces
     must stay smooth until it is located.
@@ -86,6 +83,7 @@ def slip_directions(contacts, memory, way):
     sliding = 0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
+        way[p, 0], way[p, 1] = 0.0, 0.0
         if memory[p, first + DOES] != SLIDE:
             continue
         sliding += 1
@@ -143,14 +141,14 @@ def normal_problem(contacts, free, way, m, q):
 @cold(types.int64)
 def solve_sliding(problem, scratch):
     """Forces in contact frames where every point slides, (15), (16), by (17), (18). Returns a law's status."""
-    contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end
-    n, way, floats = contacts.number[0], scratch.way, scratch.floats
+    contacts, force = problem.contacts, problem.force
+    n, way, floats = contacts.number[0], problem.slip, scratch.floats
     size = n * n
     m, q, z = floats[:size].reshape((n, n)), floats[size : size + n], floats[size + n : size + 2 * n]
     normal_problem(contacts, problem.free, way, m, q)
     for j in range(n):
         p = contacts.points[j]
-        z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
+        z[j] = force[p, 2]
     newton = newton_scratch(n, floats[size + 2 * n :], scratch.integers)
     ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, NEWTON, pivot_limit(n), newton)
     if ended != SOLVED:
@@ -162,40 +160,28 @@ def solve_sliding(problem, scratch):
         p = contacts.points[j]
         load = contacts.dynamic_friction[p] * z[j]
         force[p, 0], force[p, 1], force[p, 2] = -load * way[p, 0], -load * way[p, 1], z[j]
-    move(problem)
-    for j in range(n):  # they slide, whatever their acceleration
-        p = contacts.points[j]
-        end[p, 0], end[p, 1] = FAST, 0.0
+    find_motions(problem)
     conclude(problem)
     return 0
 
 
 @kernel
-def solve_on_cone(problem, way):
+def solve_on_cone(problem, sliding):
     """Forces in contact frames where some points rest, on the exact cone. Returns a law's status.
 
-    The initial guess is that sliding points slide on and resting points rest; only resting points may use static
-    friction.
+    Sliding points slide on; only resting points may use static friction. Where friction has known directions, there may
+    be no solution (Painleve 1895).
     """
-    contacts, memory, free = problem.contacts, problem.memory, problem.free
+    contacts, memory = problem.contacts, problem.memory
     first = engine_columns(memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if memory[p, first + DOES] == SLIDE:
             memory[p, MODE] = SLIDE
-            free[p, 0] += FAST * way[p, 0]
-            free[p, 1] += FAST * way[p, 1]
-            for k in range(3):
-                along = way[p, 0] * contacts.frame[p, 0, k] + way[p, 1] * contacts.frame[p, 1, k]
-                memory[p, DIRECTION + k] = -along
         elif memory[p, MODE] == SLIDE:
             memory[p, MODE] = STICK
     status, _ = solve_contacts(problem)
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        if memory[p, first + DOES] == SLIDE and problem.mode[p] == STICK:
-            return INCONSISTENT
-    return status
+    return INCONSISTENT if status == 1 and sliding > 0 else status
 
 
 @inlined
@@ -222,18 +208,18 @@ def name_motions(problem):
 def forces(contacts, dt, memory, force, mode, scratch, signals, parameters):
     """Forces between events: (15)-(18)."""
     problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
-    first, way = engine_columns(memory), scratch.way
+    first = engine_columns(memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         problem.target[p] = 0.0  # (15)
         for k in range(3):
             problem.free[p, k] = contacts.acceleration[p, k] + memory[p, first + TURNING + k]
-    sliding = slip_directions(contacts, memory, way)
+    sliding = slip_directions(contacts, memory, problem.slip)
     status = 1
     if sliding == contacts.number[0] and sliding <= MOST:
         status = solve_sliding(problem, scratch)
     if status == 1:
-        status = solve_on_cone(problem, way)
+        status = solve_on_cone(problem, sliding)
     name_motions(problem)
     return status
 
@@ -243,6 +229,11 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
     problem = begin_problem(contacts, 1.0, SLOW, memory, force, mode, scratch)
     free, end, restitution = problem.free, problem.end, parameters.restitution
     status = 0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        problem.slip[p, 0], problem.slip[p, 1] = 0.0, 0.0
+        if dt > 0.0:  # an impulse without a collision ends the slip
+            memory[p, MODE] = STICK
     for _ in range(HALVINGS):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
@@ -253,7 +244,7 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
         status, _ = solve_contacts(problem)  # (20)-(21)
         if restitution == 0.0:
             break
-        move(problem)
+        find_motions(problem)
         created, lost = 0.0, 0.0  # twice the work of the impulses, by the mean of the velocities
         for i in range(contacts.number[0]):
             p = contacts.points[i]
@@ -313,11 +304,10 @@ class AccelerationComplementarity(EventLaw):
     def in_steps(self) -> TimeStepping:
         return TimeStepping(restitution=self.restitution)
 
-    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
-        n = min(points, MOST)
+    def scratch(self, size: Size) -> Scratch:
+        n = min(size.points, MOST)
         return Scratch(
-            problem=contact_scratch(points, bodies).problem,
-            way=np.zeros((points, 2)),
+            problem=problem_scratch(size),
             floats=np.zeros(n * (n + 2) + newton_floats(n)),
             integers=np.zeros(newton_integers(n), dtype=np.int64),
         )

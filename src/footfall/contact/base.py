@@ -49,7 +49,7 @@ from footfall.contact.trial import check_foreign, is_foreign
 from footfall.errors import LawError, did_you_mean
 from footfall.given_numbers import is_number
 from footfall.solve.contacts import SLIDE, STICK, coupled_signature
-from footfall.solve.effort import STANDING_STEPS
+from footfall.solve.problem import Size
 
 
 class NativeContact(NamedTuple):
@@ -157,33 +157,14 @@ class CoupledLaw(Law):
     operator: ClassVar[bool] = True
     kernel: ClassVar[Callable[..., Any]]
 
-    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Any:
-        """The scratch arrays of the kernel for so many points and contact bodies: a ``NamedTuple`` of arrays of float64
-        or int64, or of further such tuples. A law that needs none leaves this out.
+    def scratch(self, size: Size) -> Any:
+        """The scratch arrays of the kernel for so many points, contact bodies and degrees of freedom: a ``NamedTuple``
+        of arrays of float64 or int64, or of further such tuples. A law that needs none leaves this out.
 
         Nothing in them outlasts a step. Their number, types, dimensions and initial values are the same for all options
-        of a law; only sizes may differ. ``lean`` is for a GPU, where :mod:`footfall.engine.worlds.card` replaces the
-        solvers that need most of them.
+        of a law; only sizes may differ.
         """
         return None
-
-    def scratch_beside(self, points: int, bodies: int) -> Any:
-        """The same on a GPU where points of bodies other than feet are near the ground."""
-        return self.scratch(points, bodies, lean=True)
-
-    def defers(self) -> bool:
-        """Whether it lays out a contact problem, in ``scratch.problem``, that lanes of a GPU solve together."""
-        return hasattr(self.scratch(1, 1, lean=True), "problem")
-
-    def is_usual(self) -> bool:
-        """Whether all options are common ones. On a GPU rarely used code is then left out: compiling takes a quarter of
-        the time, and code that is never reached would still take registers and cache space.
-        """
-        return True
-
-    def standing_steps(self) -> float:
-        """What a step may cost at most, in steps of the robot as it stands, see :mod:`footfall.solve.effort`."""
-        return STANDING_STEPS
 
     def pointer(self) -> Any:
         """The compiled kernel, of the signature the engine calls."""
@@ -201,7 +182,7 @@ def scratch_type(law: CoupledLaw) -> Any:
     if kind not in _scratch_types:
         from footfall.compiled import reference_to
 
-        sample = law.scratch(1, 1)
+        sample = law.scratch(Size(1, 1, 1))
         _scratch_types[kind] = None if sample is None else reference_to(sample)
     return _scratch_types[kind]
 

@@ -23,11 +23,9 @@ from footfall.compiled.meeting import meet
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
-from footfall.solve.contact_guess import MODE
-from footfall.solve.contact_problem import contact_scratch, deferred_scratch, solve_contacts
+from footfall.solve.contact_problem import solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
-from footfall.solve.effort import UNBOUNDED
-from footfall.solve.problem import ProblemScratch, begin_problem
+from footfall.solve.problem import MODE, ProblemScratch, Size, begin_problem, problem_scratch
 from footfall.solve.selection.prediction import predict, write_modes
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search
@@ -187,13 +185,7 @@ def find_states(problem, desk, signals, rules):
     """Forces, modes and signals of states that break no rule, sought from those in ``desk.code`` on. Gives the law's
     status.
     """
-    effort = problem.contacts.effort
-    left = effort[0]
-    if rules.warm == 0.0:
-        effort[0] = UNBOUNDED
     rank, tried, agreed = search(problem.contacts, problem.step, problem.memory, desk, rules)
-    if rules.warm == 0.0:
-        effort[0] = left
     return write_found(problem, desk, signals, rules, rank, tried, agreed)
 
 
@@ -236,9 +228,9 @@ class ConstraintSelection(CoupledLaw):
     the centre of pressure reaches the edge of what is clamped. Without it, a rotation is released when a vertex would
     pull, with the load spread over the sole as an affine function, by more than ``pull`` (N). A ``pull`` above zero is
     the paper's thresholded model, in which the ground pulls that much and the centre of pressure leaves the sole.
-    ``warm=False`` starts every search without the last state and lets it run until no state is left to try; it serves
-    to measure what the warm start saves. ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2
-    x``; if left out, a velocity ends within the step, and a position error falls to 1/e in 20 steps.
+    ``warm=False`` starts every search without the last state; it serves to measure what the warm start saves. ``alpha``
+    and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2 x``; if left out, a velocity ends within the
+    step, and a position error falls to 1/e in 20 steps.
 
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
@@ -254,7 +246,7 @@ class ConstraintSelection(CoupledLaw):
         mode: search until no rule is broken, or predict at a fixed cost.
         cop_rule: a rotation is released when the centre of pressure reaches the edge.
         pull: N, force with which a vertex may pull where cop_rule is off.
-        warm: searches begin with the last state, and end when they have used their share of a step's work.
+        warm: searches begin with the last state.
         alpha: 1/s, Baumgarte's gain of velocities; left out, they end within a step.
         beta: 1/s, Baumgarte's gain of positions; left out, errors fall to 1/e in 20 steps.
     """
@@ -287,16 +279,8 @@ class ConstraintSelection(CoupledLaw):
         fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 
-    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
-        problem = contact_scratch(points, bodies, lean=lean).problem
-        return Scratch(problem, make_desk(points, bodies, PLACES, problem.least))
-
-    def scratch_beside(self, points: int, bodies: int) -> Scratch:
-        problem = deferred_scratch(points, bodies).problem
-        return Scratch(problem, make_desk(1, 1, 1, problem.least))  # no states are searched there
-
-    def is_usual(self) -> bool:
-        return self.mode == "exact"
+    def scratch(self, size: Size) -> Scratch:
+        return Scratch(problem_scratch(size), make_desk(size.points, size.bodies, PLACES))
 
     def resolve(self, setting: Setting) -> Parameters:
         dt = setting.dt

@@ -26,13 +26,10 @@ from footfall.arguments import public
 from footfall.compiled import inlined, kernel
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
-from footfall.solve.contact_guess import MEMORY_SIZE, MODE
-from footfall.solve.contact_problem import ContactScratch, contact_scratch, deferred_scratch, solve_contacts
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
-from footfall.solve.delassus import ANY
-from footfall.solve.friction_limits import to_contact_frames, to_world_frames
-from footfall.solve.minimum_norm import spread
-from footfall.solve.problem import begin_problem
+from footfall.solve.contact_problem import solve_contacts
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames, to_world_frames
+from footfall.solve.minimum_norm import LeastScratch, least_scratch, spread
+from footfall.solve.problem import ANY, MEMORY_SIZE, MODE, ProblemScratch, Size, begin_problem, problem_scratch
 from footfall.solve.rigid_motion import make_rigid
 
 #: Acceleration below which nothing is missing, m/s2.
@@ -47,6 +44,11 @@ class Parameters(NamedTuple):
     eps: float  # m
     consistent: float  # 1, or 0 for the paper's saturation
     lead_back: float  # 1, or 0 for (17) alone
+
+
+class Scratch(NamedTuple):
+    problem: ProblemScratch
+    least: LeastScratch
 
 
 @inlined
@@ -73,7 +75,7 @@ def excess_accelerations(problem, dt, parameters):
 
 
 @kernel
-def saturated(problem):
+def saturated(problem, least):
     """The least forces of (18) with the paper's limits (19)-(20), point by point."""
     contacts, memory, force, free = problem.contacts, problem.memory, problem.force, problem.free
     for i in range(contacts.number[0]):
@@ -82,7 +84,7 @@ def saturated(problem):
         for k in range(3):
             free[p, k] = -free[p, k]
     to_world_frames(contacts, free, force)
-    spread(contacts, problem.kind, force, problem.least)  # (18)
+    spread(contacts, problem.kind, force, least)  # (18)
     to_contact_frames(contacts, force)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -105,7 +107,7 @@ def linearizing_penalty(contacts, dt, memory, force, mode, scratch, signals, par
         problem.kind[p] = problem.target[p] == 0.0
     make_rigid(contacts, problem.kind, problem.free, problem.local)
     if parameters.consistent == 0.0:
-        saturated(problem)
+        saturated(problem, scratch.least)
         return 0
     status, _ = solve_contacts(problem)
     return status
@@ -159,14 +161,8 @@ class LinearizingPenalty(CoupledLaw):
         known = ("consistent", "paper")
         check(self.saturation in known, self.name, "saturation", self.saturation, "'consistent' or 'paper'")
 
-    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> ContactScratch:
-        return contact_scratch(points, bodies, lean=lean)
-
-    def scratch_beside(self, points: int, bodies: int) -> ContactScratch:
-        return deferred_scratch(points, bodies, spreads=self.saturation == "paper")
-
-    def is_usual(self) -> bool:
-        return self.saturation == "consistent"
+    def scratch(self, size: Size) -> Scratch:
+        return Scratch(problem_scratch(size), least_scratch(size.bodies if self.saturation == "paper" else 0))
 
     def resolve(self, setting: Setting) -> Parameters:
         kv = -math.expm1(-self.kv * setting.dt) / setting.dt

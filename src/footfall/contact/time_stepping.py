@@ -8,7 +8,6 @@ pyramid, which makes the problem linear (:mod:`footfall.solve.faceted`).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -18,11 +17,9 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
-from footfall.solve.contact_guess import MEMORY_SIZE
-from footfall.solve.contact_problem import contact_scratch, deferred_scratch, solve_contacts
-from footfall.solve.delassus import ANY
-from footfall.solve.faceted import solve_with_facets
-from footfall.solve.problem import ProblemScratch, begin_problem
+from footfall.solve.contact_problem import solve_contacts
+from footfall.solve.faceted import FacetScratch, facet_scratch, solve_with_facets
+from footfall.solve.problem import ANY, MEMORY_SIZE, ProblemScratch, Size, begin_problem, problem_scratch
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
@@ -97,7 +94,7 @@ def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameter
     if parameters.facets == 0.0:
         status, _ = solve_contacts(problem)  # (24)-(26)
     else:
-        status, _ = solve_with_facets(problem, int(parameters.facets))
+        status, _ = solve_with_facets(problem, scratch.facets, int(parameters.facets))
     if weaker:
         restore_friction(contacts, scratch.kept)
     return status
@@ -106,6 +103,7 @@ def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameter
 class Scratch(NamedTuple):
     problem: ProblemScratch
     kept: np.ndarray  # (P, 2) static and dynamic friction of the ground
+    facets: FacetScratch
 
 
 @public
@@ -158,14 +156,9 @@ class TimeStepping(CoupledLaw):
         check(whole, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
         check_range(self, "correction", 0.0, 1.0)
 
-    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
-        return Scratch(contact_scratch(points, bodies, self.facets, lean=lean).problem, np.zeros((points, 2)))
-
-    def scratch_beside(self, points: int, bodies: int) -> Scratch:
-        return Scratch(deferred_scratch(points, bodies).problem, np.zeros((points, 2)))
-
-    def standing_steps(self) -> float:
-        return super().standing_steps() if self.cone == "exact" else math.inf  # pivoting takes as long as it takes
+    def scratch(self, size: Size) -> Scratch:
+        few = size.points if self.cone == "polyhedral" else 0
+        return Scratch(problem_scratch(size), np.zeros((size.points, 2)), facet_scratch(few, self.facets))
 
     def resolve(self, setting: Setting) -> Parameters:
         gravity = setting.robot.weight / setting.robot.mass

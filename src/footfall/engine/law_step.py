@@ -6,8 +6,7 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.bending import bend_points
-from footfall.engine.clearance import SOUGHT
-from footfall.engine.constraints.active_set import ENOUGH, EXACT, FEW, HALVINGS, LAST_ROUND, ROUNDS, SOME, STALLED
+from footfall.engine.constraints.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
@@ -31,22 +30,12 @@ from footfall.engine.mobility import (
     gather,
     half_solve,
     mobility,
+    weigh_columns,
 )
 from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import release_all, roll_all_points
-from footfall.engine.other_bodies.points import LOOKS
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
-from footfall.solve.effort import (
-    bodies_near,
-    evaluation_cost,
-    made_cost,
-    round_cost,
-    rows_cost,
-    solving_cost,
-    standing_cost,
-    step_cost,
-)
 
 
 @inlined
@@ -59,6 +48,7 @@ def ask(law, points, contacts, scratch, signals, values, dt):
 def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
     """Forces of a coupled law on the robot whose half-solved smooth force is in ``qacc``, where they are added."""
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+    weigh_columns(world, contacts)
     if rows.number[1] > 0:
         reduce_mobility(world, points, contacts, scratch.half, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
@@ -189,10 +179,10 @@ def solve_in_turn(world, points, contacts, scratch, constraints):
 
 
 @inlined
-def constrained_step(world, points, contacts, scratch, conditions, laws, effort):
+def constrained_step(world, points, contacts, scratch, conditions, laws):
     """Forces of a coupled law (if ``plan.operator``), of all constraint rows, and the acceleration they give.
 
-    ``effort`` is what solving may cost, see :mod:`footfall.solve.effort`. Gives the law's status.
+    Returns the law's status.
     """
     constraints, operator = conditions.constraints, conditions.plan.operator
     joints, shared = constraints.joints, constraints.shared
@@ -205,8 +195,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
         gather(points, contacts, scratch.centroid)
         if rows > 0:
             keep_memory(points, scratch, points.mode.size)
-    status, found, bodies = 0, False, bodies_near(contacts)
-    contacts.effort[0] = effort
+    status, found = 0, False
     for turn in range(ROUNDS):
         copy(world.qacc, world.qfrc_smooth)
         if joints.kind.size > 0:
@@ -224,13 +213,9 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
         finish_solve(world, world.qacc)
         if rows == 0 or rows_agree(world, constraints, turn, not asked):
             return status if shared.number[2] == 0 else 1
-        contacts.effort[0] -= round_cost(world.qvel.size, contacts.number[0], bodies)
-        contacts.effort[0] -= rows_cost(world.qvel.size, shared.number[0], shared.number[1], bodies)
         if asked and status == 0:
             found = True
             keep_solved(points, contacts, scratch)
-        if asked and contacts.effort[0] <= LAST_ROUND * effort:
-            break
     if asked:
         if found:
             fetch_solved(points, contacts, scratch)
@@ -250,21 +235,6 @@ def foot_step(world, points, contacts, law, scratch, signals, values, dt):
 
 
 @inlined
-def cost_standing(world, points, loops):
-    """Cost of a step of the robot at rest; ``loops`` is the number of constraint rows of its loops."""
-    others = points.others
-    return standing_cost(world.qvel.size, loops, float(others.feet), others.first + others.body.size)
-
-
-@inlined
-def cost_of_state(world, points, contacts, conditions):
-    """What an evaluation of this state costs, beside what the law counts."""
-    nv, rows, sought = world.qvel.size, conditions.constraints.shared.number[0], conditions.clearance.looks[SOUGHT]
-    made = made_cost(nv, rows, world.ncon[0] if rows > 0 else 0, sought)
-    return evaluation_cost(nv, made, rows, bodies_near(contacts), points.others.counters[LOOKS], conditions.plan.price)
-
-
-@inlined
 def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained):
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
     plan = conditions.plan
@@ -281,6 +251,4 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
             velocities(world.cvel, world.subtree_com, points, contacts)
             point_forces(points, contacts, laws.point, laws.values, scratch.slip)
             add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    most = step_cost(cost_standing(world, points, plan.loops), plan.standing_steps)
-    effort = solving_cost(most, most, cost_of_state(world, points, contacts, conditions))
-    return max(status, constrained_step(world, points, contacts, scratch, conditions, laws, effort))
+    return max(status, constrained_step(world, points, contacts, scratch, conditions, laws))

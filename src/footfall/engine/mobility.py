@@ -159,6 +159,14 @@ def half_solved_jacobian(world, points, k, centre, h):
 
 
 @inlined
+def clear_slot(h):
+    """Clear the rows of H of a slot, which may have been another body's."""
+    for j in range(h.shape[0]):
+        for c in range(6):
+            h[j, c] = 0.0
+
+
+@inlined
 def mobility(world, points, contacts, centroid, half, block):
     """Fill ``contacts.mobility`` for the feet with near points; ``half`` (K, nv, 8) and ``block`` (6, 8) are scratch.
 
@@ -168,6 +176,7 @@ def mobility(world, points, contacts, centroid, half, block):
     for k in range(points.body.size):
         if near[k] == near[k + 1]:
             continue
+        clear_slot(half[k])
         half_solved_jacobian(world, points, k, centroid[k], half[k])
         for m in range(k + 1):
             if near[m] == near[m + 1]:
@@ -186,3 +195,11 @@ def mobility(world, points, contacts, centroid, half, block):
                 for c in range(6):
                     out[6 * k + r, 6 * m + c] = block[r, c]
                     out[6 * m + c, 6 * k + r] = block[r, c]
+
+
+@inlined
+def weigh_columns(world, contacts):
+    """Let the columns of ``contacts.response`` be those of the robot: H, each with the weight D^-1."""
+    contacts.number[2] = world.qvel.size
+    for j in range(world.qvel.size):
+        contacts.weight[j] = world.qLDiagInv[j]

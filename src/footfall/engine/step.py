@@ -64,9 +64,6 @@ class Plan(NamedTuple):
 
     dt: float  # s
     margin: float  # m
-    loops: float  # constraint rows that close loops
-    price: float  # of a look at the ground, see :mod:`footfall.solve.effort`
-    standing_steps: float  # what a step may cost, in steps of the robot as it stands
     coupled: int
     operator: int  # the coupled law needs the Delassus operator
     native: int  # the law is MuJoCo's

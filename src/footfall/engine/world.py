@@ -19,7 +19,6 @@ from footfall.engine.soft_contacts import SoftContacts
 from footfall.engine.stages import Servos, damping_servos
 from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts
-from footfall.solve.effort import UNBOUNDED
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -128,7 +127,7 @@ class Scratch(NamedTuple):
 
     slip: np.ndarray  # (2, 2)
     centroid: np.ndarray  # (K, 3)
-    half: np.ndarray  # (K, nv, 8)
+    half: np.ndarray  # (K, nv or more, 8) H, the same as ``contacts.response``
     block: np.ndarray  # (6, 8)
     generalised: np.ndarray  # (nv,)
     wrench: np.ndarray  # (6,)
@@ -217,18 +216,20 @@ def with_size(points: Points, contacts: Contacts, size: int) -> tuple[Points, Co
     seen = {name: array[:count] for name, array in contacts._asdict().items()}
     seen |= {
         "number": contacts.number,
-        "effort": contacts.effort,
         "near": contacts.near[: slots + 1],
         "mobility": np.zeros((6 * slots, 6 * slots)),
+        "response": contacts.response[:slots],
+        "weight": contacts.weight,
     }
     return points._replace(**rows, others=others), contacts._replace(**seen)
 
 
-def make_contacts(points: Points, static_friction: float, dynamic_friction: float) -> Contacts:
-    """Empty arrays for what a coupled law sees."""
-    count, feet = len(points.local), len(points.body)
+def make_contacts(points: Points, static_friction: float, dynamic_friction: float, rows: int = 0) -> Contacts:
+    """Empty arrays for what a coupled law sees, with room for the answers of so many constraint rows."""
+    count, feet, nv = len(points.local), len(points.body), points.chain.shape[1]
+    columns = nv + min(rows, nv)
     return Contacts(
-        number=np.zeros(2, dtype=np.int64),
+        number=np.zeros(4, dtype=np.int64),
         points=np.zeros(count, dtype=np.int64),
         body=np.searchsorted(points.begin, np.arange(count), side="right").clip(max=feet) - 1,
         near=np.zeros(feet + 1, dtype=np.int64),
@@ -241,19 +242,20 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
         bias=np.zeros((count, 3)),
         arm=np.zeros((count, 3)),
         mobility=np.zeros((6 * feet, 6 * feet)),
+        response=np.zeros((feet, columns, 8)),
+        weight=np.zeros(columns),
         static_friction=np.full(count, static_friction),
         dynamic_friction=np.full(count, dynamic_friction),
-        effort=np.full(1, UNBOUNDED),
     )
 
 
-def make_scratch(model: mujoco.MjModel, points: Points, signals: int) -> Scratch:
+def make_scratch(model: mujoco.MjModel, points: Points, contacts: Contacts, signals: int) -> Scratch:
     """Scratch space for the step."""
     count, feet, nv = len(points.local), len(points.body), model.nv
     return Scratch(
         slip=np.zeros((2, 2)),
         centroid=np.zeros((feet, 3)),
-        half=np.zeros((feet, nv, 8)),
+        half=contacts.response,
         block=np.zeros((6, 8)),
         generalised=np.zeros(nv),
         wrench=np.zeros(6),
@@ -273,13 +275,6 @@ def make_constraints(made: MadeRows, joints: JointRows, shared: SharedRows) -> C
     """The constraints of a run: ``joints``, which MuJoCo does not make, and room for those that it makes."""
     own = JointRows(*(array.copy() for array in joints))
     return Constraints(own, shared, made, *np.zeros((3, len(shared.weighed))))
-
-
-def with_slots(constraints: Constraints, slots: int) -> Constraints:
-    """The same with room for what the rows answer to forces on ``slots`` bodies."""
-    shared = constraints.shared
-    answer = np.zeros((len(shared.answer), 6 * slots))
-    return constraints._replace(shared=shared._replace(answer=answer))
 
 
 def make_guard(model: mujoco.MjModel) -> Guard:

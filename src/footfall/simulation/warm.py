@@ -54,7 +54,7 @@ def compile_worlds() -> None:
 
 #: Jobs beside the loops that take long, the longest first.
 LONG = (
-    "footfall.solve.contact_search.solve_by_few",
+    "footfall.solve.contact_problem.search",
     "controller-walk",
     "controller-balance",
     "law-constraint-selection",

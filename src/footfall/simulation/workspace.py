@@ -8,7 +8,6 @@ no run is using. A workspace belongs to one run at a time, so that runs in sever
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -53,7 +52,6 @@ from footfall.engine.world import (
     make_scratch,
     make_world,
     with_size,
-    with_slots,
 )
 from footfall.ground import Ground
 from footfall.robot import Robot
@@ -61,7 +59,7 @@ from footfall.simulation.controls import no_control
 from footfall.simulation.setup import RunModel, Setup
 from footfall.simulation.task import no_pushes
 from footfall.solve.contacts import Contacts, coupled_signature
-from footfall.solve.effort import FLAT, OF_A_FUNCTION, UNEVEN
+from footfall.solve.problem import Size
 from footfall.standing import reach
 
 #: How fast the gap to uneven ground may change per metre travelled: as on a slope of 60 degrees.
@@ -109,9 +107,6 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
     plan = step.Plan(
         dt=sim.dt,
         margin=law.near(sim.dt),
-        loops=of_model.loops,
-        price=_price(ground),
-        standing_steps=law.standing_steps() if isinstance(law, CoupledLaw) else math.inf,
         coupled=int(law.coupled),
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),
@@ -125,7 +120,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         record_every=1,
     )
     kind = (law.memory_size, around(sim, [ground]))
-    room = _room(law, robot.point_count, len(robot.feet))
+    room = _room(law, Size(robot.point_count, len(robot.feet), model.nv))
     return Prepared(
         points=_points(sim.scene, robot, *kind),
         guard=of_model.guard,
@@ -146,25 +141,18 @@ class _OfModel(NamedTuple):
     rich: bool  # tendons, flexes: MuJoCo does all of its velocity stage
     damped: bool  # whether joints or servos damp
     shared_rows: int
-    loops: float  # constraint rows that close loops
     guard: Guard
 
 
 @lru_cache(maxsize=MODELS)
 def _of_model(scene: RunModel) -> _OfModel:
-    model, equal = scene.model, list(scene.model.eq_type)
+    model = scene.model
     return _OfModel(
         rich=bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
         damped=bool((model.dof_damping > 0).any() or damping_servos(model).dof.size),
         shared_rows=most_shared_rows(scene.rows, contacts=not scene.widened.never),
-        loops=3.0 * equal.count(int(mujoco.mjtEq.mjEQ_CONNECT)) + 6.0 * equal.count(int(mujoco.mjtEq.mjEQ_WELD)),
         guard=make_guard(scene.rows),
     )
-
-
-def _price(ground: Ground) -> float:
-    """What a look at a ground costs."""
-    return FLAT if ground.flat else OF_A_FUNCTION if ground.height_function is not None else UNEVEN
 
 
 @lru_cache(maxsize=MODELS)
@@ -178,16 +166,16 @@ def _spare(scene: RunModel, kind: Any) -> deque[Any]:
     return deque(maxlen=IDLE)
 
 
-def _room(law: Law, points: int, bodies: int) -> Any:
+def _room(law: Law, size: Size) -> Any:
     """Those of a law's options on which the arrays of a workspace depend."""
-    made = tuple(_sizes(one) for one in _scratch_of(law, points, bodies))
+    made = tuple(_sizes(one) for one in _scratch_of(law, size))
     return (*made, law.tolerance, law.in_steps().margin) if isinstance(law, EventLaw) else made
 
 
-def _scratch_of(law: Law, points: int, bodies: int) -> list[Any]:
+def _scratch_of(law: Law, size: Size) -> list[Any]:
     """What a law computes in, or None; of an event-driven one then that of the time-stepping law it falls back on."""
     asked = [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
-    return [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in asked]
+    return [one.scratch(size) if isinstance(one, CoupledLaw) else None for one in asked]
 
 
 def _sizes(value: Any) -> Any:
@@ -301,7 +289,9 @@ class Workspace:
         self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
         self.warned: np.ndarray = self.data.warning.number  # (kinds,) how often MuJoCo warned, live
         self._points = own_copy(shared.points)
-        self._contacts = make_contacts(self._points, ground.static_friction, ground.dynamic_friction)
+        self._contacts = make_contacts(
+            self._points, ground.static_friction, ground.dynamic_friction, shared.shared_rows
+        )
         self._laws = shared.laws
         self._world, self._few = ByReference(self.world), ByReference(make_tape(model, 0, 0, 0))
         self._loop: ByReference | None = None
@@ -312,7 +302,7 @@ class Workspace:
             constraints=make_constraints(
                 make_made_rows(sim.scene.rows, self.data),
                 sim.scene.joints,
-                make_shared_rows(model, len(sim.robot.feet), shared.shared_rows),
+                make_shared_rows(model, shared.shared_rows),
             ),
             native=sim.scene.native.copy(),
             pushes=no_pushes(),
@@ -340,8 +330,9 @@ class Workspace:
                 ground=sim.ground,
                 margin=law.in_steps().near(sim.dt),
             )
-        of_laws = [None if one is None else ByReference(one) for one in _scratch_of(law, count, slots)]
-        scratch, laws = make_scratch(self.model, points, signals), _computing_in(self._laws, of_laws)
+        room = Size(count, slots, contacts.response.shape[1])
+        of_laws = [None if one is None else ByReference(one) for one in _scratch_of(law, room)]
+        scratch, laws = make_scratch(self.model, points, contacts, signals), _computing_in(self._laws, of_laws)
         return Room(points, contacts, scratch, conditions, laws, flow, of_laws)
 
     def serve(self, sim: Setup, shared: Prepared) -> None:
@@ -385,10 +376,6 @@ class Workspace:
         self._points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
         if size not in self._rooms:
             self._rooms[size] = self._make_room(sim, size, before.conditions, 0)
-            slots = len(self._rooms[size].points.body)
-            constraints = with_slots(before.conditions.constraints, slots)
-        else:
-            constraints = self._rooms[size].conditions.constraints
         self.size, self.room = size, self._rooms[size]
         room, known, run = self.room, before.scratch, before.conditions
         if room is not before:
@@ -400,7 +387,7 @@ class Workspace:
                 carry_over(before.flow, room.flow)
         room.points = room.points._replace(others=with_places(self._points.others, size))
         room.scratch = room.scratch._replace(signals=known.signals, back=known.back, clock=known.clock)
-        room.conditions = run._replace(constraints=constraints)
+        room.conditions = run
 
     def _changing(self) -> Iterator[np.ndarray]:
         """All arrays that one step leaves to the next, and the small scratch arrays.

@@ -23,6 +23,7 @@ from footfall.simulation.controls import no_control
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
 from footfall.simulation.worlds_given import Inputs
+from footfall.solve.problem import Size
 from footfall.standing import at_home
 
 
@@ -30,8 +31,6 @@ def make_engine(inputs: Inputs, *, device: str, single: bool, threads: int | Non
     """The engine that steps worlds on a ``device``, in ``single`` or double precision."""
     setup, surface, count = inputs.setup, inputs.surface, inputs.count
     law, surroundings = setup.law, around(setup, inputs.grounds)
-    if device != "cpu" and solves_contacts(law) and not law.defers():
-        surroundings = surroundings._replace(wanted=False)  # lanes solve what they can for feet alone
     every = make_points(setup.scene.model, setup.robot, law.memory_size, surroundings)
     feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
     layout = _Layout(setup, make_tree(setup.scene.model), every, feet)
@@ -88,7 +87,8 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
     law, every, feet = layout.setup.law, layout.every, layout.feet
 
     def scratch(points: Points) -> Any:
-        return law.scratch(len(points.local), len(points.body)) if isinstance(law, CoupledLaw) else None
+        size = Size(len(points.local), len(points.body), layout.setup.scene.model.nv)
+        return law.scratch(size) if isinstance(law, CoupledLaw) else None
 
     small, large = (layout.space(len(points.local), len(points.body), operator=True) for points in (feet, every))
     shapes = layout.state(len(every.local), len(every.others.body)), small, large
@@ -96,22 +96,15 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
 
 
 def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
-    from footfall.engine.worlds.card import Card, Lying
     from footfall.engine.worlds.every_body import every_sole
+    from footfall.engine.worlds.gpu import Gpu
 
-    law, feet = layout.setup.law, layout.feet
-    operator = solves_contacts(law)
     soles, rest = every_sole(layout.every, layout.tree)
     points, bodies = len(soles.local), len(rest.body)
     robot = Robot(layout.tree, soles, layout.setup.scene.joints, rest)
-    space = layout.space(points, len(soles.body), operator=operator)
-    lying = None
-    if operator and bodies > 0:  # a step needs little space while feet alone are near the ground
-        lying = Lying(robot, space)
-        robot = layout.robot_on_feet(rest)
-        space = layout.space(len(feet.local), len(feet.body), operator=operator)
+    space = layout.space(points, len(soles.body), operator=solves_contacts(layout.setup.law))
     shapes = layout.state(points, bodies), space
-    return Card(robot, shapes, count, law, surface, single=single, every_body=bodies > 0, lying=lying)
+    return Gpu(robot, shapes, count, layout.setup.law, surface, single=single, every_body=bodies > 0)
 
 
 def _functions(law: Law, surface: Any) -> Functions:

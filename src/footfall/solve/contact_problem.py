@@ -1,71 +1,182 @@
-"""The contact problem that rigid and prescribed-acceleration laws share, on the exact Coulomb cone.
+"""The one ladder by which a contact problem is solved, see :mod:`footfall.solve.problem`.
 
-Motions of the points (velocities at the end of a step, or accelerations less the wanted ones) are ``u = free + step G
-f``. Sought are forces with ``0 <= u_n - target _|_ f_n >= 0`` and friction inside the cone; where ``u_t`` is not zero,
-friction is on the cone and opposes it.
+1. Feet that stood in the last step are held: the least forces that stop all points, in closed form
+   (:mod:`footfall.solve.held_feet`). Most steps end here.
+2. Newton's method on all near points, from the last forces (:mod:`footfall.solve.newton`).
+3. Where it does not converge, some sweeps of Gauss-Seidel (:mod:`footfall.solve.gauss_seidel`), which comes near a
+   solution from any start, and Newton again, ``TRIES`` times.
 
-Most steps look like the one before. So the kind of each point (open, held, sliding with a direction of friction) is
-guessed from the last step, the resulting linear problem is solved by the least forces, and the guess is checked and
-corrected, a few times. Where that does not converge, the problem of the few points that carry each foot is solved by
-other methods (:mod:`footfall.solve.contact_search`), within a budget.
+What is not solved then is told: the status is 1, and the forces are scaled down so that they add no energy.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from footfall.compiled import inlined, separate
-from footfall.solve.contact_guess import (
-    DIRECTION,
-    GUESSES,
-    GUESSING,
-    MODE,
-    SIZE,
-    all_held,
-    guess,
-    hold_all,
-    missing_accelerations,
-    solve_by_guessing,
-)
-from footfall.solve.contact_search import (
-    FEW_GUESSES,
-    guesses_missed,
-    keep_forces,
-    search_floats,
-    search_integers,
-    solve_by_few,
-)
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
-from footfall.solve.effort import affordable, guess_cost
-from footfall.solve.friction_limits import to_contact_frames
-from footfall.solve.problem import NO_MORE, ProblemScratch, problem_scratch, problem_type
-from footfall.solve.steady_feet import least_scratch
+from footfall.compiled import inlined, kernel, separate
+from footfall.compiled.lanes import lane, wait
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames
+from footfall.solve.gauss_seidel import find_motions, gauss_seidel
+from footfall.solve.held_feet import spread_over_held_feet
+from footfall.solve.newton import SOLVED, solve_by_newton
+from footfall.solve.problem import ANY, MODE, known_slip, problem_type
+
+#: Largest difference between motions wanted of more than three points of a foot, which a rigid sole follows only if it
+#: is flat, in units of the motion that is none.
+UNEVEN = 1e3
+#: Share of the largest force that is rounding.
+ROUNDING = 1e-10
+#: How often Gauss-Seidel and Newton take turns, and the sweeps of a turn.
+TRIES, SWEEPS = 3, 20
+#: Relative change in the last sweep with which forces count as found.
+SETTLED = 1e-8
+
+
+@inlined
+def may_hold(problem):
+    """Whether every near point stuck in the last step or enters the ground, and soles can move as wanted."""
+    contacts, target = problem.contacts, problem.target
+    for b in range(contacts.near.size - 1):
+        first, last = contacts.near[b], contacts.near[b + 1]
+        for i in range(first, last):
+            p = contacts.points[i]
+            mode, level = problem.memory[p, MODE], target[contacts.points[first]]
+            if target[p] == ANY or mode == SLIDE or (mode == OPEN and problem.free[p, 2] >= target[p]):
+                return False
+            if last - first > 3 and abs(target[p] - level) > UNEVEN * problem.still:
+                return False
+    return True
+
+
+@inlined
+def hold(problem):
+    """The least forces that hold all points; False, with nothing changed, if the ground cannot give them."""
+    contacts, step, free, target = problem.contacts, problem.step, problem.free, problem.target
+    force, end, trial = problem.force, problem.end, problem.wanted
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame = contacts.frame[p]
+        x, y, z = -free[p, 0] / step, -free[p, 1] / step, (target[p] - free[p, 2]) / step
+        for k in range(3):
+            trial[p, k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
+    if not spread_over_held_feet(contacts, trial, True, problem.held):
+        return False
+    to_contact_frames(contacts, trial)
+    largest = 0.0
+    for i in range(contacts.number[0]):
+        f = trial[contacts.points[i]]
+        largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
+    slack = ROUNDING * largest
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        f, limit = trial[p], contacts.static_friction[p] * trial[p, 2] + slack
+        if f[2] < -slack or f[0] * f[0] + f[1] * f[1] > limit * limit:
+            return False
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            force[p, k] = trial[p, k]
+        end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, target[p]
+    return True
+
+
+@kernel
+def limit_work(problem):
+    """Scale forces that are not a solution so that they leave the least motion (Gauss's principle): then they add no
+    energy, however far from a solution they are.
+    """
+    contacts, free, target = problem.contacts, problem.free, problem.target
+    force, end = problem.force, problem.end
+    find_motions(problem)
+    linear, square = 0.0, 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        linear -= force[p, 2] * target[p] if target[p] != ANY else 0.0
+        for k in range(3):
+            linear += force[p, k] * free[p, k]
+            square += force[p, k] * (end[p, k] - free[p, k])
+    share = 1.0
+    if linear + square > 0.0:
+        share = min(1.0, max(0.0, -linear / square)) if square > 0.0 else 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            force[p, k] *= share
+            end[p, k] = free[p, k] + share * (end[p, k] - free[p, k])
 
 
 @inlined
 def conclude(problem):
     """Clip rounding errors outside the cone, and remember the mode of each point."""
-    contacts, still, memory = problem.contacts, problem.still, problem.memory
-    force, end, mode = problem.force, problem.end, problem.mode
+    contacts, force, end, mode = problem.contacts, problem.force, problem.end, problem.mode
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        f, u, frame = force[p], end[p], contacts.frame[p]
+        f, u = force[p], end[p]
         f[2] = max(0.0, f[2])
-        slides = math.sqrt(u[0] * u[0] + u[1] * u[1]) > still
+        slides = math.sqrt(u[0] * u[0] + u[1] * u[1]) > problem.still or known_slip(problem, p)
         limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
         f[0], f[1], _ = coulomb(f[0], f[1], limit * f[2])
         mode[p] = OPEN if f[2] == 0.0 else SLIDE if slides else STICK
-        memory[p, MODE] = mode[p]
-        if mode[p] == SLIDE:
-            size = math.sqrt(f[0] * f[0] + f[1] * f[1])
-            memory[p, SIZE] = size
-            for k in range(3):
-                memory[p, DIRECTION + k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
+        problem.memory[p, MODE] = mode[p]
+
+
+@kernel
+def sweep(problem):
+    """Some sweeps of Gauss-Seidel, by one lane; returns the last relative change."""
+    told = problem.newton.block
+    if lane() == 0:
+        change, _ = gauss_seidel(problem, SWEEPS, ROUNDING)
+        told[0, 0] = change
+    wait()
+    change = told[0, 0]
+    wait()
+    return change
+
+
+def search_signature() -> Any:
+    """What :func:`search` takes and returns."""
+    from numba import boolean, float64, int64, types
+
+    return types.Tuple([boolean, int64, float64])(problem_type())
+
+
+@kernel
+def try_once(problem, tries):
+    """Newton's method, after sweeps of Gauss-Seidel if there were ``tries`` before.
+
+    Returns whether a solution was found, the steps and sweeps taken, and the residual.
+    """
+    change, sweeps = 1.0, 0
+    if tries > 0:
+        change, sweeps = sweep(problem), SWEEPS
+    residual, steps = solve_by_newton(problem)
+    if residual > SOLVED and change <= SETTLED:
+        residual = min(change, SOLVED)
+        if lane() == 0:
+            find_motions(problem)
+    return residual <= SOLVED, sweeps + steps, residual
+
+
+@separate(search_signature)
+def search(problem):
+    """Newton's method, in turn with Gauss-Seidel where it does not converge.
+
+    Returns whether a solution was found, the steps and sweeps taken, and the residual.
+    """
+    found, iterations, residual = try_once(problem, 0)
+    for tries in range(1, TRIES + 1):
+        if found:
+            break
+        found, more, residual = try_once(problem, tries)
+        iterations += more
+    if not found:
+        limit_work(problem)
+    return found, iterations, residual
 
 
 def solver_signature() -> Any:
-    """What :func:`solve_contacts` takes and gives."""
+    """What :func:`solve_contacts` takes and returns."""
     from numba import int64, types
 
     return types.UniTuple(int64, 2)(problem_type())
@@ -75,50 +186,12 @@ def solver_signature() -> Any:
 def solve_contacts(problem):
     """Forces and modes of all near points, for a law that has written the motions of its problem.
 
-    Gives a law's status, and the number of guesses, pivots, steps and sweeps.
+    Returns a law's status, and the steps and sweeps taken.
     """
-    guess(problem)
-    return solve_from_guess(problem)
-
-
-@inlined
-def solve_from_guess(problem):
-    """The same from a guess: the kind of each point, and the friction of those that slide."""
-    contacts = problem.contacts
-    keep_forces(problem)  # the last ones, for Newton to begin with
-    missing_accelerations(problem)
-    iterations, found = 0, False
-    if not guesses_missed(problem):
-        iterations = 1
-        found = all_held(problem) and hold_all(problem)
-        if not found:
-            known = contacts.number[1] > 0 and problem.chosen[0] != NO_MORE  # Newton begins with points that do
-            most = FEW_GUESSES if known else GUESSES
-            most = affordable(GUESSING * contacts.effort[0], guess_cost(problem), most)
-            found, iterations = solve_by_guessing(problem, most if known else max(1, most))
-        to_contact_frames(contacts, problem.force)
+    found, iterations = False, 1
+    if may_hold(problem):
+        found = hold(problem)
     if not found:
-        found, more = solve_by_few(problem)
-        iterations += more
+        found, iterations, _ = search(problem)
     conclude(problem)
     return 0 if found else 1, iterations
-
-
-class ContactScratch(NamedTuple):
-    """Scratch of a law that solves a contact problem and needs no other."""
-
-    problem: ProblemScratch
-
-
-def contact_scratch(points: int, bodies: int, facets: int = 0, *, lean: bool = False) -> ContactScratch:
-    """What :func:`solve_contacts` needs, or the same on a cone with facets; ``lean`` is without pyramids, for GPUs."""
-    floats, integers = search_floats(points, facets, lean=lean), search_integers(points, facets, lean=lean)
-    return ContactScratch(problem_scratch(points, bodies, floats, integers))
-
-
-def deferred_scratch(points: int, bodies: int, *, spreads: bool = False) -> ContactScratch:
-    """What a problem needs that a law on a GPU lays out and does not solve (:mod:`footfall.solve.contact_lean`); with
-    that for the least forces if the law ``spreads`` forces itself.
-    """
-    problem = problem_scratch(points, bodies, 1, 1)
-    return ContactScratch(problem if spreads else problem._replace(least=least_scratch(1)))

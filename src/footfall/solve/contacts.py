@@ -21,7 +21,8 @@ class Contacts(NamedTuple):
     accelerations are those of the body's material point, in its contact frame.
     """
 
-    number: np.ndarray  # (2,) number of near points; how often the law was asked before in the same step
+    number: np.ndarray  # (4,) near points; how often the law was asked before in the same step; columns of ``response``
+    # in use; on a GPU, how far a search is
     points: np.ndarray  # (P,) which points these are, first `number` entries
     body: np.ndarray  # (P,) contact body of each point
     near: np.ndarray  # (K + 1,) where the near points of each body begin in `points`, and `number`
@@ -36,7 +37,8 @@ class Contacts(NamedTuple):
     mobility: np.ndarray  # (6K, 6K) acceleration (linear, angular) of the centroids per unit wrench, world frame
     static_friction: np.ndarray  # (P,)
     dynamic_friction: np.ndarray  # (P,)
-    effort: np.ndarray  # (1,) what solving may still cost in this step, see :mod:`footfall.solve.effort`
+    response: np.ndarray  # (K, C, 8) columns H of each body, six numbers of eight
+    weight: np.ndarray  # (C,) of each column: the mobility between two bodies is the sum of weight times H H^T
 
 
 @cache
@@ -47,8 +49,8 @@ def coupled_signature() -> Any:
         return types.Array(kind, ndim, "C")
 
     kinds = {"number": int64, "points": int64, "body": int64, "near": int64}
-    lists = ("number", "points", "body", "near", "gap", "static_friction", "dynamic_friction", "effort")
-    dims = {"frame": 3} | dict.fromkeys(lists, 1)
+    lists = ("number", "points", "body", "near", "gap", "static_friction", "dynamic_friction", "weight")
+    dims = {"frame": 3, "response": 3} | dict.fromkeys(lists, 1)
     fields = [array(kinds.get(name, float64), dims.get(name, 2)) for name in Contacts._fields]
     matrix, vector = array(float64, 2), array(float64, 1)
     contacts = Reference(types.NamedTuple(fields, Contacts))
@@ -68,3 +70,21 @@ def coulomb(x, y, limit):
         return x, y, STICK
     scale = limit / size
     return x * scale, y * scale, SLIDE
+
+
+@inlined
+def to_contact_frames(contacts, force):
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame, x, y, z = contacts.frame[p], force[p, 0], force[p, 1], force[p, 2]
+        for k in range(3):
+            force[p, k] = frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z
+
+
+@inlined
+def to_world_frames(contacts, force, world):
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame, f = contacts.frame[p], force[p]
+        for k in range(3):
+            world[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]

@@ -1,79 +1,154 @@
-"""The contact problem that laws share (:mod:`footfall.solve.contact_problem`), on a friction cone with facets."""
+"""The contact problem that laws share (:mod:`footfall.solve.problem`), on a friction cone with facets.
+
+The forces of Coulomb's exact cone come first, by the common ladder: they are the answer where nothing slides and the
+facets allow them, and say which points carry the robot. Lemke's method then solves the problem of those points, which
+are joined by points that enter the ground.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from footfall.compiled import inlined, kernel, separate
-from footfall.solve.chosen_points import choose_few, join, mark_end
-from footfall.solve.contact_guess import (
-    MODE,
-    all_held,
-    guess,
-    hold_all,
-    missing_accelerations,
-    solve_by_guessing,
-)
-from footfall.solve.contact_problem import conclude, solver_signature
-from footfall.solve.contact_search import (
-    JOININGS,
-    move,
-    slowest_motion,
-    solve_by_few,
-)
+import numpy as np
+
+from footfall.compiled import inlined, kernel, reference_to, separate
+from footfall.solve.contact_problem import conclude, hold, may_hold, search, solver_signature
 from footfall.solve.contacts import SLIDE
-from footfall.solve.delassus import dense_problem, hand_back
-from footfall.solve.effort import pivot_cost
-from footfall.solve.friction_limits import to_contact_frames
+from footfall.solve.gauss_seidel import find_motions, push_foot, wrench_row
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED
-from footfall.solve.pyramid import inside_polygon, solve_pyramid
+from footfall.solve.newton import SOLVED as ACCURATE
+from footfall.solve.problem import ANY, MODE
+from footfall.solve.pyramid import Dense, inside_polygon, pyramid_floats, pyramid_integers, solve_pyramid
 
-#: Share of a step's effort that Lemke's method may take; the rest is for the exact cone, where that fails.
-PIVOTING = 0.5
-#: How often the problem is solved while points that begin to slide change from static to dynamic friction.
-ROUNDS = 4
+#: Most points whose problem Lemke's method solves: its work grows with the third power of their number.
+MOST = 32
+#: How often the problem is solved while points that begin to slide change from static to dynamic friction, and while
+#: points that enter the ground join those that carry the robot.
+ROUNDS, JOININGS = 4, 12
 #: Share of a point's mobility below which a direction has none but rounding.
 IDLE = 1e-12
 
 
+class FacetScratch(NamedTuple):
+    """Scratch of Lemke's method for at most n = MOST points, whose number changes from step to step."""
+
+    chosen: np.ndarray  # (n,) the points that carry the robot
+    floats: np.ndarray
+    integers: np.ndarray
+
+
+def facet_scratch(points: int, facets: int) -> FacetScratch:
+    """The arrays of :class:`FacetScratch`."""
+    n = min(points, MOST)
+    floats = 9 * n * n + 8 * n + pyramid_floats(n, facets)
+    integers = pyramid_integers(n, facets)
+    return FacetScratch(np.zeros(n, dtype=np.int64), np.zeros(floats), np.zeros(integers, dtype=np.int64))
+
+
+@inlined
+def dense_problem(problem, scratch, count):
+    """The problem of the first ``count`` chosen points with its Delassus matrix written out."""
+    space, n = scratch.floats, count
+    a = 9 * n * n
+    b, c, d, e = a + 3 * n, a + 4 * n, a + 5 * n, a + 8 * n
+    dense = Dense(
+        space[:a].reshape((3 * n, 3 * n)),
+        space[a:b].reshape((n, 3)),
+        space[b:c],
+        space[c:d],
+        space[d:e].reshape((n, 3)),
+        space[e:],
+        scratch.integers,
+    )
+    write_out(problem, scratch.chosen, dense)
+    return dense
+
+
+@kernel
+def write_out(problem, chosen, dense):
+    """Fill a dense problem; points that slid have the friction of sliding ones."""
+    contacts, w, rows, moved = problem.contacts, dense.matrix, problem.rows, problem.moved
+    for i in range(dense.target.size):
+        p = chosen[i]
+        slid = problem.memory[p, MODE] == SLIDE
+        dense.friction[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
+        dense.target[i] = problem.target[p]
+        for k in range(3):
+            dense.free[i, k] = problem.free[p, k]
+            for c in range(moved.size):
+                moved[c] = 0.0
+            wrench_row(contacts, p, k, rows[0])
+            push_foot(contacts, contacts.body[p], rows[0], problem.step, moved)
+            for j in range(i + 1):
+                other = chosen[j]
+                b = contacts.body[other]
+                for m in range(3):
+                    wrench_row(contacts, other, m, rows[1])
+                    value = 0.0
+                    for c in range(6):
+                        value += rows[1, c] * moved[6 * b + c]
+                    w[3 * i + k, 3 * j + m], w[3 * j + m, 3 * i + k] = value, value
+
+
 @inlined
 def within_facets(problem, facets):
-    """Whether the facets allow the friction of every point while it sticks."""
-    contacts, memory, force = problem.contacts, problem.memory, problem.force
+    """Whether no point slides and the facets allow the friction of all."""
+    contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end
     for i in range(contacts.number[0]):
         p = contacts.points[i]
+        slides = (end[p, 0] ** 2 + end[p, 1] ** 2) ** 0.5 > problem.still
         limit = contacts.dynamic_friction[p] if memory[p, MODE] == SLIDE else contacts.static_friction[p]
-        if not inside_polygon(force[p, 0], force[p, 1], limit * force[p, 2], facets):
+        allowed = inside_polygon(force[p, 0], force[p, 1], limit * force[p, 2], facets)
+        if force[p, 2] > 0.0 and (slides or not allowed):
             return False
     return True
 
 
-@kernel
-def solve_by_pivoting(problem, facets):
-    """Lemke's forces, and motions: how it ended, and the pivots.
-
-    The problem is that of a few points, which are joined by points that enter the ground; see
-    :mod:`footfall.solve.contact_search`.
-    """
-    contacts = problem.contacts
-    count, slack = choose_few(problem, False), problem.still + slowest_motion(problem)
-    left = PIVOTING * contacts.effort[0]
-    kept, status, iterations = contacts.effort[0] - left, SOLVED, 0
-    for _ in range(JOININGS):
-        status, pivots, left = pivot_on_few(problem, facets, count, left)
-        contacts.effort[0] = left + kept
-        iterations += pivots
-        if status != SOLVED:
-            return status, iterations
-        count, joined = join(problem, slack, count)
-        if not joined:
-            mark_end(problem, count)
-            return SOLVED, iterations
-    return LIMIT, iterations
+@inlined
+def choose_loaded(problem, chosen):
+    """List the points that carry most, at most as many as there is room for; returns their number."""
+    contacts, count = problem.contacts, 0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if problem.force[p, 2] <= 0.0:
+            continue
+        place = min(count, chosen.size)
+        while place > 0 and problem.force[chosen[place - 1], 2] < problem.force[p, 2]:
+            if place < chosen.size:
+                chosen[place] = chosen[place - 1]
+            place -= 1
+        if place < chosen.size:
+            chosen[place] = p
+            count = min(count + 1, chosen.size)
+    return count
 
 
 @inlined
-def take_off_idle_friction(w, impulse):
+def join(problem, chosen, count):
+    """Add the point of each body that enters the ground fastest, unless it is there; returns the number then."""
+    contacts, end, target = problem.contacts, problem.end, problem.target
+    largest = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if target[p] != ANY:
+            largest = max(largest, abs(problem.free[p, 2]), abs(target[p]))
+    for b in range(contacts.near.size - 1):
+        worst, miss = -1, problem.still + ACCURATE * largest
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            if target[p] - end[p, 2] > miss:
+                worst, miss = p, target[p] - end[p, 2]
+        for i in range(count):
+            if chosen[i] == worst:
+                worst = -1
+        if worst >= 0 and count < chosen.size:
+            chosen[count] = worst
+            count += 1
+    return count
+
+
+@inlined
+def remove_idle_friction(w, impulse):
     """Remove friction along directions in which no force moves anything, such as those that a planar robot's rails
     bear: it is not determined, and zero is the least. ``w`` (3n, 3n) is the Delassus matrix, ``impulse`` (n, 3).
     """
@@ -96,25 +171,23 @@ def take_off_idle_friction(w, impulse):
         impulse[i, 1] -= share * y
 
 
-@inlined
-def pivot_on_few(problem, facets, count, budget):
-    """The same for the first ``count`` chosen points alone, and what is left of the budget."""
-    contacts, chosen, force, end = problem.contacts, problem.chosen, problem.force, problem.end
-    dense = dense_problem(problem, count)
-    for i in range(count):
-        p = chosen[i]
-        slid = problem.memory[p, MODE] == SLIDE
-        dense.friction[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
-    cost = pivot_cost(max(1, count) * (facets + 2))
-    status, iterations, left = SOLVED, 0, budget
+@kernel
+def pivot(problem, scratch, facets, count):
+    """Lemke's forces on the first ``count`` chosen points, and motions: how it ended, and the pivots."""
+    contacts, chosen, force, end = problem.contacts, scratch.chosen, problem.force, problem.end
+    dense = dense_problem(problem, scratch, count)
+    status, iterations = SOLVED, 0
     for _ in range(ROUNDS):
-        most = int(left / cost) + 1
-        status, pivots = solve_pyramid(dense, facets, most)
+        status, pivots = solve_pyramid(dense, facets)
         iterations += pivots
-        left = max(0.0, left - cost * pivots)
-        take_off_idle_friction(dense.matrix, dense.impulse)
-        hand_back(problem, dense.impulse)
-        move(problem)
+        remove_idle_friction(dense.matrix, dense.impulse)
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
+        for i in range(count):
+            for k in range(3):
+                force[chosen[i], k] = dense.impulse[i, k]
+        find_motions(problem)
         again = False
         for i in range(count):
             p = chosen[i]
@@ -124,39 +197,48 @@ def pivot_on_few(problem, facets, count, budget):
                 again = True
         if not again:
             break
-    return status, iterations, left
+    return status, iterations
+
+
+@kernel
+def pivot_and_join(problem, scratch, facets):
+    """Lemke's forces on the points that carry the robot, until no other enters the ground."""
+    status, iterations, count = SOLVED, 0, choose_loaded(problem, scratch.chosen)
+    for _ in range(JOININGS):
+        status, pivots = pivot(problem, scratch, facets, count)
+        iterations += pivots
+        before, count = count, join(problem, scratch.chosen, count)
+        if status != SOLVED or count == before:
+            return status, iterations
+    return LIMIT, iterations
 
 
 def faceted_signature() -> Any:
-    """What :func:`solve_with_facets` takes and gives."""
+    """What :func:`solve_with_facets` takes and returns."""
     from numba import int64
 
     common = solver_signature()
-    return common.return_type(*common.args, int64)
+    return common.return_type(*common.args, reference_to(facet_scratch(1, 3)), int64)
 
 
 @separate(faceted_signature, rare=True)
-def solve_with_facets(problem, facets):
-    """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
-
-    Standing feet get the least forces that hold them, if the facets allow these; otherwise Lemke's method solves it.
-    """
-    guess(problem)
-    missing_accelerations(problem)
-    iterations = 1
-    found = all_held(problem) and hold_all(problem)
-    if not found and all_held(problem):  # feet that feel no more than some motions, as in a plane
-        found, _ = solve_by_guessing(problem, 1)
-    if found:
-        to_contact_frames(problem.contacts, problem.force)
-        found = within_facets(problem, facets)
-    status = SOLVED
-    if not found:
-        status, iterations = solve_by_pivoting(problem, facets)
-        if status != SOLVED:  # the exact cone's forces are the best there are
-            for i in range(problem.contacts.number[0]):
-                p = problem.contacts.points[i]
-                problem.end[p, 3], problem.end[p, 4], problem.end[p, 5] = 0.0, 0.0, 0.0
-            solve_by_few(problem)
+def solve_with_facets(problem, scratch, facets):
+    """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction."""
+    status, iterations = SOLVED, 1
+    if not (may_hold(problem) and hold(problem) and within_facets(problem, facets)):
+        found, iterations, _ = search(problem)
+        if not (found and within_facets(problem, facets)):
+            status, pivots = pivot_and_join(problem, scratch, facets)
+            iterations += pivots
+            if status != SOLVED:  # the exact cone's forces are the best there are
+                search(problem)
     conclude(problem)
     return 0 if status == SOLVED else 1, iterations
+
+
+def refuse_facets(problem, scratch, facets):
+    """What a GPU has in its place: pivoting needs more memory than a lane has."""
+    return 1, 0
+
+
+solve_with_facets.on_gpu = refuse_facets  # type: ignore[attr-defined]

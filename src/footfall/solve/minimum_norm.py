@@ -4,26 +4,41 @@ The accelerations a of the points obey ``G f = a`` with the Delassus matrix ``G 
 its six motions, a point's row of W (for the unit vector e, at the arm r) is ``(e, r x e)``, and L is the mobility of
 the feet. G is singular for a flat foot, and the forces of least norm are ``pinv(G) a``. No 3n x 3n matrix is needed:
 
-- feet that stand, every point held in all directions: see :mod:`footfall.solve.steady_feet`, and
-  :mod:`footfall.solve.bound_feet` where the robot cannot move them all at will;
-- anything else (points held along the normal only, three points of a foot on a line): with
-  ``W^T W = C C^T``, C of full column rank, and ``T = C (C^T C)^-1``, the columns of ``W T`` are orthonormal, and
-  ``pinv(G) = W T pinv(C^T L C) T^T W^T``;
-- points that slide, whose friction has a known direction and is mu times their normal force: that force acts on the
-  foot by ``w + mu d`` instead of its row w alone, d that of a unit force along the friction. With A for C, the sum of
-  ``(w + mu d) (w T)``, the forces are ``W T y`` where ``C^T L A y = T^T W^T a``, and y has no part that ``C^T L C``
-  does not feel.
+- feet that stand, every point held in all directions: see :mod:`footfall.solve.held_feet`;
+- anything else (points held along the normal only, three points of a foot on a line, feet that the robot cannot move
+  independently): with ``W^T W = C C^T``, C of full column rank, and ``T = C (C^T C)^-1``, the columns of ``W T`` are
+  orthonormal, and ``pinv(G) = W T pinv(C^T L C) T^T W^T``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from footfall.compiled import kernel, reference_to, separate
-from footfall.solve.bound_feet import NOT_FOUND, spread_over_held_feet
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coupled_signature
-from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
-from footfall.solve.steady_feet import TOLERANCE, least_scratch
+from footfall.solve.contacts import OPEN, STICK, coupled_signature
+from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
+from footfall.solve.held_feet import TOLERANCE, HeldScratch, held_scratch, spread_over_held_feet
+
+
+class LeastScratch(NamedTuple):
+    """Scratch for K feet, n = 6K."""
+
+    held: HeldScratch
+    bases: np.ndarray  # (n, n) T of each foot, (6, rank) from row 6b
+    felt: np.ndarray  # (n, n) C of each foot, the same way
+    row: np.ndarray  # (6,) of W
+    gram: np.ndarray  # (6, 6) of one foot
+    roots: np.ndarray  # (6, 6) C of one foot
+    small: np.ndarray  # (6, 6) of one foot
+
+
+def least_scratch(bodies: int) -> LeastScratch:
+    """The arrays of :class:`LeastScratch`."""
+    n = 6 * bodies
+    small = (np.zeros((6, 6)) for _ in range(3))
+    return LeastScratch(held_scratch(bodies), np.zeros((n, n)), np.zeros((n, n)), np.zeros(6), *small)
 
 
 @kernel
@@ -36,8 +51,8 @@ def spread(contacts, kind, force, scratch):
     for i in range(contacts.number[0]):
         if kind[contacts.points[i]] != STICK:
             all_held = False
-    if not all_held or spread_over_held_feet(contacts, force, scratch) == NOT_FOUND:
-        spread_over_rows(contacts, kind, force, False, force, scratch)
+    if not (all_held and spread_over_held_feet(contacts, force, False, scratch.held)):
+        spread_over_rows(contacts, kind, force, scratch)
 
 
 @kernel
@@ -53,22 +68,24 @@ def row_of(contacts, p, axis, held, w):
 
 def rows_signature() -> Any:
     """What :func:`spread_over_rows` takes and gives."""
-    from numba import boolean
+    from numba import none
 
     contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    return boolean(contacts, integers, matrix, boolean, matrix, reference_to(least_scratch(1)))
+    return none(contacts, integers, matrix, reference_to(least_scratch(1)))
 
 
 @separate(rows_signature)
-def spread_over_rows(contacts, kind, friction, braked, force, scratch):
-    """The general case, with an orthonormal basis for each foot of the motions that its points feel. False if there is
-    no solution.
-
-    If ``braked``, sliding points have friction along the unit vectors ``friction`` (P, 3 or more, world frame), which
-    is not part of the written forces.
-    """
-    felt, acting, bases, start = scratch.felt, scratch.acting, scratch.bases, scratch.start
-    x, w, pull, gram, roots = scratch.solution, scratch.row, scratch.pull, scratch.gram, scratch.roots
+def spread_over_rows(contacts, kind, force, scratch):
+    """The general case, with an orthonormal basis for each foot of the motions that its points feel."""
+    held, felt, bases, w, gram, roots = (
+        scratch.held,
+        scratch.felt,
+        scratch.bases,
+        scratch.row,
+        scratch.gram,
+        scratch.roots,
+    )
+    start, x, pull = held.start, held.solution, held.pull
     feet = contacts.near.size - 1
     columns = 0
     for b in range(feet):
@@ -86,11 +103,8 @@ def spread_over_rows(contacts, kind, friction, braked, force, scratch):
         for j in range(6):
             for k in range(rank):
                 felt[6 * b + j, k] = roots[j, k]
-                acting[6 * b + j, k] = roots[j, k]
                 t[j, k] = roots[j, k]
             cholesky_solve(scratch.small, rank, t[j])
-        if braked:
-            add_braking(contacts, kind, b, friction, rank, t, w, acting[6 * b : 6 * b + 6])
         for k in range(rank):
             value = 0.0
             for j in range(6):
@@ -98,11 +112,8 @@ def spread_over_rows(contacts, kind, friction, braked, force, scratch):
             x[columns + k] = value
         columns += rank
     start[feet] = columns
-    if not braked:
-        write_reduced(contacts, felt, felt, start, True, scratch.reduced)
-        minimum_norm_solve(scratch.reduced, columns, TOLERANCE, x, scratch.factor, felt, scratch.half)
-    elif not solve_braked(contacts, scratch):
-        return False
+    write_reduced(contacts, felt, start, held.reduced)
+    minimum_norm_solve(held.reduced, columns, TOLERANCE, x, held.factor, felt, held.half)
     for b in range(feet):
         first, last = start[b], start[b + 1]
         t = bases[6 * b : 6 * b + 6]
@@ -125,7 +136,6 @@ def spread_over_rows(contacts, kind, friction, braked, force, scratch):
                     value += w[k] * pull[k]
                 for k in range(3):
                     f[k] += value * w[k]
-    return True
 
 
 @kernel
@@ -151,43 +161,18 @@ def feel(contacts, kind, b, force, gram, roots, w, pull):
 
 
 @kernel
-def add_braking(contacts, kind, b, friction, rank, t, w, acting):
-    """Add to A of one foot what the friction of its sliding points does: the sum of ``mu d (w T)``."""
-    for i in range(contacts.near[b], contacts.near[b + 1]):
-        p = contacts.points[i]
-        if kind[p] != SLIDE or contacts.dynamic_friction[p] == 0.0:
-            continue
-        row_of(contacts, p, 0, False, w)
-        r, mu = contacts.arm[p], contacts.dynamic_friction[p]
-        x, y, z = mu * friction[p, 0], mu * friction[p, 1], mu * friction[p, 2]
-        tx, ty, tz = r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
-        for k in range(rank):
-            load = 0.0
-            for j in range(6):
-                load += w[j] * t[j, k]
-            acting[0, k] += load * x
-            acting[1, k] += load * y
-            acting[2, k] += load * z
-            acting[3, k] += load * tx
-            acting[4, k] += load * ty
-            acting[5, k] += load * tz
-
-
-@kernel
-def write_reduced(contacts, left, right, start, lower, out):
-    """Write ``left^T L right`` of all feet, whose columns begin at ``start``; if ``lower`` only the lower triangle of
-    their blocks, which is enough where both are the same.
-    """
+def write_reduced(contacts, felt, start, out):
+    """Write the lower blocks of ``C^T L C`` of all feet, whose columns begin at ``start``."""
     feet, mobility = contacts.near.size - 1, contacts.mobility
     for b in range(feet):
-        first, rank, part = start[b], start[b + 1] - start[b], left[6 * b : 6 * b + 6]
+        first, rank, part = start[b], start[b + 1] - start[b], felt[6 * b : 6 * b + 6]
         if rank == 0:
             continue
-        for other in range(b + 1 if lower else feet):
+        for other in range(b + 1):
             column, count = start[other], start[other + 1] - start[other]
             if count == 0:
                 continue
-            theirs = right[6 * other : 6 * other + 6]
+            theirs = felt[6 * other : 6 * other + 6]
             for k in range(rank):
                 p, q, s, t, u, v = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
                 for m in range(6):
@@ -202,46 +187,3 @@ def write_reduced(contacts, left, right, start, lower, out):
                 for m in range(count):
                     value = p * theirs[0, m] + q * theirs[1, m] + s * theirs[2, m]
                     row[m] = value + t * theirs[3, m] + u * theirs[4, m] + v * theirs[5, m]
-
-
-@kernel
-def solve_braked(contacts, scratch):
-    """Replace ``solution`` x by y of ``C^T L A y = x``; False if there is none."""
-    felt, acting, start = scratch.felt, scratch.acting, scratch.start
-    reduced, factor, spare, x, half = scratch.reduced, scratch.factor, scratch.spare, scratch.solution, scratch.half
-    columns = start[contacts.near.size - 1]
-    write_reduced(contacts, felt, acting, start, False, reduced)
-    for k in range(columns):
-        half[k] = x[k]
-        for m in range(columns):
-            factor[k, m] = reduced[k, m]
-    if eliminate(factor, columns, TOLERANCE, half):
-        for k in range(columns):
-            x[k] = half[k]
-        return True
-    # Some motions no force produces: y is sought among the columns F of C^T L C = F F^T.
-    write_reduced(contacts, felt, felt, start, True, spare)
-    rank = pivoted_cholesky(spare, columns, TOLERANCE, factor)
-    for i in range(columns):
-        for k in range(rank):
-            spare[i, k] = 0.0
-        for j in range(columns):
-            for k in range(rank):
-                spare[i, k] += reduced[i, j] * factor[j, k]
-    for k in range(rank):
-        half[k] = 0.0
-        for m in range(rank):
-            reduced[k, m] = 0.0
-    for i in range(columns):
-        for k in range(rank):
-            half[k] += factor[i, k] * x[i]
-            for m in range(rank):
-                reduced[k, m] += factor[i, k] * spare[i, m]
-    if not eliminate(reduced, rank, TOLERANCE, half):
-        return False
-    for i in range(columns):
-        value = 0.0
-        for k in range(rank):
-            value += factor[i, k] * half[k]
-        x[i] = value
-    return True

@@ -7,8 +7,6 @@ friction on the cone and against ``u_t``.
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,22 +15,23 @@ from numpy.typing import ArrayLike
 from footfall.arguments import public
 from footfall.compiled import ByReference, kernel
 from footfall.errors import SolveError
-from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
-from footfall.solve.contact_problem import contact_scratch, solve_from_guess
-from footfall.solve.contact_search import move, read_kinds
+from footfall.solve.contact_problem import ROUNDING, search
 from footfall.solve.contacts import Contacts
-from footfall.solve.effort import UNBOUNDED
-from footfall.solve.exact_cone import cone_floats, cone_integers, solve_cone
+from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.lcp import lemke
-from footfall.solve.many_points import MANY, solve_many, sweep_to
-from footfall.solve.problem import Dense, begin_problem
+from footfall.solve.newton import SOLVED, remove_compliance
+from footfall.solve.problem import MEMORY_SIZE, ContactScratch, Size, begin_problem, problem_scratch
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
 #: Largest asymmetry of a matrix, relative to its largest number.
 SYMMETRY = 1e-8
-#: Largest residual of a guess, relative to the largest impulse.
-EXACT = 1e-10
+#: Residual, relative to the largest impulse that would stop a point alone, at which Newton is not tried again.
+EXACT = 1e-12
+#: How often it is tried: walls of hundreds of contacts need several.
+TRIES = 8
+#: Eigenvalues of W below this share of the largest are rounding.
+NO_RANK = 1e-14
 
 
 class ContactProblem(NamedTuple):
@@ -75,14 +74,19 @@ def problem(
 
 
 def _contacts(given: ContactProblem) -> ByReference:
-    """The same problem as laws see it: every point on its own body, whose mobility is made of its three rows of W."""
+    """The same problem as laws see it: every point on its own body, whose columns are its three rows of W = H^T H."""
     count = len(given.friction)
     mobility = np.zeros((count, 6, count, 6))
     mobility[:, :3, :, :3] = given.W.reshape(count, 3, count, 3)
+    values, vectors = np.linalg.eigh(given.W)
+    felt = values > NO_RANK * max(values.max(initial=0.0), 0.0)
+    response = np.zeros((count, max(1, int(np.count_nonzero(felt))), 8))
+    motions = (vectors[:, felt] * np.sqrt(values[felt])).reshape(count, 3, -1)
+    response[:, : motions.shape[2], :3] = np.swapaxes(motions, 1, 2)
     numbers = np.arange(count + 1)
     nothing = np.zeros((count, 3))
     seen = Contacts(
-        number=np.array([count, 0]),
+        number=np.array([count, 0, response.shape[1], 0]),
         points=numbers[:-1].copy(),
         body=numbers[:-1].copy(),
         near=numbers,
@@ -97,7 +101,8 @@ def _contacts(given: ContactProblem) -> ByReference:
         mobility=mobility.reshape(6 * count, 6 * count),
         static_friction=given.friction,
         dynamic_friction=given.friction,
-        effort=np.full(1, UNBOUNDED),
+        response=response,
+        weight=np.ones(response.shape[1]),
     )
     return ByReference(seen)
 
@@ -144,7 +149,7 @@ def cone_gauss_seidel(
     target: ArrayLike = 0.0,
     start: ArrayLike | None = None,
     max_sweeps: int = 10_000,
-    tolerance: float = TOLERANCE,
+    tolerance: float = ROUNDING,
 ) -> Solution:
     """Solve a contact problem by nonsmooth Gauss-Seidel sweeps over the points, accelerated.
 
@@ -155,10 +160,10 @@ def cone_gauss_seidel(
     limit = as_count(max_sweeps, "max_sweeps")
     if not 0.0 < tolerance < 1.0:
         raise SolveError(f"tolerance = {tolerance} but it must be between 0 and 1")
-    impulse, points = given.start.copy(), len(given.friction)
-    if points == 0:
+    impulse = given.start.copy()
+    if not len(impulse):
         return _solution(given, impulse, 0, 0)
-    change, sweeps = sweep_to(given.W, given.free, given.target, given.friction, impulse, limit, tolerance)
+    change, sweeps = _sweep(*_law_view(given), given, impulse, limit, tolerance)
     return _solution(given, impulse, 0 if change <= tolerance else 2, sweeps)
 
 
@@ -169,65 +174,47 @@ class Points(NamedTuple):
     mode: np.ndarray
 
 
+def _law_view(given: ContactProblem) -> tuple[ByReference, Points, ByReference]:
+    """Contacts, points and scratch of a problem, as laws have them."""
+    contacts, count = _contacts(given), len(given.friction)
+    points = Points(np.zeros((count, MEMORY_SIZE)), np.zeros(count, dtype=np.int64))
+    size = Size(count, count, contacts.named.response.shape[1])
+    return contacts, points, ByReference(ContactScratch(problem_scratch(size)))
+
+
 @kernel
-def _from_guess(contacts, still, given, known, impulse, points, scratch):
-    """Impulses (P, 3) by the active-set method that laws use, from ``given.start`` if it is ``known``."""
-    problem = begin_problem(contacts, 1.0, still, points.memory, impulse, points.mode, scratch)
+def _problem_of(contacts, points, scratch, given, impulse):
+    """The problem of a law; ``impulse`` (P, 3) holds the start, and is where impulses are written."""
+    problem = begin_problem(contacts, 1.0, 0.0, points.memory, impulse, points.mode, scratch)
     for p in range(given.friction.size):
         problem.target[p] = given.target[p]
         for k in range(3):
             problem.free[p, k] = given.free[p, k]
-            impulse[p, k] = given.start[p, k]
-    if known:
-        move(problem)
-        read_kinds(problem)
-    else:
-        guess(problem)
-    for p in range(given.friction.size):
-        for k in range(3):
-            impulse[p, k] = 0.0
-    return solve_from_guess(problem)
+    return problem
 
 
-@public
-def active_set(
-    W: Any, free: ArrayLike, friction: ArrayLike, *, target: ArrayLike = 0.0, start: ArrayLike | None = None
-) -> Solution:
-    """Solve a contact problem by an active-set method: guess which points are open, stick and slide, and correct the
-    guess.
+@kernel
+def _sweep(contacts, points, scratch, given, impulse, sweeps, tolerance):
+    return gauss_seidel(_problem_of(contacts, points, scratch, given, impulse), sweeps, tolerance)
 
-    Where there are many solutions, the impulses are those of least norm. The first guess follows from ``start``, or
-    from the free motion. Where corrections do not converge, and for more than 40 points, :func:`cone_newton` solves the
-    problem, and the impulses are any solution. ``iterations`` counts guesses, steps and pivots. Arguments as in
-    :func:`cone_gauss_seidel`.
-    """
-    given = problem(W, free, friction, target, start)
-    impulse, points = np.zeros_like(given.free), len(given.friction)
-    if points == 0:
-        return _solution(given, impulse, 0, 0)
-    if points > MANY:
-        return cone_newton(W, free, friction, target=target, start=start)
-    law = Points(memory=np.zeros((points, MEMORY_SIZE)), mode=np.zeros(points, dtype=np.int64))
-    scratch = ByReference(contact_scratch(points, points))
-    still = 1e-12 * max(np.abs(given.free).max(), np.abs(given.target).max())
-    unsolved, iterations = _from_guess(_contacts(given), still, given, start is not None, impulse, law, scratch)
-    answer = _solution(given, impulse, 0, iterations)
-    if unsolved or answer.residual > EXACT * np.abs(impulse).max():  # what a step of a law has no time for
-        start = None if unsolved else impulse
-        found = cone_newton(W, free, given.friction, target=target, start=start)
-        return replace(found, iterations=iterations + found.iterations)
-    return answer
+
+@kernel
+def _search(contacts, points, scratch, given, impulse):
+    problem = _problem_of(contacts, points, scratch, given, impulse)
+    _, iterations, _ = search(problem)
+    remove_compliance(problem)
+    return iterations
 
 
 @public
 def cone_newton(
     W: Any, free: ArrayLike, friction: ArrayLike, *, target: ArrayLike = 0.0, start: ArrayLike | None = None
 ) -> Solution:
-    """Solve a contact problem by semismooth Newton (Alart and Curnier).
+    """Solve a contact problem as laws do: by Newton's method (Alart and Curnier) on problems that get harder, from
+    ``start`` or zero, in turn with Gauss-Seidel where it does not converge.
 
-    It begins at ``start``, or zero, and where that fails at the solution on a pyramid; for more than 40 points, as in
-    stacks and walls, at the result of Gauss-Seidel sweeps. The most reliable of these solvers; ``iterations`` counts
-    Newton's steps and Lemke's pivots, or sweeps. Arguments as in :func:`cone_gauss_seidel`.
+    Where there are many solutions, the impulses are those of least norm, to five digits. ``iterations`` counts Newton's
+    steps and sweeps. Arguments as in :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target, start)
     return _solution(given, *newton_impulse(given))
@@ -235,17 +222,23 @@ def cone_newton(
 
 def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
     """Impulses (P, 3) by Newton's steps, the number of the status that they end with, and how many they were."""
-    points = len(given.friction)
-    impulse = given.start.copy()
-    if points == 0:
+    impulse, iterations = given.start.copy(), 0
+    if not len(impulse):
         return impulse, 0, 0
-    if points > MANY:
-        found, iterations = solve_many(given.W, given.free, given.target, given.friction, impulse)
-        return impulse, 0 if found else 2, iterations
-    floats, integers = np.zeros(cone_floats(points)), np.zeros(cone_integers(points), dtype=np.int64)
-    own = Dense(given.W, given.free, given.target, given.friction, impulse, floats, integers)
-    found, iterations, _ = solve_cone(own, True, 0.0, math.inf)
-    return impulse, 0 if found else 2, iterations
+    seen = _law_view(given)
+    for _ in range(TRIES):
+        if _miss(given, impulse) <= EXACT:
+            break
+        iterations += _search(*seen, given, impulse)
+    return impulse, 0 if _miss(given, impulse) <= SOLVED else 2, iterations
+
+
+def _miss(given: ContactProblem, impulse: np.ndarray) -> float:
+    """The residual of impulses, relative to the largest one that would stop a point alone."""
+    weight = np.diag(given.W).reshape(impulse.shape).mean(axis=1)
+    free = np.maximum(np.abs(given.free).max(axis=1), np.abs(given.target))
+    size = (free / np.where(weight > 0.0, weight, 1.0)).max(initial=1e-300)
+    return _residual(given._replace(start=impulse)) / float(size)
 
 
 @public

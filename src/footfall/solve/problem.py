@@ -1,4 +1,10 @@
-"""A contact problem as the solvers share it: givens, unknowns and scratch space."""
+"""The contact problem that rigid and prescribed-acceleration laws share, on the exact Coulomb cone.
+
+Motions of the points (velocities at the end of a step, or accelerations less the wanted ones) are ``u = free + step G
+f`` with the Delassus matrix G. Sought are forces with ``0 <= u_n - target _|_ f_n >= 0`` and friction inside the cone;
+where ``u_t`` is not zero, friction is on the cone and opposes it. A law writes ``free``, ``target`` and, where it knows
+which way a point slides, ``slip``; the solvers do the rest (:mod:`footfall.solve.contact_problem`).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +14,80 @@ import numpy as np
 
 from footfall.compiled import Reference, inlined, reference_to
 from footfall.solve.contacts import Contacts, coupled_signature
-from footfall.solve.steady_feet import LeastScratch, least_scratch
+from footfall.solve.held_feet import HeldScratch, held_scratch
 
-#: Most points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
-MOST = 32
-#: The end mark of their list.
-NO_MORE = -1
-# Of the friction of a point that slides, beside its direction: its size, N, how far it was turned last, and what it
-# missed its direction by before that (sines).
-FORCE, TURNED, MISSED = 3, 4, 5
-#: Field of ``friction`` on a GPU: by how much Newton takes a point higher along the normal, m.
-RAISED = 5
+#: A least normal motion for points that are not constrained.
+ANY = -1e12
+#: Compliance of contacts, relative to the mobility of the most mobile point. It makes the forces of points that share a
+#: body unique, the least ones, and costs them all but nine digits.
+COMPLIANCE = 1e-9
+#: What a point remembers: its mode in the last step.
+MODE = 0
+MEMORY_SIZE = 1
+
+
+class Size(NamedTuple):
+    """What the size of a law's scratch arrays depends on."""
+
+    points: int
+    bodies: int  # that carry points
+    columns: int  # of ``contacts.response``: the robot's degrees of freedom, and as many for constraint rows
+
+
+class NewtonScratch(NamedTuple):
+    """Scratch of Newton's method for P points on K bodies of a robot with N degrees of freedom.
+
+    See :mod:`footfall.solve.newton`.
+    """
+
+    column: np.ndarray  # (N,) of ``contacts.response``, of each column of S
+    sign: np.ndarray  # (N,) of each column of S, 1 or -1
+    motions: np.ndarray  # (6K, N) S of each body with near points, one below the other
+    delassus: np.ndarray  # (N, N) W, if it is that small
+    matrix: np.ndarray  # (N, N) of the unknowns of a step
+    right: np.ndarray  # (N,)
+    block: np.ndarray  # (6, 6) G^T E G of one body
+    lifted: np.ndarray  # (6, N) that times S
+    levers: np.ndarray  # (3P, 6) G
+    turned: np.ndarray  # (3P, 6) E G
+    impulse: np.ndarray  # (P, 3) z, over the size of impulses
+    motion: np.ndarray  # (P, 3) u, likewise
+    moved: np.ndarray  # (P, 3) what a step adds to it
+    residual: np.ndarray  # (P, 3) z less its projection
+    step: np.ndarray  # (P, 3)
+    centre: np.ndarray  # (P, 3) the iterate about which the problem is softened
+    best: np.ndarray  # (P, 3)
+    slope: np.ndarray  # (P, 5) E: across and along the slip, normal; the direction of friction
+    weight: np.ndarray  # (P,) r, the impulse per motion that stops a point alone
+    friction: np.ndarray  # (P,) coefficient
+    shrink: np.ndarray  # (P,) the friction of a point over what would hold it, at most one
+    pressed: np.ndarray  # (P,) points whose normal impulse is positive
+    moves: np.ndarray  # (P or N,) which columns are moved, or which points are pressed
+
+
+def newton_scratch(size: Size) -> NewtonScratch:
+    """The arrays of :class:`NewtonScratch`."""
+    points, dofs = size.points, size.columns
+    of_points = ("impulse", "motion", "moved", "residual", "step", "centre", "best")
+    return NewtonScratch(
+        column=np.zeros(dofs, dtype=np.int64),
+        sign=np.zeros(dofs),
+        motions=np.zeros((6 * size.bodies, dofs)),
+        delassus=np.zeros((dofs, dofs)),
+        matrix=np.zeros((dofs, dofs)),
+        right=np.zeros(dofs),
+        block=np.zeros((6, 6)),
+        lifted=np.zeros((6, dofs)),
+        levers=np.zeros((3 * points, 6)),
+        turned=np.zeros((3 * points, 6)),
+        slope=np.zeros((points, 5)),
+        weight=np.zeros(points),
+        friction=np.zeros(points),
+        shrink=np.zeros(points),
+        pressed=np.zeros(points, dtype=np.int64),
+        moves=np.zeros(max(points, dofs), dtype=np.int64),
+        **{name: np.zeros((points, 3)) for name in of_points},
+    )
 
 
 class ProblemScratch(NamedTuple):
@@ -26,86 +95,82 @@ class ProblemScratch(NamedTuple):
 
     free: np.ndarray
     target: np.ndarray
-    missing: np.ndarray
-    friction: np.ndarray
+    slip: np.ndarray
     end: np.ndarray
+    wanted: np.ndarray
     kind: np.ndarray
-    chosen: np.ndarray
     moved: np.ndarray
     other: np.ndarray
     rows: np.ndarray
     local: np.ndarray
-    least: LeastScratch
-    floats: np.ndarray
-    integers: np.ndarray
+    report: np.ndarray
+    friction: np.ndarray
+    held: HeldScratch
+    newton: NewtonScratch
 
 
 class Problem(NamedTuple):
-    """Forces f are sought such that the motions ``u = free + step G f`` of P points obey the laws of contact.
-
-    In contact frames, unless noted otherwise.
-    """
+    """A contact problem: givens, unknowns and scratch; in contact frames, unless noted otherwise."""
 
     contacts: Contacts
     step: float  # what a unit of acceleration adds to a motion
     still: float  # the size below which a motion is none
-    memory: np.ndarray  # (P, M) what each point did, see :mod:`footfall.solve.contact_guess`
-    force: np.ndarray  # (P, 3) N, sought
+    memory: np.ndarray  # (P, M) what each point did
+    force: np.ndarray  # (P, 3) N, sought; holds those of the last step
     mode: np.ndarray  # (P,) sought
     free: np.ndarray  # (P, 3) motions without contact forces
     target: np.ndarray  # (P,) least normal motions
-    missing: np.ndarray  # (P, 3) accelerations that would stop every point, world frame
-    friction: np.ndarray  # (P, 6) of points that slide: unit vector (world frame), size in N, and its last turn
-    end: np.ndarray  # (P, 6) motions under the forces, then forces that are kept aside
-    kind: np.ndarray  # (P,) what each point is guessed to do: OPEN, STICK or SLIDE
-    chosen: np.ndarray  # (MOST,) points that carry the feet, up to NO_MORE where the law has been asked in this step
-    moved: np.ndarray  # (6K,) what forces do to the feet, or the forces on them
-    other: np.ndarray  # (6K,) the same of others
-    rows: np.ndarray  # (3, 6) what unit forces on a point do to its foot
-    local: np.ndarray  # (3, 3) of one point or foot; of a problem that waits on a GPU, ``step`` and ``still``
-    least: LeastScratch
-    floats: np.ndarray  # for the problem of the chosen points, whose number changes: see :mod:`footfall.solve.delassus`
-    integers: np.ndarray  # for its solution
+    slip: np.ndarray  # (P, 2) direction in which a point slides, where the law knows it, and zero elsewhere
+    end: np.ndarray  # (P, 3) motions under the forces, sought
+    wanted: np.ndarray  # (P, 3) accelerations that would stop every point, world frame; forces of a trial
+    kind: np.ndarray  # (P,) scratch
+    moved: np.ndarray  # (6K,) accelerations of the bodies under the forces
+    other: np.ndarray  # (6K,) scratch
+    rows: np.ndarray  # (3, 6) what unit forces on a point do to its body
+    local: np.ndarray  # (3, 3) what they do to its own motion
+    report: np.ndarray  # (2, 3) of a problem that waits on a GPU: step, still, tries; found, iterations, residual
+    friction: np.ndarray  # (P, 2) of the same: static and dynamic friction, which a law may have changed for it
+    held: HeldScratch
+    newton: NewtonScratch
 
 
-class Dense(NamedTuple):
-    """The problem of n points with its Delassus matrix written out, and the space to solve it in."""
-
-    matrix: np.ndarray  # (3n, 3n)
-    free: np.ndarray  # (n, 3)
-    target: np.ndarray  # (n,)
-    friction: np.ndarray  # (n,) coefficients
-    impulse: np.ndarray  # (n, 3) sought; solvers begin with what it holds
-    rest: np.ndarray  # (floats,) scratch
-    integers: np.ndarray  # scratch
-
-
-def problem_scratch(points: int, bodies: int, floats: int, integers: int) -> ProblemScratch:
-    """The arrays of a contact problem, with so much scratch for the problem of the chosen points."""
+def problem_scratch(size: Size) -> ProblemScratch:
+    """The arrays of a contact problem."""
+    points, bodies = size.points, size.bodies
     return ProblemScratch(
         free=np.zeros((points, 3)),
         target=np.zeros(points),
-        missing=np.zeros((points, 3)),
-        friction=np.zeros((points, 6)),
-        end=np.zeros((points, 6)),
+        slip=np.zeros((points, 2)),
+        end=np.zeros((points, 3)),
+        wanted=np.zeros((points, 3)),
         kind=np.zeros(points, dtype=np.int64),
-        chosen=np.full(MOST, NO_MORE, dtype=np.int64),
         moved=np.zeros(6 * bodies),
         other=np.zeros(6 * bodies),
         rows=np.zeros((3, 6)),
         local=np.zeros((3, 3)),
-        least=least_scratch(bodies),
-        floats=np.zeros(floats),
-        integers=np.zeros(integers, dtype=np.int64),
+        report=np.zeros((2, 3)),
+        friction=np.zeros((points, 2)),
+        held=held_scratch(bodies),
+        newton=newton_scratch(size),
     )
+
+
+class ContactScratch(NamedTuple):
+    """Scratch of a law that solves a contact problem and needs no other."""
+
+    problem: ProblemScratch
 
 
 @inlined
 def begin_problem(contacts, step, still, memory, force, mode, scratch):
-    """The problem of a law in ``scratch.problem``; the law writes ``free`` and ``target``."""
+    """The problem of a law in ``scratch.problem``; the law writes ``free`` and ``target``, and may write ``slip``."""
     own = scratch.problem
-    if contacts.number[1] == 0:
-        own.chosen[0] = NO_MORE  # none in this step yet
+    return problem_in(contacts, step, still, memory, force, mode, own, own.newton)
+
+
+@inlined
+def problem_in(contacts, step, still, memory, force, mode, own, newton):
+    """The problem in the arrays ``own`` of a law, with other scratch for Newton's method."""
     return Problem(
         contacts,
         step,
@@ -115,19 +180,25 @@ def begin_problem(contacts, step, still, memory, force, mode, scratch):
         mode,
         own.free,
         own.target,
-        own.missing,
-        own.friction,
+        own.slip,
         own.end,
+        own.wanted,
         own.kind,
-        own.chosen,
         own.moved,
         own.other,
         own.rows,
         own.local,
-        own.least,
-        own.floats,
-        own.integers,
+        own.report,
+        own.friction,
+        own.held,
+        newton,
     )
+
+
+@inlined
+def known_slip(problem, p):
+    """Whether the law knows which way a point slides."""
+    return problem.slip[p, 0] != 0.0 or problem.slip[p, 1] != 0.0
 
 
 def problem_type() -> Any:
@@ -135,7 +206,7 @@ def problem_type() -> Any:
     from numba import float64, types
 
     contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    own = reference_to(problem_scratch(1, 1, 1, 1))
+    own = reference_to(problem_scratch(Size(1, 1, 1)))
     kinds = {"contacts": contacts, "step": float64, "still": float64, "memory": matrix, "force": matrix}
     kinds |= {"mode": integers} | {name: own.field(name) for name in ProblemScratch._fields}
     return Reference(types.NamedTuple([kinds[name] for name in Problem._fields], Problem))

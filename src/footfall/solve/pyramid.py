@@ -14,9 +14,24 @@ within half the angle between two directions, pi / k, and smaller than Coulomb's
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.lemke_pivoting import lemke_floats, lemke_integers, pivot_limit, pivot_to_solution, tableau
+
+
+class Dense(NamedTuple):
+    """The problem of n points with its Delassus matrix written out, and the space to solve it in."""
+
+    matrix: np.ndarray  # (3n, 3n)
+    free: np.ndarray  # (n, 3)
+    target: np.ndarray  # (n,)
+    friction: np.ndarray  # (n,) coefficients
+    impulse: np.ndarray  # (n, 3) sought
+    rest: np.ndarray  # (floats,) scratch
+    integers: np.ndarray  # scratch
 
 
 def unknowns(points: int, facets: int) -> int:
@@ -87,8 +102,8 @@ def impulses(z, facets, impulse):
 
 
 @kernel
-def solve_pyramid(dense, facets, most):
-    """Write the impulses of a contact problem, in ``most`` pivots at most; gives how Lemke ended and the pivots.
+def solve_pyramid(dense, facets):
+    """Write the impulses of a contact problem; returns how Lemke ended and the pivots.
 
     Scratch has ``pyramid_floats`` numbers and ``pyramid_integers`` integers.
     """
@@ -97,7 +112,7 @@ def solve_pyramid(dense, facets, most):
     q, z = floats[n * n : n * n + n], floats[n * n + n : n * n + 2 * n]
     table = tableau(n, floats[n * n + 2 * n :], dense.integers)
     friction_lcp(dense.matrix, dense.free, dense.target, dense.friction, facets, m, q)
-    status, pivots = pivot_to_solution(m, q, z, min(most, pivot_limit(n)), table)
+    status, pivots = pivot_to_solution(m, q, z, pivot_limit(n), table)
     impulses(z, facets, dense.impulse)
     return status, pivots
 

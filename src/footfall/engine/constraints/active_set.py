@@ -17,10 +17,8 @@ from footfall.compiled import inlined
 OPEN, HOLDS, SLIPS_UP, SLIPS_DOWN = 0, 1, 2, 3
 # Kinds of rows, numbered as MuJoCo's mjtConstraint: friction of tendons is 2, and all from limits on are one-sided.
 EQUALITY, FRICTION, LIMIT = 0, 1, 3
-#: Most rounds of a step, unless its effort is used up before; mostly one is enough.
+#: Most rounds of a step; mostly one is enough.
 ROUNDS = 100
-#: Share of the effort that must be left for another round that solves a law.
-LAST_ROUND = 0.05
 #: Tolerances relative to the row's force: rounding, and after some rounds the residual of laws.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
 #: How much less of that is allowed of the force that would stop what all forces but those of contacts accelerate: at

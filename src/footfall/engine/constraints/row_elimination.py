@@ -8,6 +8,9 @@ feet are answered by ``-S^-1 G``, ``G = B^T D^-1 H``, and the mobility of the fe
 Where more rows hold than there are dofs, as those of bodies that are tangled, ``N = D + B R^-1 B^T`` is smaller. With
 what rows lack of acceleration, r, and ``N y = B R^-1 r`` their forces are ``R^-1 (r - B^T y)``, and add ``D y`` to
 those that are half-solved; the mobility of the feet is ``H^T N^-1 H`` (Woodbury 1950).
+
+Either way the mobility is a weighted sum of products of columns (:class:`footfall.solve.contacts.Contacts`): those of H
+less those of ``C^-1 G``, with ``S = C C^T``; or those of ``C^-1 H`` alone, with ``N = C C^T``.
 """
 
 from __future__ import annotations
@@ -193,83 +196,85 @@ def answer_change(world, rows, x):
 
 @inlined
 def write_mobility(points, contacts, half, rows):
-    """Write H^T N^-1 H."""
-    near, out, answer, factor, nv = contacts.near, contacts.mobility, rows.answer, rows.factor, rows.weighed.size
+    """Write C^-1 H, as columns after those of the robot, which have no weight then, and H^T N^-1 H."""
+    near, out, factor, nv = contacts.near, contacts.mobility, rows.factor, rows.weighed.size
+    contacts.number[2] = 2 * nv
     for j in range(nv):
-        own = answer[j]
-        for c in range(own.size):
-            own[c] = 0.0
-    for k in range(points.body.size):
-        if near[k + 1] > near[k]:
-            for i in range(points.chain_length[k]):
-                j = points.chain[k, i]
-                for c in range(6):
-                    answer[j, 6 * k + c] = half[k, j, c]
-    for j in range(nv):  # all feet at once: long loops run on vectors
-        own = answer[j]
-        for i in range(j):
-            share, other = factor[j, i], answer[i]
-            for c in range(own.size):
-                own[c] -= share * other[c]
-        for c in range(own.size):
-            own[c] *= factor[j, j]
+        contacts.weight[j], contacts.weight[nv + j] = 0.0, 1.0
     for k in range(points.body.size):
         if near[k] == near[k + 1]:
             continue
-        for r in range(6 * k, 6 * k + 6):
-            row = out[r]
-            for c in range(6 * k + 6):
-                row[c] = 0.0
-            for j in range(nv):
-                share, other = answer[j, r], answer[j]
+        own = contacts.response[k, nv:]
+        for j in range(nv):
+            for c in range(8):
+                own[j, c] = 0.0
+        for i in range(points.chain_length[k]):
+            j = points.chain[k, i]
+            for c in range(8):
+                own[j, c] = half[k, j, c]
+        for j in range(nv):
+            line = own[j]
+            for i in range(j):
+                share, other = factor[j, i], own[i]
                 if share != 0.0:
-                    for c in range(6 * k + 6):
-                        row[c] += share * other[c]
-        for r in range(6 * k, 6 * k + 6):
-            for c in range(6 * k + 6):
-                out[c, r] = out[r, c]
+                    for c in range(8):
+                        line[c] -= share * other[c]
+            for c in range(8):
+                line[c] *= factor[j, j]
+        for m in range(k + 1):
+            if near[m] == near[m + 1]:
+                continue
+            theirs = contacts.response[m, nv:]
+            for r in range(6):
+                for c in range(6):
+                    value = 0.0
+                    for j in range(nv):
+                        value += own[j, r] * theirs[j, c]
+                    out[6 * k + r, 6 * m + c], out[6 * m + c, 6 * k + r] = value, value
 
 
 @cold(types.none)
 def reduce_mobility(world, points, contacts, half, rows):
     """Take from the mobility of the feet what the rows that hold answer: L - G^T S^-1 G, or H^T N^-1 H."""
-    near, out, answer = contacts.near, contacts.mobility, rows.answer
-    n = rows.number[1]
+    near, out, n, nv = contacts.near, contacts.mobility, rows.number[1], rows.weighed.size
     if by_dofs(rows):
         write_mobility(points, contacts, half, rows)
         return
+    contacts.number[2] = nv + n
+    for a in range(n):
+        contacts.weight[nv + a] = -1.0
     for k in range(points.body.size):
         if near[k] == near[k + 1]:
             continue
+        answer = contacts.response[k, nv:]
         for a in range(n):
-            b, g = rows.half[rows.holding[a]], answer[a, 6 * k : 6 * k + 6]
-            g0, g1, g2, g3, g4, g5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            b, g = rows.half[rows.holding[a]], answer[a]
+            for c in range(8):
+                g[c] = 0.0
             for i in range(points.chain_length[k]):
                 j = np.uint64(points.chain[k, i])
                 if b[j] != 0.0:  # a loop in another leg has no part in this one
                     weight, h = b[j] * world.qLDiagInv[j], half[k, j]
-                    g0 += weight * h[0]
-                    g1 += weight * h[1]
-                    g2 += weight * h[2]
-                    g3 += weight * h[3]
-                    g4 += weight * h[4]
-                    g5 += weight * h[5]
-            g[0], g[1], g[2], g[3], g[4], g[5] = g0, g1, g2, g3, g4, g5
+                    for c in range(8):
+                        g[c] += weight * h[c]
         # C^-1 G, by the rows of the factor C of S
         for a in range(n):
-            for c in range(6 * k, 6 * k + 6):
-                value = answer[a, c]
-                for b in range(a):
-                    value -= rows.factor[a, b] * answer[b, c]
-                answer[a, c] = value * rows.factor[a, a]
+            line = answer[a]
+            for b in range(a):
+                share, other = rows.factor[a, b], answer[b]
+                for c in range(8):
+                    line[c] -= share * other[c]
+            for c in range(8):
+                line[c] *= rows.factor[a, a]
         for m in range(k + 1):
             if near[m] == near[m + 1]:
                 continue
-            for r in range(6 * k, 6 * k + 6):
-                for c in range(6 * m, 6 * m + 6):
+            theirs = contacts.response[m, nv:]
+            for r in range(6):
+                for c in range(6):
                     value = 0.0
                     for a in range(n):
-                        value += answer[a, r] * answer[a, c]
-                    out[r, c] -= value
+                        value += answer[a, r] * theirs[a, c]
+                    out[6 * k + r, 6 * m + c] -= value
                     if m < k:
-                        out[c, r] = out[r, c]
+                        out[6 * m + c, 6 * k + r] = out[6 * k + r, 6 * m + c]

@@ -64,7 +64,6 @@ class SharedRows(NamedTuple):
     factor: np.ndarray  # (C, C) S, or (nv, nv) N, then its Cholesky factor
     residual: np.ndarray  # (C,) scratch
     value: np.ndarray  # (C,) scratch
-    answer: np.ndarray  # (C, 6K) G, then C^-1 G; or (nv, 6K) C^-1 H
 
 
 @inlined
@@ -192,7 +191,7 @@ def most_shared_rows(model: mujoco.MjModel, *, contacts: bool) -> int:
     return always + ball + 2 * model.ntendon + (CONTACT_ROWS if contacts else 0)
 
 
-def make_shared_rows(model: mujoco.MjModel, feet: int, most: int) -> SharedRows:
+def make_shared_rows(model: mujoco.MjModel, most: int) -> SharedRows:
     """Room for ``most`` rows of a model."""
     return SharedRows(
         number=np.zeros(3, dtype=np.int64),
@@ -207,8 +206,7 @@ def make_shared_rows(model: mujoco.MjModel, feet: int, most: int) -> SharedRows:
         force=np.zeros(most),
         holding=np.zeros(most, dtype=np.int64),
         weighed=np.zeros(model.nv),
-        factor=np.zeros((most, most)),
+        factor=np.zeros((max(most, model.nv), max(most, model.nv))),
         residual=np.zeros(most),
         value=np.zeros(most),
-        answer=np.zeros((max(most, model.nv), 6 * feet)),
     )

@@ -16,11 +16,10 @@ from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
-from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
+from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility, weigh_columns
 from footfall.engine.other_bodies.near import live, release_all
 from footfall.engine.stages import factor_inertia, integrate_positions
-from footfall.solve.contacts import SLIDE, STICK
-from footfall.solve.friction_limits import to_contact_frames
+from footfall.solve.contacts import SLIDE, STICK, to_contact_frames
 from footfall.solve.minimum_norm import spread
 
 #: Gap up to which points touch, m: points so near arrive together.
@@ -158,6 +157,7 @@ def prepare(world, points, contacts, scratch, constraints):
         fold_equalities(constraints.joints)
         factor_inertia(world, constraints.joints)
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+    weigh_columns(world, contacts)
     if constraints.shared.number[0] > 0:
         hold_rows(world, constraints.shared, True)
         reduce_mobility(world, points, contacts, scratch.half, constraints.shared)

@@ -27,14 +27,12 @@ INSTANT, PREDICTED = 0, STAGES + 1
 #: How an evaluation or a part of a period ends: with forces; with none, so that the period becomes a time step; with
 #: accelerations beyond bounds, which a shorter step may avoid; or with the end of the run.
 FOUND, LOST, DIVERGES, STOPS = 0, 1, 2, 3
-#: Bound of a law's work in one evaluation: none.
-NO_BOUND = 6e10
 
 
 @cold(types.int64, soon=True)
-def find_forces(world, points, contacts, scratch, conditions, laws, effort):
+def find_forces(world, points, contacts, scratch, conditions, laws):
     """Forces and accelerations of the points shown, compiled apart from the loop, at the same time: a law's status."""
-    return constrained_step(world, points, contacts, scratch, conditions, laws, effort)
+    return constrained_step(world, points, contacts, scratch, conditions, laws)
 
 
 @inlined
@@ -73,7 +71,7 @@ def forces_now(loop, flow, step, stage):
     else:
         between_events(loop, flow, stage)
     factor_inertia(world, joints)
-    outcome[STATUS] = find_forces(world, points, contacts, loop.scratch, conditions, laws, NO_BOUND)
+    outcome[STATUS] = find_forces(world, points, contacts, loop.scratch, conditions, laws)
     if stage != INSTANT and stage != STAGES:
         release_friction(joints)
     return runaway(world, outcome)

@@ -16,7 +16,7 @@ from footfall.engine.stages import damping_servos
 from footfall.ground import Ground
 from footfall.record import RunWarning
 from footfall.robot.model import moving_bodies
-from footfall.solve.steady_feet import LeastScratch, least_scratch
+from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
 #: Warnings that are kept of a run.
 MOST_WARNINGS = 16

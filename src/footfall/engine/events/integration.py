@@ -67,7 +67,6 @@ from footfall.engine.events.evaluation import (
     FOUND,
     INSTANT,
     LOST,
-    NO_BOUND,
     STOPS,
     evaluate,
     evaluations_left,
@@ -112,7 +111,7 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     joints = conditions.field("constraints").field("joints")
     place = (world, points, contacts, scratch, conditions.field("constraints"), flow)
     return {
-        find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
+        find_forces: (world, points, contacts, scratch, conditions, laws.field("between")),
         put_back: (*place, types.int64),
         strike: (*place, laws, types.float64),
         look: (world, points, contacts, conditions),
@@ -144,7 +143,6 @@ def straighten(loop, flow, recorded):
 @inlined
 def collide(loop, flow, duration):
     """An impact, or an impulse without a collision over a ``duration`` (s): whether it was found."""
-    loop.contacts.effort[0] = NO_BOUND
     constraints = loop.conditions.constraints
     status = strike(loop.world, loop.points, loop.contacts, loop.scratch, constraints, flow, loop.laws, duration)
     flow.unsolved[0] |= status

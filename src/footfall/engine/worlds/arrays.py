@@ -117,7 +117,6 @@ class Space(NamedTuple):
     mobility: Any  # (6K, 6K)
     static_friction: Any  # (P,)
     dynamic_friction: Any  # (P,)
-    effort: Any  # (1,)
     slip: Any  # (2, 2)
     centroid: Any  # (K, 3)
     half: Any  # (K, nv, 8)
@@ -138,8 +137,8 @@ class Space(NamedTuple):
     held_force: Any  # (P, 3) N, world frame, of the step under way
     held_mode: Any  # (P,)
     held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
+    progress: Any  # (3,) of a call on a GPU, see :mod:`footfall.engine.worlds.turns`
     roll: Any  # (P + 1, 3, 3) m, see :class:`Points`; one alone where nothing is an ellipsoid
-    progress: Any  # (6,) of a call on a GPU, see :mod:`footfall.engine.worlds.together`
 
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near"}
@@ -205,8 +204,8 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, needs: Needs) -> Shapes:
     own |= dict.fromkeys(("row_reference", "row_force"), (needs.joint_rows,))
     own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
     own |= dict(
-        number=(2,),
-        effort=(1,),
+        number=(4,),
+        progress=(3,),
         near=(slots + 1,),
         frame=(count, 3, 3),
         mobility=(6 * solved_slots, 6 * solved_slots),
@@ -220,7 +219,6 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, needs: Needs) -> Shapes:
         held_force=(count, 3),
         held_peak=(slots + 1,),
         roll=(count + 1 if needs.curved else 1, 3, 3),
-        progress=(6,),
     )
     return {name: own[name] if name in own else bodies[name] for name in Space._fields if name != "law"}
 

@@ -14,6 +14,7 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, release, release_far
+from footfall.engine.mobility import clear_slot
 from footfall.engine.other_bodies.near import (
     Below,
     free_far_places,
@@ -39,7 +40,7 @@ from footfall.engine.tape import (
     who_has,
 )
 from footfall.engine.worlds.arrays import Soles, Space, State
-from footfall.engine.worlds.feet_alone import all_of, large_enough, never, nothing
+from footfall.engine.worlds.feet_alone import all_of, keep_slot, large_enough, never, nothing
 from footfall.engine.worlds.gather import gather, tuple_of
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
@@ -72,9 +73,8 @@ class Rest(NamedTuple):
     smooth: Any  # (P,) of all points
 
 
-#: The same in one world: ``seated`` (B,) counts the points of each body that are near the ground, and ``progress`` says
-#: whether it is known that there are none, see :mod:`.lying`.
-RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape", "progress"), __name__)
+#: The same in one world: ``seated`` (B,) counts the points of each body that are near the ground.
+RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape"), __name__)
 #: The contact points of one world: those of :class:`FootPoints`, and what ellipsoids need.
 EveryPoint = tuple_of("EveryPoint", (*FEET, "smooth", "roll", "others"), __name__)
 
@@ -113,10 +113,9 @@ def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
 #: The bodies other than feet in one world.
 rest_of = gather(
     RestOfWorld,
-    {"rest": Rest, "state": None, "space": None, "tape": None},
+    {"rest": Rest, "state": None, "tape": None},
     seated="state.seated",
     tape="tape",
-    progress="space.progress",
 )
 #: The contact points of one world, of feet and of all other bodies.
 points_of_all = gather(
@@ -131,7 +130,7 @@ points_of_all = gather(
 @inlined
 def one_world_on_every_body(robot, given, state, space, tape):
     """What kernels take of one world in which every body may touch the ground."""
-    others = rest_of(robot.rest, state, space, tape)
+    others = rest_of(robot.rest, state, tape)
     points = points_of_all(robot.soles, robot.rest, state, space, others)
     set_friction(given, space, points.others.first)
     return one_world(robot, given, state, space, points, robot.soles.foot)
@@ -232,6 +231,7 @@ def who_touches(others, held, s, row):
 
 
 STAND_INS = {
+    clear_slot: keep_slot,
     locate_all: locate_every,
     release_all: release_feet,
     begin_sample_of_all: begin_sample_of_every_body,

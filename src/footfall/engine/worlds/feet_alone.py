@@ -5,6 +5,7 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.engine.bending import rolled_by, rolled_by_ball
 from footfall.engine.kinematics import locate, release_far, roll_anchors, roll_points
+from footfall.engine.mobility import clear_slot
 from footfall.engine.other_bodies.near import (
     free_far_places,
     lacks_room,
@@ -54,7 +55,13 @@ def nothing(points, contacts):
     return
 
 
+def keep_slot(h):
+    """As :func:`footfall.engine.mobility.clear_slot`, where a slot is always of the same body."""
+    return
+
+
 STAND_INS = {
+    clear_slot: keep_slot,
     locate_all: locate,
     release_all: release_feet,
     roll_all_anchors: roll_anchors,

@@ -71,12 +71,6 @@ def correct_states(one, turn, dt):
         factor_with_rows(one, dt)
 
 
-@kernel
-def correct_states_alone(one, turn, dt):
-    """Replaces :func:`correct_states` where the caller factors the inertia."""
-    move_states(one, turn)
-
-
 @inlined
 def move_states(one, turn):
     """Take the active set of an acceleration between the last one and this: that of least cost on the line. Gives

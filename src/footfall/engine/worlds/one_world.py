@@ -94,7 +94,14 @@ points_of = gather(
     **{name: f"state.{name}[: soles.radius.size]" for name in ("anchor", "force", "mode", "memory")},
 )
 #: What a coupled law sees of one world; ``owner`` (P,) is the slot of each point.
-contacts_of = gather(Contacts, {"owner": None, "points": None, "space": Space}, body="owner", anchor="points.anchor")
+contacts_of = gather(
+    Contacts,
+    {"owner": None, "points": None, "space": Space},
+    body="owner",
+    anchor="points.anchor",
+    response="space.half",
+    weight="space.qLDiagInv",
+)
 #: Constraints of single joints: ``rows`` are those of all worlds, constant.
 joints_of = gather(
     JointRows,

@@ -39,7 +39,6 @@ from footfall.engine.tape import (
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
-from footfall.solve.effort import EFFORT
 
 
 class Plan(NamedTuple):
@@ -120,7 +119,6 @@ def begin_operator(one):
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
     release_all(points, contacts)
-    contacts.effort[0] = EFFORT
     contacts.number[1] = 0
     if near:
         velocities(world.cvel, world.subtree_com, points, contacts)
@@ -138,6 +136,7 @@ def ask_operator(one, functions, given, plan, turn):
     if turn > 0:
         restore_memory(points, scratch, live(points))
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+    contacts.number[2] = world.qvel.size
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
     roll_all_points(world.cvel, points, contacts)
     if plan.bends:

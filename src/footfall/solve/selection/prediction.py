@@ -10,8 +10,8 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
+from footfall.solve.problem import MODE
 from footfall.solve.selection.rules import FRICTION, PRESSURE, PULL, evaluate, judge
 from footfall.solve.selection.states import EDGE, FACE, INDEX, LOAD, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 

@@ -2,7 +2,7 @@
 
 All feet are searched together, since forces on one move the other. A queue holds all candidate states, each with the
 rank of its parent until it is evaluated itself. When no correction is left, every change of a single foot is queued.
-The search fails when it has used its share of the step's effort (:mod:`footfall.solve.effort`).
+The search fails when its queue is full.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.solve.effort import state_cost
-from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, judge, slides
+from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, judge
 from footfall.solve.selection.sliding import ROUNDS
 from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 
 #: Size of the queue. A search that fills it fails.
 PLACES = 512
-#: Share of the step's effort for the search; the rest is for the solution point by point.
-SEARCHING = 0.2
 #: Corrections considered for each foot.
 IDEAS = 4
 
@@ -79,7 +76,6 @@ def rest(contacts, dt, memory, desk, rules):
 def search_on(contacts, dt, memory, desk, rules, rank, agreed):
     """The search proper, from the state in ``desk.code``, which was evaluated and has this ``rank``."""
     feet, count, tried, best, widened = contacts.near.size - 1, 1, 1, 0, 0
-    kept = (1.0 - SEARCHING) * contacts.effort[0]
     remember(desk, 0, feet)
     desk.rank[0], desk.tried[0] = rank if agreed else rank | 1 << 60, 1
     count = add_corrections(contacts, dt, desk, feet, desk.rank[0], count)
@@ -92,13 +88,10 @@ def search_on(contacts, dt, memory, desk, rules, rank, agreed):
                 following = next_untried(desk, count)
             if following < 0 or count >= PLACES:
                 break
-        if contacts.effort[0] < kept:
-            break
         recall(desk, following, feet)
         agreed = evaluate(contacts, dt, memory, desk, ROUNDS)
         rank = judge(contacts, dt, memory, desk, rules)
         tried += 1
-        contacts.effort[0] -= state_cost(slides(contacts, desk), agreed)
         if agreed and rank >> CLAMPED_BITS == 0:
             return rank, tried, True
         desk.rank[following] = rank if agreed else rank | 1 << 60

@@ -13,10 +13,9 @@ import numpy as np
 
 from footfall.compiled import inlined, kernel, reference_to
 from footfall.compiled.meeting import meet
-from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve
-from footfall.solve.steady_feet import LeastScratch, least_scratch
+from footfall.solve.problem import MODE
 
 #: Largest differences of normals, and of heights (m), of ground that counts as one plane under a foot.
 FLAT = 1e-9
@@ -79,12 +78,8 @@ class Desk(NamedTuple):
     stand: np.ndarray  # (8,) progress of a search that is interrupted on a GPU, see footfall.solve.together.selection
 
 
-def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Desk:
-    """Scratch for this many points, feet and queued states.
-
-    The matrices share their memory with ``least``, the scratch of minimum-norm forces, which is used only after the
-    desk.
-    """
+def make_desk(points: int, bodies: int, places: int) -> Desk:
+    """Scratch for this many points, feet and queued states."""
     n = 6 * bodies
 
     def integers(size: int) -> np.ndarray:
@@ -108,11 +103,11 @@ def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Des
         push=np.zeros((points, 6)),
         end=np.zeros((points, 6)),
         basis=np.zeros((n, 6)),
-        mapped=least.bases,
-        matrix=least.reduced,
-        factor=least.factor,
-        spare=least.spare,
-        system=least.felt,
+        mapped=np.zeros((n, n)),
+        matrix=np.zeros((n, n)),
+        factor=np.zeros((n, n)),
+        spare=np.zeros((n, n)),
+        system=np.zeros((n, n)),
         wanted=np.zeros(n),
         rest=np.zeros(n),
         multiplier=np.zeros(n),
@@ -127,7 +122,7 @@ def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Des
 
 def desk_type() -> Any:
     """The type of a desk by reference in compiled code."""
-    return reference_to(make_desk(1, 1, 1, least_scratch(1)))
+    return reference_to(make_desk(1, 1, 1))
 
 
 @inlined

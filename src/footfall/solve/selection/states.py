@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.solve.contact_guess import MEMORY_SIZE as OF_POINTS
-from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.solve.dense import minimum_norm_solve
+from footfall.solve.problem import MEMORY_SIZE as OF_POINTS
+from footfall.solve.problem import MODE
 from footfall.solve.selection.pressure import Load, Outline, affine_load, on_two, spread_load
 
 NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3

@@ -1,4 +1,4 @@
-"""Least forces on standing feet, all of whose points are held in all directions: the common case.
+"""Least forces on feet all of whose points are held in all directions, in closed form: the common case, standing.
 
 About the centroid of a foot's n points ``W^T W`` (see :mod:`footfall.solve.minimum_norm`) is n times the identity for
 translations. For rotations it is
@@ -24,48 +24,33 @@ from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
 
 #: Pivots smaller than this share of the largest count as zero: motions that no force produces.
 TOLERANCE = 1e-10
+#: Compliance of points, relative to the mobility of the most mobile foot, where only that decides which forces are
+#: least.
+COMPLIANCE = 1e-9
 
 
-class LeastScratch(NamedTuple):
-    """Scratch for K feet whose points feel R motions of n = 6K."""
+class HeldScratch(NamedTuple):
+    """Scratch for K feet whose points feel R motions, at most n = 6K."""
 
-    reduced: np.ndarray  # (n, n) C^T L C or C^T L A, first (R, R); of steady feet the mobility of those that touch
+    reduced: np.ndarray  # (n, n) B^T L B, first (R, R)
     factor: np.ndarray  # (n, n)
-    bases: np.ndarray  # (n, n) T of each foot, (6, rank) from row 6b
-    felt: np.ndarray  # (n, n) C of each foot, the same way
-    acting: np.ndarray  # (n, n) A of each foot, the same way
-    spare: np.ndarray  # (n, n)
-    solution: np.ndarray  # (n,) y, first R
+    solution: np.ndarray  # (n,)
     half: np.ndarray  # (n,)
-    share: np.ndarray  # (n,) of bound feet, parts that move nothing
-    row: np.ndarray  # (6,) of W
     pull: np.ndarray  # (6,) of one foot
     start: np.ndarray  # (K + 1,) where the motions of each foot begin among the R
-    gram: np.ndarray  # (6, 6) of one foot
-    roots: np.ndarray  # (6, 6) C of one foot
-    small: np.ndarray  # (6, 6) of one foot
-    turns: np.ndarray  # (3K, 3) S^-1 of each steady foot, or two directions across a line
+    turns: np.ndarray  # (3K, 3) S^-1 of each foot, or two directions across a line
 
 
-def least_scratch(bodies: int) -> LeastScratch:
-    """Scratch for the forces of least norm on this many bodies."""
+def held_scratch(bodies: int) -> HeldScratch:
+    """The arrays of :class:`HeldScratch`."""
     n = 6 * bodies
-    return LeastScratch(
+    return HeldScratch(
         reduced=np.zeros((n, n)),
         factor=np.zeros((n, n)),
-        bases=np.zeros((n, n)),
-        felt=np.zeros((n, n)),
-        acting=np.zeros((n, n)),
-        spare=np.zeros((n, n)),
         solution=np.zeros(n),
         half=np.zeros(n),
-        share=np.zeros(n),
-        row=np.zeros(6),
         pull=np.zeros(6),
         start=np.zeros(bodies + 1, dtype=np.int64),
-        gram=np.zeros((6, 6)),
-        roots=np.zeros((6, 6)),
-        small=np.zeros((6, 6)),
         turns=np.zeros((3 * bodies, 3)),
     )
 
@@ -94,14 +79,21 @@ def lay_out_feet(contacts, scratch):
 
 
 @inlined
-def spread_over_steady_feet(contacts, force, scratch):
-    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame, after the feet are
-    laid out. False, with nothing changed, if no force produces a motion that points feel.
+def spread_over_held_feet(contacts, force, compliant, scratch):
+    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame. False, with
+    nothing changed, if the points of a foot coincide or, if three or more, lie on a line; and if no force produces a
+    motion that points feel, unless they are ``compliant``.
     """
+    if not lay_out_feet(contacts, scratch):
+        return False
     near, feet, x, start, turns = contacts.near, contacts.near.size - 1, scratch.solution, scratch.start, scratch.turns
     rows, packed, factor = start[feet], scratch.reduced, scratch.factor
     if not (cholesky(packed, rows, TOLERANCE, factor) and pivots_are_certain(packed, rows, factor)):
-        return False
+        if not compliant:
+            return False
+        add_compliance(contacts, scratch)
+        if not cholesky(packed, rows, 0.0, factor):
+            return False
     for b in range(feet):
         if near[b + 1] > near[b]:
             gather_wanted(contacts, b, force, turns[3 * b : 3 * b + 3], scratch.pull, x[start[b] : start[b + 1]])
@@ -110,6 +102,27 @@ def spread_over_steady_feet(contacts, force, scratch):
         if near[b + 1] > near[b]:
             scatter(contacts, b, x[start[b] : start[b + 1]], turns[3 * b : 3 * b + 3], force)
     return True
+
+
+@kernel
+def add_compliance(contacts, scratch):
+    """Give every point a compliance c: ``B^T L B`` becomes that plus ``c (B^T W^T W B)^-1``.
+
+    Where feet feel motions that no force produces, as those of a robot without hip abduction, the least forces follow.
+    """
+    near, start, turns, out = contacts.near, scratch.start, scratch.turns, scratch.reduced
+    softest = 0.0
+    for b in range(near.size - 1):
+        for k in range(start[b], min(start[b] + 3, start[b + 1])):
+            softest = max(softest, out[k, k])
+    for b in range(near.size - 1):
+        first, felt = start[b], start[b + 1] - start[b]
+        for k in range(min(3, felt)):
+            out[first + k, first + k] += COMPLIANCE * softest / (near[b + 1] - near[b])
+        for k in range(3, felt):
+            for m in range(3, k + 1):
+                share = turns[3 * b + k - 3, m - 3] if felt == 6 else turns[3 * b + 2, 0] if k == m else 0.0
+                out[first + k, first + m] += COMPLIANCE * softest * share
 
 
 @inlined

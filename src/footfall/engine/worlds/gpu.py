@@ -14,41 +14,48 @@ import mujoco
 import numpy as np
 
 from footfall.compiled.gpu import is_simulated
-from footfall.compiled.gpu_cache import is_missing, kinds_of, launcher, prepare
+from footfall.compiled.gpu_cache import launcher, prepare
+from footfall.compiled.lanes import WARP
 from footfall.contact.base import CoupledLaw, Law
 from footfall.engine.other_bodies.points import OtherTape, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, State, bytes_of, room
-from footfall.engine.worlds.card_kernels import (
+from footfall.engine.worlds.gpu_kernels import (
     Arrays,
-    build_apart,
-    build_clearing,
+    build_search,
     build_setter,
-    build_solver,
-    build_together,
+    build_steps,
+    build_turn,
     find_cuda,
     idle_control,
 )
-from footfall.engine.worlds.compile_aside import Wanted, compiled_aside
-from footfall.engine.worlds.groups import NO_TURN, Company, Kernels, LyingKernels, empty_queues
-from footfall.engine.worlds.lying_kernels import Rooms, build_lying, build_lying_solver, make_rooms, part_of
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
-from footfall.engine.worlds.together import find_near_forces, guess_forces, search_states, suggest_states
+from footfall.engine.worlds.turns import Queue
 from footfall.errors import SimulationError
-from footfall.solve.together.desk import desk_bytes
-from footfall.solve.together.selection_desk import selection_bytes
+from footfall.solve.problem import NewtonScratch, Size, newton_scratch
 
 #: Lanes of a block, and the most lanes that get scratch space.
 BLOCK, LANES = 64, 65536
-#: Bytes of memory that the lanes of a block share.
-SHARED = 48 * 1024
-#: Share of the free memory for worlds, and share of the rest for worlds that lie.
-SHARE, ROOM_SHARE = 0.9, 0.25
-#: Assumed free memory, bytes, in the simulator, which has no GPU.
-NO_CARD = 1e8
+#: Share of the free memory for worlds.
+SHARE = 0.9
+
+
+#: Most warps that search at once, each with scratch of its own: sixteen for each of a large GPU's multiprocessors.
+WARPS = 2112
+#: An empty queue.
+NOTHING = np.zeros(3, dtype=np.int64)
+
+
+def without_newton(scratch: Any) -> Any:
+    """A law's scratch arrays without those of Newton's method, which belong to warps."""
+    if isinstance(scratch, NewtonScratch):
+        return newton_scratch(Size(0, 0, 0))
+    if isinstance(scratch, tuple):
+        return type(scratch)(*map(without_newton, scratch))
+    return scratch
 
 
 class Tapes(NamedTuple):
@@ -60,18 +67,8 @@ class Tapes(NamedTuple):
     number: int
 
 
-class Lying(NamedTuple):
-    """Memory of worlds that lie, see :mod:`footfall.engine.worlds.lying`."""
-
-    robot: Robot  # with places for all points of all bodies
-    space: Shapes  # of a room
-
-
-class Card:
-    """Worlds in the memory of a GPU.
-
-    ``robot`` has the points of all bodies, or only those of feet if worlds that lie have rooms of their own.
-    """
+class Gpu:
+    """Worlds in the memory of a GPU; ``robot`` has the points of all its bodies."""
 
     def __init__(
         self,
@@ -83,30 +80,22 @@ class Card:
         *,
         single: bool,
         every_body: bool,
-        lying: Lying | None = None,
     ) -> None:
         self.cuda, self.single, self.every_body = find_cuda(), single, every_body
         self.real = np.float32 if self.single else np.float64
         self.count, self.law, self.surface = count, law, surface
         self.lanes = min(count, LANES)
-        points, feet = robot.soles.local.shape[0], robot.soles.body.shape[0]
-        own = law.scratch(points, feet, lean=True) if isinstance(law, CoupledLaw) else None
-        self.together, self.searches = isinstance(law, CoupledLaw) and law.defers(), hasattr(own, "desk")
-        needed = [desk_bytes(points, feet)] * self.together + [selection_bytes(points, feet)] * self.searches
-        if max(needed, default=0) > SHARED:
-            raise SimulationError(
-                f"{points} points on {feet} feet do not fit the memory that lanes of a GPU share: use device='cpu'"
-            )
+        size = Size(robot.soles.local.shape[0], robot.soles.body.shape[0], robot.soles.chain.shape[1])
+        own = without_newton(law.scratch(size)) if isinstance(law, CoupledLaw) else None
+        self.size, self.searches = size, hasattr(own, "problem")
         self._check_memory(shapes, own)
         self.robot = Robot(*(self._constants(part) for part in robot))
         self.of_feet = shapes[0]["push"][0]
         self.others = shapes[0]["mode"][0] - self.of_feet
-        self.lying = lying._replace(robot=Robot(*(self._constants(part) for part in lying.robot))) if lying else None
         self.state = State(**self._zeros(shapes[0], count))
         self.plot = lay_out(shapes[1], own)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
-        self.rooms: dict[tuple[int, int], Rooms] = {}  # for worlds that lie, by first lane and lanes of their group
         self.given: Any = None
         self.handed: Given | None = None  # the arrays of the host that it came from
         # The start of each array of the state, as given and on the device, and the function that sets worlds to it.
@@ -129,7 +118,7 @@ class Card:
         """Refuse more worlds than fit, and say how many do."""
         try:
             free, _ = self.cuda.current_context().get_memory_info()
-        except AttributeError:  # the simulator has no card
+        except AttributeError:  # the simulator has no GPU
             return
         world, lane = bytes_of(shapes[0], self.real), bytes_of(shapes[1], self.real) + self._bytes_of(scratch)
         need = self.count * world + self.lanes * lane
@@ -299,7 +288,7 @@ class Card:
             real: Any = self.real
             own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
             arrays = Arrays(self.robot, given, self.state, self.space, feet, tapes.others, tapes.chosen)
-            make = self._together if self.together else self._apart
+            make = self._turns if self.searches else self._steps
             last = self.last = plan, control, given, feet, make(kind, control, arrays, own)
         return last[4]
 
@@ -308,74 +297,35 @@ class Card:
             prepare(entry, arguments)
             self.prepared.append(entry)
 
-    def _apart(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
+    def _steps(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """A function that takes the steps of a span, one lane per world."""
         every, single = self.every_body, self.single
-        entry = build_apart(law, self.surface, control, self.plot, single=single, every_body=every)
+        entry = build_steps(law, self.surface, control, self.plot, single=single, every_body=every)
         self._prepare(entry, (arrays, plan, Span(1, 0, 0)))
         return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan))
 
-    def _together(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
-        """The same in kernels that take turns, see :mod:`.together`."""
-        assert isinstance(self.law, CoupledLaw)
-        points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
-        bodies = "none" if self.lying is None else "curved" if self.robot.rest.curved == 1 else "others"
-        usual = self.law.is_usual()
-        step = build_together(law, self.surface, control, self.plot, bodies, usual)
-        parts = (guess_forces, suggest_states, search_states) if self.searches else (guess_forces, find_near_forces)
-        stepped, solved = (arrays, plan), (arrays.robot, arrays.state, arrays.space)
-        queues, span = empty_queues(self.cuda, 1), Span(1, 0, 0)
-        aside = [(build_solver, (part, self.plot, points, feet, usual), (*solved, queues, NO_TURN)) for part in parts]
-        if self.lying:
-            aside += self._wanted_by_lying(law, control, arrays, plan)
-        kernels = [build(*given) for build, given, _ in aside]
-        wanted = []
-        for kernel, (build, given, arguments) in zip(kernels, aside, strict=True):
-            if not is_simulated() and is_missing(kernel, kinds := kinds_of(kernel, arguments)):
-                wanted.append(Wanted(build, given, kinds))
-        with compiled_aside(wanted):
-            self._prepare(step, (*stepped, queues, span, NO_TURN))
-        for kernel, (_, _, arguments) in zip(kernels, aside, strict=True):
-            self._prepare(kernel, arguments)
-        self._prepare(build_clearing(), (queues, 0))
-        solvers, lie_down = kernels[: len(parts)], kernels[len(parts) :]
-        lying = self._lying_kernels(lie_down, arrays, plan) if lie_down else None
-        own = Kernels(build_clearing(), step, solvers, stepped, solved, lying)
-        company = Company(self.cuda, own, self.lanes, BLOCK)
+    def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
+        """The same in two kernels that take turns, see :mod:`.turns`."""
+        turn = build_turn(law, self.surface, control, self.plot, every_body=self.every_body)
+        find = build_search(self.plot, self.size.columns, every_body=self.every_body)
+        queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))
+        warps = 1 if is_simulated() else min(self.lanes, WARPS)
+        made = newton_scratch(self.size)
+        scratch = NewtonScratch(*(self.cuda.to_device(np.zeros((warps, *one.shape), one.dtype)) for one in made))
+        searched = arrays.robot, arrays.state, arrays.space, scratch, queue
+        self._prepare(turn, (arrays, plan, queue, Span(1, 0, 0), 0, 1))
+        self._prepare(find, (*searched, 0))
+        begin = launcher(turn, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, queue))
+        find_all = launcher(find, (warps, 1 if is_simulated() else WARP), searched)
 
         def launch(span: Span) -> None:
             for first in range(0, self.count, self.lanes):
-                company.take_turns(span, first)
+                turns, going = 0, True
+                while going:  # one more turn than steps at least; worlds that are asked again need further ones
+                    queue.number.copy_to_device(NOTHING)
+                    begin(span, first, int(turns == 0))
+                    find_all(first)
+                    turns += 1
+                    going = turns <= span.steps or bool(queue.number.copy_to_host()[2])
 
         return launch
-
-    def _wanted_by_lying(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> list[Any]:
-        """The kernels of worlds that lie: the builder of each, its arguments, and arguments of the kernel's types."""
-        assert self.lying and isinstance(self.law, CoupledLaw)
-        points, bodies = self.lying.robot.soles.local.shape[0], self.lying.robot.soles.body.shape[0]
-        plot = self.room_plot = lay_out(self.lying.space, self.law.scratch_beside(points, bodies))
-        rooms, queues = make_rooms(plot, points, bodies, 1, 0.0), empty_queues(self.cuda, 1)
-        stepped = arrays._replace(robot=self.lying.robot), rooms.space, plan, queues, Span(1, 0, 0), NO_TURN
-        solved = self.lying.robot, arrays.state, arrays.space, rooms.space, rooms.desks, queues, NO_TURN
-        return [
-            (build_lying, (law, self.surface, control, self.plot, plot, self.law.is_usual()), stepped),
-            (build_lying_solver, (self.plot, plot, points, bodies), solved),
-        ]
-
-    def _lying_kernels(self, kernels: Sequence[Any], arrays: Arrays, plan: Plan) -> LyingKernels:
-        """The same kernels, compiled, with the arguments of their launches."""
-        assert self.lying
-        robot, plot = self.lying.robot, self.room_plot
-        points, bodies = robot.soles.local.shape[0], robot.soles.body.shape[0]
-        free = NO_CARD if is_simulated() else self.cuda.current_context().get_memory_info()[0]
-
-        def make_room(first: int, lanes: int) -> Rooms:
-            if lanes < self.lanes and (0, self.lanes) in self.rooms:
-                return part_of(self.rooms[0, self.lanes], first, lanes, self.lanes)
-            if (first, lanes) not in self.rooms:
-                most = ROOM_SHARE * free * lanes / self.lanes
-                self.rooms[first, lanes] = make_rooms(plot, points, bodies, lanes, most)
-            return self.rooms[first, lanes]
-
-        stepped = arrays._replace(robot=robot), plan
-        return LyingKernels(kernels[0], kernels[1], stepped, (robot, arrays.state, arrays.space), make_room)

@@ -1,0 +1,219 @@
+"""The kernels of worlds on a GPU, each compiled for one law, one ground and one controller."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.compiled.gpu import Device, checked_cuda, is_simulated
+from footfall.compiled.gpu_cache import kept_on_disk
+from footfall.compiled.lanes import warp
+from footfall.contact.base import CoupledLaw, PointLaw
+from footfall.engine.other_bodies.points import OtherTape
+from footfall.engine.tape import Tape
+from footfall.engine.worlds.arrays import Given, State, picker
+from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
+from footfall.engine.worlds.every_body import advance_on_every_body, one_world_on_every_body, points_of_all
+from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
+from footfall.engine.worlds.feet_alone import advance_on_feet
+from footfall.engine.worlds.gather import gather
+from footfall.engine.worlds.one_world import contacts_of, one_world_on_feet, points_of
+from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
+from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
+from footfall.engine.worlds.turns import ANSWER, ASKED, IDLE, TAKEN, WAITS, search_later, search_now, take_turn
+from footfall.solve.contact_problem import search
+from footfall.solve.dense import eliminate, eliminate_by_lanes
+from footfall.solve.problem import NewtonScratch
+
+#: Registers of a lane: few enough for many warps to hide each other's memory latency.
+REGISTERS = 128
+
+#: Numba's module, once there is a GPU: global, for its simulator to replace.
+cuda: Any = None
+
+
+def find_cuda() -> Any:
+    """Numba's CUDA with a GPU to use."""
+    global cuda
+    cuda = checked_cuda()
+    return cuda
+
+
+class Arrays(NamedTuple):
+    """All arrays that the worlds of a GPU read and write, the world last."""
+
+    robot: Any
+    given: Any
+    state: Any
+    space: Any  # Tiles
+    tape: Any
+    other_tape: Any  # of points not on feet
+    chosen: Any  # (W,) row of the tape of each world, -1 if it is not recorded
+
+
+pick_given = picker(Given, world_last=True)
+pick_state = picker(State, world_last=True)
+pick_tape = picker(Tape, world_last=True)
+pick_other_tape = picker(OtherTape, world_last=True)
+
+
+def limited(registers: int) -> dict[str, int]:
+    """The compiler option that limits a kernel's registers."""
+    return {} if is_simulated() else {"max_registers": registers}
+
+
+def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
+    return 0.0, 0.0, 0.0, 0
+
+
+def idle_coupled(contacts, dt, memory, force, mode, scratch, signals, values):
+    return 0
+
+
+def idle_control(time, qpos, qvel, ctrl, gains):
+    return 0
+
+
+def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
+    """A coupled law as a device function that finds its scratch arrays among the numbers of its lane.
+
+    Passed one by one, they would make the tuple of a world's arrays so long that the compiler keeps it in memory.
+    """
+    law, pick = device.function(adapter), law_picker(plot, simulated=is_simulated())
+    if pick is None:
+        return law
+    scratch_in = device.function(pick)
+
+    @cuda.jit(device=True)
+    def asked(contacts, dt, memory, force, mode, tiles, signals, values):
+        return law(contacts, dt, memory, force, mode, scratch_in(tiles), signals, values)
+
+    return asked
+
+
+@cache
+def build_steps(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool, every_body: bool) -> Any:
+    """The kernel that takes steps, one lane per world; ``every_body`` may touch the ground, or only feet."""
+    own_step = point_step
+    if law.coupled:
+        own_step = operator_step if law.operator else motion_step
+    stand_ins, advance_one = (EVERY_BODY, advance_on_every_body) if every_body else (FEET_ALONE, advance_on_feet)
+    device = Device(single=single, replaced=stand_ins | {law_step: own_step})
+    advance = device.function(advance_one)
+    point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
+    coupled = law_on_tiles(device, law.adapter() if issubclass(law, CoupledLaw) else idle_coupled, plot)
+    ground, controller = device.function(surface), device.function(control)
+    given_of, state_of = device.function(pick_given), device.function(pick_state)
+    tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
+    space_of = device.function(tile_picker(plot, simulated=is_simulated()))
+
+    @cuda.jit(**limited(REGISTERS))
+    def entry(arrays, plan, span):
+        lane, lanes, chosen = cuda.grid(1), cuda.gridsize(1), arrays.chosen
+        if lane >= chosen.size:
+            return
+        functions = Functions(point, coupled, ground, controller)
+        own = space_of(arrays.space, lane)
+        for w in range(lane, chosen.size, lanes):
+            row = chosen[w]
+            if row < 0 and span.look == 1:
+                continue
+            tape_row = max(row, 0)
+            track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
+            given, state = given_of(arrays.given, w), state_of(arrays.state, w)
+            advance(arrays.robot, given, state, own, track, plan, functions, span)
+
+    return kept_on_disk(entry)
+
+
+@cache
+def build_turn(law: Any, surface: Any, control: Any, plot: Plot, *, every_body: bool) -> Any:
+    """The kernel in which lanes end and begin steps of their worlds, see :mod:`.turns`."""
+    stand_ins, one_of = (EVERY_BODY, one_world_on_every_body) if every_body else (FEET_ALONE, one_world_on_feet)
+    device = Device(replaced=stand_ins | {search: search_later})
+    turn, world = device.function(take_turn), device.function(one_of)
+    coupled, point = law_on_tiles(device, law.adapter(), plot), device.function(idle_point)
+    ground, controller = device.function(surface), device.function(control)
+    given_of, state_of = device.function(pick_given), device.function(pick_state)
+    tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
+    space_of = device.function(tile_picker(plot, simulated=is_simulated()))
+
+    @cuda.jit(**limited(REGISTERS))
+    def entry(arrays, plan, queue, span, first, start):
+        lane, chosen = cuda.grid(1), arrays.chosen
+        w = first + lane
+        if lane >= queue.member.size or w >= chosen.size:
+            return
+        row = chosen[w]
+        if row < 0 and span.look == 1:
+            return
+        functions, own = Functions(point, coupled, ground, controller), space_of(arrays.space, lane)
+        given, state, tape_row = given_of(arrays.given, w), state_of(arrays.state, w), max(row, 0)
+        track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
+        if start == 1:
+            own.progress[TAKEN], own.progress[ASKED], own.progress[ANSWER] = 0, 0, IDLE
+        one = world(arrays.robot, given, state, own, track.others)
+        if turn(one, given, state, own.progress, track, plan, functions, span):
+            queue.number[2] = 1
+            if own.progress[ANSWER] == WAITS:
+                queue.member[cuda.atomic.add(queue.number, 0, 1)] = lane
+
+    return kept_on_disk(entry)
+
+
+@cache
+def build_search(plot: Plot, columns: int, *, every_body: bool) -> Any:
+    """The kernel in which warps do the searches that worlds wait for, see :mod:`.turns`; the matrix of Newton's step,
+    with this many columns, lies in the memory that a block shares.
+    """
+    simulated = is_simulated()
+    by_lanes = {} if simulated else warp(cuda) | {eliminate: eliminate_by_lanes}
+    device = Device(replaced=by_lanes)
+    now, points_in, contacts_in = map(
+        device.function, (search_now, points_of_all if every_body else points_of, contacts_of)
+    )
+    state_of, newton_of = device.function(pick_state), device.function(picker(NewtonScratch, world_last=False))
+    with_matrix = device.function(gather(NewtonScratch, {"own": NewtonScratch, "matrix": None}, matrix="matrix"))
+    space_of = device.function(tile_picker(plot, simulated=simulated))
+    law_of = device.function(law_picker(plot, simulated=simulated))
+
+    @cuda.jit(**limited(REGISTERS))
+    def entry(robot, states, spaces, scratch, queue, first):
+        number, waiting = cuda.blockIdx.x, queue.number[0]
+        matrix = cuda.shared.array((columns, columns), np.float64)
+        newton = with_matrix(newton_of(scratch, cuda.blockIdx.x), matrix)
+        while number < waiting:
+            owner = queue.member[number]
+            own, state = space_of(spaces, owner), state_of(states, first + owner)
+            points = all_points(robot, state, own)
+            now(points, contacts_in(robot.soles.foot, points, own), law_of(own.law).problem, newton)
+            number += cuda.gridDim.x
+
+    if every_body:
+
+        @cuda.jit(device=True)
+        def all_points(robot, state, own):
+            return points_in(robot.soles, robot.rest, state, own, ())
+
+    else:
+
+        @cuda.jit(device=True)
+        def all_points(robot, state, own):
+            return points_in(robot.soles, state, own)
+
+    return kept_on_disk(entry)
+
+
+@cache
+def build_setter() -> Any:
+    @cuda.jit
+    def set_rows(target, source, which):
+        """Write ``source`` (n, 1 or W) to the worlds of ``which`` (W,) in ``target`` (n, W)."""
+        w = cuda.grid(1)
+        if w < target.shape[1] and which[w]:
+            for i in range(target.shape[0]):
+                target[i, w] = source[i, min(w, source.shape[1] - 1)]
+
+    return set_rows
