@@ -29,7 +29,7 @@ SIM = ff.Simulation("brick")
         (lambda: SIM.run(1.0, qpos="home"), "qpos = 'home', but it must be .* numbers"),
         (
             lambda: SIM.run(1.0, start=SIM.run(0.0)),
-            r"start = Recording.*, but it must be State or None",
+            r"start = Recording.*, but it must be a state of world.state\(\) or rec.state\(time\) or None",
         ),
         (
             lambda: SIM.run(1.0, start=SIM.start().state(), qvel=np.ones(6)),
