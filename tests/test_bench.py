@@ -16,9 +16,7 @@ from footfall.errors import FootfallWarning, SimulationError
 from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation
 from footfall.study.bench import speeds as bench
-from footfall.study.bench.robots import friction_costs, robot_table, without_joint_friction
-from footfall.study.bench.speeds import Effort, Figure, LawSpeed
-from footfall.study.bench.worlds import HUMANOID_FILE
+from footfall.study.bench.speeds import HUMANOID_FILE, Effort, friction_costs, robot_table, without_joint_friction
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
 
@@ -29,13 +27,13 @@ def robot():
 
 
 def test_every_law_is_measured_against_mujoco(robot):
-    found = list(bench.law_speeds(robot, laws(), TINY))
-    speeds = [one for one in found if isinstance(one, LawSpeed)]
-    assert [one.law for one in speeds] == list(laws())
-    (reference,) = (one.value for one in found if isinstance(one, Figure) and one.unit == "us")
+    found = list(bench.law_speeds(robot, TINY))
+    speeds = [one for one in found if "law" in one]
+    assert [one["law"] for one in speeds] == list(laws())
+    (reference,) = (one["value"] for one in found if one.get("unit") == "us")
     for one in speeds:
-        assert one.us_per_step > 0
-        assert one.ratio_to_mujoco == pytest.approx(reference / one.us_per_step)
+        assert one["us_per_step"] > 0
+        assert one["ratio_to_mujoco"] == pytest.approx(reference / one["us_per_step"])
 
 
 def test_mujocos_own_step_stands_on_the_same_eight_points(robot):
@@ -48,17 +46,17 @@ def test_mujocos_own_step_stands_on_the_same_eight_points(robot):
 
 def test_points_controller_and_threads_are_measured(robot):
     costs = list(bench.point_costs(robot, TINY))
-    assert [one.figure for one in costs] == ["spring-damper, 4 points per foot", "spring-damper, 9 points per foot"]
-    assert all(one.value > 0 for one in costs)
-    overhead = bench.controller_overhead(robot, TINY)  # a difference of two times: of any sign on a busy machine
-    assert (overhead.figure, overhead.unit) == ("Python controller, per call", "us")
-    assert math.isfinite(overhead.value)
-    controlled = list(bench.controller_costs(TINY))
-    assert [one.figure.partition(",")[0].split()[-1] for one in controlled] == ["posture", "balance", "walk"]
-    assert all(one.value > 0 for one in controlled)
+    names = ["spring-damper, 4 points per foot", "spring-damper, 9 points per foot"]
+    assert [one["figure"] for one in costs] == names
+    assert all(one["value"] > 0 for one in costs)
+    overhead, *controlled = bench.controller_costs(robot, TINY)
+    assert (overhead["figure"], overhead["unit"]) == ("Python controller, per call", "us")
+    assert math.isfinite(overhead["value"])  # a difference of two times: of any sign on a busy machine
+    assert [one["figure"].partition(",")[0].split()[-1] for one in controlled] == ["posture", "balance", "walk"]
+    assert all(one["value"] > 0 for one in controlled)
     ratios = list(bench.thread_ratios(robot, TINY))
     assert len(ratios) == 2
-    assert all(one.value > 0 for one in ratios)
+    assert all(one["value"] > 0 for one in ratios)
 
 
 @pytest.mark.parametrize("name", ["quadruped", "brick", "file"])
@@ -70,15 +68,17 @@ def test_any_robot_is_measured_standing_on_servos(name, tmp_path):
     said: list[str] = []
     found = list(robot_table([name], effort, said.append, laws=["spring-damper", "time-stepping"]))
     own = name if name in robots() else "mine"
-    assert [(one.robot, one.law) for one in found] == [(own, "spring-damper"), (own, "time-stepping"), (own, "mj_step")]
+    order = [(own, "spring-damper"), (own, "time-stepping"), (own, "mj_step")]
+    assert [(one["robot"], one["law"]) for one in found] == order
     *ours, theirs = found
-    assert theirs.us_per_step is not None
+    assert theirs["us_per_step"] is not None
     for one in ours:
-        assert one.stands and one.mujoco_stands and (one.unsolved, one.audit, one.note) == (0, "pass", "")
+        assert one["stands"] and one["mujoco_stands"]
+        assert (one["unsolved"], one["audit"], one["note"]) == (0, "pass", "")
         # What still swings after two seconds is a part in a thousand of the weight.
-        assert one.force_over_weight == pytest.approx(1.0, abs=2e-3)
-        assert one.creep_mm_per_s is not None and one.creep_mm_per_s < 1.0
-        assert one.ratio_to_mujoco == pytest.approx(theirs.us_per_step / one.us_per_step)
+        assert one["force_over_weight"] == pytest.approx(1.0, abs=2e-3)
+        assert one["creep_mm_per_s"] is not None and one["creep_mm_per_s"] < 1.0
+        assert one["ratio_to_mujoco"] == pytest.approx(theirs["us_per_step"] / one["us_per_step"])
     assert f"bench: {own} under time-stepping, 2 of 2" in said
 
 
@@ -90,8 +90,8 @@ def test_a_robot_that_falls_and_a_law_that_is_refused_are_rows_too():
     said: list[str] = []
     robot = load_robot(mujoco.MjSpec.from_string(pole))
     first, second, _ = robot_table([robot], effort, said.append, laws=["time-stepping", "no-such-law"])
-    assert not first.stands and not first.mujoco_stands and first.audit == "pass"
-    assert "no-such-law" in second.note and second.us_per_step is None
+    assert not first["stands"] and not first["mujoco_stands"] and first["audit"] == "pass"
+    assert "no-such-law" in second["note"] and second["us_per_step"] is None
     assert any("does not hold pole up" in sentence for sentence in said)
 
 
@@ -105,8 +105,8 @@ def test_what_joint_friction_costs_is_measured_standing_pushed_and_landing(tmp_p
     assert not without_joint_friction(own).model.dof_frictionloss.any() and own.model.dof_frictionloss.any()
     said: list[str] = []
     found = list(friction_costs([own, robot], 1, said.append, ["time-stepping"], duration=0.02))
-    assert [one.motion for one in found] == ["standing", "pushed", "landing"]
-    assert all(one.unsolved == 0 and one.ratio == one.us_per_step / one.us_without for one in found)
+    assert [one["motion"] for one in found] == ["standing", "pushed", "landing"]
+    assert all(one["unsolved"] == 0 and one["ratio"] == one["us_per_step"] / one["us_without"] for one in found)
     assert "bench: quadruped has no joint friction" in said
     assert main(["bench", "--friction"]) == 1
     assert "--robots" in capsys.readouterr().err
@@ -227,5 +227,5 @@ def test_a_robot_with_such_features_stands_in_the_table_and_under_mujocos_own_st
         warnings.simplefilter("ignore", FootfallWarning)
         robot = load_robot(tmp_path / "table.xml")
     rows = list(robot_table([robot], effort, laws=["time-stepping", "mujoco"]))
-    assert [(row.mujoco_stands, row.stands) for row in rows] == [(True, True)] * 3
-    assert rows[0].audit == "pass" and rows[0].ratio_to_mujoco is not None
+    assert [(row["mujoco_stands"], row["stands"]) for row in rows] == [(True, True)] * 3
+    assert rows[0]["audit"] == "pass" and rows[0]["ratio_to_mujoco"] is not None

@@ -162,7 +162,7 @@ LAID = """
 import json, sys
 import numpy as np
 import footfall as ff
-from footfall.study.bench.worlds import world_robot
+from footfall.study.bench.speeds import world_robot
 
 sim = ff.Simulation(world_robot("humanoid"), law=sys.argv[1])
 qpos = sim.place()[None].copy()

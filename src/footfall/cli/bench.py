@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -53,87 +53,66 @@ class Bench:
     """print one JSON object per figure as it is measured"""
 
     def run(self) -> int:
-        found: list[Any] = []
+        tables: dict[frozenset[str], list[Mapping[str, Any]]] = {}
         with sentences_bar("bench") as report:
-            for one in self._measured(report):
-                found.append(one)
+            for row in self._measured(report):
+                tables.setdefault(frozenset(row), []).append(row)
                 if self.json:
-                    print_json(asdict(one))
-        if not self.json:
-            for kind, columns in BENCH_TABLES.items():
-                rows = [one for one in found if type(one).__name__ == kind]
-                if rows:
-                    print_rows(rows, columns)
-        return 0 if found else 1
+                    print_json(row)
+        for rows in () if self.json else tables.values():
+            print_rows(rows, BENCH_COLUMNS)
+        return 0 if tables else 1
 
-    def _measured(self, report: Callable[[str], None]) -> Iterator[Any]:
+    def _measured(self, report: Callable[[str], None]) -> Iterator[Mapping[str, Any]]:
         """What is asked for, a figure at a time."""
         from footfall.contact import laws
-        from footfall.study.bench.robots import friction_costs, robot_table
-        from footfall.study.bench.speeds import QUICK, Effort, bench, cold_starts
-        from footfall.study.bench.worlds import LAWS, machine, world_robot, world_speeds
+        from footfall.study.bench import speeds
 
         chosen = self.laws or None
         if self.worlds:
             if min(self.worlds) < 1:
                 raise FootfallError(f"--worlds {min(self.worlds)}: it must be a whole number > 0")
-            say(f"bench: many worlds at once on {machine()}")
+            say(f"bench: many worlds at once on {speeds.machine()}")
             for name in self.robots or ("spatial-biped",):
-                robot = world_robot(name)
-                yield from world_speeds(self.worlds, chosen or LAWS, device=self.device, robot=robot, say=say)
+                robot, some = speeds.world_robot(name), chosen or speeds.LAWS
+                yield from speeds.world_speeds(robot, self.worlds, some, device=self.device, say=say)
         elif self.friction:
             if not self.robots:
                 raise FootfallError("--friction: name the robots with --robots")
-            yield from friction_costs(self.robots, 1 if self.quick else 3, report, chosen)
+            yield from speeds.friction_costs(self.robots, 1 if self.quick else 3, report, chosen)
         elif self.cold:
-            yield from cold_starts(*(chosen or laws()))
+            yield from speeds.cold_starts(*(chosen or laws()))
         elif self.robots:
-            effort = Effort(rounds=10, steps=50, settle=500) if self.quick else Effort(rounds=60, steps=50, settle=1000)
-            yield from robot_table(self.robots, effort, report, chosen)
+            rounds, settle = (10, 500) if self.quick else (60, 1000)
+            effort = speeds.Effort(rounds=rounds, steps=50, settle=settle)
+            yield from speeds.robot_table(self.robots, effort, report, chosen)
         else:
-            yield from bench(QUICK if self.quick else Effort(), report)
+            yield from speeds.bench(speeds.QUICK if self.quick else speeds.Effort(), report)
 
 
-#: The tables of a bench, by the kind of their rows.
-BENCH_TABLES = {
-    "LawSpeed": {
-        "robot": "robot",
-        "law": "law",
-        "µs per step>": "us_per_step:.2f",
-        "x MuJoCo's steps per second>": "ratio_to_mujoco:.2f",
-    },
-    "Figure": {"figure": "figure", "value>": "value:.4g", "unit": "unit"},
-    "RobotLaw": {
-        "robot": "robot",
-        "law": "law",
-        "stands 3 s": "stands",
-        "unsolved>": "unsolved",
-        "audit": "audit",
-        "force / weight>": "force_over_weight:.4f",
-        "creep mm/s>": "creep_mm_per_s:.2g",
-        "µs per step>": "us_per_step:.1f",
-        "x mj_step>": "ratio_to_mujoco:.2f",
-        "": "note",
-    },
-    "FrictionCost": {
-        "robot": "robot",
-        "law": "law",
-        "motion": "motion",
-        "unsolved>": "unsolved",
-        "µs per step>": "us_per_step:.1f",
-        "without friction>": "us_without:.1f",
-        "ratio>": "ratio:.2f",
-    },
-    "WorldSpeed": {
-        "robot": "robot",
-        "law": "law",
-        "precision": "precision",
-        "worlds>": "worlds",
-        "steps/s standing>": "standing:.3g",
-        "restless>": "restless:.3g",
-        "unsolved>": "unsolved:.1e",
-        "x mujoco.rollout>": "ratio:.2f",
-    },
+#: Columns of all tables of a bench; each has those that its rows have.
+BENCH_COLUMNS = {
+    "robot": "robot",
+    "law": "law",
+    "motion": "motion",
+    "figure": "figure",
+    "value>": "value:.4g",
+    "unit": "unit",
+    "precision": "precision",
+    "worlds>": "worlds",
+    "stands 3 s": "stands",
+    "steps/s standing>": "standing:.3g",
+    "restless>": "restless:.3g",
+    "unsolved>": "unsolved:.1e",
+    "audit": "audit",
+    "force / weight>": "force_over_weight:.4f",
+    "creep mm/s>": "creep_mm_per_s:.2g",
+    "µs per step>": "us_per_step:.2f",
+    "without friction>": "us_without:.2f",
+    "ratio>": "ratio:.2f",
+    "x mj_step>": "ratio_to_mujoco:.2f",
+    "x mujoco.rollout>": "ratio_to_rollout:.2f",
+    "": "note",
 }
 
 
@@ -175,7 +154,7 @@ class Stress:
     def run(self) -> int:
         from footfall.contact import laws as all_laws
         from footfall.given_numbers import check_seed
-        from footfall.study.bench.stress import Outcome, coulomb_laws, random_states
+        from footfall.study.bench.stress import coulomb_laws, random_states
 
         for name, number in (("count", self.count), ("chance", self.chance)):
             if number < 1:
@@ -191,21 +170,15 @@ class Stress:
                     print_json({"law": case.law, "robot": case.robot, "ground": case.ground, **asdict(case.outcome)})
                 if bar is not None:
                     bar(len(found))
-        by_law: dict[tuple[str, ...], Outcome] = {}
-        rows: dict[tuple[str, ...], Outcome] = {}
-        for case in found:
-            key = (case.law, case.robot, case.ground) if self.each else (case.law,)
-            rows[key] = rows.get(key, Outcome()) + case.outcome
-            by_law[case.law,] = by_law.get((case.law,), Outcome()) + case.outcome
         if not self.json:
             head = ("law", "robot", "ground") if self.each else ("law",)
             columns = (*head, *(f"{name}>" for name in STRESS_COLUMNS))
-            print_table(columns, [[*key, *_outcome_cells(one)] for key, one in rows.items()])
+            print_table(columns, [[*key, *_outcome_cells(one)] for key, one in _summed(found, head).items()])
         if self.out is not None:
             with atomic_write(self.out) as part:
-                part.write_text(self._page(robots, len(grounds), found, by_law), encoding="utf-8")
+                part.write_text(self._page(robots, len(grounds), found), encoding="utf-8")
             say(f"wrote {self.out}")
-        return int(any(one.failed for one in rows.values()))
+        return int(any(case.outcome.failed for case in found))
 
     def _robots(self) -> list[Robot]:
         from footfall.robot import load_robot
@@ -226,22 +199,22 @@ class Stress:
                 raise FootfallError(f"no ground is called '{kind}': {did_you_mean(kind, list(known))}")
         return known if "all" in self.grounds else {kind: known[kind] for kind in self.grounds}
 
-    def _page(
-        self, robots: list[Robot], grounds: int, found: list[Case], by_law: Mapping[tuple[str, ...], Outcome]
-    ) -> str:
+    def _page(self, robots: list[Robot], grounds: int, found: Sequence[Case]) -> str:
         """What was tried, what failed and how often, by law, as Markdown."""
         from footfall.robot import robots as all_robots
         from footfall.study.bench.stress import DT, STEPS
 
-        built_in, chance = (
-            len({one.name for one in robots} & set(all_robots())),
-            self.chance * ("chance" in self.robots),
-        )
+        built_in = len({one.name for one in robots} & set(all_robots()))
+        chance = self.chance * ("chance" in self.robots)
         laws = "" if self.laws == ("all",) else f" --laws {' '.join(self.laws)}"
         named = " ".join(Path(one).name for one in self.robots)
-        command = f"footfall stress {self.count}{laws} --robots {named} --chance {self.chance} --seed {self.seed}"
-        table = _markdown_row(("law", *STRESS_COLUMNS)) + "|" + "---|" * (len(STRESS_COLUMNS) + 1) + "\n"
-        table += "".join(_markdown_row((f"`{law}`", *_outcome_cells(one))) for (law,), one in by_law.items())
+        rows = [(f"`{law}`", *_outcome_cells(one)) for (law,), one in _summed(found, ("law",)).items()]
+        wrong = _summed([case for case in found if case.outcome.failed or case.outcome.unsolved], ("law", "robot"))
+        heads = ("law", "robot", "unsolved", "diverged", "cone", "pull", "audit fails")
+        where = [
+            (f"`{law}`", robot, *map(str, (one.unsolved, one.diverged, one.cone, one.pull)), _times(one.audit_rows))
+            for (law, robot), one in wrong.items()
+        ]
         return text_of(
             "stress.md.txt",
             count=self.count,
@@ -253,9 +226,9 @@ class Stress:
             files=len(robots) - built_in - chance,
             chance=chance,
             date=date.today().isoformat(),
-            command=command,
-            table=table,
-            failures=_failures(found),
+            command=f"footfall stress {self.count}{laws} --robots {named} --chance {self.chance} --seed {self.seed}",
+            table=_markdown(("law", *STRESS_COLUMNS), rows),
+            failures="## Where\n\n" + _markdown(heads, where) if where else "Nothing failed.\n",
         )
 
 
@@ -266,25 +239,29 @@ STRESS_COLUMNS = (
 
 
 def _outcome_cells(found: Outcome) -> list[str]:
-    counts = (found.runs, found.steps, found.unsolved, found.diverged, found.cone, found.pull, found.clear, found.audit)
-    return [*map(str, counts), f"{found.energy:.1e}", f"{1e3 * found.slowest:.2f}", f"{found.times_standing:.0f}"]
+    counts = [str(getattr(found, name)) for name in STRESS_COLUMNS[:8]]
+    return [*counts, f"{found.energy:.1e}", f"{1e3 * found.slowest:.2f}", f"{found.times_standing:.0f}"]
 
 
-def _failures(found: Sequence[Case]) -> str:
-    """Where something went wrong, a line for each law and robot."""
-    lines: dict[tuple[str, str], Outcome] = {}
+def _summed(found: Sequence[Case], by: Sequence[str]) -> dict[tuple[str, ...], Outcome]:
+    """What happened in all cases, by law, or by law and robot, and so on."""
+    sums: dict[tuple[str, ...], Outcome] = {}
     for case in found:
-        if case.outcome.failed or case.outcome.unsolved:
-            key = (case.law, case.robot)
-            lines[key] = lines[key] + case.outcome if key in lines else case.outcome
-    if not lines:
-        return "Nothing failed.\n"
-    text = "## Where\n\n" + _markdown_row(("law", "robot", "unsolved", "diverged", "cone", "pull", "audit fails"))
-    text += "|" + "---|" * 7 + "\n"
-    for (law, robot), one in lines.items():
-        rows = ", ".join(f"{name} ({count})" for name, count in sorted(one.audit_rows.items()))
-        text += _markdown_row((f"`{law}`", robot, *map(str, (one.unsolved, one.diverged, one.cone, one.pull)), rows))
-    return text
+        key = tuple(getattr(case, name) for name in by)
+        sums[key] = sums[key] + case.outcome if key in sums else case.outcome
+    return sums
+
+
+def _times(counted: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(counted.items()))
+
+
+def _markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return _markdown_row(heads) + "|" + "---|" * len(heads) + "\n" + "".join(map(_markdown_row, rows))
+
+
+def _markdown_row(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(texts) + " |\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,39 +299,37 @@ class Survey:
 
         laws = all_laws() if self.laws == ("all",) else self.laws
         names = WALKERS if self.robots == ("all",) else self.robots
-        robots = []
-        for name in names:
-            file = Path(name).suffix in (".xml", ".urdf")
-            robots.append(load_robot(name, actuators=self.actuators) if file else load_robot(name))
+        files = [Path(name).suffix in (".xml", ".urdf") for name in names]
+        given = [{"actuators": self.actuators} if file else {} for file in files]
+        robots = [load_robot(name, **own) for name, own in zip(names, given, strict=True)]
         shown = " ".join(Path(one).name for one in names)
         more = " --grounds" * self.grounds + " --pictures" * self.pictures
         command = f"footfall survey {shown} --laws {' '.join(laws)} --steps {self.steps}{more} --out robots.md"
         head = {"steps": self.steps, "command": command, "date": date.today().isoformat()}
         self._write(text_of("survey.md.txt", **head, pictures=self._pictures(robots)), "w")
+        pairs = [(robot, law) for robot in robots for law in laws]
         found: list[RobotOutcome] = []
-        for robot in robots:
-            for law in laws:
-                say(f"{robot.name} under {law}")
-                found.append(robot_outcome(robot, law, steps=self.steps))
-                self._write(_markdown_row(survey_cells(found[-1])))
+        for robot, law in pairs:
+            say(f"{robot.name} under {law}")
+            found.append(robot_outcome(robot, law, steps=self.steps))
+            self._write(_markdown_row(survey_cells(found[-1])))
         elsewhere: list[GroundOutcome] = []
         if self.grounds:
             self._write(text_of("survey_grounds.md.txt", steps=self.steps))
-            for robot in robots:
-                for law in laws:
-                    say(f"{robot.name} on other grounds under {law}")
-                    for one in ground_outcomes(robot, law, steps=self.steps):
-                        elsewhere.append(one)
-                        self._write(_markdown_row(ground_cells(one)))
+            for robot, law in pairs:
+                say(f"{robot.name} on other grounds under {law}")
+                for one in ground_outcomes(robot, law, steps=self.steps):
+                    elsewhere.append(one)
+                    self._write(_markdown_row(ground_cells(one)))
             self._write(text_of("survey_glance.md.txt") + glance(elsewhere))
         if self.json:
             print_json([*map(asdict, found), *map(asdict, elsewhere)])
             return 0
         titles = ("robot", "law", "stands", "push>", "walks", "asked>", "reached>", "cost>", "audit")
-        print_table(titles, [list(survey_cells(one)) for one in found], title="What robots do with defaults alone")
+        print_table(titles, [survey_cells(one) for one in found], title="What robots do with defaults alone")
         if self.grounds:
             heads = ("robot", "ground", "law", "outcome", "asked>", "reached>", "drift>")
-            print_table(heads, [list(ground_cells(one)) for one in elsewhere], title="On other grounds")
+            print_table(heads, [ground_cells(one) for one in elsewhere], title="On other grounds")
         return 0
 
     def _pictures(self, robots: list[Robot]) -> str:
@@ -383,20 +358,8 @@ class Survey:
                 file.write(text)
 
 
-def _markdown_row(texts: Sequence[str]) -> str:
-    return "| " + " | ".join(texts) + " |\n"
-
-
 #: Built-in robots with legs and a free base.
-WALKERS = (
-    "full-humanoid",
-    "hanavan",
-    "point-biped",
-    "quadruped",
-    "small-humanoid",
-    "spatial-biped",
-    "torque-biped",
-)
+WALKERS = ["full-humanoid", "hanavan", "point-biped", "quadruped", "small-humanoid", "spatial-biped", "torque-biped"]
 
 
 def survey_cells(one: RobotOutcome) -> tuple[str, ...]:
@@ -420,8 +383,8 @@ def ground_cells(one: GroundOutcome) -> tuple[str, ...]:
 def glance(found: Sequence[GroundOutcome]) -> str:
     """A table of robots and grounds: under how many laws a robot walks on each."""
     grounds = list(dict.fromkeys(one.ground for one in found if not math.isnan(one.asked)))
-    lines = [_markdown_row(("robot", *grounds)), "|" + "---|" * (len(grounds) + 1) + "\n"]
+    rows = []
     for robot in dict.fromkeys(one.robot for one in found):
         own = [[one.outcome == "walks" for one in found if (one.robot, one.ground) == (robot, g)] for g in grounds]
-        lines.append(_markdown_row((robot, *(f"{sum(walks)} of {len(walks)}" if walks else "" for walks in own))))
-    return "".join(lines)
+        rows.append((robot, *(f"{sum(walks)} of {len(walks)}" if walks else "" for walks in own)))
+    return _markdown(("robot", *grounds), rows)

@@ -60,18 +60,23 @@ def print_table(
     _print(table)
 
 
-def print_rows(rows: Iterable[Any], columns: Mapping[str, str], *, title: str = "") -> None:
-    """Print values as the rows of a table; by the head of each column its field and, after a colon, format or unit."""
+def print_rows(rows: Sequence[Any], columns: Mapping[str, str], *, title: str = "") -> None:
+    """Print values as the rows of a table; by the head of each column its field and, after a colon, format or unit.
+
+    Rows that are mappings have those columns whose fields they have.
+    """
 
     def cell(row: Any, what: str) -> str:
         name, _, form = what.partition(":")
-        value = getattr(row, name)
+        value = row[name] if isinstance(row, Mapping) else getattr(row, name)
         if value is None or value != value:  # there is no such number
             return ""
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return quantity(value, form) if form.isalpha() else format(value, form)
+        return quantity(value, form) if form.isalpha() else format(value, form if isinstance(value, float) else "")
 
+    if isinstance(rows[0], Mapping):
+        columns = {head: what for head, what in columns.items() if what.partition(":")[0] in rows[0]}
     print_table(tuple(columns), [[cell(row, what) for what in columns.values()] for row in rows], title=title)
 
 

@@ -1,14 +1,16 @@
-"""How fast Footfall is, measured the way its speed is claimed.
+"""How fast Footfall is, measured the way its speed is claimed; every figure is a row, a mapping that JSON can hold.
 
-The spatial biped stands on its eight points, held by position servos. Each law's run and MuJoCo's own bulk step take
+The spatial biped, or any robot, stands on servos. Each law's run and MuJoCo's own bulk step of the same model take
 turns within one process, so that other load on the machine affects all of them alike, and the best round of each
-counts: noise only adds time.
+counts: noise only adds time. Many worlds are measured standing, and *restless*: with random servo targets at 50 Hz,
+random pushes, falls and resets. A batch that is fast only while nothing happens is not fast.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import platform
 import resource
 import subprocess
 import sys
@@ -16,9 +18,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
@@ -27,41 +30,35 @@ from footfall.contact import law_class
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.control import Balance, Posture, Walk
-from footfall.errors import FootfallError, SimulationError
+from footfall.control.posture import with_servos
+from footfall.errors import ControllerError, FootfallError, SimulationError, without_warnings
 from footfall.ground import Ground
+from footfall.measure import audit
+from footfall.process.machine import cores
+from footfall.record import Push
+from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
+from footfall.robot.load import as_robot
+from footfall.robot.model import centre_of_mass, compiled, written
 from footfall.simulation import Simulation
-from footfall.simulation.controls import Controller
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task
+from footfall.simulation.worlds import Worlds
+from footfall.standing import at_home
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"
+DEFAULT_LAW = "linearizing-penalty"  # of `Simulation`
 #: Height (m) and forward speed (m/s) at the start of motions, and their number of steps.
 MOTIONS = {"landing from 5 cm": (0.05, 0.0), "sliding at 1.5 m/s": (0.0, 1.5)}
 MOTION_STEPS = 400
 
 Key = TypeVar("Key")
+Row = dict[str, Any]
+Say = Callable[[str], None]
 Stepper = Callable[[int], object]
-
-
-@dataclass(frozen=True)
-class LawSpeed:
-    """Time per step of a law, and its steps per second over those of MuJoCo's own step."""
-
-    law: str
-    us_per_step: float
-    ratio_to_mujoco: float
-    robot: str = "spatial-biped"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Anything else that was measured."""
-
-    figure: str
-    value: float
-    unit: str
+#: Makes ready, and returns what is timed.
+Job = Callable[[], Callable[[], object]]
 
 
 @dataclass(frozen=True)
@@ -79,71 +76,93 @@ class Effort:
 QUICK = Effort(grids=(2, 4, 6), cold_start=False)
 
 
-def bench(effort: Effort = QUICK, say: Callable[[str], None] = lambda sentence: None) -> Iterator[LawSpeed | Figure]:
+def best_times(
+    jobs: Mapping[Key, Job],
+    rounds: int,
+    ended: dict[Key, str] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[Key, float]:
+    """Seconds that each job takes, best of several rounds in which all take turns.
+
+    A run that fails ends the measurement, unless ``ended`` is given: then its reason is put there and it is left out.
+    """
+    best = dict.fromkeys(jobs, math.inf)
+    for _ in range(rounds):
+        for name in list(best):
+            try:
+                act = jobs[name]()
+                begin = clock()
+                act()
+                best[name] = min(best[name], clock() - begin)
+            except SimulationError as error:
+                if ended is None:
+                    raise
+                ended[name] = str(error)
+                del best[name]
+    return best
+
+
+def interleaved(
+    steppers: Mapping[Key, Stepper], rounds: int, steps: int, ended: dict[Key, str] | None = None
+) -> dict[Key, float]:
+    """The same per step, of runs that go on from round to round."""
+    jobs = {name: partial(partial, stepper, steps) for name, stepper in steppers.items()}
+    return {name: seconds / steps for name, seconds in best_times(jobs, rounds, ended).items()}
+
+
+def _figure(figure: str, value: float, unit: str) -> Row:
+    return {"figure": figure, "value": value, "unit": unit}
+
+
+def bench(effort: Effort = QUICK, say: Say = lambda sentence: None) -> Iterator[Row]:
     """Every figure, one after the other; ``say`` is told what is being measured."""
     robot = load_robot("spatial-biped", actuators="position")
-    say("bench: the speed of every law against MuJoCo's own step")
-    yield from law_speeds(robot, all_laws(), effort)
-    say("bench: feet that land and slide")
-    yield from motion_speeds(robot, [law for law in all_laws() if law_class(law).coupled], effort)
-    say("bench: the cost of contact points")
-    yield from point_costs(robot, effort)
-    say("bench: a Python controller at every step")
-    yield controller_overhead(robot, effort)
-    say("bench: controllers at every step")
-    yield from controller_costs(effort)
-    say("bench: short runs")
-    yield run_cost(robot, effort)
-    say("bench: two threads")
-    yield from thread_ratios(robot, effort)
-    say("bench: import time")
-    yield import_time(effort)
-    say("bench: time to the first step" + (", cold: this compiles everything" if effort.cold_start else ""))
-    yield from first_step_times(effort)
-    say("bench: memory")
-    yield peak_memory()
+    for what, measure in FIGURES.items():
+        say(f"bench: {what}")
+        yield from measure(robot, effort)
 
 
-# ---- one process ---------------------------------------------------------------------------------------------
-
-
-def law_speeds(robot: Robot, laws: Sequence[Law | str], effort: Effort) -> Iterator[LawSpeed | Figure]:
+def law_speeds(robot: Robot, effort: Effort) -> Iterator[Row]:
     """Each law's time per step and MuJoCo's own, interleaved."""
     model, data = mujoco_scene(robot)
-    steppers: dict[str, Stepper] = {str(law): settled(robot, law, effort) for law in laws}
+    steppers: dict[str, Stepper] = {law: settled(robot, law, effort) for law in all_laws()}
     mujoco.mj_step(model, data, nstep=effort.settle)
     steppers[MUJOCO] = mujoco_stepper(model, data)
     best = interleaved(steppers, effort.rounds, effort.steps)
     reference = best.pop(MUJOCO)
-    yield Figure("MuJoCo's own step", 1e6 * reference, "us")
-    yield Figure("MuJoCo's own step, contacts", data.ncon, "points")
+    yield _figure("MuJoCo's own step", 1e6 * reference, "us")
+    yield _figure("MuJoCo's own step, contacts", data.ncon, "points")
     for law, seconds in best.items():
-        yield LawSpeed(law, 1e6 * seconds, reference / seconds, robot.name)
+        yield {
+            "law": law,
+            "us_per_step": 1e6 * seconds,
+            "ratio_to_mujoco": reference / seconds,
+            "robot": robot.name,
+        }
 
 
-def motion_speeds(robot: Robot, laws: Sequence[str], effort: Effort) -> Iterator[Figure]:
-    """Steps per second of each law relative to MuJoCo's own, while feet land and slide."""
+def motion_speeds(robot: Robot, effort: Effort) -> Iterator[Row]:
+    """Steps per second of each coupled law relative to MuJoCo's own, while feet land and slide."""
     model, data = mujoco_scene(robot)
+    laws = [law for law in all_laws() if law_class(law).coupled]
     for motion, (height, speed) in MOTIONS.items():
         qpos, qvel = robot.home.copy(), np.zeros(model.nv)
         qpos[2] += height
         qvel[0] = speed
-        best = dict.fromkeys([*laws, MUJOCO], float("inf"))
-        for _ in range(max(1, effort.rounds // 3)):
-            for law in laws:
-                run = begun(Simulation(robot, law=law, dt=DT), MOTION_STEPS, qpos, qvel)
-                best[law] = min(best[law], _seconds(run.advance, MOTION_STEPS))
+
+        def ours(law: str, qpos: np.ndarray = qpos, qvel: np.ndarray = qvel) -> Callable[[], object]:
+            run = begun(Simulation(robot, law=law, dt=DT), MOTION_STEPS, qpos=qpos, qvel=qvel)
+            return partial(run.advance, MOTION_STEPS)
+
+        def theirs(qpos: np.ndarray = qpos, qvel: np.ndarray = qvel) -> Callable[[], object]:
             mujoco.mj_resetData(model, data)
             data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
-            best[MUJOCO] = min(best[MUJOCO], _seconds(mujoco_stepper(model, data), MOTION_STEPS))
+            return partial(mujoco_stepper(model, data), MOTION_STEPS)
+
+        jobs: dict[str, Job] = {law: partial(ours, law) for law in laws}
+        best = best_times({**jobs, MUJOCO: theirs}, max(1, effort.rounds // 3))
         for law in laws:
-            yield Figure(f"{law}, {motion}", best[MUJOCO] / best[law], "x MuJoCo's steps")
-
-
-def _seconds(stepper: Callable[[int], object], steps: int) -> float:
-    begin = time.perf_counter()
-    stepper(steps)
-    return (time.perf_counter() - begin) / steps
+            yield _figure(f"{law}, {motion}", best[MUJOCO] / best[law], "x MuJoCo's steps")
 
 
 def mujoco_scene(robot: Robot) -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -170,48 +189,38 @@ def mujoco_stepper(model: mujoco.MjModel, data: mujoco.MjData, start: np.ndarray
     return take
 
 
-def point_costs(robot: Robot, effort: Effort) -> Iterator[Figure]:
+def point_costs(robot: Robot, effort: Effort) -> Iterator[Row]:
     """Time per step of spring-damper against the number of contact points per foot."""
     law = "spring-damper"
     steppers = {n * n: settled(robot.with_points((n, n)), law, effort) for n in effort.grids}
     for count, seconds in interleaved(steppers, effort.rounds, effort.steps).items():
-        yield Figure(f"{law}, {count} points per foot", 1e6 * seconds, "us per step")
+        yield _figure(f"{law}, {count} points per foot", 1e6 * seconds, "us per step")
 
 
-def controller_overhead(robot: Robot, effort: Effort) -> Figure:
-    """What calling a Python function at every step adds, per call."""
-    held = robot.home_ctrl
-    law = "spring-damper"
+def controller_costs(robot: Robot, effort: Effort) -> Iterator[Row]:
+    """What a Python function at every step adds, and the time per step of the biped with motors under control."""
+    held, law = robot.home_ctrl, "spring-damper"
     steppers = {"without": settled(robot, law, effort), "with": settled(robot, law, effort, lambda t, state: held)}
     best = interleaved(steppers, effort.rounds, effort.steps)
-    return Figure("Python controller, per call", 1e6 * (best["with"] - best["without"]), "us")
-
-
-def controller_costs(effort: Effort) -> Iterator[Figure]:
-    """Time per step of the biped with motors that stands, balances and walks, with control at every step."""
-    robot, law = load_robot("spatial-biped"), "spring-damper"
-    seconds = DT * (effort.settle + effort.rounds * effort.steps)
-    walk = Walk(steps=math.ceil(seconds / Walk().period))
-    steppers = {str(one): settled(robot, law, effort, one) for one in (Posture(), Balance())}
-    steppers["walk"] = settled(robot, law, effort, walk)
+    yield _figure("Python controller, per call", 1e6 * (best["with"] - best["without"]), "us")
+    motors = load_robot("spatial-biped")
+    walk = Walk(steps=math.ceil(DT * (effort.settle + effort.rounds * effort.steps) / Walk().period))
+    controllers = {"posture": Posture(), "balance": Balance(), "walk": walk}
+    steppers = {name: settled(motors, law, effort, one) for name, one in controllers.items()}
     for name, seconds in interleaved(steppers, effort.rounds, effort.steps).items():
-        yield Figure(f"controlled by {name.partition('(')[0].lower()}, {law}", 1e6 * seconds, "us per step")
+        yield _figure(f"controlled by {name}, {law}", 1e6 * seconds, "us per step")
 
 
-def run_cost(robot: Robot, effort: Effort) -> Figure:
+def run_cost(robot: Robot, effort: Effort) -> Iterator[Row]:
     """The overhead of a run of ten steps."""
     sim = Simulation(robot, law="time-stepping", dt=DT)
     few, many = 10, 10 + effort.steps
-    best = dict.fromkeys((few, many), float("inf"))
-    for _ in range(effort.rounds):
-        for steps, times in ((few, 20), (many, 1)):
-            for _ in range(times):
-                best[steps] = min(best[steps], _seconds(lambda n: sim.run(n * DT), steps) * steps)
+    best = best_times({n: partial(partial, sim.run, n * DT) for n in (few, many)}, 10 * effort.rounds)
     each = (best[many] - best[few]) / (many - few)
-    return Figure("a run of 10 steps, beside them", 1e3 * (best[few] - few * each), "ms")
+    yield _figure("a run of 10 steps, beside them", 1e3 * (best[few] - few * each), "ms")
 
 
-def thread_ratios(robot: Robot, effort: Effort) -> Iterator[Figure]:
+def thread_ratios(robot: Robot, effort: Effort) -> Iterator[Row]:
     """Time of two simulations in two threads over the time of one; MuJoCo's own shows what the machine allows."""
     law, steps = DEFAULT_LAW, 10 * effort.steps  # long against the start of a thread
     ours = [settled(robot, law, effort, length=2 * effort.rounds * steps) for _ in range(2)]
@@ -219,26 +228,17 @@ def thread_ratios(robot: Robot, effort: Effort) -> Iterator[Figure]:
     pairs = {f"two threads over one, {law}": ours, f"two threads over one, {MUJOCO}": theirs}
     with ThreadPoolExecutor(2) as pool:
 
-        def in_threads(steppers: Sequence[Stepper]) -> Stepper:
-            def take(steps: int) -> None:
-                for one in [pool.submit(stepper, steps) for stepper in steppers]:
-                    one.result()
+        def in_threads(steppers: Sequence[Stepper], steps: int) -> None:
+            list(pool.map(lambda stepper: stepper(steps), steppers))
 
-            return take
-
-        turns = {(name, n): in_threads(pair[:n]) for name, pair in pairs.items() for n in (1, 2)}
+        turns = {(name, n): partial(in_threads, pair[:n]) for name, pair in pairs.items() for n in (1, 2)}
         best = interleaved(turns, effort.rounds, steps)
     for name in pairs:
-        yield Figure(name, best[name, 2] / best[name, 1], "ratio")
+        yield _figure(name, best[name, 2] / best[name, 1], "ratio")
 
 
 def settled(
-    robot: Robot,
-    law: Law | str,
-    effort: Effort,
-    controller: Controller | None = None,
-    length: int | None = None,
-    dt: float = DT,
+    robot: Robot, law: Law | str, effort: Effort, controller: Any = None, length: int | None = None, dt: float = DT
 ) -> Stepper:
     """A run that has settled and can take ``length`` more steps, as many as ``interleaved`` needs."""
     steps = effort.settle + (effort.rounds * effort.steps if length is None else length)
@@ -252,41 +252,13 @@ def settled(
     return take
 
 
-def begun(
-    sim: Simulation,
-    steps: int,
-    qpos: np.ndarray | None = None,
-    qvel: np.ndarray | None = None,
-    controller: Controller | None = None,
-) -> Run:
+def begun(sim: Simulation, steps: int, **task: Any) -> Run:
     """A run that can take this many steps."""
-    task = Task(controller=controller, qpos=qpos, qvel=qvel, control_dt=sim.dt, record_dt=1.0)
-    return Run(sim, (steps + 1) * sim.dt, task)
-
-
-def interleaved(
-    steppers: Mapping[Key, Stepper], rounds: int, steps: int, ended: dict[Key, str] | None = None
-) -> dict[Key, float]:
-    """Seconds per step of each, best of several rounds in which all take turns.
-
-    A run that fails ends the measurement, unless a list ``ended`` is given: then its name is added and it is left out.
-    """
-    best = dict.fromkeys(steppers, float("inf"))
-    for _ in range(rounds):
-        for name in list(best):
-            try:
-                best[name] = min(best[name], _seconds(steppers[name], steps))
-            except SimulationError as error:
-                if ended is None:
-                    raise
-                ended[name] = str(error)
-                del best[name]
-    return best
+    return Run(sim, (steps + 1) * sim.dt, Task(control_dt=sim.dt, record_dt=1.0, **task))
 
 
 # ---- processes of their own ----------------------------------------------------------------------------------
 
-DEFAULT_LAW = "linearizing-penalty"  # of `Simulation`
 FIRST_STEP = """
 import sys, footfall
 footfall.Simulation("spatial-biped", law=sys.argv[1]).run(1e-3, controller="posture")
@@ -300,23 +272,23 @@ print(peak / (2**20 if sys.platform == "darwin" else 2**10))
 """
 
 
-def import_time(effort: Effort) -> Figure:
+def import_time(robot: Robot, effort: Effort) -> Iterator[Row]:
     """`import footfall` in a new process, over what an empty one takes."""
-    bare = min(_wall("pass") for _ in range(effort.processes))
-    full = min(_wall("import footfall") for _ in range(effort.processes))
-    return Figure("import footfall", 1e3 * (full - bare), "ms")
+    best = best_times({code: partial(partial, _python, code) for code in ("pass", "import footfall")}, effort.processes)
+    yield _figure("import footfall", 1e3 * (best["import footfall"] - best["pass"]), "ms")
 
 
-def first_step_times(effort: Effort) -> Iterator[Figure]:
+def first_step_times(robot: Robot, effort: Effort) -> Iterator[Row]:
     """From the start of a process to the end of its first step: nothing compiled yet, and everything."""
     if effort.cold_start:
         yield from cold_starts(DEFAULT_LAW)
     code = FIRST_STEP + "import os; os._exit(0)"  # Python's shutdown is not part of the first step
-    _wall(code, DEFAULT_LAW)
-    yield Figure("first step, warm", min(_wall(code, DEFAULT_LAW) for _ in range(effort.processes)), "s")
+    _python(code, DEFAULT_LAW)
+    best = best_times({"warm": partial(partial, _python, code, DEFAULT_LAW)}, effort.processes)
+    yield _figure("first step, warm", best["warm"], "s")
 
 
-def cold_starts(*laws: str) -> Iterator[Figure]:
+def cold_starts(*laws: str) -> Iterator[Row]:
     """From the start of a process to the end of its first step with nothing compiled, for each law.
 
     Also the processor time of all compiling processes, on which other load has less effect.
@@ -324,8 +296,9 @@ def cold_starts(*laws: str) -> Iterator[Figure]:
     for law in laws:
         with tempfile.TemporaryDirectory() as folder:
             before = _time_of_children()
-            yield Figure(f"first step, cold, {law}", _wall(FIRST_STEP, law, FOOTFALL_CACHE=folder), "s")
-            yield Figure(f"its processor time, {law}", _time_of_children() - before, "s")
+            best = best_times({law: partial(partial, _python, FIRST_STEP, law, FOOTFALL_CACHE=folder)}, 1)
+            yield _figure(f"first step, cold, {law}", best[law], "s")
+            yield _figure(f"its processor time, {law}", _time_of_children() - before, "s")
 
 
 def _time_of_children() -> float:
@@ -334,20 +307,14 @@ def _time_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def peak_memory() -> Figure:
+def peak_memory(robot: Robot, effort: Effort) -> Iterator[Row]:
     """Resident memory of a process that runs the biped for 5 s and records every step."""
-    return Figure("peak memory of a 5 s run", float(_python(STANDARD_RUN).split()[-1]), "MiB")
-
-
-def _wall(code: str, *arguments: str, **environment: str) -> float:
-    begin = time.perf_counter()
-    _python(code, *arguments, **environment)
-    return time.perf_counter() - begin
+    yield _figure("peak memory of a 5 s run", float(_python(STANDARD_RUN).split()[-1]), "MiB")
 
 
 def _python(code: str, *arguments: str, **environment: str) -> str:
     """The output of a new Python process that imports this package."""
-    home = str(Path(__file__).parents[2])
+    home = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
     env = os.environ | {"PYTHONPATH": path} | environment
     done = subprocess.run(
@@ -356,3 +323,278 @@ def _python(code: str, *arguments: str, **environment: str) -> str:
     if done.returncode:
         raise FootfallError(f"bench: a process failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
     return done.stdout
+
+
+#: What ``bench`` measures, in this order.
+FIGURES: dict[str, Callable[[Robot, Effort], Iterator[Row]]] = {
+    "the speed of every law against MuJoCo's own step": law_speeds,
+    "feet that land and slide": motion_speeds,
+    "the cost of contact points": point_costs,
+    "controllers at every step": controller_costs,
+    "short runs": run_cost,
+    "two threads": thread_ratios,
+    "import time": import_time,
+    "time to the first step; a cold one compiles everything": first_step_times,
+    "memory": peak_memory,
+}
+
+
+# ---- any robot -----------------------------------------------------------------------------------------------
+
+#: Share of the height of the centre of mass above which a robot counts as standing.
+STANDING = 0.8
+#: How long it must stand, and the last part of that from which forces and creep are taken, s.
+DURATION, LATE = 3.0, 1.0
+
+
+def robot_table(
+    robots: Sequence[Robot | str],
+    effort: Effort,
+    say: Say = lambda sentence: None,
+    laws: Sequence[Law | str] | None = None,
+) -> Iterator[Row]:
+    """A row for every robot and law, and one for MuJoCo's own step: does it stand for 3 s, and what does a step cost?
+
+    ``unsolved`` counts samples, one each step; force over weight and the speed of the fastest foot are those of the
+    last second; what is not known is None, and ``note`` says why.
+    """
+    chosen = [str(law) for law in laws or all_laws()]
+    done, total = 0, len(robots) * len(chosen)
+    for given in robots:
+        robot = driven(as_robot(given), say)
+        model, data = mujoco_scene(robot)
+        mujoco.mj_step(model, data, nstep=round(DURATION / DT))
+        holds = _stands(robot, model, data)
+        if not holds:
+            say(f"bench: MuJoCo's own step does not hold {robot.name} up for {DURATION:g} s either")
+        names = ("unsolved", "audit", "force_over_weight", "creep_mm_per_s", "us_per_step", "ratio_to_mujoco")
+        blank = {"robot": robot.name, "mujoco_stands": holds, "stands": False, **dict.fromkeys(names), "note": ""}
+        steppers: dict[str, Stepper] = {}
+        rows: dict[str, Row] = {}
+        for law in chosen:
+            done += 1
+            say(f"bench: {robot.name} under {law}, {done} of {total}")
+            rows[law] = blank | {"law": law}
+            try:
+                sim = Simulation(robot, law=law)
+                rows[law] |= _stood(sim)
+                steppers[law] = settled(robot, law, effort, dt=sim.dt)
+            except FootfallError as error:
+                rows[law]["note"] = str(error).splitlines()[0]
+        say(f"bench: the time of a step of {robot.name}")
+        # A robot that MuJoCo lets fall is timed while it stands: each round starts again from home.
+        steppers[MUJOCO] = mujoco_stepper(model, data, None if holds else robot.home)
+        ended: dict[str, str] = {}
+        best = interleaved(steppers, effort.rounds, effort.steps, ended)
+        note = f"{data.ncon} contacts{'' if holds else ', from home'}"
+        rows[MUJOCO] = blank | {"law": MUJOCO, "stands": holds, "note": note}
+        for law, row in rows.items():
+            if law in best:
+                row |= {"us_per_step": 1e6 * best[law], "ratio_to_mujoco": best[MUJOCO] / best[law]}
+            yield row | {"note": row["note"] or ended.get(law, "")}
+
+
+def driven(robot: Robot, say: Say) -> Robot:
+    """The robot with servos that hold its home pose, since MuJoCo alone must hold it too, or itself and a sentence."""
+    try:
+        return with_servos(robot)
+    except ControllerError as error:
+        say(f"bench: {robot.name} is left to itself: {error}")
+        return robot
+
+
+def _stood(sim: Simulation) -> Row:
+    """Let it stand for 3 s in the law's default steps (s), every one on record, and judge that."""
+    robot, note = sim.robot, "" if sim.dt == DT else f"in steps of {1e3 * sim.dt:.3g} ms"
+    with without_warnings():
+        try:
+            rec = sim.run(DURATION)
+        except SimulationError as error:
+            if not isinstance(error.recording, Recording) or len(error.recording) < 2:
+                raise
+            rec, note = error.recording, str(error).splitlines()[0]
+        verdict = audit(rec)
+    late = rec.slice(max(0.0, rec.time[-1] - LATE))
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = rec.qpos[-1]
+    mujoco.mj_forward(robot.model, data)
+    amiss = (*verdict.failed, *(f"{name}?" for name in verdict.unknown))
+    way = late.position[-1, :, :2] - late.position[0, :, :2]
+    creep = max(np.linalg.norm(way[late.foot(foot.name)].mean(axis=0)) for foot in robot.feet)
+    return {
+        "stands": rec.failure is None and _stands(robot, robot.model, data),
+        "unsolved": int(np.count_nonzero(rec.status)),
+        "audit": ", ".join(amiss) or "pass",
+        "force_over_weight": float(late.total_force[:, 2].mean() / robot.weight),
+        "creep_mm_per_s": 1e3 * float(creep) / max(late.time[-1] - late.time[0], late.dt),
+        "note": note,
+    }
+
+
+def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
+    home = centre_of_mass(robot.model, at_home(robot))
+    return bool(centre_of_mass(model, data)[2] > STANDING * home[2])
+
+
+#: Push on the root, forwards and to the side, relative to the weight, and its duration, s; height of a drop, m.
+PUSH, PUSH_TIME, DROP = (0.1, 0.05), 0.1, 0.05
+
+
+def without_joint_friction(robot: Robot) -> Robot:
+    """The same robot, with joints and tendons that turn freely."""
+    if robot.mjcf is None:
+        raise FootfallError(f"robot {robot.name!r} has no model file to take joint friction from")
+    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    for part in (*spec.joints, *spec.tendons):
+        part.frictionloss = 0.0
+    mjcf = written(spec, robot.name)
+    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name))
+
+
+def friction_costs(
+    robots: Sequence[Robot | str],
+    runs: int,
+    say: Say = lambda sentence: None,
+    laws: Sequence[str] | None = None,
+    duration: float = DURATION,
+) -> Iterator[Row]:
+    """Processor time of a step of every robot with joint friction, and without, by law and motion, taking turns."""
+    for given in robots:
+        robot = driven(as_robot(given), say)
+        if robot.model.njnt == 0 or robot.model.jnt_type[0] != int(mujoco.mjtJoint.mjJNT_FREE):
+            raise FootfallError(f"robot {robot.name!r} has no free joint: it can neither be pushed over nor land")
+        if not (robot.model.dof_frictionloss.any() or robot.model.tendon_frictionloss.any()):
+            say(f"bench: {robot.name} has no joint friction")
+            continue
+        pair = {"with": robot, "without": without_joint_friction(robot)}
+        for law in laws or all_laws():
+            for motion in ("standing", "pushed", "landing"):
+                say(f"bench: {robot.name} {motion} under {law}, with joint friction and without")
+                try:
+                    yield {"robot": robot.name, "law": law, "motion": motion} | _cost(pair, law, motion, runs, duration)
+                except SimulationError as error:
+                    say(f"bench: {robot.name} {motion} under {law}: {error}".splitlines()[0])
+
+
+def _cost(pair: Mapping[str, Robot], law: str, motion: str, runs: int, duration: float) -> Row:
+    """Of a robot and the same without joint friction."""
+    found: dict[str, Recording] = {}
+
+    def moved(name: str) -> Callable[[], object]:
+        sim = Simulation(pair[name], law=law, dt=DT)
+        start, force = sim.place(), (PUSH[0] * sim.robot.weight, PUSH[1] * sim.robot.weight, 0.0)
+        start[2] += DROP * (motion == "landing")
+        pushes = [Push(sim.robot.root, force=force, duration=PUSH_TIME)] if motion == "pushed" else []
+        sim.run(2 * DT, qpos=start, pushes=pushes)  # whatever is to be compiled is compiled here
+        return lambda: found.update({name: sim.run(duration, qpos=start, pushes=pushes)})
+
+    best = best_times({name: partial(moved, name) for name in pair}, runs, clock=time.process_time)
+    own, without = (1e6 * best[name] * DT / duration for name in pair)
+    unsolved = int(np.count_nonzero(found["with"].status))
+    return {"unsolved": unsolved, "us_per_step": own, "us_without": without, "ratio": own / without}
+
+
+# ---- many worlds ---------------------------------------------------------------------------------------------
+
+#: The name of the robot that MuJoCo, MJX and MuJoCo Warp are measured by, and its model.
+HUMANOID, HUMANOID_FILE = "humanoid", Path(__file__).with_name("humanoid.xml")
+#: Steps between two choices of controls: 50 Hz at 1 ms.
+STEPS = 20
+#: Laws that are measured unless others are named.
+LAWS = ("spring-damper", "hunt-crossley", "distributed", "linearizing-penalty", "time-stepping", "constraint-selection")
+#: rad or m, standard deviation of the servos' targets, and the size of random pushes as a share of the weight.
+NOISE, SHOVE = 0.1, 0.3
+
+
+def world_robot(name: str = "spatial-biped") -> Robot:
+    """A robot on servos: the name "humanoid" is that of the bench, others are as in ``load_robot``."""
+    if name == "spatial-biped":
+        return load_robot(name, actuators="position")
+    return with_servos(load_robot(HUMANOID_FILE if name == HUMANOID else name))
+
+
+def world_speeds(
+    robot: Robot, counts: Sequence[int], laws: Sequence[str] = LAWS, *, device: str = "cpu", rounds: int = 5, say: Say
+) -> Iterator[Row]:
+    """Steps per second of all worlds together, by law and number of worlds, on a GPU in both precisions.
+
+    On a CPU also those of MuJoCo's own batch, standing. What is not offered is said.
+    """
+    rollout = cache(partial(rollout_speed, robot, rounds))
+    for law in laws:
+        sim = Simulation(robot, law=law)
+        for precision in ("double", "single") if device == "cuda" else ("double",):
+            for count in counts:
+                about = {"robot": robot.name, "law": law, "device": device, "precision": precision, "worlds": count}
+                try:
+                    found = _measured(Worlds(sim, count, device=device, precision=precision), rounds)
+                except FootfallError as error:
+                    say(f"{law}, {precision}, {count} worlds: {error}")
+                    continue
+                theirs = None if device == "cuda" else rollout(count)
+                ratio = None if theirs is None else found["standing"] / theirs
+                yield about | found | {"mujoco_rollout": theirs, "ratio_to_rollout": ratio}
+
+
+def _measured(worlds: Worlds, rounds: int) -> Row:
+    """Steps per second of standing worlds, and of worlds that are pushed, noisy and reset when they end."""
+    rng, robot, count = np.random.default_rng(0), worlds.simulation.robot, worlds.count
+    force = SHOVE * robot.weight
+    pushes = [
+        [
+            Push(robot.root, (force * np.cos(a), force * np.sin(a), 0.0), start=float(start), duration=0.1)
+            for a, start in zip(rng.uniform(0, 2 * np.pi, 2), rng.uniform(0, 1, 2), strict=True)
+        ]
+        for _ in range(min(count, 256))
+    ]
+    worlds.step(robot.home_ctrl, n=STEPS)
+    standing = best_times({"": partial(partial, worlds.step, n=STEPS)}, rounds)[""]
+    worlds.push([pushes[i % len(pushes)] for i in range(count)])
+    worlds.reset()
+    # To compute controls is no part of a step.
+    controls = robot.home_ctrl + rng.normal(scale=NOISE, size=(8, count, robot.model.nu))
+    turns, resets = 25 if worlds.device == "cpu" and count < 4096 else 10 * rounds, 0
+
+    def restless(turns: int) -> None:
+        nonlocal resets
+        for turn in range(turns):
+            worlds.step(controls[turn % len(controls)], n=STEPS)
+            ended = worlds.status != 0
+            if ended.any():
+                resets += int(ended.sum())
+                worlds.reset(ended)
+
+    restless(1)
+    took = best_times({"": partial(partial, restless, turns)}, 1)[""]
+    return {
+        "standing": count * STEPS / standing,
+        "restless": count * STEPS * turns / took,
+        "unsolved": float(worlds.unsolved.sum()) / (count * STEPS * (turns + 1)),  # share of the restless steps
+        "resets": resets,
+    }
+
+
+def rollout_speed(robot: Robot, rounds: int, count: int) -> float:
+    """Steps per second of ``mujoco.rollout``, MuJoCo's threaded batch, standing on the same robot."""
+    from mujoco import rollout
+
+    model, data = mujoco_scene(robot)
+    one = np.zeros(mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+    mujoco.mj_getState(model, data, one, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    state = np.tile(one, (count, 1))
+    team = [mujoco.MjData(model) for _ in range(cores())]
+    control = np.tile(robot.home_ctrl, (count, STEPS, 1))
+    with rollout.Rollout(nthread=len(team)) as pool:
+
+        def step() -> None:
+            nonlocal state
+            states, _ = pool.rollout(model, team, state, control, nstep=STEPS)
+            state = np.ascontiguousarray(states[:, -1])
+
+        step()
+        return count * STEPS / best_times({"": lambda: step}, rounds)[""]
+
+
+def machine() -> str:
+    """What was measured on."""
+    return f"{platform.machine()}, {cores()} processors, {platform.system()} {platform.release()}"
