@@ -283,6 +283,13 @@ def function_change(source: str, node: Any, seen: list[set[Any]], place: Place) 
     return Change(start, end, text, f"{node.name}: {'; '.join(wrong)}")
 
 
+def kind_beside_shape(annotation: ast.expr) -> ast.expr:
+    """The kind in an annotation, which may have a shape, too: ``Annotated[Matrix, "P", 3]``."""
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
+        return annotation.slice.elts[0]  # type: ignore[attr-defined]
+    return annotation
+
+
 def field_changes(source: str, node: ast.ClassDef, seen: list[set[Any]], place: Place) -> list[Change]:
     """Annotations of those fields of a named tuple that are arrays or unknown."""
     fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
@@ -290,12 +297,13 @@ def field_changes(source: str, node: ast.ClassDef, seen: list[set[Any]], place: 
         return []
     found, starts = [], line_starts(source)
     for field, kinds in zip(fields, seen, strict=True):
-        now, wanted = ast.unparse(field.annotation), text_of(kinds, place)
+        kind = kind_beside_shape(field.annotation)
+        now, wanted = ast.unparse(kind), text_of(kinds, place)
         vague = now in VAGUE or any(now in names for names in ARRAYS.values())
         if vague and wanted not in ("Any", "Named", "Function", "np.ndarray") and not fits(now, wanted):
-            start = starts[field.annotation.lineno - 1] + field.annotation.col_offset
-            assert field.annotation.end_lineno is not None and field.annotation.end_col_offset is not None
-            end = starts[field.annotation.end_lineno - 1] + field.annotation.end_col_offset
+            start = starts[kind.lineno - 1] + kind.col_offset
+            assert kind.end_lineno is not None and kind.end_col_offset is not None
+            end = starts[kind.end_lineno - 1] + kind.end_col_offset
             found.append(Change(start, end, wanted, f"{node.name}.{field.target.id}: {now} for {wanted}"))  # type: ignore[attr-defined]
     return found
 

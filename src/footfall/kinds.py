@@ -1,12 +1,16 @@
-"""The kinds of arguments of kernels, for annotations; at run time they are not looked at.
+"""The kinds of arguments of kernels, for annotations.
 
 ``tools/annotate_kernels.py`` writes them from what Numba infers, and a test compares them with it. A named tuple of one
-class is annotated with that class, by value and by reference alike. How large arrays are is in docstrings and comments.
+class is annotated with that class, by value and by reference alike. The fields of a tuple may have their shapes beside
+their kinds, ``Annotated[Matrix, "P", 3]``: :func:`zeros` allocates them.
 """
 
-from typing import Any, TypeAlias
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "Bool",
@@ -25,6 +29,8 @@ __all__ = [
     "Tensor",
     "Tensor4",
     "Vector",
+    "shapes",
+    "zeros",
 ]
 
 Float: TypeAlias = float
@@ -33,19 +39,58 @@ Bool: TypeAlias = bool
 #: A float in some calls and an integer in others.
 Number: TypeAlias = float
 #: Floats along one, two, three and four axes.
-Vector: TypeAlias = np.ndarray
-Matrix: TypeAlias = np.ndarray
-Tensor: TypeAlias = np.ndarray
-Tensor4: TypeAlias = np.ndarray
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Tensor: TypeAlias = NDArray[np.float64]
+Tensor4: TypeAlias = NDArray[np.float64]
 #: Integers along one, two and three axes.
-Ints: TypeAlias = np.ndarray
-IntMatrix: TypeAlias = np.ndarray
-IntTensor: TypeAlias = np.ndarray
+Ints: TypeAlias = NDArray[np.int64]
+IntMatrix: TypeAlias = NDArray[np.int64]
+IntTensor: TypeAlias = NDArray[np.int64]
 #: Truth values along one, two and three axes.
-Bools: TypeAlias = np.ndarray
-BoolMatrix: TypeAlias = np.ndarray
-BoolTensor: TypeAlias = np.ndarray
+Bools: TypeAlias = NDArray[np.bool_]
+BoolMatrix: TypeAlias = NDArray[np.bool_]
+BoolTensor: TypeAlias = NDArray[np.bool_]
 #: A named tuple, of another class in other calls, or of one that is defined in a room above.
 Named: TypeAlias = Any
 #: A compiled function.
 Function: TypeAlias = Any
+
+Tuple = TypeVar("Tuple")
+#: Of each field with a shape its type and its lengths, as numbers or as names.
+Fields: TypeAlias = dict[str, tuple[np.dtype[Any], tuple[str | int, ...]]]
+
+
+@cache
+def _fields(kind: type) -> Fields:
+    found = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if get_origin(hint) is Annotated:
+            array, *lengths = get_args(hint)
+            (element,) = get_args(get_args(array)[1])
+            found[name] = np.dtype(element), tuple(lengths)
+    return found
+
+
+def shapes(kind: type, sizes: Mapping[str, int], given: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays of a named tuple, with these lengths by name, but for those that are ``given``."""
+    return {
+        name: tuple(_length(one, sizes) for one in lengths)
+        for name, (_, lengths) in _fields(kind).items()
+        if name not in given
+    }
+
+
+def _length(given: str | int, sizes: Mapping[str, int]) -> int:
+    """A number, a name, or a name and a number, ``"P + 1"``."""
+    if isinstance(given, int):
+        return given
+    name, _, more = given.partition(" + ")
+    return sizes[name] + int(more or 0)
+
+
+def zeros(kind: type[Tuple], sizes: Mapping[str, int], **given: Any) -> Tuple:
+    """A named tuple of zeros, with lengths by name, but for the fields that are ``given``."""
+    types = _fields(kind)
+    made = {name: np.zeros(shape, types[name][0]) for name, shape in shapes(kind, sizes, given).items()}
+    return kind(**made, **given)

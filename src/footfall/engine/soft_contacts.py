@@ -12,13 +12,14 @@ Regularisation ``R = 1 / D`` and ``a_ref`` are those of the manual's "Constraint
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import TINY, constant_weights, impedance, reference_gains
+from footfall.kinds import Matrix, Tensor, Vector, zeros
 
 #: MuJoCo's least coefficient of friction.
 LEAST_FRICTION = 1e-5
@@ -30,19 +31,19 @@ class SoftContacts(NamedTuple):
     folded: int  # 1 if they are solved here, 0 if MuJoCo's own solver is asked at every step
     elliptic: int  # 1 if friction cones are round, 0 for pyramids
     impratio: float  # friction to normal impedance
-    gains: np.ndarray  # (2,) stiffness 1/s2 and damping 1/s of the reference acceleration
-    solimp: np.ndarray  # (5,) MuJoCo's
-    weight: np.ndarray  # (ngeom,) 1/kg, MuJoCo's body_invweight0 of the body that has the geom
-    inertia: np.ndarray  # (P,) kg, D of every edge of the pyramid, or of the cone's normal
-    reference: np.ndarray  # (P, 3) m/s2, a_ref
-    before: np.ndarray  # (P, 3) m/s2, y at the beginning of a round
-    found: np.ndarray  # (P, 3) m/s2, y at its end
-    stiffness: np.ndarray  # (P, 3, 3) kg, W
-    fresh: np.ndarray  # (3, 3) scratch: W of one point
-    rows: np.ndarray  # (3, 6) scratch: rows of J for the motion (turn, way) of a body about its tree's centre of mass
-    weighed: np.ndarray  # (3, 6) scratch: W times these
-    spatial: np.ndarray  # (6, 6) scratch: inertia that the contacts of a body add to it
-    kept: np.ndarray  # MuJoCo's M, without contacts
+    gains: Annotated[Vector, 2]  # stiffness 1/s2 and damping 1/s of the reference acceleration
+    solimp: Annotated[Vector, 5]  # MuJoCo's
+    weight: Annotated[Vector, "ngeom"]  # 1/kg, MuJoCo's body_invweight0 of the body that has the geom
+    inertia: Annotated[Vector, "P"]  # kg, D of every edge of the pyramid, or of the cone's normal
+    reference: Annotated[Matrix, "P", 3]  # m/s2, a_ref
+    before: Annotated[Matrix, "P", 3]  # m/s2, y at the beginning of a round
+    found: Annotated[Matrix, "P", 3]  # m/s2, y at its end
+    stiffness: Annotated[Tensor, "P", 3, 3]  # kg, W
+    fresh: Annotated[Matrix, 3, 3]  # scratch: W of one point
+    rows: Annotated[Matrix, 3, 6]  # scratch: rows of J for the motion (turn, way) of a body about the centre of mass
+    weighed: Annotated[Matrix, 3, 6]  # scratch: W times these
+    spatial: Annotated[Matrix, 6, 6]  # scratch: inertia that the contacts of a body add to it
+    kept: Annotated[Vector, "nC"]  # MuJoCo's M, without contacts
 
 
 @inlined
@@ -274,21 +275,13 @@ def make_soft_contacts(
 ) -> SoftContacts:
     """Contacts of ``count`` points with MuJoCo's ``solref`` and ``solimp``; cone and impratio are the model's."""
     stiffness, damping = reference_gains(model, np.array([solref]), np.array([solimp]))[0]
-    return SoftContacts(
+    return zeros(
+        SoftContacts,
+        {"P": count, "nC": model.nC},
         folded=int(folds(model)),
         elliptic=int(model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC),
         impratio=float(max(TINY, model.opt.impratio)),
         gains=np.array([stiffness, damping]),
         solimp=np.array(solimp, dtype=float),
         weight=model.body_invweight0[model.geom_bodyid, 0].copy(),
-        inertia=np.zeros(count),
-        reference=np.zeros((count, 3)),
-        before=np.zeros((count, 3)),
-        found=np.zeros((count, 3)),
-        stiffness=np.zeros((count, 3, 3)),
-        fresh=np.zeros((3, 3)),
-        rows=np.zeros((3, 6)),
-        weighed=np.zeros((3, 6)),
-        spatial=np.zeros((6, 6)),
-        kept=np.zeros(model.nC),
     )

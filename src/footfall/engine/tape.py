@@ -8,15 +8,17 @@ constant, Runge-Kutta weights its stages, and event-driven integration adds up i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from footfall.compiled import cold, inlined
 from footfall.engine.other_bodies.near import body_of, free_places, lacks_room, live
 from footfall.engine.other_bodies.points import LACKING
+from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import copy
 
@@ -29,48 +31,34 @@ OUTCOME_SIZE = 7
 class Held(NamedTuple):
     """Forces of the ground in the present step."""
 
-    force: np.ndarray  # (P, 3) N, world frame, mean over the step
-    mode: np.ndarray  # (P,)
-    peak: np.ndarray  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
+    force: Annotated[Matrix, "P", 3]  # N, world frame, mean over the step
+    mode: Annotated[Ints, "P"]
+    peak: Annotated[Vector, "K + 1"]  # N, greatest normal force on each foot and on the robot since the last sample
 
 
 class Tape(NamedTuple):
     """The arrays a run is recorded into, one row per sample."""
 
-    time: np.ndarray  # (T,)
-    qpos: np.ndarray  # (T, nq)
-    qvel: np.ndarray  # (T, nv)
-    ctrl: np.ndarray  # (T, nu)
-    force: np.ndarray  # (T, P, 3) N, world frame, mean until the next sample
-    peak_force: np.ndarray  # (T, P, 3) N, world frame, in the step in which the foot carries most
-    peak_total_force: np.ndarray  # (T, 3) N, world frame, in the step in which the robot is carried most
-    position: np.ndarray  # (T, P, 3) m, world frame
-    velocity: np.ndarray  # (T, P, 3) m/s, world frame
-    normal: np.ndarray  # (T, P, 3) unit vectors, world frame
-    gap: np.ndarray  # (T, P) m
-    mode: np.ndarray  # (T, P)
-    status: np.ndarray  # (T,)
-    signals: np.ndarray  # (T, S)
+    time: Annotated[Vector, "T"]
+    qpos: Annotated[Matrix, "T", "nq"]
+    qvel: Annotated[Matrix, "T", "nv"]
+    ctrl: Annotated[Matrix, "T", "nu"]
+    force: Annotated[Tensor, "T", "P", 3]  # N, world frame, mean until the next sample
+    peak_force: Annotated[Tensor, "T", "P", 3]  # N, world frame, in the step in which the foot carries most
+    peak_total_force: Annotated[Matrix, "T", 3]  # N, world frame, in the step in which the robot is carried most
+    position: Annotated[Tensor, "T", "P", 3]  # m, world frame
+    velocity: Annotated[Tensor, "T", "P", 3]  # m/s, world frame
+    normal: Annotated[Tensor, "T", "P", 3]  # unit vectors, world frame
+    gap: Annotated[Matrix, "T", "P"]  # m
+    mode: Annotated[NDArray[np.int8], "T", "P"]
+    status: Annotated[NDArray[np.int8], "T"]
+    signals: Annotated[Matrix, "T", "S"]
 
 
 def make_tape(model: mujoco.MjModel, samples: int, points: int, signals: int) -> Tape:
     """Room for a recording."""
-    return Tape(
-        time=np.zeros(samples),
-        qpos=np.zeros((samples, model.nq)),
-        qvel=np.zeros((samples, model.nv)),
-        ctrl=np.zeros((samples, model.nu)),
-        force=np.zeros((samples, points, 3)),
-        peak_force=np.zeros((samples, points, 3)),
-        peak_total_force=np.zeros((samples, 3)),
-        position=np.zeros((samples, points, 3)),
-        velocity=np.zeros((samples, points, 3)),
-        normal=np.zeros((samples, points, 3)),
-        gap=np.zeros((samples, points)),
-        mode=np.zeros((samples, points), dtype=np.int8),
-        status=np.zeros(samples, dtype=np.int8),
-        signals=np.zeros((samples, signals)),
-    )
+    sizes = {"T": samples, "P": points, "S": signals, "nq": model.nq, "nv": model.nv, "nu": model.nu}
+    return zeros(Tape, sizes)
 
 
 def sample_bytes(model: mujoco.MjModel, points: int) -> int:

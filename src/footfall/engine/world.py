@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -18,6 +18,7 @@ from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.soft_contacts import SoftContacts
 from footfall.engine.stages import Servos, damping_servos
 from footfall.engine.tape import Held
+from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts
 
 if TYPE_CHECKING:
@@ -125,18 +126,18 @@ class Pushes(NamedTuple):
 class Scratch(NamedTuple):
     """Space the step needs, allocated once."""
 
-    slip: np.ndarray  # (2, 2)
-    centroid: np.ndarray  # (K, 3)
-    half: np.ndarray  # (K, nv or more, 8) H, the same as ``contacts.response``
-    block: np.ndarray  # (6, 8)
-    generalised: np.ndarray  # (nv,)
-    wrench: np.ndarray  # (6,)
-    runge_kutta: np.ndarray  # (6, max(nq, nv))
-    memory: np.ndarray  # (P, M + 3) copy of memory and anchors
-    mode: np.ndarray  # (P,) copy
-    solved: np.ndarray  # (P, 3) forces of the last time that the law was asked and found them
-    did: np.ndarray  # (P,) modes with these
-    signals: np.ndarray  # (S,) what law and controller want recorded
+    slip: Annotated[Matrix, 2, 2]
+    centroid: Annotated[Matrix, "K", 3]
+    half: Tensor  # (K, nv or more, 8) H, the same as ``contacts.response``
+    block: Annotated[Matrix, 6, 8]
+    generalised: Annotated[Vector, "nv"]
+    wrench: Annotated[Vector, 6]
+    runge_kutta: Annotated[Matrix, 4, "nq"]  # or nv, where that is more
+    memory: Annotated[Matrix, "P", "kept"]  # copy of memory and anchors
+    mode: Annotated[Ints, "P"]  # copy
+    solved: Annotated[Matrix, "P", 3]  # forces of the last time that the law was asked and found them
+    did: Annotated[Ints, "P"]  # modes with these
+    signals: Annotated[Vector, "S"]  # what law and controller want recorded
     held: Held
     back: ReturnPoint
     clock: Clock
@@ -177,7 +178,9 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
     local[own], radius[own], axes[own] = robot.point_position, robot.point_radius, robot.point_axes
     begin = np.full(slots + 1, robot.point_count, dtype=np.int64)
     begin[: len(feet) + 1] = np.cumsum([0, *(len(foot.points) for foot in feet)])
-    return Points(
+    return zeros(
+        Points,
+        {"P": count, "M": max(1, memory_size)},
         local=local,
         radius=radius,
         begin=begin,
@@ -186,17 +189,10 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
         chain=chain,
         chain_length=length,
         shared=shared,
-        position=np.zeros((count, 3)),
-        anchor=np.zeros((count, 3)),
-        force=np.zeros((count, 3)),
-        mode=np.zeros(count, dtype=np.int64),
-        memory=np.zeros((count, max(1, memory_size))),
         geom=first_geoms(model, body),
         centre=local.copy(),
         axes=axes,
         smooth=np.asarray(axes.any(axis=(1, 2)), dtype=np.int64),
-        roll=np.zeros((count + 1, 3, 3)),
-        listed=np.zeros(count, dtype=np.int64),
         others=others,
     )
 
@@ -251,24 +247,10 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
 
 def make_scratch(model: mujoco.MjModel, points: Points, contacts: Contacts, signals: int) -> Scratch:
     """Scratch space for the step."""
-    count, feet, nv = len(points.local), len(points.body), model.nv
-    return Scratch(
-        slip=np.zeros((2, 2)),
-        centroid=np.zeros((feet, 3)),
-        half=contacts.response,
-        block=np.zeros((6, 8)),
-        generalised=np.zeros(nv),
-        wrench=np.zeros(6),
-        runge_kutta=np.zeros((6, max(model.nq, nv))),
-        memory=np.zeros((count, points.memory.shape[1] + 3)),
-        mode=np.zeros(count, dtype=np.int64),
-        solved=np.zeros((count, 3)),
-        did=np.zeros(count, dtype=np.int64),
-        signals=np.zeros(signals),
-        held=Held(np.zeros((count, 3)), np.zeros(count, dtype=np.int64), np.zeros(feet + 1)),
-        back=make_return_point(),
-        clock=make_clock(),
-    )
+    kept, longest = points.memory.shape[1] + 3, max(model.nq, model.nv)
+    sizes = {"P": len(points.local), "K": len(points.body), "nv": model.nv, "S": signals, "kept": kept, "nq": longest}
+    clock, back = make_clock(), make_return_point()
+    return zeros(Scratch, sizes, half=contacts.response, held=zeros(Held, sizes), back=back, clock=clock)
 
 
 def make_constraints(made: MadeRows, joints: JointRows, shared: SharedRows) -> Constraints:

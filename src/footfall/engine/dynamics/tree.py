@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.engine.stages import damping_servos
 from footfall.errors import SimulationError
-from footfall.kinds import Ints, Matrix, Vector
+from footfall.kinds import Ints, Matrix, Vector, shapes
 from footfall.robot.model import AT_JOINT, BALL, HINGE, SLIDE
 
 
@@ -54,57 +54,34 @@ class Tree(NamedTuple):
 class Bodies(NamedTuple):
     """What changes: one world. T trees; world frame; spatial vectors about the tree's centre of mass."""
 
-    body_mass: Vector  # (nbody,) kg; not the tree's, for worlds may differ in it
-    body_inertia: Matrix  # (nbody, 3) kg m2
-    qpos: Vector  # (nq,)
-    qvel: Vector  # (nv,)
-    ctrl: Vector  # (nu,)
-    xpos: Matrix  # (nbody, 3) m
-    xquat: Matrix  # (nbody, 4)
-    xmat: Matrix  # (nbody, 9)
-    xipos: Matrix  # (nbody, 3) m
-    xanchor: Matrix  # (njnt, 3) m
-    xaxis: Matrix  # (njnt, 3)
-    subtree_com: Matrix  # (T, 3) m
-    cinert: Matrix  # (nbody, 10) inertia about the centre of mass of the tree: 6, mass times offset: 3, mass
-    cdof: Matrix  # (nv, 6)
-    cdof_dot: Matrix  # (nv, 6)
-    cvel: Matrix  # (nbody, 6)
-    cacc: Matrix  # (nbody, 6)
-    cfrc: Matrix  # (nbody, 6)
-    qLD: Vector  # (nM,) the inertia, then its factors
-    qLDiagInv: Vector  # (nv,)
-    qfrc_smooth: Vector  # (nv,) N or N m, all generalised forces but those of contacts
-    qacc: Vector  # (nv,) m/s2 or rad/s2
+    body_mass: Annotated[Vector, "nbody"]  # kg; not the tree's, for worlds may differ in it
+    body_inertia: Annotated[Matrix, "nbody", 3]  # kg m2
+    qpos: Annotated[Vector, "nq"]
+    qvel: Annotated[Vector, "nv"]
+    ctrl: Annotated[Vector, "nu"]
+    xpos: Annotated[Matrix, "nbody", 3]  # m
+    xquat: Annotated[Matrix, "nbody", 4]
+    xmat: Annotated[Matrix, "nbody", 9]
+    xipos: Annotated[Matrix, "nbody", 3]  # m
+    xanchor: Annotated[Matrix, "njnt", 3]  # m
+    xaxis: Annotated[Matrix, "njnt", 3]
+    subtree_com: Annotated[Matrix, "T", 3]  # m
+    cinert: Annotated[Matrix, "nbody", 10]  # inertia about the tree's centre of mass: 6, mass times offset: 3, mass
+    cdof: Annotated[Matrix, "nv", 6]
+    cdof_dot: Annotated[Matrix, "nv", 6]
+    cvel: Annotated[Matrix, "nbody", 6]
+    cacc: Annotated[Matrix, "nbody", 6]
+    cfrc: Annotated[Matrix, "nbody", 6]
+    qLD: Annotated[Vector, "nM"]  # the inertia, then its factors
+    qLDiagInv: Annotated[Vector, "nv"]
+    qfrc_smooth: Annotated[Vector, "nv"]  # N or N m, all generalised forces but those of contacts
+    qacc: Annotated[Vector, "nv"]  # m/s2 or rad/s2
 
 
 def bodies_shapes(model: mujoco.MjModel, trees: int) -> dict[str, tuple[int, ...]]:
     """The shapes of the arrays of :class:`Bodies`."""
-    nbody, nv, joints = model.nbody, model.nv, model.njnt
-    return dict(
-        body_mass=(nbody,),
-        body_inertia=(nbody, 3),
-        qpos=(model.nq,),
-        qvel=(nv,),
-        ctrl=(model.nu,),
-        xpos=(nbody, 3),
-        xquat=(nbody, 4),
-        xmat=(nbody, 9),
-        xipos=(nbody, 3),
-        xanchor=(joints, 3),
-        xaxis=(joints, 3),
-        subtree_com=(trees, 3),
-        cinert=(nbody, 10),
-        cdof=(nv, 6),
-        cdof_dot=(nv, 6),
-        cvel=(nbody, 6),
-        cacc=(nbody, 6),
-        cfrc=(nbody, 6),
-        qLD=(len(model.M_colind),),
-        qLDiagInv=(nv,),
-        qfrc_smooth=(nv,),
-        qacc=(nv,),
-    )
+    sizes = {name: getattr(model, name) for name in ("nbody", "nq", "nv", "nu", "njnt")}
+    return shapes(Bodies, sizes | {"T": trees, "nM": len(model.M_colind)})
 
 
 def make_tree(model: mujoco.MjModel) -> Tree:

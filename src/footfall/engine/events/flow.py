@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
@@ -14,6 +14,7 @@ from footfall.engine.events.macro_step import halfway_weights, predictor_weights
 from footfall.engine.other_bodies.points import FAR
 from footfall.engine.stages import damping_servos
 from footfall.ground import Ground
+from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 from footfall.record import RunWarning
 from footfall.robot.model import moving_bodies
 from footfall.solve.minimum_norm import LeastScratch, least_scratch
@@ -25,76 +26,76 @@ MOST_WARNINGS = 16
 class Flow(NamedTuple):
     """The state of the integration: P points, n numbers in positions, velocities and activations together."""
 
-    scalar: np.ndarray  # (nv,) address in qpos, -1 for the dofs of rotations
-    turn: np.ndarray  # (Q, 2) addresses in qpos and qvel of quaternions
-    only_root: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: they bring no body nearer to another
-    added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
+    scalar: Annotated[Ints, "nv"]  # address in qpos, -1 for the dofs of rotations
+    turn: Annotated[IntMatrix, "Q", 2]  # addresses in qpos and qvel of quaternions
+    only_root: Annotated[Ints, "nv"]  # 1 for dofs of a root that is the only one: they bring no body nearer to another
+    added: Annotated[Vector, "nv"]  # inertia that slows damped joints down, see slow_down, or none
     motors: MotorLimits
     # The period.
-    opening: np.ndarray  # (n,) state at its beginning
-    impulse: np.ndarray  # (P, 3) N s, world frame
-    loaded: np.ndarray  # (P,) mode in which the point last had a force, OPEN if it had none
-    struck: np.ndarray  # (1,) N s, normal impulses of impacts
-    evaluations: np.ndarray  # (1,)
-    events: np.ndarray  # (1,)
-    impacts: np.ndarray  # (1,)
-    bounces: np.ndarray  # (1,) impacts from which a point that struck rebounds
-    unsolved: np.ndarray  # (1,) not 0 if a law found no forces
-    fresh: np.ndarray  # (1,) 1 until forces at its beginning are on record
-    acts: np.ndarray  # (1,) 1 until the controller has acted, if it acts in this period
-    time_step: np.ndarray  # (1,) 1 if the period is one time step
-    loosened: np.ndarray  # (1,) factor on the tolerance of its steps
+    opening: Annotated[Vector, "n"]  # state at its beginning
+    impulse: Annotated[Matrix, "P", 3]  # N s, world frame
+    loaded: Annotated[Ints, "P"]  # mode in which the point last had a force, OPEN if it had none
+    struck: Annotated[Vector, 1]  # N s, normal impulses of impacts
+    evaluations: Annotated[Ints, 1]
+    events: Annotated[Ints, 1]
+    impacts: Annotated[Ints, 1]
+    bounces: Annotated[Ints, 1]  # impacts from which a point that struck rebounds
+    unsolved: Annotated[Ints, 1]  # not 0 if a law found no forces
+    fresh: Annotated[Ints, 1]  # 1 until forces at its beginning are on record
+    acts: Annotated[Ints, 1]  # 1 until the controller has acted, if it acts in this period
+    time_step: Annotated[Ints, 1]  # 1 if the period is one time step
+    loosened: Annotated[Vector, 1]  # factor on the tolerance of its steps
     # Contacts.
-    touching: np.ndarray  # (P,) 1 for points in contact
-    arriving: np.ndarray  # (P,) 1 for points that have just reached the ground; after a time step, the point's mode
-    depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it began with
-    gap_before: np.ndarray  # (P,) m, at the last instant before an event, like the following
-    rate_before: np.ndarray  # (P,) m/s, of the gap
-    slip_before: np.ndarray  # (P,) m/s, along its direction
-    hold_before: np.ndarray  # (P,) N, force that the point can lose before it lifts off or slips
-    hold_earlier: np.ndarray  # (P,) N, at the instant before that
-    value_now: np.ndarray  # (P,) negative where an event has happened now
-    value_high: np.ndarray  # (P,) the same at the end of the bracket in which it is sought
-    sorted: np.ndarray  # (1,) 0 until it is known which points are in contact, at the beginning and after a time step
-    wait: np.ndarray  # (1,) periods that are time steps from the outset, before the next is tried from event to event
-    next_wait: np.ndarray  # (1,) how many there will be after the next that fails
-    warnings: np.ndarray  # (1,) times in the run that no forces obeyed the law
-    warning: np.ndarray  # (MOST_WARNINGS,) s, when
+    touching: Annotated[Ints, "P"]  # 1 for points in contact
+    arriving: Annotated[Ints, "P"]  # 1 for points that have just reached the ground; after a time step, their modes
+    depth: Annotated[Vector, "P"]  # m, gap at which a point in contact is held: 0, or what it began with
+    gap_before: Annotated[Vector, "P"]  # m, at the last instant before an event, like the following
+    rate_before: Annotated[Vector, "P"]  # m/s, of the gap
+    slip_before: Annotated[Vector, "P"]  # m/s, along its direction
+    hold_before: Annotated[Vector, "P"]  # N, force that the point can lose before it lifts off or slips
+    hold_earlier: Annotated[Vector, "P"]  # N, at the instant before that
+    value_now: Annotated[Vector, "P"]  # negative where an event has happened now
+    value_high: Annotated[Vector, "P"]  # the same at the end of the bracket in which it is sought
+    sorted: Annotated[Ints, 1]  # 0 until it is known which points are in contact: at first and after a time step
+    wait: Annotated[Ints, 1]  # periods that are time steps from the outset, before one is tried with events
+    next_wait: Annotated[Ints, 1]  # how many there will be after the next that fails
+    warnings: Annotated[Ints, 1]  # times in the run that no forces obeyed the law
+    warning: Annotated[Vector, "MOST_WARNINGS"]  # s, when
     # A step of Dormand and Prince's method.
-    start: np.ndarray  # (n,) state at its beginning
-    slope: np.ndarray  # (STAGES + 1, n) rates of the state at each stage, the last at an instant within the step
-    force: np.ndarray  # (STAGES + 1, P, 3) N, world frame, likewise
-    length: np.ndarray  # (1,) s, of the next step
-    taken: np.ndarray  # (2,) length (s) and relative error of the last step if it was accurate, else zero length
-    failed: np.ndarray  # (2,) the same if it was not
-    weights: np.ndarray
-    within: np.ndarray
-    error: np.ndarray
+    start: Annotated[Vector, "n"]  # state at its beginning
+    slope: Annotated[Matrix, "STAGES + 1", "n"]  # rates of the state at each stage, the last at an instant within
+    force: Annotated[Tensor, "STAGES + 1", "P", 3]  # N, world frame, likewise
+    length: Annotated[Vector, 1]  # s, of the next step
+    taken: Annotated[Vector, 2]  # length (s) and relative error of the last step if it was accurate, else zero length
+    failed: Annotated[Vector, 2]  # the same if it was not
+    weights: Matrix
+    within: Matrix
+    error: Vector
     # The history of the motion, see ``history``.
-    known: np.ndarray  # (1,) number of backward differences of accelerations that are known
-    spacing: np.ndarray  # (1,) s, between the instants at which the motion is known
-    accelerations: np.ndarray  # (ORDER + 2, nv) at the last instant, and their differences
-    forces: np.ndarray  # (ORDER, P, 3) N, world frame, likewise
-    speed: np.ndarray  # (nv,) velocities then, and what projections have changed of them since
-    changes: np.ndarray  # (ORDER, nv) change of velocities up to that instant, and its differences
-    impulses: np.ndarray  # (ORDER, P, 3) N s, world frame, likewise
-    ctrl: np.ndarray  # (nu,) controls then
-    extension: np.ndarray  # (2, ORDER + 1, STAGES) see extension_weights
-    integral: np.ndarray  # (ORDER + 2,) weights of the differences at its end in the integral over a macro step
+    known: Annotated[Ints, 1]  # number of backward differences of accelerations that are known
+    spacing: Annotated[Vector, 1]  # s, between the instants at which the motion is known
+    accelerations: Annotated[Matrix, "ORDER + 2", "nv"]  # at the last instant, and their differences
+    forces: Annotated[Tensor, "ORDER", "P", 3]  # N, world frame, likewise
+    speed: Annotated[Vector, "nv"]  # velocities then, and what projections have changed of them since
+    changes: Annotated[Matrix, "ORDER", "nv"]  # change of velocities up to that instant, and its differences
+    impulses: Annotated[Tensor, "ORDER", "P", 3]  # N s, world frame, likewise
+    ctrl: Annotated[Vector, "nu"]  # controls then
+    extension: Annotated[Tensor, 2, "ORDER + 1", "STAGES"]  # see extension_weights
+    integral: Annotated[Vector, "ORDER + 2"]  # weights of the differences at its end in the integral over a macro step
     # A macro step, see ``macro_step``.
-    largest: np.ndarray  # (ORDER + 2,) m/s2, largest of each difference of accelerations
-    change: np.ndarray  # (nv,) of velocities
-    macro_impulse: np.ndarray  # (P, 3) N s, world frame
-    end_force: np.ndarray  # (P, 3) N, world frame, at its end
-    correction: np.ndarray  # (1,) m/s, largest change of a velocity by the last correction
-    contraction: np.ndarray  # (1,) 1/s, ratio of successive corrections over the length of the macro step
-    predictor: np.ndarray  # (ORDER + 1, 2, ORDER) see predictor_weights
-    halfway: np.ndarray  # (2, ORDER + 2) see halfway_weights
+    largest: Annotated[Vector, "ORDER + 2"]  # m/s2, largest of each difference of accelerations
+    change: Annotated[Vector, "nv"]  # of velocities
+    macro_impulse: Annotated[Matrix, "P", 3]  # N s, world frame
+    end_force: Annotated[Matrix, "P", 3]  # N, world frame, at its end
+    correction: Annotated[Vector, 1]  # m/s, largest change of a velocity by the last correction
+    contraction: Annotated[Vector, 1]  # 1/s, ratio of successive corrections over the length of the macro step
+    predictor: Annotated[Tensor, "ORDER + 1", 2, "ORDER"]  # see predictor_weights
+    halfway: Annotated[Matrix, 2, "ORDER + 2"]  # see halfway_weights
     # Scratch.
-    scaling: np.ndarray  # (ORDER + 2, ORDER + 2)
-    values: np.ndarray  # (ORDER + 2,)
-    mean: np.ndarray  # (nv,)
-    kind: np.ndarray  # (P,) how a point is held where it is projected; 1 if it strikes in an impact
+    scaling: Annotated[Matrix, "ORDER + 2", "ORDER + 2"]
+    values: Annotated[Vector, "ORDER + 2"]
+    mean: Annotated[Vector, "nv"]
+    kind: Annotated[Ints, "P"]  # how a point is held where it is projected; 1 if it strikes in an impact
     least: LeastScratch
     # The law and the ground.
     tolerance: float
@@ -115,76 +116,30 @@ def make_flow(
             scalar[v] = q
         if free or ball:
             turns.append((q + 3, v + 3) if free else (q, v))
-    size, nv = model.nq + model.nv + model.na, model.nv
-
-    def count() -> np.ndarray:
-        return np.zeros(1, dtype=np.int64)
-
-    return Flow(
+    sizes = {"P": points, "n": model.nq + model.nv + model.na, "nv": model.nv}
+    return zeros(
+        Flow,
+        sizes | {"ORDER": ORDER, "STAGES": STAGES, "MOST_WARNINGS": MOST_WARNINGS},
         scalar=scalar,
         turn=np.array(turns, dtype=np.int64).reshape(-1, 2),
         only_root=_only_root(model),
         added=slow_down(model, dt),
         motors=motor_limits(model),
-        opening=np.zeros(size),
-        impulse=np.zeros((points, 3)),
-        loaded=np.zeros(points, dtype=np.int64),
-        struck=np.zeros(1),
-        evaluations=count(),
-        events=count(),
-        impacts=count(),
-        bounces=count(),
-        unsolved=count(),
-        fresh=count(),
-        acts=count(),
-        time_step=count(),
         loosened=np.ones(1),
-        touching=np.zeros(points, dtype=np.int64),
-        arriving=np.zeros(points, dtype=np.int64),
-        depth=np.zeros(points),
         gap_before=np.full(points, FAR),
-        rate_before=np.zeros(points),
-        slip_before=np.zeros(points),
-        hold_before=np.zeros(points),
-        hold_earlier=np.zeros(points),
-        value_now=np.zeros(points),
-        value_high=np.zeros(points),
-        sorted=count(),
-        wait=count(),
-        next_wait=count(),
-        warnings=count(),
-        warning=np.zeros(MOST_WARNINGS),
-        start=np.zeros(size),
-        slope=np.zeros((STAGES + 1, size)),
-        force=np.zeros((STAGES + 1, points, 3)),
         length=np.full(1, dt),
         taken=np.array([0.0, 1.0]),
         failed=np.array([0.0, 1.0]),
         weights=WEIGHTS.copy(),
         within=WITHIN.copy(),
         error=ERROR.copy(),
-        known=count(),
         spacing=np.full(1, dt),
-        accelerations=np.zeros((ORDER + 2, nv)),
-        forces=np.zeros((ORDER, points, 3)),
-        speed=np.zeros(nv),
-        changes=np.zeros((ORDER, nv)),
-        impulses=np.zeros((ORDER, points, 3)),
         ctrl=np.full(model.nu, np.inf),
         extension=extension_weights(),
         integral=INTEGRAL.copy(),
-        largest=np.zeros(ORDER + 2),
-        change=np.zeros(nv),
-        macro_impulse=np.zeros((points, 3)),
-        end_force=np.zeros((points, 3)),
-        correction=np.zeros(1),
         contraction=np.full(1, 1.0 / dt),
         predictor=predictor_weights(),
         halfway=halfway_weights(),
-        scaling=np.zeros((ORDER + 2, ORDER + 2)),
-        values=np.zeros(ORDER + 2),
-        mean=np.zeros(nv),
-        kind=np.zeros(points, dtype=np.int64),
         least=least_scratch(bodies),
         tolerance=tolerance,
         flat=int(ground.flat),

@@ -10,10 +10,13 @@ number. Points that find no place even then are counted, and the step is marked 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
+
+from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -34,14 +37,14 @@ CHANGING = ("place", "who", "seated", "slot", "counters")
 class OtherTape(NamedTuple):
     """Samples of the places for points not on feet, place by place; memory is used where something is written."""
 
-    who: np.ndarray  # (S, T) one more than the number of the point that has the place, 0 if none
-    force: np.ndarray  # (S, T, 3) N, world frame, mean until the next sample
-    peak_force: np.ndarray  # (S, T, 3) N, world frame, in the step in which the point carries most
-    position: np.ndarray  # (S, T, 3) m, world frame
-    velocity: np.ndarray  # (S, T, 3) m/s, world frame
-    normal: np.ndarray  # (S, T, 3) unit vectors, world frame
-    gap: np.ndarray  # (S, T) m
-    mode: np.ndarray  # (S, T)
+    who: Annotated[NDArray[np.int32], "S", "T"]  # one more than the number of the point that has the place, 0 if none
+    force: Annotated[Tensor, "S", "T", 3]  # N, world frame, mean until the next sample
+    peak_force: Annotated[Tensor, "S", "T", 3]  # N, world frame, in the step in which the point carries most
+    position: Annotated[Tensor, "S", "T", 3]  # m, world frame
+    velocity: Annotated[Tensor, "S", "T", 3]  # m/s, world frame
+    normal: Annotated[Tensor, "S", "T", 3]  # unit vectors, world frame
+    gap: Annotated[Matrix, "S", "T"]  # m
+    mode: Annotated[NDArray[np.int8], "S", "T"]
 
 
 class Others(NamedTuple):
@@ -86,26 +89,26 @@ class Points(NamedTuple):
     bodies as they come near the ground.
     """
 
-    local: np.ndarray  # (P, 3) m, body frame
-    radius: np.ndarray  # (P,) m, of the ball around the point that touches
-    begin: np.ndarray  # (K + 1,) first point of each foot
-    body: np.ndarray  # (K,) MuJoCo's body
-    root: np.ndarray  # (K,) root of the body's tree
-    chain: np.ndarray  # (K, nv) dofs that move the body, from its own up to the root
-    chain_length: np.ndarray  # (K,)
-    shared: np.ndarray  # (K, K) dofs at the root's end of two chains that are the same
-    position: np.ndarray  # (P, 3) m, world frame
-    anchor: np.ndarray  # (P, 3) m, world frame, where the point stuck last
-    force: np.ndarray  # (P, 3) N, contact frame
-    mode: np.ndarray  # (P,)
-    memory: np.ndarray  # (P, M) what the law remembers
+    local: Annotated[Matrix, "P", 3]  # m, body frame
+    radius: Annotated[Vector, "P"]  # m, of the ball around the point that touches
+    begin: Annotated[Ints, "K + 1"]  # first point of each foot
+    body: Annotated[Ints, "K"]  # MuJoCo's body
+    root: Annotated[Ints, "K"]  # root of the body's tree
+    chain: Annotated[IntMatrix, "K", "nv"]  # dofs that move the body, from its own up to the root
+    chain_length: Annotated[Ints, "K"]
+    shared: Annotated[IntMatrix, "K", "K"]  # dofs at the root's end of two chains that are the same
+    position: Annotated[Matrix, "P", 3]  # m, world frame
+    anchor: Annotated[Matrix, "P", 3]  # m, world frame, where the point stuck last
+    force: Annotated[Matrix, "P", 3]  # N, contact frame
+    mode: Annotated[Ints, "P"]
+    memory: Annotated[Matrix, "P", "M"]  # what the law remembers
     # What follows is not there where feet alone meet the ground, see ``FEET``.
-    geom: np.ndarray  # (K,) one of the body's geoms, or -1
-    centre: np.ndarray  # (P, 3) m, body frame: of an ellipsoid the centre, while ``local`` is where it touches
-    axes: np.ndarray  # (P, 3, 3) m, body frame, semi-axes of the ellipsoid around the point that touches, as columns
-    smooth: np.ndarray  # (P,) 1 if there is such an ellipsoid
-    roll: np.ndarray  # (P + 1, 3, 3) m, how the place of contact of an ellipsoid moves as it turns; the last is scratch
-    listed: np.ndarray  # (P,) scratch, zero between calls
+    geom: Annotated[Ints, "K"]  # one of the body's geoms, or -1
+    centre: Annotated[Matrix, "P", 3]  # m, body frame: of an ellipsoid the centre, while ``local`` is where it touches
+    axes: Annotated[Tensor, "P", 3, 3]  # m, body frame, semi-axes of the ellipsoid that touches, as columns
+    smooth: Annotated[Ints, "P"]  # 1 if there is such an ellipsoid
+    roll: Annotated[Tensor, "P + 1", 3, 3]  # m, how the contact of an ellipsoid moves as it turns; the last is scratch
+    listed: Annotated[Ints, "P"]  # scratch, zero between calls
     others: Others
 
 
@@ -227,16 +230,7 @@ def with_tape(others: Others, size: int, samples: int) -> Others:
 
 def make_other_tape(places: int, samples: int) -> OtherTape:
     """Room for a recording."""
-    return OtherTape(
-        who=np.zeros((places, samples), dtype=np.int32),
-        force=np.zeros((places, samples, 3)),
-        peak_force=np.zeros((places, samples, 3)),
-        position=np.zeros((places, samples, 3)),
-        velocity=np.zeros((places, samples, 3)),
-        normal=np.zeros((places, samples, 3)),
-        gap=np.zeros((places, samples)),
-        mode=np.zeros((places, samples), dtype=np.int8),
-    )
+    return zeros(OtherTape, {"S": places, "T": samples})
 
 
 def larger_tape(tape: OtherTape, places: int, samples: int) -> OtherTape:
