@@ -15,21 +15,35 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import StudyError
+from footfall.errors import StudyError, did_you_mean, optional_package
+from footfall.frozen_values import made_again
+from footfall.given_numbers import check_seed
+from footfall.measure.audit import text_table
 from footfall.process.machine import cores
+from footfall.show.style import COLORS, new_figure
+from footfall.study.sweep import running
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
-from footfall.study.sweep.folder import TABLE, Plan, finished_rows, forget_failed, make_plan, open_folder, write_columns
-from footfall.study.sweep.running import by_dask, by_workers, compile_ahead
-from footfall.study.sweep.table import SweepTable, from_rows, load_table
-from footfall.study.sweep.work import DEFAULT, check_measures
+from footfall.study.sweep.folder import TABLE, Plan, finished_rows, open_folder, open_journal, read_plan, write_columns
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
 __all__ = ["Samples", "SweepTable", "load_table", "sweep"]
+
+#: Least number of cases for which worlds are worth the minute that their loop takes to compile.
+MANY = 100
 
 
 @public
@@ -39,7 +53,7 @@ def sweep(
     grid: Mapping[str, Iterable[Any]] | None = None,
     samples: Samples | None = None,
     table: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | str | os.PathLike[str] | None = None,
-    measures: Iterable[str] = DEFAULT,
+    measures: Iterable[str] = working.DEFAULT,
     out: str | os.PathLike[str] | None = None,
     seed: int = 0,
     workers: int | None = None,
@@ -77,53 +91,159 @@ def sweep(
     cases = Path(table) if isinstance(table, os.PathLike) else table
     inputs = make_cases(grid, samples, cases, seed)
     working.check(work, {name: values[0] for name, values in inputs.items()})
-    team = Team(_workers(workers), scheduler, working.travels(work, inputs), progress or (lambda done, total: None))
-    plan = make_plan(work, check_measures(measures), inputs, seed, worlds=worlds, workers=team.workers)
+    check_seed(seed)
+    if workers is not None and workers < 1:
+        raise StudyError(f"workers = {workers}, but a study needs at least one")
+    plan = Plan(working.describe(work, working.check_measures(measures)), inputs, seed)
+    travels, told = working.travels(work, inputs), progress or (lambda done, total: None)
+    if scheduler is not None and not travels:
+        raise StudyError(
+            "a cluster knows Footfall's own laws, and functions that it can import: put yours into a module"
+        )
+    batched = isinstance(work, Mapping) and (plan.number >= MANY if worlds is None else worlds)
     with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
-        plan = open_folder(folder, plan)
-        if retry:
-            forget_failed(folder)
-        if len(finished_rows(folder)) < plan.number:
-            _compute(folder, plan, work, team)
-        rows = finished_rows(folder)
-        if len(rows) < plan.number:
-            raise StudyError(
-                f"{len(rows)} of {plan.number} cases are finished and kept in {folder}; the same call goes on"
-            )
-        team.progress(plan.number, plan.number)
-        found = from_rows(plan, [rows[case] for case in range(plan.number)])
+        open_folder(folder, plan)
+        with open_journal(folder) as journal:
+            if retry:
+                journal.forget_failed()
+            waiting = [case for case in range(plan.number) if case not in journal.rows]
+            if waiting and scheduler is not None:
+                size = min(running.LARGEST_TASK, max(1, plan.number // running.FEWEST_TASKS))
+                tasks = running.parts(plan, waiting, batched, size)
+                running.by_dask(tasks, journal, plan.number, scheduler, told)
+            elif waiting:
+                asked = workers or cores()
+                count = min(asked, len(waiting))
+                if batched:
+                    running.compile_ahead(plan.work["settings"], plan.case_inputs(0))
+                tasks = running.parts(plan, waiting, batched, running.company(plan.number, count) if batched else 1)
+                here = None if travels and asked > 1 else work
+                running.by_workers(tasks, journal, plan.number, count, here, told)
+        told(plan.number, plan.number)
+        found = _table(plan, journal.rows)
         write_columns(folder / TABLE, found.columns)
     return found
 
 
-class Team(NamedTuple):
-    """Who computes the cases of a study."""
-
-    workers: int
-    scheduler: str | None  # of a Dask cluster, which is used in their place
-    travels: bool  # whether other processes find the work
-    progress: Callable[[int, int], None]
+#: Columns of each row besides its inputs and outputs.
+OWN = ("case", "status", "message", "seed")
+#: As many are shown where the whole table is asked for as text.
+FIRST_ROWS = 12
 
 
-def _compute(folder: Path, plan: Plan, work: Callable[..., Any] | Mapping[str, Any], team: Team) -> None:
-    """Do the cases that are not finished."""
-    if team.scheduler is not None:
-        if not team.travels:
-            raise StudyError(
-                "a cluster knows Footfall's own laws, and functions that it can import: put yours into a module"
-            )
-        by_dask(folder, plan, team.scheduler, team.progress)
-        return
-    if plan.worlds:
-        compile_ahead(plan.work["settings"], plan.case_inputs(0))
-    elsewhere = team.travels and team.workers > 1
-    by_workers(folder, plan, team.workers, None if elsewhere else work, team.progress)
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepTable:
+    """Columns by name, each with one entry per case; ``table["fell"]`` is an array.
+
+    Attributes:
+        columns: all of them: case, inputs, outputs, status, message, seed, versions.
+        inputs, outputs: which of them are what.
+        seconds: computing time of each case, s; not part of the table, which is the same on any machine.
+        in_worlds: how many cases were computed as worlds side by side; the others ran one by one.
+        alone: reasons why cases ran one by one although worlds were asked for, each with the number of cases.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    seconds: np.ndarray
+    in_worlds: int = 0
+    alone: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    def __reduce__(self) -> Any:
+        return made_again(self)
+
+    def __len__(self) -> int:
+        return len(self.columns["case"])
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.columns:
+            raise StudyError(f"the table has no column '{name}': {did_you_mean(name, self.columns)}")
+        values = self.columns[name]
+        numbers = all(
+            value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values
+        )
+        if numbers and any(isinstance(value, float) or value is None for value in values):
+            return np.array([np.nan if value is None else value for value in values], dtype=float)
+        return np.array(values)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for case in range(len(self)):
+            yield {name: values[case] for name, values in self.columns.items()}
+
+    @property
+    def failed(self) -> int:
+        """Cases that failed."""
+        return sum(status == "failed" for status in self.columns["status"])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a pandas table."""
+        return optional_package("pandas", "this needs pandas: pip install pandas").DataFrame(dict(self.columns))
+
+    def plot(self, output: str, over: str | None = None) -> Figure:
+        """One output over one numeric input (the first that varies), a colour for each value of a text input."""
+        numeric = [name for name in self.inputs if self[name].dtype.kind in "if" and np.ptp(self[name]) > 0]
+        texts = [name for name in self.inputs if self[name].dtype.kind in "UO"]
+        if output not in self.outputs:
+            raise StudyError(f"the study has no output '{output}': {did_you_mean(output, self.outputs)}")
+        along = over if over is not None else next(iter(numeric), None)
+        if along not in numeric:
+            raise StudyError(f"'{along}' is no input with different numbers; such are: {', '.join(numeric) or 'none'}")
+        with new_figure(4.2) as figure:
+            ax = figure.subplots()
+            groups = self[texts[0]] if texts else np.full(len(self), "")
+            for g, group in enumerate(np.unique(groups)):
+                own = groups == group
+                look: Any = {"s": 14, "alpha": 0.7, "color": COLORS[g % len(COLORS)], "label": str(group)}
+                ax.scatter(self[along][own], self[output][own].astype(float), **look)
+            ax.set(xlabel=along, ylabel=output, title=f"{output} of {len(self)} cases")
+            if texts:
+                figure.legend(loc="outside lower center", ncols=4)
+        return figure
+
+    def __repr__(self) -> str:
+        names = ["case", *self.inputs, *self.outputs, *(["status", "message"] if self.failed else [])]
+        shown = range(min(len(self), FIRST_ROWS))
+        lines = [[_cell(self.columns[name][i]) for name in names] for i in shown]
+        numbers = [k for k, name in enumerate(names) if self[name].dtype.kind in "if"]
+        more = len(self) - len(shown)
+        below = f"\n... and {more} more: table.to_pandas(), table[name]" if more else ""
+        return f"{len(self)} cases, {self.failed} failed\n{text_table(names, lines, right=numbers)}{below}"
 
 
-def _workers(asked: int | None) -> int:
-    if asked is None:
-        return cores()
-    if asked < 1:
-        raise StudyError(f"workers = {asked}, but a study needs at least one")
-    return asked
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def _table(plan: Plan, finished: Mapping[int, Mapping[str, Any]]) -> SweepTable:
+    """The table of all rows of a plan, in the order of the cases."""
+    rows = [finished[case] for case in range(plan.number)]
+    outputs = list(dict.fromkeys(name for row in rows for name in row["outputs"]))
+    titles = {name: f"{name}_out" if name in plan.inputs or name in OWN else name for name in outputs}
+    columns: dict[str, Sequence[Any]] = {"case": [row["case"] for row in rows]}
+    columns |= {name: list(values) for name, values in plan.inputs.items()}
+    columns |= {titles[name]: [row["outputs"].get(name) for row in rows] for name in outputs}
+    for name in OWN[1:]:
+        columns[name] = [row[name] for row in rows]
+    columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in ("footfall", "mujoco", "numpy")}
+    seconds = np.array([row.get("seconds", np.nan) for row in rows])
+    batched = sum(bool(row.get("worlds")) for row in rows)
+    alone = Counter(row["alone"] for row in rows if row.get("alone"))
+    return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds, batched, dict(alone))
+
+
+@public
+def load_table(path: str | os.PathLike[str]) -> SweepTable:
+    """The table of a finished study, from its folder."""
+    folder = Path(path).expanduser()
+    if not (folder / TABLE).exists():
+        raise StudyError(f"{folder} holds no finished study: there is no {TABLE} in it")
+    plan = read_plan(folder)
+    rows = finished_rows(folder)
+    if len(rows) < plan.number:
+        raise StudyError(f"{folder} holds {len(rows)} of {plan.number} cases: the same sweep goes on with the rest")
+    return _table(plan, rows)

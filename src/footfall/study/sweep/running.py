@@ -2,21 +2,19 @@
 
 Cases that differ only in pushes, friction, ground, and numbers of law or controller run as worlds; those with different
 robots, laws or times form separate groups of worlds. Cases that worlds cannot compute like a single run, and cases that
-end early, run on their own, with the reason. What other processes need travels from this one to them: nothing that is
-run is read from the study's folder.
+end early, run on their own, with the reason. What other processes need travels from this one to them, and rows travel
+back: nothing that is run is read from the study's folder.
 """
 
 from __future__ import annotations
 
 import json
-import tempfile
+import os
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
-from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,20 +25,133 @@ from footfall.errors import FootfallError, StudyError, optional_package, without
 from footfall.process.workers import Worker, WorkerDied
 from footfall.recording import Recording
 from footfall.simulation.worlds import Worlds
-from footfall.study.as_worlds import (
-    Variant,
-    apart_until,
-    controller_refusal,
-    refusal,
-    run_batched,
-)
-from footfall.study.sweep.folder import STUDY, Batch, Part, Plan, count_finished, finished_in, open_batch
+from footfall.study.as_worlds import Variant, apart_until, controller_refusal, refusal, run_batched
+from footfall.study.sweep.folder import Journal, Plan, Row
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
-from footfall.study.sweep.work import fetch, run_case
+from footfall.study.sweep.work import Work, fetch, run_case
 from footfall.version import versions
 
-MET = "two bodies of the robot touched"
-ENDED = "the run ended early"
+#: Cases that run as worlds side by side, which take as long to set up as one case, if each worker still has so many
+#: such companies; cases that a cluster is given at a time, and the fewest such tasks of a study.
+COMPANY, EACH, LARGEST_TASK, FEWEST_TASKS = 8, 4, 50, 64
+#: Processes that may die during a case before it is given up.
+DEATHS = 2
+#: s between two reports of progress, and within which a Dask scheduler must answer.
+PAUSE, ANSWER_S = 0.2, 10.0
+Progress = Callable[[int, int], None]
+
+
+class Part(NamedTuple):
+    """Cases of a study that are computed in one go, as another process needs them."""
+
+    work: Mapping[str, Any]  # described
+    inputs: Mapping[int, dict[str, Any]]  # of each case, by its number
+    seed: int  # of the study
+    worlds: bool  # whether cases run as worlds where they can
+
+    def case_seed(self, case: int) -> int:
+        """The seed of a case, which depends only on the study's seed and the case's number."""
+        return int(np.random.SeedSequence(self.seed, spawn_key=(case,)).generate_state(1)[0])
+
+
+def parts(plan: Plan, waiting: Sequence[int], worlds: bool, size: int) -> Iterator[Part]:
+    """Cases that are not finished, so many at a time."""
+    for first in range(0, len(waiting), size):
+        inputs = {case: plan.case_inputs(case) for case in waiting[first : first + size]}
+        yield Part(plan.work, inputs, plan.seed, worlds)
+
+
+def company(cases: int, workers: int) -> int:
+    """How many cases of a study run as worlds side by side."""
+    return max(1, min(COMPANY, cases // (EACH * workers)))
+
+
+def do_part(part: Part, work: Work | None = None) -> list[Row]:
+    """The rows of some cases."""
+    work = fetch(part.work) if work is None else work
+    computed: Mapping[int, Computed] = {}
+    if part.worlds and isinstance(work, Mapping):
+        computed = compute_cases(work, part.inputs)
+    made_with, rows = versions(), []
+    for case, inputs in part.inputs.items():
+        ahead, start = computed.get(case, Computed()), time.perf_counter()
+        row = run_case(work, part.work["measures"], case, inputs, part.case_seed(case), ahead.recording)
+        row["seconds"] = ahead.seconds + time.perf_counter() - start
+        rows.append(row | {"worlds": ahead.recording is not None, "alone": ahead.alone, "versions": made_with})
+    return rows
+
+
+def by_workers(
+    tasks: Iterator[Part], journal: Journal, total: int, workers: int, work: Work | None, progress: Progress
+) -> None:
+    """Compute in threads of this process if ``work`` is given, else in as many other processes; one that dies is
+    replaced. In threads compiled steps run in parallel; a Python controller or function does not.
+    """
+    stopped, turn = Event(), Lock()
+    helpers = [Worker() for _ in range(workers)]
+
+    def labour(helper: Worker) -> None:
+        while not stopped.is_set():
+            with turn:
+                part = next(tasks, None)
+            if part is None:
+                return
+            rows = _in_process(helper, part) if work is None else do_part(part, work)
+            with turn:
+                journal.finish(rows)
+
+    with ThreadPoolExecutor(len(helpers)) as pool:
+        jobs = {pool.submit(labour, helper) for helper in helpers}
+        try:
+            while jobs:
+                done, jobs = wait(jobs, PAUSE, FIRST_COMPLETED)
+                for job in done:
+                    job.result()
+                progress(len(journal.rows), total)
+        finally:
+            stopped.set()
+            for helper in helpers:
+                helper.end()
+
+
+def _in_process(helper: Worker, part: Part) -> list[Row]:
+    """The rows of some cases by another process. If it dies each case is tried on its own, and then given up."""
+    alone = len(part.inputs) == 1
+    for _ in range(DEATHS if alone else 1):
+        try:
+            rows: list[Row] = helper.call(do_part, part)
+            return rows
+        except WorkerDied:
+            try:
+                helper.call(os.getpid)
+            except WorkerDied as died:
+                raise StudyError(f"the workers die before they finish a case: they end {died}") from None
+    if not alone:
+        each = (part._replace(inputs={case: own}, worlds=False) for case, own in part.inputs.items())
+        return [row for one in each for row in _in_process(helper, one)]
+    (case,) = part.inputs
+    row = {"case": case, "seed": part.case_seed(case), "status": "failed", "outputs": {}, "versions": versions()}
+    return [row | {"message": f"the process died in this case, {DEATHS} times"}]
+
+
+def by_dask(tasks: Iterator[Part], journal: Journal, total: int, address: str, progress: Progress) -> None:
+    """Compute on a Dask cluster."""
+    distributed = optional_package("distributed", 'a cluster needs Dask: pip install "footfall[cluster]"')
+    try:
+        client = distributed.Client(address, timeout=ANSWER_S)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise StudyError(f"no Dask scheduler answers at {address}: {error}") from error
+    try:
+        with client:
+            jobs = client.map(do_part, list(tasks), retries=5, pure=False, key=f"footfall-{time.time_ns()}")
+            for _, rows in distributed.as_completed(jobs, with_results=True):
+                journal.finish(rows)
+                progress(len(journal.rows), total)
+    except (OSError, distributed.CancelledError, distributed.KilledWorker, TimeoutError) as error:
+        raise StudyError(
+            f"the cluster at {address} went away ({type(error).__name__}): {len(journal.rows)} of {total} cases are "
+            "finished and kept; the same command goes on from there"
+        ) from error
 
 
 class Computed(NamedTuple):
@@ -61,12 +172,12 @@ def compute_cases(settings: Mapping[str, Any], cases: Mapping[int, Mapping[str, 
             continue
         companies.setdefault(_company(full), {})[case] = full
     found: dict[int, Computed] = {}
-    for company in companies.values():
+    for one in companies.values():
         try:
             with without_warnings():  # the rows say the same
-                found |= _compute(company)
+                found |= _compute(one)
         except (FootfallError, ValueError, TypeError, MemoryError) as error:
-            found |= dict.fromkeys(company, Computed(alone=str(error)))
+            found |= dict.fromkeys(one, Computed(alone=str(error)))
     return found
 
 
@@ -94,19 +205,18 @@ def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
+def _compute(cases: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
     begin = time.perf_counter()
-    fulls = list(company.values())
+    fulls = list(cases.values())
     sim, options = simulation_of(fulls[0]), [run_options(full) for full in fulls]
-    controller, duration = options[0]["controller"], options[0]["duration"]
-    why = controller_refusal(sim, controller)  # worlds that cannot be say so themselves
-    if why:
-        return dict.fromkeys(company, Computed(alone=why))
-    grounds = _made(fulls, "ground", ground_of)
+    duration, grounds = options[0]["duration"], _made(fulls, "ground", ground_of)
+    why = controller_refusal(sim, options[0]["controller"])  # worlds that cannot be say so themselves
     if any(ground.friction_field is not None for ground in grounds):
-        return dict.fromkeys(company, Computed(alone="many worlds have one friction each"))
+        why = why or "many worlds have one friction each"
     if any(one["duration"] != duration for one in options):
-        return dict.fromkeys(company, Computed(alone="the cases last different times"))
+        why = why or "the cases last different times"
+    if why:
+        return dict.fromkeys(cases, Computed(alone=why))
     varied = [name for name, value in fulls[0]["law"].items() if isinstance(value, float)]
     recordings = run_batched(
         sim,
@@ -119,12 +229,12 @@ def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
     found = {}
     each = (time.perf_counter() - begin) / len(fulls)
     laws = _made(fulls, "law", law_of)
-    for case, rec, ground, law in zip(company, recordings, grounds, laws, strict=True):
+    for case, rec, ground, law in zip(cases, recordings, grounds, laws, strict=True):
         start = time.perf_counter()
         own = replace(rec, ground=ground, law=law)
-        alone = ENDED if own.failure is not None else MET if apart_until(sim, own) < np.inf else ""
-        took = each + time.perf_counter() - start
-        found[case] = Computed(None if alone else own, took, alone)
+        met = "two bodies of the robot touched" if apart_until(sim, own) < np.inf else ""
+        alone = met if own.failure is None else "the run ended early"
+        found[case] = Computed(None if alone else own, each + time.perf_counter() - start, alone)
     return found
 
 
@@ -132,145 +242,3 @@ def _made(fulls: Sequence[Mapping[str, Any]], name: str, make: Any) -> list[Any]
     """A ground or law for each case, those that are alike the same one."""
     known: dict[str, Any] = {}
     return [known.setdefault(json.dumps(full[name], sort_keys=True), make(full)) for full in fulls]
-
-
-#: Processes that may die during a case before it is given up.
-DEATHS = 2
-Progress = Callable[[int, int], None]
-#: s between two checks of progress.
-PAUSE = 0.2
-#: Deaths in a row of the processes of a batch, without a case finished between them, before the study gives up.
-IDLE_DEATHS = 3
-#: s within which a Dask scheduler must answer.
-ANSWER_S = 10.0
-
-
-def do_batch(folder: Path, part: Part, work: Any = None) -> list[dict[str, Any]]:
-    """Do the unfinished cases of a batch and return all its rows; waits while another process works on it."""
-    work = fetch(part.work) if work is None else work
-    made_with = versions()
-    with open_batch(folder, part.number) as batch:
-        computed = _side_by_side(part, work, batch)
-        for case, inputs in part.inputs.items():
-            if case in batch.rows:
-                continue
-            seed, ahead = part.case_seed(case), computed.get(case, Computed())
-            if ahead.recording is None and batch.begun.get(case, 0) >= DEATHS:
-                row = {"case": case, "seed": seed, "status": "failed", "outputs": {}}
-                row["message"] = f"the process died in this case, {DEATHS} times"
-            else:
-                if case not in computed:
-                    batch.begin(case)
-                start = time.perf_counter()
-                row = run_case(work, part.work["measures"], case, inputs, seed, ahead.recording)
-                row["seconds"] = ahead.seconds + time.perf_counter() - start
-                row |= {"worlds": ahead.recording is not None, "alone": ahead.alone}
-            batch.finish(row | {"versions": made_with})
-        return [batch.rows[case] for case in part.inputs]
-
-
-def _side_by_side(part: Part, work: Any, batch: Batch) -> dict[int, Computed]:
-    """What worlds compute of a batch. Cases in which a process died are left to run on their own."""
-    if not part.worlds:
-        return {}
-    waiting = [case for case in part.inputs if case not in batch.rows and not batch.begun.get(case)]
-    for case in waiting:
-        batch.begin(case)
-    return compute_cases(work, {case: part.inputs[case] for case in waiting})
-
-
-def by_workers(folder: Path, plan: Plan, workers: int, work: Any, progress: Progress) -> None:
-    """Run in threads of this process if ``work`` is given, else in as many other processes; one that dies is replaced.
-
-    In threads compiled steps run in parallel; a Python controller or function does not.
-    """
-    waiting, stopped = deque(range(plan.batches)), Event()
-    helpers = [Worker() for _ in range(min(workers, plan.batches))]
-
-    def labour(helper: Worker) -> None:
-        while waiting and not stopped.is_set():
-            try:
-                part = plan.part(waiting.popleft())
-            except IndexError:  # another took the last one
-                return
-            if work is None:
-                _in_process(helper, folder, part)
-            else:
-                do_batch(folder, part, work)
-
-    known: dict[Path, tuple[int, int]] = {}
-    with ThreadPoolExecutor(len(helpers)) as pool:
-        jobs = {pool.submit(labour, helper) for helper in helpers}
-        try:
-            while jobs:
-                done, jobs = wait(jobs, PAUSE, FIRST_COMPLETED)
-                for job in done:
-                    job.result()
-                progress(count_finished(folder, known), plan.number)
-        finally:
-            stopped.set()
-            for helper in helpers:
-                helper.end()
-
-
-def _in_process(helper: Worker, folder: Path, part: Part) -> None:
-    """Let another process do a batch; if it dies, a new one goes on."""
-    idle, last = 0, finished_in(folder, part.number)
-    why: object = ""
-    while idle < IDLE_DEATHS:
-        try:
-            helper.call(do_batch, folder, part)
-            return
-        except WorkerDied as died:
-            done, why = finished_in(folder, part.number), died
-            idle, last = (idle + 1 if done == last else 1), done
-    raise StudyError(f"the workers of {folder} die before they finish a case: they end {why}")
-
-
-def by_dask(folder: Path, plan: Plan, address: str, progress: Progress) -> None:
-    """Run on a Dask cluster, one task per batch. A worker that does not see the study's folder returns its rows."""
-    distributed = optional_package("distributed", 'a cluster needs Dask: pip install "footfall[cluster]"')
-    try:
-        client = distributed.Client(address, timeout=ANSWER_S)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise StudyError(f"no Dask scheduler answers at {address}: {error}") from error
-    known: dict[Path, tuple[int, int]] = {}
-    try:
-        with client:
-            jobs = client.map(
-                _batch_elsewhere,
-                [plan.part(number) for number in range(plan.batches)],
-                folder=str(folder),
-                key_of_study=plan.key,
-                retries=5,
-                pure=False,
-                key=f"footfall-{plan.key[:12]}-{time.time_ns()}",
-            )
-            for _, (number, rows) in distributed.as_completed(jobs, with_results=True):
-                if rows is not None:
-                    _keep(folder, number, rows)
-                progress(count_finished(folder, known), plan.number)
-    except (OSError, distributed.CancelledError, distributed.KilledWorker, TimeoutError) as error:
-        done = count_finished(folder, known)
-        raise StudyError(
-            f"the cluster at {address} went away ({type(error).__name__}): {done} of {plan.number} cases are finished "
-            f"and kept in {folder}; the same command goes on from there"
-        ) from error
-
-
-def _keep(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
-    """Put rows that a worker returned into their batch, unless they are there already."""
-    with open_batch(folder, number) as batch:
-        for row in rows:
-            if row["case"] not in batch.rows:
-                batch.finish(row)
-
-
-def _batch_elsewhere(part: Part, *, folder: str, key_of_study: str) -> tuple[int, list[dict[str, Any]] | None]:
-    """A batch on a worker of a cluster: its rows, or None if they are in the study's folder."""
-    seen = Path(folder) / STUDY
-    if seen.exists() and key_of_study in seen.read_text(encoding="utf-8"):
-        do_batch(Path(folder), part)
-        return part.number, None
-    with tempfile.TemporaryDirectory(prefix="footfall-study-") as aside:
-        return part.number, do_batch(Path(aside), part)

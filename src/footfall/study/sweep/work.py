@@ -1,4 +1,4 @@
-"""What is measured of each case that is a simulation: one number per name.
+"""The work of a study, a function or settings of a simulation: what is measured of each case, and its row.
 
 A new measure is one line here: of the recording of a case, or (``OF_RUNS``) of runs of its own.
 """
@@ -20,27 +20,24 @@ import numpy as np
 
 from footfall.contact.registry import BUILT_IN
 from footfall.errors import FootfallError, StudyError, did_you_mean, without_warnings
-from footfall.measure import cost_of_transport, energy, fall, support_margin
+from footfall.measure import cost_of_transport, energy, support_margin
 from footfall.recording import Recording
 from footfall.study.largest_push import largest_pushes
 from footfall.study.sweep.settings import check_inputs, laws_of, prepare, simulate
 
 Value = float | int | bool | str
-
-
-def _of_summary(name: str) -> Callable[[Recording], Value]:
-    return lambda rec: rec.summary()[name]
+Work = Callable[..., Any] | Mapping[str, Any]
+#: Measures that are taken unless others are named, and all that the summary of a recording has.
+DEFAULT = (
+    *("peak_vertical_force_bw", "mean_vertical_force_bw", "slip_distance_m", "max_penetration_m"),
+    *("unsolved_samples", "fell", "fell_at_s"),
+)
+OF_SUMMARY = (*DEFAULT, "creep_distance_m")
 
 
 def _least_margin(rec: Recording) -> float:
     margin = support_margin(rec)
     return float(np.nanmin(margin)) if np.isfinite(margin).any() else float("nan")
-
-
-def _moved(rec: Recording) -> float:
-    """Way of the robot's root along the ground, m."""
-    first, last = rec.qpos[0, :2], rec.qpos[-1, :2]
-    return float(np.linalg.norm(last - first))
 
 
 def _largest_push(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> float:
@@ -53,78 +50,45 @@ def _largest_push(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> flo
     return found.survived
 
 
-#: What a case can be asked for, with its unit in its name.
-MEASURES: dict[str, Callable[[Recording], Value]] = {
-    "peak_vertical_force_bw": _of_summary("peak_vertical_force_bw"),
-    "mean_vertical_force_bw": _of_summary("mean_vertical_force_bw"),
-    "slip_distance_m": _of_summary("slip_distance_m"),
-    "creep_distance_m": _of_summary("creep_distance_m"),
-    "max_penetration_m": _of_summary("max_penetration_m"),
-    "unsolved_samples": _of_summary("unsolved_samples"),
-    "fell": lambda rec: fall(rec) is not None,
-    "fell_at_s": _of_summary("fell_at_s"),
+#: What else a case can be asked for, with its unit in its name.
+OF_RECORDING: dict[str, Callable[[Recording], Value]] = {
     "least_support_margin_m": _least_margin,
-    "root_moved_m": _moved,
+    "root_moved_m": lambda rec: float(np.linalg.norm(rec.qpos[-1, :2] - rec.qpos[0, :2])),
     "cost_of_transport": cost_of_transport,
     "ground_loss_J": lambda rec: -float(energy(rec).contact_work[-1]),
     "audit": lambda rec: rec.audit().verdict,
 }
 #: What needs more than the case's own run: taken of the settings with the inputs of the case.
 OF_RUNS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Value]] = {"largest_push_N": _largest_push}
-DEFAULT = (
-    "peak_vertical_force_bw",
-    "mean_vertical_force_bw",
-    "slip_distance_m",
-    "max_penetration_m",
-    "unsolved_samples",
-    "fell",
-    "fell_at_s",
-)
+MEASURES = (*OF_SUMMARY, *OF_RECORDING, *OF_RUNS)
+#: Longest message of a case that failed, characters.
+LONGEST = 500
 
 
 def check_measures(names: Iterable[str]) -> tuple[str, ...]:
     """The names, if all are known."""
     chosen = tuple(names)
     for name in chosen:
-        if name not in MEASURES and name not in OF_RUNS:
-            raise StudyError(f"no measure '{name}': {did_you_mean(name, (*MEASURES, *OF_RUNS))}")
+        if name not in MEASURES:
+            raise StudyError(f"no measure '{name}': {did_you_mean(name, MEASURES)}")
     return chosen
 
 
-def measured(rec: Recording, names: Iterable[str]) -> dict[str, Value]:
-    """Each measure of a recording. One that needs samples is left out of a recording without any."""
-    summary = rec.summary()
-    own = [name for name in names if name in MEASURES and len(rec)]
-    return {name: summary[name] if name in summary else MEASURES[name](rec) for name in own}
-
-
-#: Longest message of a case that failed, characters.
-LONGEST = 500
-
-
-def describe(work: Callable[..., Any] | Mapping[str, Any], measures: tuple[str, ...]) -> dict[str, Any]:
+def describe(work: Work, measures: tuple[str, ...]) -> dict[str, Any]:
     """Work as JSON, with everything that affects the result."""
     if isinstance(work, Mapping):
         return {"settings": dict(work), "measures": list(measures)}
-    if not callable(work):
-        raise StudyError(f"a study runs a function or settings of a simulation, not {work!r}")
-    name = getattr(work, "__qualname__", type(work).__qualname__)
-    home = getattr(work, "__module__", "")
     try:
-        source = inspect.getsource(work)
+        source = hashlib.sha256(inspect.getsource(work).encode()).hexdigest()
         file = str(Path(inspect.getsourcefile(work) or "").resolve())
     except (OSError, TypeError):
         source, file = "", ""
-    return {
-        "function": name,
-        "module": home,
-        "file": file,
-        "source": hashlib.sha256(source.encode()).hexdigest() if source else "",
-        "measures": list(measures),
-    }
+    name = getattr(work, "__qualname__", type(work).__qualname__)
+    about = {"function": name, "module": getattr(work, "__module__", ""), "file": file, "source": source}
+    return about | {"measures": list(measures)}
 
 
-def travels(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
+def travels(work: Work, inputs: Mapping[str, Any]) -> bool:
     """Whether another process can find this work: a function at the top of a module or file, or settings.
 
     A user's own law is known only to the process in which its function was decorated.
@@ -136,7 +100,7 @@ def travels(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, A
     return hasattr(sys.modules.get(work.__module__), work.__qualname__)
 
 
-def fetch(described: Mapping[str, Any]) -> Callable[..., Any] | Mapping[str, Any]:
+def fetch(described: Mapping[str, Any]) -> Work:
     """The work that was described, in another process."""
     if "settings" in described:
         return described["settings"]
@@ -158,33 +122,26 @@ def _function(module: str, file: str, name: str) -> Callable[..., Any]:
     return home
 
 
-def check(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+def check(work: Work, inputs: Mapping[str, Any]) -> None:
     """Refuse inputs (those of the first case) that the work does not take, before it is run."""
     if isinstance(work, Mapping):
         check_inputs(work, inputs)
         return
     try:
-        signature = inspect.signature(work)
+        known = inspect.signature(work).parameters.values()
     except (TypeError, ValueError):
         return
-    kinds = {one.kind for one in signature.parameters.values()}
-    named = {
-        name for name, one in signature.parameters.items() if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
-    }
+    named = {one.name: one for one in known if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)}
     unknown = [name for name in inputs if name not in named]
-    if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+    if unknown and not any(one.kind is one.VAR_KEYWORD for one in known):
         raise StudyError(f"function {work.__qualname__} takes {', '.join(sorted(named))} and no '{unknown[0]}'")
-    owed = [
-        name
-        for name, one in signature.parameters.items()
-        if name in named and one.default is one.empty and name not in inputs and name != "seed"
-    ]
-    if owed:
-        raise StudyError(f"function {work.__qualname__} needs '{owed[0]}', which is not an input of the study")
+    for name, one in named.items():
+        if one.default is one.empty and name not in inputs and name != "seed":
+            raise StudyError(f"function {work.__qualname__} needs '{name}', which is not an input of the study")
 
 
 def run_case(
-    work: Callable[..., Any] | Mapping[str, Any],
+    work: Work,
     measures: list[str],
     case: int,
     inputs: dict[str, Any],
@@ -202,8 +159,9 @@ def run_case(
                 result = work(**inputs, seed=seed) if takes_seed else work(**inputs)
             row["outputs"] = _outputs(result, measures)
             if isinstance(work, Mapping):
-                of_runs = {name: OF_RUNS[name](work, inputs) for name in measures if name in OF_RUNS}
-                row["outputs"] |= {name: plain(name, value) for name, value in of_runs.items()}
+                row["outputs"] |= {
+                    name: plain(name, OF_RUNS[name](work, inputs)) for name in measures if name in OF_RUNS
+                }
         if isinstance(result, Recording) and result.failure is not None:
             row["status"], row["message"] = "failed", result.failure.message
     except FootfallError as error:
@@ -214,9 +172,12 @@ def run_case(
 
 
 def _outputs(result: Any, measures: list[str]) -> dict[str, Any]:
+    """Plain values by name; a measure that needs samples is left out of a recording without any."""
     if isinstance(result, Recording):
-        return {name: plain(name, value) for name, value in measured(result, measures).items()}
-    if not isinstance(result, Mapping):
+        summary = result.summary()
+        own = [name for name in measures if name not in OF_RUNS and len(result)]
+        result = {name: OF_RECORDING[name](result) if name in OF_RECORDING else summary[name] for name in own}
+    elif not isinstance(result, Mapping):
         result = {"value": result}
     return {str(name): plain(str(name), value) for name, value in result.items()}
 
