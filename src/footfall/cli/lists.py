@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import MISSING, dataclass, fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
@@ -172,7 +171,7 @@ def _show_robots(found: list[Robot], *, long: bool, json: bool) -> None:
 
 
 def _show_robot(robot: Robot, *, json: bool) -> None:
-    from footfall.robot.built_in import BUILT_IN, documentation
+    from footfall.robot.built_in import BUILT_IN, documentation, module_of
 
     built_in = robot.name in BUILT_IN
     about = documentation(robot.name) if built_in else ""
@@ -205,7 +204,7 @@ def _show_robot(robot: Robot, *, json: bool) -> None:
         columns = ("parameter", "default>")
         values = robot.parameters.items()
         print_table(columns, [[name, f"{v:.4g}" if isinstance(v, float) else str(v)] for name, v in values])
-        print_text(import_module(BUILT_IN[robot.name].module).Parameters.__doc__)
+        print_text(module_of(robot.name).Parameters.__doc__)
         print(f"Set them with footfall run {robot.name} --robot.PARAMETER VALUE.")
 
 

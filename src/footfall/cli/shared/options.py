@@ -108,7 +108,7 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     """A command whose fields ``law_options``, ``ground_options`` and so on are those of what ``args`` choose."""
     from footfall.contact import law_class
     from footfall.control import controller_class
-    from footfall.robot.built_in import BUILT_IN
+    from footfall.robot.built_in import BUILT_IN, module_of
 
     chosen: dict[str, type] = {}
     if hasattr(command, "ground"):
@@ -122,7 +122,7 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     if controller != "none" and not is_own(controller) and hasattr(command, "controller_options"):
         chosen["controller"] = _typeable(controller_class(controller), set(get_type_hints(command)))
     if args and args[0] in BUILT_IN:
-        chosen["robot"] = _parameters(import_module(BUILT_IN[args[0]].module).Parameters)
+        chosen["robot"] = _parameters(module_of(args[0]).Parameters)
     added = []
     for name, one in chosen.items():
         # field(): none of them has a default that the command could know.

@@ -2,14 +2,14 @@
 
 A builder module holds a frozen dataclass ``Parameters`` (SI units, checked on creation) and a function
 ``build(parameters) -> (MjSpec, feet)``. ``feet`` is what ``load_robot(feet=...)`` takes: ``None`` where the
-collision geometry shows where the feet are. To add a robot, write its file and add its line to ``BUILT_IN``.
+collision geometry shows where the feet are. To add a robot, write its file, named like the robot with underscores, and
+add its line to ``BUILT_IN``.
 """
 
 from __future__ import annotations
 
 import importlib
-import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from footfall.arguments import public
@@ -18,48 +18,18 @@ from footfall.errors import RobotError, did_you_mean
 if TYPE_CHECKING:
     import mujoco
 
-
-@dataclass(frozen=True)
-class BuiltIn:
-    """The module of a built-in robot, and a line on it."""
-
-    module: str
-    summary: str
-
-
-BUILT_IN: dict[str, BuiltIn] = {
-    "ball": BuiltIn("footfall.robot.built_in.ball", "a free sphere: one round contact point"),
-    "brick": BuiltIn("footfall.robot.built_in.brick", "a free box: four contact points under its bottom face"),
-    "full-humanoid": BuiltIn(
-        "footfall.robot.built_in.full_humanoid",
-        "a humanoid of human size in the class of CB, 50 motors, 3 to 64 corners a sole (Moraud 2008)",
-    ),
-    "hanavan": BuiltIn(
-        "footfall.robot.built_in.hanavan",
-        "a man of 75 kg in Hanavan's solids, in space or in the plane, 18 contact points a foot (Bruneau 1999)",
-    ),
-    "planar-biped": BuiltIn(
-        "footfall.robot.built_in.planar_biped",
-        "seven links in the sagittal plane, 9 coordinates, heel and toe contacts (Bravo 2021)",
-    ),
-    "point-biped": BuiltIn(
-        "footfall.robot.built_in.point_biped", "a trunk on two legs, 6 motors, two round point feet (12 kg)"
-    ),
-    "quadruped": BuiltIn(
-        "footfall.robot.built_in.quadruped", "a trunk on four legs, 12 motors, four round point feet (15 kg)"
-    ),
-    "small-humanoid": BuiltIn(
-        "footfall.robot.built_in.small_humanoid",
-        "a humanoid of half a metre in the class of Hoap-2, 25 motors, 3 to 64 corners a sole (Moraud 2008)",
-    ),
-    "spatial-biped": BuiltIn(
-        "footfall.robot.built_in.spatial_biped",
-        "five links and two rectangular feet in space, 14 motors, 8 contact points (Rengifo 2009)",
-    ),
-    "torque-biped": BuiltIn(
-        "footfall.robot.built_in.torque_biped",
-        "two legs of six torque-controlled joints and a trunk, 8 contact points (Ott 2011)",
-    ),
+#: A line on each robot.
+BUILT_IN = {
+    "ball": "a free sphere: one round contact point",
+    "brick": "a free box: four contact points under its bottom face",
+    "full-humanoid": "a humanoid of human size in the class of CB, 50 motors, 3 to 64 corners a sole (Moraud 2008)",
+    "hanavan": "a man of 75 kg in Hanavan's solids, in space or in the plane, 18 contact points a foot (Bruneau 1999)",
+    "planar-biped": "seven links in the sagittal plane, 9 coordinates, heel and toe contacts (Bravo 2021)",
+    "point-biped": "a trunk on two legs, 6 motors, two round point feet (12 kg)",
+    "quadruped": "a trunk on four legs, 12 motors, four round point feet (15 kg)",
+    "small-humanoid": "a humanoid of 0.5 m in the class of Hoap-2, 25 motors, 3 to 64 corners a sole (Moraud 2008)",
+    "spatial-biped": "five links and two rectangular feet in space, 14 motors, 8 contact points (Rengifo 2009)",
+    "torque-biped": "two legs of six torque-controlled joints and a trunk, 8 contact points (Ott 2011)",
 }
 
 
@@ -71,18 +41,19 @@ def robots() -> tuple[str, ...]:
 @public
 def summary(name: str) -> str:
     """One line on a built-in robot."""
-    return _entry(name).summary
+    module_of(name)
+    return BUILT_IN[name]
 
 
 @public
 def documentation(name: str) -> str:
     """The paragraph on a built-in robot: its source, and what is assumed where the source is silent."""
-    return (importlib.import_module(_entry(name).module).__doc__ or "").strip()
+    return (module_of(name).__doc__ or "").strip()
 
 
 def parameters_of(name: str) -> list[str]:
     """Names of the parameters of a built-in robot."""
-    return [field.name for field in fields(importlib.import_module(_entry(name).module).Parameters)]
+    return [field.name for field in fields(module_of(name).Parameters)]
 
 
 def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, dict[str, Any]]:
@@ -91,7 +62,7 @@ def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, di
     Returns its ``MjSpec``, its feet as ``load_robot`` takes them (``None``: find them), and all its
     parameters, given and default.
     """
-    module = importlib.import_module(_entry(name).module)
+    module = module_of(name)
     known = parameters_of(name)
     for key in parameters:
         if key not in known:
@@ -104,23 +75,11 @@ def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, di
     return spec, feet, {key: getattr(resolved, key) for key in known}
 
 
-def check_numbers(robot: str, parameters: Any, *names: str, zero: bool = False) -> None:
-    """Raise ``RobotError`` unless these parameters are finite numbers above zero, or zero if ``zero``."""
-    for name in names:
-        value = getattr(parameters, name)
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
-            wanted = "a number >= 0" if zero else "a number > 0"
-            raise RobotError(f"{name} of robot '{robot}' must be {wanted}, got {value!r}")
-
-
-def _entry(name: str) -> BuiltIn:
+def module_of(name: str) -> Any:
+    """The module of a built-in robot."""
     if name not in BUILT_IN:
         raise RobotError(
             f"no built-in robot '{name}': {did_you_mean(name, BUILT_IN)}; "
             "a robot of your own is loaded from a path that ends in .xml (MJCF) or .urdf"
         )
-    return BUILT_IN[name]
+    return importlib.import_module(f"footfall.robot.built_in.{name.replace('-', '_')}")

@@ -11,24 +11,21 @@ from dataclasses import dataclass
 
 import mujoco
 
-from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.parts import add_solid, new_robot, set_inertial
+from footfall.robot.built_in.parts import Checked, add_solid, new_robot, set_homogeneous
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Checked):
     """Radius in m, mass in kg."""
 
+    robot = "ball"
     radius: float = 0.1
     mass: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_numbers("ball", self, "radius", "mass")
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
     """The ball's spec; its foot is found from its sphere."""
     spec, body = new_robot("ball", "ball", at=[0, 0, p.radius])
-    set_inertial(body, p.mass, [0, 0, 0], [0.4 * p.mass * p.radius**2] * 3)
+    set_homogeneous(body, p.mass, "ellipsoid", [2 * p.radius] * 3)
     add_solid(body, "ball", "SPHERE", [0.90, 0.45, 0.20, 1], size=[p.radius, 0, 0])
     return spec, None

@@ -11,29 +11,24 @@ from dataclasses import dataclass
 
 import mujoco
 
-from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.parts import add_solid, new_robot, set_inertial
+from footfall.robot.built_in.parts import Checked, add_solid, new_robot, set_homogeneous
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Checked):
     """Full sizes along x, y, z in m, mass in kg."""
 
+    robot = "brick"
     length: float = 0.2
     width: float = 0.1
     height: float = 0.06
     mass: float = 1.0
 
-    def __post_init__(self) -> None:
-        check_numbers("brick", self, "length", "width", "height", "mass")
-
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
     """The brick's spec; its foot is found from its box."""
     spec, body = new_robot("brick", "brick", at=[0, 0, p.height / 2])
-    x2, y2, z2 = p.length**2, p.width**2, p.height**2
-    inertia = [p.mass / 12 * (y2 + z2), p.mass / 12 * (x2 + z2), p.mass / 12 * (x2 + y2)]
-    set_inertial(body, p.mass, [0, 0, 0], inertia)
+    set_homogeneous(body, p.mass, "box", [p.length, p.width, p.height])
     size = [p.length / 2, p.width / 2, p.height / 2]
     add_solid(body, "brick", "BOX", [0.72, 0.30, 0.22, 1], size=size)
     return spec, None

@@ -24,35 +24,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.parts import (
-    ANKLE_RANGE,
-    COLOURS,
-    DARK,
-    FROM_HEIGHT,
-    GREY,
-    HIP_RANGE,
-    HIP_WIDTH,
-    KNEE_RANGE,
-    SIDES,
-    X,
-    Y,
-    Z,
-    add_capsule,
-    add_hinge,
-    add_motor,
-    add_solid,
-    check_knee,
-    new_robot,
-    set_home,
-    set_inertial,
-)
+from footfall.robot.built_in import parts
+from footfall.robot.built_in.parts import COLOURS, DARK, FROM_HEIGHT, GREY, SIDES, X, Y, Z, add_solid, set_inertial
 
 POUND = 0.45359237  # kg
 
@@ -73,6 +52,8 @@ PELVIS = 0.142 / 0.497  # of head, neck and trunk less the head: Winter, table 4
 SHOULDER_HEIGHT, HIP_HEIGHT, KNEE_HEIGHT, ANKLE_HEIGHT = 0.818, 0.530, 0.285, 0.039
 UPPER_ARM, FOREARM, FOOT_LENGTH, FOOT_WIDTH = 0.186, 0.146, 0.152, 0.055
 SHOULDER_WIDTH, HIP_BREADTH = 0.259, 0.191
+#: The lengths that follow from the stature where they are left out.
+LENGTHS = {"foot_length": FOOT_LENGTH, "foot_width": FOOT_WIDTH, "hip_width": parts.HIP_WIDTH}
 # Our choice: where trunk and pelvis meet (about the disc L5-S1), and the crotch, where the pelvis ends.
 WAIST_HEIGHT, CROTCH_HEIGHT = 0.585, 0.480
 
@@ -91,8 +72,7 @@ DENSITY = {
 CENTRE = {"upper arm": 0.436, "forearm": 0.430, "thigh": 0.433, "shank": 0.433, "foot": 0.429}
 
 
-@dataclass(frozen=True)
-class Frustum:
+class Frustum(NamedTuple):
     """A frustum of a right circular cone: kg, m; ``top`` and ``end`` are the radii at its two ends."""
 
     mass: float
@@ -117,8 +97,7 @@ class Frustum:
         return np.array([across, across, along])
 
 
-@dataclass(frozen=True)
-class EllipticalCylinder:
+class EllipticalCylinder(NamedTuple):
     """A right cylinder on an ellipse: kg, m; half its depth along x, half its width along y."""
 
     mass: float
@@ -133,8 +112,7 @@ class EllipticalCylinder:
         return self.mass * np.array([y + z, x + z, x + y])
 
 
-@dataclass(frozen=True)
-class Spheroid:
+class Spheroid(NamedTuple):
     """An ellipsoid of revolution about z: kg, m; a ball where both half axes are the same."""
 
     mass: float
@@ -148,8 +126,7 @@ class Spheroid:
         return np.array([across, across, 0.4 * self.mass * self.radius**2])
 
 
-@dataclass(frozen=True)
-class Physique:
+class Physique(NamedTuple):
     """The solids of one man, limbs of one side."""
 
     head: Spheroid
@@ -236,14 +213,14 @@ JOINTS: dict[str, tuple[tuple[str, list[int], list[float], float], ...]] = {
     "waist": (("yaw", Z, [-0.8, 0.8], 150.0), ("roll", X, [-0.6, 0.6], 250.0), ("pitch", Y, [-0.5, 1.2], 250.0)),
     "shoulder": (("pitch", Y, [-3.0, 0.9], 100.0), ("roll", X, [-0.5, 2.6], 100.0), ("yaw", Z, [-1.2, 1.2], 60.0)),
     "elbow": (("pitch", Y, [-2.5, 0.1], 80.0), ("roll", X, [-0.2, 0.2], 60.0), ("yaw", Z, [-1.4, 1.4], 40.0)),
-    "hip": (("yaw", Z, [-0.8, 0.8], 120.0), ("roll", X, [-0.7, 0.7], 200.0), ("pitch", Y, HIP_RANGE, 250.0)),
-    "knee": (("pitch", Y, KNEE_RANGE, 250.0), ("roll", X, [-0.2, 0.2], 150.0), ("yaw", Z, [-0.5, 0.5], 100.0)),
-    "ankle": (("pitch", Y, ANKLE_RANGE, 200.0), ("roll", X, [-0.6, 0.6], 150.0), ("yaw", Z, [-0.5, 0.5], 100.0)),
+    "hip": (("yaw", Z, [-0.8, 0.8], 120.0), ("roll", X, [-0.7, 0.7], 200.0), ("pitch", Y, parts.HIP_RANGE, 250.0)),
+    "knee": (("pitch", Y, parts.KNEE_RANGE, 250.0), ("roll", X, [-0.2, 0.2], 150.0), ("yaw", Z, [-0.5, 0.5], 100.0)),
+    "ankle": (("pitch", Y, parts.ANKLE_RANGE, 200.0), ("roll", X, [-0.6, 0.6], 150.0), ("yaw", Z, [-0.5, 0.5], 100.0)),
 }
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(parts.Checked):
     """Total mass in kg, from 30 on; stature and lengths in m (those left out follow the stature).
 
     ``planar`` keeps the motion in the sagittal plane. ``assist`` adds virtual motors that push and turn the pelvis from
@@ -253,6 +230,9 @@ class Parameters:
     s/rad, ``knee`` the flexion of both knees in the home pose in rad.
     """
 
+    robot = "hanavan"
+    scales = "stature"
+    fractions = LENGTHS
     mass: float = 75.0
     stature: float = 1.75
     planar: bool = False
@@ -265,15 +245,9 @@ class Parameters:
     knee: float = 0.2
 
     def __post_init__(self) -> None:
-        check_numbers("hanavan", self, "stature")
-        for name, share in (("foot_length", FOOT_LENGTH), ("foot_width", FOOT_WIDTH), ("hip_width", HIP_WIDTH)):
-            if getattr(self, name) is None or getattr(self, name) is FROM_HEIGHT:
-                object.__setattr__(self, name, share * self.stature)
-        check_numbers("hanavan", self, "mass", "foot_length", "foot_width", "hip_width")
+        super().__post_init__()
         if self.mass < LEAST_MASS:
             raise RobotError(f"mass of robot 'hanavan' must be at least {LEAST_MASS:g} kg, got {self.mass}")
-        check_numbers("hanavan", self, "armature", "damping", zero=True)
-        check_knee("hanavan", self)
         for name in ("planar", "assist"):
             if getattr(self, name) not in (False, True):
                 raise RobotError(f"{name} of robot 'hanavan' must be True or False, got {getattr(self, name)!r}")
@@ -283,7 +257,7 @@ class Parameters:
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
     """The spec and the feet: 18 points of each sole in the foot's frame (origin at the ankle)."""
     man = physique(p.mass, p.stature, p.foot_length)
-    spec, pelvis = new_robot("hanavan", "pelvis", planar=p.planar)
+    spec, pelvis = parts.new_robot("hanavan", "pelvis", planar=p.planar)
     _dress_pelvis(spec, pelvis, man, p)
     trunk = _add_trunk(spec, pelvis, man, p)
     if not p.planar:
@@ -295,7 +269,7 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
         _add_assist(spec, p)
     legs = [f"{side}_{joint}_pitch" for side in SIDES for joint in ("hip", "knee", "ankle")]
     middle = (0.5 - ANKLE_FROM_HEEL) * p.foot_length
-    set_home(spec, p.knee, legs, height_joint="root_z" if p.planar else "base", sole_middle=middle)
+    parts.set_home(spec, p.knee, legs, height_joint="root_z" if p.planar else "base", sole_middle=middle)
     along = np.linspace(-ANKLE_FROM_HEEL, 1 - ANKLE_FROM_HEEL, POINTS[0]) * p.foot_length
     across = np.linspace(-0.5, 0.5, POINTS[1]) * p.foot_width
     sole = np.array([[x, y, -ANKLE_HEIGHT * p.stature] for x in along for y in across])
@@ -321,7 +295,7 @@ def _add_trunk(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters) -
     rings = [_ring(z, chest.half_depth, chest.half_width) for z in (0.0, chest.height)]
     _add_mesh(spec, trunk, "trunk", "trunk", rings, GREY)
     shoulder, radius = SHOULDER_WIDTH / 2 * p.stature, 0.9 * man.upper_arm.top
-    add_capsule(trunk, "shoulders", [0, -shoulder, chest.height], [0, shoulder, chest.height], radius, GREY)
+    parts.add_capsule(trunk, "shoulders", [0, -shoulder, chest.height], [0, shoulder, chest.height], radius, GREY)
     add_solid(trunk, "head", "ELLIPSOID", GREY, pos=[0, 0, head_at], size=[head.radius, head.radius, head.half_height])
     face = [0.62 * head.radius, 0, head_at + 0.1 * head.half_height]
     radii = [0.45 * head.radius, 0.7 * head.radius, 0.3 * head.half_height]
@@ -377,8 +351,8 @@ def _add_joint(spec: mujoco.MjSpec, body: Any, joint: str, side: str, p: Paramet
         name = f"{side}_{joint}_{rotation}" if side else f"{joint}_{rotation}"
         # The right side is the left one in a mirror.
         mirrored = side == "right" and rotation != "pitch"
-        add_hinge(body, name, axis, [-limits[1], -limits[0]] if mirrored else limits, p.armature, p.damping)
-        add_motor(spec, name, strength * p.mass * p.stature / (75.0 * 1.75))
+        parts.add_hinge(body, name, axis, [-limits[1], -limits[0]] if mirrored else limits, p.armature, p.damping)
+        parts.add_motor(spec, name, strength * p.mass * p.stature / (75.0 * 1.75))
 
 
 def _add_assist(spec: mujoco.MjSpec, p: Parameters) -> None:

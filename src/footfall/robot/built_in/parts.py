@@ -1,5 +1,5 @@
-"""Parts of built-in robots: solids, hinges with motors, inertias; and what robots of human build share:
-proportions, trunk and legs, and standing with bent knees.
+"""Parts of built-in robots: parameters that are checked, solids, hinges with motors, inertias; what robots of human
+build share: proportions, trunk and legs, and standing with bent knees; and robots written as tables of links.
 
 x is forward, y left, z up; a flexed hip is negative, a flexed knee positive.
 """
@@ -7,14 +7,14 @@ x is forward, y left, z up; a flexed hip is negative, a flexed knee positive.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.built_in import check_numbers
 from footfall.roots import root_between
 
 # Solids of a robot collide with the ground (contype 2, conaffinity 1) but never with each other.
@@ -23,6 +23,48 @@ SIDES = {"left": 1.0, "right": -1.0}
 GREY, DARK = [0.80, 0.81, 0.84, 1], [0.25, 0.27, 0.32, 1]
 COLOURS = {"left": [0.18, 0.45, 0.72, 1], "right": [0.82, 0.36, 0.24, 1]}
 X, Y, Z = [1, 0, 0], [0, 1, 0], [0, 0, 1]
+FROM_HEIGHT = math.nan  # a length that was left out
+#: Numbers of a robot that may be zero; all others are positive.
+MAY_BE_ZERO = ("armature", "damping", "kd", "trunk_middle")
+#: A straight knee is singular and one beyond 1.5 rad squats: neither is a standing pose.
+KNEES = 0.05, 1.5
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Parameters of a robot: numbers in SI units, checked when they are made, zero for some of them.
+
+    Lengths left out are the ``fractions`` of its size, the parameter that is called ``scales``.
+    """
+
+    robot: ClassVar[str]
+    scales: ClassVar[str] = "height"
+    fractions: ClassVar[Mapping[str, float]] = {}
+
+    def __post_init__(self) -> None:
+        for name, fraction in self.fractions.items():
+            self._check(self.scales)
+            if getattr(self, name) is None or getattr(self, name) is FROM_HEIGHT:
+                object.__setattr__(self, name, fraction * getattr(self, self.scales))
+        for field in fields(self):
+            if field.type in ("float", "int"):
+                self._check(field.name)
+        knee = getattr(self, "knee", KNEES[0])
+        if not KNEES[0] <= knee <= KNEES[1]:
+            raise RobotError(
+                f"knee of robot '{self.robot}' must lie in {KNEES[0]:g} .. {KNEES[1]:g} rad (home pose), got {knee}"
+            )
+
+    def _check(self, name: str) -> None:
+        """Raise ``RobotError`` unless a parameter is a finite number above zero, or zero where that is allowed."""
+        value, zero = getattr(self, name), name in MAY_BE_ZERO
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+            wanted = "a number >= 0" if zero else "a number > 0"
+            raise RobotError(f"{name} of robot '{self.robot}' must be {wanted}, got {value!r}")
 
 
 def new_robot(name: str, root: str, at: Sequence[float] = (0, 0, 0), *, planar: bool = False) -> tuple[Any, Any]:
@@ -43,6 +85,21 @@ def new_robot(name: str, root: str, at: Sequence[float] = (0, 0, 0), *, planar: 
 def set_inertial(body: Any, mass: float, centre: Sequence[float], inertia: Sequence[float]) -> None:
     """Mass in kg, centre of mass in m, diagonal inertia about it in kg m2, all along the body's axes."""
     body.mass, body.ipos, body.inertia, body.explicitinertial = mass, centre, inertia, True
+
+
+def set_homogeneous(
+    body: Any, mass: float, shape: str, size: Sequence[float], centre: Sequence[float] = (0, 0, 0), axis: int = 2
+) -> None:
+    """The same of a homogeneous solid that spans ``size`` (m) around ``centre``: a "box", an "ellipsoid", or a
+    "cylinder" along an ``axis``.
+    """
+    squares = np.square(size)
+    if shape == "cylinder":
+        inertia = np.full(3, squares[axis - 1] / 16 + squares[axis] / 12)
+        inertia[axis] = squares[axis - 1] / 8
+    else:
+        inertia = (squares.sum() - squares) / {"box": 12, "ellipsoid": 20}[shape]
+    set_inertial(body, mass, list(centre), list(mass * inertia))
 
 
 def add_solid(body: Any, name: str, kind: str, rgba: Sequence[float], **shape: Any) -> None:
@@ -76,6 +133,36 @@ def add_motor(spec: mujoco.MjSpec, joint: str, strength: float) -> None:
     actuator.set_to_motor()
 
 
+class Turn(NamedTuple):
+    """A hinge of a limb: its name, the link it is on (0 the first), its axis, limits in rad, largest torque in N m."""
+
+    name: str
+    link: int
+    axis: Sequence[float]
+    limits: Sequence[float]
+    strength: float
+
+
+def add_joints(
+    spec: mujoco.MjSpec, links: Sequence[Any], limb: str, turns: Sequence[Turn], p: Any, scale: float
+) -> None:
+    """The hinges of a limb with motors, whose torques are scaled; ``p`` has the armature, and may have a damping."""
+    for turn in turns:
+        name = f"{limb}_{turn.name}"
+        add_hinge(links[turn.link], name, turn.axis, turn.limits, p.armature, getattr(p, "damping", 0.0))
+        add_motor(spec, name, turn.strength * scale)
+
+
+def stand_on_points(spec: mujoco.MjSpec, p: Any, bend: float, legs: int) -> None:
+    """Add the keyframe 'home' of a robot on point feet: these under the hips, the knees bent, backwards (``bend`` = -1)
+    or forwards (1).
+    """
+    hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))
+    height = p.thigh * math.cos(hip) + p.shank * math.cos(p.knee - hip) + p.foot_radius
+    pose = [0, 0, height, 1, 0, 0, 0] + [0, -bend * hip, bend * p.knee] * legs
+    spec.add_key(name="home", qpos=pose, ctrl=[0.0] * (3 * legs))
+
+
 # Winter, table 4.1: mass as a fraction of the whole; centre of mass from the upper joint and radius of
 # gyration about it, as fractions of the segment's length. The trunk is Winter's head, arms and trunk; its
 # length runs from hip to shoulder, its centre of mass is measured from the hip.
@@ -87,24 +174,10 @@ THIGH, SHANK, ANKLE_HEIGHT, TRUNK = 0.245, 0.246, 0.039, 0.288
 # Our choice: the distance between the hip joints, and widths for the drawing and inertias about long axes.
 HIP_WIDTH, TRUNK_WIDTH, TRUNK_DEPTH, THIGH_RADIUS, SHANK_RADIUS = 0.12, 0.19, 0.11, 0.040, 0.030
 
-FROM_HEIGHT = math.nan  # a length that was left out
+#: The lengths that follow from the height where they are left out.
+LENGTHS = {"thigh": THIGH, "shank": SHANK, "ankle_height": ANKLE_HEIGHT, "hip_width": HIP_WIDTH}
 
 HIP_RANGE, KNEE_RANGE, ANKLE_RANGE = [-2.1, 0.7], [0.0, 2.5], [-0.7, 0.9]  # rad, a human's
-
-
-def fill_from_height(parameters: Any, fractions: dict[str, float]) -> None:
-    """Give the lengths that were left out their fraction of the height, in place."""
-    for name, fraction in fractions.items():
-        value = getattr(parameters, name)
-        if value is None or value is FROM_HEIGHT:
-            object.__setattr__(parameters, name, fraction * parameters.height)
-
-
-def check_knee(robot: str, parameters: Any) -> None:
-    """A straight knee is singular and one beyond 1.5 rad squats: neither is a standing pose."""
-    check_numbers(robot, parameters, "knee")
-    if not 0.05 <= parameters.knee <= 1.5:
-        raise RobotError(f"knee of robot '{robot}' must lie in 0.05 .. 1.5 rad (home pose), got {parameters.knee}")
 
 
 def dress_trunk(trunk: Any, mass: float, height: float, hip_width: float) -> None:
@@ -142,8 +215,7 @@ def add_leg(trunk: Any, side: str, p: Any, *, foot_width: float, ankle_from_heel
     m, thick = FOOT_MASS * p.mass, p.ankle_height / 2
     middle = [p.foot_length / 2 - ankle_from_heel, 0, -p.ankle_height + thick / 2]
     add_capsule(foot, f"{side}_ankle", [0, 0, 0], [0, 0, -thick], 0.4 * p.ankle_height, DARK)
-    squares = np.array([p.foot_length, foot_width, thick]) ** 2
-    set_inertial(foot, m, middle, list(m / 12 * (squares.sum() - squares)))
+    set_homogeneous(foot, m, "box", [p.foot_length, foot_width, thick], middle)
     add_solid(foot, f"{side}_sole", "BOX", DARK, pos=middle, size=[p.foot_length / 2, foot_width / 2, thick / 2])
     return thigh, shank, foot
 
@@ -200,3 +272,164 @@ def set_home(
     qpos[joint + 2 if model.jnt_type[model.joint(height_joint).id] == mujoco.mjtJoint.mjJNT_FREE else joint] -= lowest
     ctrl = [qpos[address[model.actuator_trnid[i, 0]]] if servo else 0.0 for i in range(model.nu)]
     spec.add_key(name="home", qpos=qpos, ctrl=ctrl)
+
+
+# ---- robots written as tables: a tree of homogeneous links with hinges, the right side mirroring the left -----------
+
+
+AXES = {"x": X, "y": Y, "z": Z}
+LEAST_ROTOR = 0.05  # of the strongest joint's rotor inertia: what a small motor has, so that steps of 1 ms are stable
+FEWEST_VERTICES, MOST_VERTICES = 3, 64  # of a sole
+
+
+class Hinge(NamedTuple):
+    """One rotation: limits in rad (of the left side), largest torque in N m."""
+
+    name: str
+    axis: str
+    limits: tuple[float, float]
+    strength: float
+
+
+class Link(NamedTuple):
+    """A homogeneous solid that hangs on its parent by hinges in its origin.
+
+    ``at`` is that origin in the parent's frame, ``centre`` the middle of the solid in its own, both in m and of the
+    left one of a pair. ``size`` (m) spans the solid: a "box", an "ellipsoid" with these axes, or a "cylinder"
+    that stands on end, the first two sizes its diameter. ``pair``: there is one on each side.
+    """
+
+    name: str
+    parent: str
+    at: tuple[float, float, float]
+    mass: float
+    shape: str
+    size: tuple[float, float, float]
+    centre: tuple[float, float, float]
+    hinges: tuple[Hinge, ...] = ()
+    pair: bool = False
+    dark: bool = False
+
+
+@dataclass(frozen=True)
+class Size(Checked):
+    """Total mass in kg; ``height`` (m) with straight legs, to which all lengths are scaled.
+
+    ``vertices`` is how many corners each sole has, 3 to 64; ``armature`` the reflected rotor inertia of the strongest
+    joints in kg m2 (others have less in proportion to their torque, a twentieth at least), ``damping`` that of each
+    joint in N m s/rad, ``knee`` the flexion of both knees in the home pose in rad.
+    """
+
+    mass: float
+    height: float
+    armature: float
+    damping: float
+    knee: float
+    vertices: int = 4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.vertices != int(self.vertices) or not FEWEST_VERTICES <= self.vertices <= MOST_VERTICES:
+            raise RobotError(
+                f"vertices of robot '{self.robot}' must be a whole number, {FEWEST_VERTICES} to {MOST_VERTICES} on "
+                f"each sole, got {self.vertices:g}; for contact points elsewhere give points= or feet="
+            )
+        object.__setattr__(self, "vertices", int(self.vertices))
+
+
+def total_mass(table: Sequence[Link]) -> float:
+    """Mass of a table of links, kg."""
+    return sum(link.mass * (2 if link.pair else 1) for link in table)
+
+
+def build_biped(
+    p: Size, table: Sequence[Link], *, height: float
+) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
+    """The spec of a table made for ``height`` (m), on bent knees, and its feet as ``load_robot`` takes them."""
+    scale = p.height / height
+    foot = next(link for link in table if link.name == "foot")
+    size, centre = scale * np.array(foot.size), scale * np.array(foot.centre)
+    ring = sole_ring(size[0], size[1], p.vertices) + centre[:2]
+    spec = _assemble(p, table, scale, ring)
+    legs = [f"{side}_{joint}_pitch" for side in SIDES for joint in ("hip", "knee", "ankle")]
+    set_home(spec, p.knee, legs, height_joint="base", sole_middle=centre[0])
+    sole = np.column_stack([ring, np.full(p.vertices, centre[2] - size[2] / 2)])
+    return spec, {side: (f"{side}_foot", sole) for side in SIDES}
+
+
+def sole_ring(length: float, width: float, vertices: int) -> np.ndarray:
+    """(vertices, 2) corners of a convex polygon in a sole of that length and width, m, counter-clockwise.
+
+    They lie at equal angles on the rounded rectangle x^4 + y^4 = 1, stretched to touch all four sides: 4 are the
+    sole's own corners, 3 are two toes and a heel, many approach the rounded rectangle, 7 % smaller in area.
+    """
+    angle = 2 * np.pi / vertices * (np.arange(vertices) + 0.5)
+    ring = np.round(np.column_stack([np.cos(angle), np.sin(angle)]), 12)
+    ring = np.sign(ring) * np.sqrt(np.abs(ring))
+    low, high = ring.min(axis=0), ring.max(axis=0)
+    return (ring - (low + high) / 2) / (high - low) * [length, width]
+
+
+def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) -> mujoco.MjSpec:
+    """The spec of a table scaled to its mass and by ``scale`` in length, the first link free in space.
+
+    The strongest joint has the reflected rotor inertia asked for, others less in proportion to their torque, but not
+    below a twentieth. Torques grow with mass times length.
+    """
+    root = table[0]
+    spec, body = new_robot(p.robot, root.name, list(scale * np.array(root.at)))
+    heavier = p.mass / total_mass(table)
+    strongest = max(hinge.strength for link in table for hinge in link.hinges)
+    bodies: dict[str, Any] = {root.name: body}
+    torque: dict[str, float] = {}
+    for link in table:
+        for side in SIDES if link.pair else ("",):
+            out = np.array([1.0, SIDES.get(side, 1.0), 1.0])
+            own = _sided(side, link.name)
+            if link.parent:
+                parent = bodies.get(_sided(side, link.parent)) or bodies[link.parent]
+                body = bodies[own] = parent.add_body(name=own, pos=scale * out * link.at)
+            size, centre = scale * np.array(link.size), scale * out * link.centre
+            set_homogeneous(body, heavier * link.mass, link.shape, size, centre)
+            if link.name == "foot":
+                _draw_foot(spec, body, side, ring, centre[2] + size[2] / 2 * np.array([-1.0, 1.0]))
+            else:
+                _draw(body, link, side, size, centre)
+            for hinge in link.hinges:
+                low, high = hinge.limits
+                limits = [-high, -low] if side == "right" and hinge.axis != "y" else [low, high]
+                rotor = p.armature * max(hinge.strength / strongest, LEAST_ROTOR)
+                add_hinge(body, _sided(side, hinge.name), AXES[hinge.axis], limits, rotor, p.damping)
+                torque[_sided(side, hinge.name)] = hinge.strength * heavier * scale
+    for joint in spec.joints:  # in the order of the coordinates
+        if joint.name in torque:
+            add_motor(spec, joint.name, torque[joint.name])
+    return spec
+
+
+def _sided(side: str, name: str) -> str:
+    return f"{side}_{name}" if side else name
+
+
+def _draw(body: Any, link: Link, side: str, size: np.ndarray, centre: np.ndarray) -> None:
+    """The solid; a cylinder has round ends, and a motor across its joint."""
+    rgba = DARK if link.dark else COLOURS.get(side, GREY)
+    if link.shape != "cylinder":
+        add_solid(body, body.name, link.shape.upper(), rgba, size=list(size / 2), pos=list(centre))
+        return
+    radius = size[0] / 2
+    half = np.array([0.0, 0.0, max(size[2] / 2 - 0.6 * radius, 0.1 * radius)])
+    add_capsule(body, body.name, list(centre + half), list(centre - half), radius, rgba)
+    if any(hinge.axis == "y" for hinge in link.hinges):
+        across = np.array([0.0, 1.15 * radius, 0.0])
+        add_solid(body, f"{body.name}_motor", "CYLINDER", DARK, size=[radius, 0, 0], fromto=[*-across, *across])
+
+
+def _draw_foot(spec: mujoco.MjSpec, body: Any, side: str, ring: np.ndarray, span: np.ndarray) -> None:
+    """A plate with the sole's outline between two heights (m, in the body's frame), and the ankle on it."""
+    if not spec.meshes:
+        plate = np.vstack([np.column_stack([ring, np.full(len(ring), z)]) for z in span])
+        spec.add_mesh(name="sole", uservert=plate.ravel())
+    add_solid(body, f"{side}_sole", "MESH", DARK, meshname="sole")
+    radius = min(0.2 * np.ptp(ring[:, 1]), -0.6 * span[1])
+    add_capsule(body, f"{body.name}_ankle", [0, 0, 0], [0, 0, span[1]], radius, DARK)

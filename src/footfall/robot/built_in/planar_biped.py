@@ -16,31 +16,19 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.parts import (
-    ANKLE_HEIGHT,
-    ANKLE_RANGE,
-    FROM_HEIGHT,
-    HIP_RANGE,
-    HIP_WIDTH,
-    KNEE_RANGE,
-    SHANK,
-    SIDES,
-    THIGH,
-    Y,
-    add_hinge,
-    add_leg,
-    add_motor,
-    check_knee,
-    dress_trunk,
-    fill_from_height,
-    new_robot,
-    set_home,
+from footfall.robot.built_in import parts
+from footfall.robot.built_in.parts import FROM_HEIGHT, SIDES, Turn, Y
+
+#: Torques of a human of 70 kg and 1.7 m.
+JOINTS = (
+    Turn("hip", 0, Y, parts.HIP_RANGE, 300.0),
+    Turn("knee", 1, Y, parts.KNEE_RANGE, 300.0),
+    Turn("ankle", 2, Y, parts.ANKLE_RANGE, 150.0),
 )
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(parts.Checked):
     """Total mass in kg; height and lengths in m (those left out follow the height).
 
     ``ankle_height`` is that of the ankle above the sole, ``hip_width`` the distance between the legs in the
@@ -48,6 +36,8 @@ class Parameters:
     ``knee`` the flexion of both knees in the home pose in rad.
     """
 
+    robot = "planar-biped"
+    fractions = parts.LENGTHS
     mass: float = 70.0
     height: float = 1.7
     thigh: float = FROM_HEIGHT
@@ -58,32 +48,16 @@ class Parameters:
     armature: float = 0.05
     knee: float = 0.3
 
-    def __post_init__(self) -> None:
-        check_numbers("planar-biped", self, "height")
-        defaults = {"thigh": THIGH, "shank": SHANK, "ankle_height": ANKLE_HEIGHT, "hip_width": HIP_WIDTH}
-        fill_from_height(self, defaults)
-        check_numbers("planar-biped", self, "mass", "thigh", "shank", "ankle_height", "foot_length", "hip_width")
-        check_numbers("planar-biped", self, "armature", zero=True)
-        check_knee("planar-biped", self)
-
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
     """The spec and the feet: heel, then toe of each, in the foot's frame (origin at the ankle)."""
-    spec, trunk = new_robot("planar-biped", "trunk", planar=True)
-    dress_trunk(trunk, p.mass, p.height, p.hip_width)
+    spec, trunk = parts.new_robot("planar-biped", "trunk", planar=True)
+    parts.dress_trunk(trunk, p.mass, p.height, p.hip_width)
     half = p.foot_length / 2
     for side in SIDES:
-        thigh, shank, foot = add_leg(trunk, side, p, foot_width=0.4 * p.foot_length, ankle_from_heel=half)
-        for name, body, limits in (
-            ("hip", thigh, HIP_RANGE),
-            ("knee", shank, KNEE_RANGE),
-            ("ankle", foot, ANKLE_RANGE),
-        ):
-            add_hinge(body, f"{side}_{name}", Y, limits, p.armature)
-            strength = (150.0 if name == "ankle" else 300.0) * p.mass * p.height / (70.0 * 1.7)
-            add_motor(spec, f"{side}_{name}", strength)
+        links = parts.add_leg(trunk, side, p, foot_width=0.4 * p.foot_length, ankle_from_heel=half)
+        parts.add_joints(spec, links, side, JOINTS, p, p.mass * p.height / (70.0 * 1.7))
     sole = np.array([[-half, 0.0, -p.ankle_height], [half, 0.0, -p.ankle_height]])
-    feet = {side: (f"{side}_foot", sole) for side in SIDES}
-    legs = [f"{side}_{name}" for side in SIDES for name in ("hip", "knee", "ankle")]
-    set_home(spec, p.knee, legs, height_joint="root_z", sole_middle=0.0)
-    return spec, feet
+    legs = [f"{side}_{turn.name}" for side in SIDES for turn in JOINTS]
+    parts.set_home(spec, p.knee, legs, height_joint="root_z", sole_middle=0.0)
+    return spec, {side: (f"{side}_foot", sole) for side in SIDES}

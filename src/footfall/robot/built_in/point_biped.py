@@ -14,44 +14,27 @@ steps it falls forwards or backwards.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 
-from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.parts import (
-    COLOURS,
-    DARK,
-    GREY,
-    KNEE_RANGE,
-    SIDES,
-    X,
-    Y,
-    add_capsule,
-    add_hinge,
-    add_motor,
-    add_solid,
-    check_knee,
-    new_robot,
-    set_inertial,
-)
+from footfall.robot.built_in import parts
+from footfall.robot.built_in.parts import COLOURS, DARK, GREY, SIDES, Turn, X, Y, add_capsule, add_solid
 
 TRUNK_MASS, THIGH_MASS, SHANK_MASS = 0.72, 0.10, 0.04  # of the whole; of one leg
 THIGH_COM, SHANK_COM = 0.25, 0.5  # of the length, from the upper joint
 THIGH_RADIUS, SHANK_RADIUS = 0.030, 0.014  # m
-# joint, link (0 thigh, 1 shank), axis, limits in rad
+#: Torques at 12 kg and legs of 0.5 m.
 JOINTS = (
-    ("hip_roll", 0, X, [-0.7, 0.7]),
-    ("hip_pitch", 0, Y, [-1.8, 1.2]),
-    ("knee_pitch", 1, Y, KNEE_RANGE),
+    Turn("hip_roll", 0, X, [-0.7, 0.7], 50.0),
+    Turn("hip_pitch", 0, Y, [-1.8, 1.2], 50.0),
+    Turn("knee_pitch", 1, Y, parts.KNEE_RANGE, 50.0),
 )
-STRENGTH = 50.0  # N m at 12 kg and legs of 0.5 m
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(parts.Checked):
     """Total mass in kg; lengths in m.
 
     ``depth``, ``width`` and ``height`` are those of the trunk, ``trunk_middle`` is that of its middle over the hips,
@@ -59,6 +42,7 @@ class Parameters:
     ``damping`` that of each joint in N m s/rad, ``knee`` the flexion of both knees in the home pose in rad.
     """
 
+    robot = "point-biped"
     mass: float = 12.0
     depth: float = 0.18
     width: float = 0.26
@@ -72,31 +56,18 @@ class Parameters:
     damping: float = 0.05
     knee: float = 0.8
 
-    def __post_init__(self) -> None:
-        lengths = ("depth", "width", "height", "hip_width", "thigh", "shank", "foot_radius")
-        check_numbers("point-biped", self, "mass", *lengths)
-        check_numbers("point-biped", self, "trunk_middle", "armature", "damping", zero=True)
-        check_knee("point-biped", self)
-
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
     """The spec, and the ball each leg stands on."""
-    spec, trunk = new_robot("point-biped", "trunk")
-    m, x, y, z = TRUNK_MASS * p.mass, p.depth**2 / 12, p.width**2 / 12, p.height**2 / 12
-    set_inertial(trunk, m, [0, 0, p.trunk_middle], [m * (y + z), m * (x + z), m * (x + y)])
-    add_solid(trunk, "chest", "BOX", GREY, pos=[0, 0, p.trunk_middle], size=[p.depth / 2, p.width / 2, p.height / 2])
+    spec, trunk = parts.new_robot("point-biped", "trunk")
+    size, middle = [p.depth, p.width, p.height], [0, 0, p.trunk_middle]
+    parts.set_homogeneous(trunk, TRUNK_MASS * p.mass, "box", size, middle)
+    add_solid(trunk, "chest", "BOX", GREY, pos=middle, size=[p.depth / 2, p.width / 2, p.height / 2])
     face = [p.depth / 2, 0, p.trunk_middle + 0.25 * p.height]
     add_solid(trunk, "eyes", "BOX", DARK, pos=face, size=[0.03 * p.depth, 0.35 * p.width, 0.08 * p.height])
     for side in SIDES:
-        links = _add_leg(trunk, side, p)
-        for joint, link, axis, limits in JOINTS:
-            name = f"{side}_{joint}"
-            add_hinge(links[link], name, axis, limits, p.armature, p.damping)
-            add_motor(spec, name, STRENGTH * p.mass * (p.thigh + p.shank) / (12.0 * 0.5))
-    hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))  # feet under the hips
-    stand = p.thigh * math.cos(hip) + p.shank * math.cos(p.knee - hip) + p.foot_radius
-    pose = [0, 0, stand, 1, 0, 0, 0] + [0, -hip, p.knee] * len(SIDES)
-    spec.add_key(name="home", qpos=pose, ctrl=[0.0] * (len(JOINTS) * len(SIDES)))
+        parts.add_joints(spec, _add_leg(trunk, side, p), side, JOINTS, p, p.mass * (p.thigh + p.shank) / (12.0 * 0.5))
+    parts.stand_on_points(spec, p, 1.0, len(SIDES))
     return spec, {side: f"{side}_foot" for side in SIDES}
 
 
@@ -108,9 +79,8 @@ def _add_leg(trunk: Any, side: str, p: Parameters) -> tuple[Any, Any]:
         (thigh, THIGH_MASS, p.thigh, THIGH_RADIUS, THIGH_COM),
         (shank, SHANK_MASS, p.shank, SHANK_RADIUS, SHANK_COM),
     ):
-        m = share * p.mass
-        across, along = m * (radius**2 / 4 + length**2 / 12), m * radius**2 / 2
-        set_inertial(body, m, [0, 0, -middle * length], [across, across, along])
+        size = [2 * radius, 2 * radius, length]
+        parts.set_homogeneous(body, share * p.mass, "cylinder", size, [0, 0, -middle * length])
         add_capsule(body, body.name, [0, 0, 0], [0, 0, -length], min(radius, 0.7 * p.foot_radius), COLOURS[side])
     ends = [0, -1.6 * THIGH_RADIUS, 0, 0, 1.6 * THIGH_RADIUS, 0]
     add_solid(thigh, f"{side}_motor", "CYLINDER", DARK, fromto=ends, size=[1.5 * THIGH_RADIUS, 0, 0])

@@ -14,42 +14,27 @@ under the hips, so the centre of mass lies a little behind their middle.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 
-from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.parts import (
-    COLOURS,
-    DARK,
-    GREY,
-    X,
-    Y,
-    add_capsule,
-    add_hinge,
-    add_motor,
-    add_solid,
-    check_knee,
-    new_robot,
-    set_inertial,
-)
+from footfall.robot.built_in import parts
+from footfall.robot.built_in.parts import COLOURS, DARK, GREY, Turn, X, Y, add_capsule, add_solid
 
 LEGS = {"FL": (1.0, 1.0), "FR": (1.0, -1.0), "RL": (-1.0, 1.0), "RR": (-1.0, -1.0)}  # signs of x and y
 TRUNK_MASS, HIP_MASS, THIGH_MASS, SHANK_MASS = 0.56, 0.045, 0.050, 0.015  # of the whole; of one leg
 HIP_RADIUS, THIGH_RADIUS, SHANK_RADIUS = 0.045, 0.024, 0.012  # m
-# joint, link (0 hip, 1 thigh, 2 shank), axis, limits in rad
+#: Torques at 15 kg and legs of 0.42 m.
 JOINTS = (
-    ("hip_roll", 0, X, [-0.8, 0.8]),
-    ("hip_pitch", 1, Y, [-1.2, 2.6]),
-    ("knee_pitch", 2, Y, [-2.7, -0.05]),
+    Turn("hip_roll", 0, X, [-0.8, 0.8], 40.0),
+    Turn("hip_pitch", 1, Y, [-1.2, 2.6], 40.0),
+    Turn("knee_pitch", 2, Y, [-2.7, -0.05], 40.0),
 )
-STRENGTH = 40.0  # N m at 15 kg and legs of 0.42 m
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(parts.Checked):
     """Total mass in kg; lengths in m.
 
     ``length``, ``width`` and ``height`` are those of the trunk, ``hip_width`` is the distance between left and
@@ -58,6 +43,7 @@ class Parameters:
     all knees in the home pose in rad.
     """
 
+    robot = "quadruped"
     mass: float = 15.0
     length: float = 0.40
     width: float = 0.20
@@ -71,34 +57,19 @@ class Parameters:
     damping: float = 0.05
     knee: float = 1.4
 
-    def __post_init__(self) -> None:
-        lengths = ("length", "width", "height", "hip_width", "hip_offset", "thigh", "shank", "foot_radius")
-        check_numbers("quadruped", self, "mass", *lengths)
-        check_numbers("quadruped", self, "armature", "damping", zero=True)
-        check_knee("quadruped", self)
-
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
     """The spec, and the ball each leg stands on."""
-    spec, trunk = new_robot("quadruped", "trunk")
+    spec, trunk = parts.new_robot("quadruped", "trunk")
     _dress_trunk(trunk, p)
     for leg in LEGS:
-        links = _add_leg(trunk, leg, p)
-        for joint, link, axis, limits in JOINTS:
-            name = f"{leg}_{joint}"
-            add_hinge(links[link], name, axis, limits, p.armature, p.damping)
-            add_motor(spec, name, STRENGTH * p.mass * (p.thigh + p.shank) / (15.0 * 0.42))
-    # Feet under the hips.
-    hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))
-    stand = p.thigh * math.cos(hip) + p.shank * math.cos(hip - p.knee) + p.foot_radius
-    pose = [0, 0, stand, 1, 0, 0, 0] + [0, hip, -p.knee] * len(LEGS)
-    spec.add_key(name="home", qpos=pose, ctrl=[0.0] * (3 * len(LEGS)))
+        parts.add_joints(spec, _add_leg(trunk, leg, p), leg, JOINTS, p, p.mass * (p.thigh + p.shank) / (15.0 * 0.42))
+    parts.stand_on_points(spec, p, -1.0, len(LEGS))
     return spec, {leg: f"{leg}_foot" for leg in LEGS}
 
 
 def _dress_trunk(trunk: Any, p: Parameters) -> None:
-    m, x, y, z = TRUNK_MASS * p.mass, p.length**2 / 12, p.width**2 / 12, p.height**2 / 12
-    set_inertial(trunk, m, [0, 0, 0], [m * (y + z), m * (x + z), m * (x + y)])
+    parts.set_homogeneous(trunk, TRUNK_MASS * p.mass, "box", [p.length, p.width, p.height])
     x, y, z = p.length / 2, p.width / 2, p.height / 2
     for name, rgba, at, half in (
         ("trunk", GREY, [0, 0, 0], [x, 0.8 * y, z]),
@@ -116,14 +87,14 @@ def _add_leg(trunk: Any, leg: str, p: Parameters) -> tuple[Any, Any, Any]:
     hip = trunk.add_body(name=f"{leg}_hip", pos=[fore * p.length / 2, out * p.hip_width / 2, 0])
     thigh = hip.add_body(name=f"{leg}_thigh", pos=[0, out * p.hip_offset, 0])
     shank = thigh.add_body(name=f"{leg}_shank", pos=[0, 0, -p.thigh])
-    along, across = _cylinder(HIP_MASS * p.mass, p.hip_offset, HIP_RADIUS)
-    set_inertial(hip, HIP_MASS * p.mass, [0, out * p.hip_offset / 2, 0], [across, along, across])
-    for body, share, length, radius in (
-        (thigh, THIGH_MASS, p.thigh, THIGH_RADIUS),
-        (shank, SHANK_MASS, p.shank, SHANK_RADIUS),
+    for body, share, axis, length, radius, middle in (
+        (hip, HIP_MASS, 1, p.hip_offset, HIP_RADIUS, [0, out * p.hip_offset / 2, 0]),
+        (thigh, THIGH_MASS, 2, p.thigh, THIGH_RADIUS, [0, 0, -p.thigh / 2]),
+        (shank, SHANK_MASS, 2, p.shank, SHANK_RADIUS, [0, 0, -p.shank / 2]),
     ):
-        along, across = _cylinder(share * p.mass, length, radius)
-        set_inertial(body, share * p.mass, [0, 0, -length / 2], [across, across, along])
+        size = [2 * radius] * 3
+        size[axis] = length
+        parts.set_homogeneous(body, share * p.mass, "cylinder", size, middle, axis)
     for body, name, rgba, inner, outer in ((hip, "hip", DARK, 0.15, 0.65), (thigh, "motor", colour, -0.28, 0.3)):
         ends = [0, inner * out * p.hip_offset, 0, 0, outer * out * p.hip_offset, 0]
         add_solid(body, f"{leg}_{name}", "CYLINDER", rgba, fromto=ends, size=[HIP_RADIUS, 0, 0])
@@ -131,8 +102,3 @@ def _add_leg(trunk: Any, leg: str, p: Parameters) -> tuple[Any, Any, Any]:
     add_capsule(shank, f"{leg}_shank", [0, 0, 0], [0, 0, -p.shank], min(SHANK_RADIUS, p.foot_radius / 2), DARK)
     add_solid(shank, f"{leg}_foot", "SPHERE", DARK, pos=[0, 0, -p.shank], size=[p.foot_radius, 0, 0])
     return hip, thigh, shank
-
-
-def _cylinder(mass: float, length: float, radius: float) -> tuple[float, float]:
-    """Inertia of a homogeneous cylinder about its axis and across it, kg m2."""
-    return mass * radius**2 / 2, mass * (radius**2 / 4 + length**2 / 12)

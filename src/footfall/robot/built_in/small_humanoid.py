@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from footfall.robot.built_in.links import Hinge, Link, Size, build_biped, total_mass
+from footfall.robot.built_in.parts import Hinge, Link, Size, build_biped, total_mass
 
 HEIGHT = 0.5  # m, of the table below with straight legs
 

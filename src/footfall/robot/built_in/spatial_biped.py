@@ -18,45 +18,24 @@ from dataclasses import dataclass
 import mujoco
 
 from footfall.errors import RobotError, did_you_mean
-from footfall.robot.built_in import check_numbers
-from footfall.robot.built_in.parts import (
-    ANKLE_HEIGHT,
-    ANKLE_RANGE,
-    FROM_HEIGHT,
-    HIP_RANGE,
-    HIP_WIDTH,
-    KNEE_RANGE,
-    SHANK,
-    SIDES,
-    THIGH,
-    X,
-    Y,
-    Z,
-    add_hinge,
-    add_leg,
-    add_motor,
-    check_knee,
-    dress_trunk,
-    fill_from_height,
-    new_robot,
-    set_home,
-)
+from footfall.robot.built_in import parts
+from footfall.robot.built_in.parts import FROM_HEIGHT, SIDES, Turn, X, Y, Z
 
 ANKLE_FROM_HEEL = 0.3  # of the foot's length
-# joint, link (0 thigh, 1 shank, 2 foot), axis, limits in rad, largest torque in N m at 45 kg and 1.5 m
+#: Torques at 45 kg and 1.5 m.
 JOINTS = (
-    ("hip_yaw", 0, Z, [-0.8, 0.8], 100.0),
-    ("hip_roll", 0, X, [-0.7, 0.7], 200.0),
-    ("hip_pitch", 0, Y, HIP_RANGE, 200.0),
-    ("knee_pitch", 1, Y, KNEE_RANGE, 250.0),
-    ("ankle_pitch", 2, Y, ANKLE_RANGE, 150.0),
-    ("ankle_roll", 2, X, [-0.6, 0.6], 150.0),
-    ("ankle_yaw", 2, Z, [-0.5, 0.5], 100.0),
+    Turn("hip_yaw", 0, Z, [-0.8, 0.8], 100.0),
+    Turn("hip_roll", 0, X, [-0.7, 0.7], 200.0),
+    Turn("hip_pitch", 0, Y, parts.HIP_RANGE, 200.0),
+    Turn("knee_pitch", 1, Y, parts.KNEE_RANGE, 250.0),
+    Turn("ankle_pitch", 2, Y, parts.ANKLE_RANGE, 150.0),
+    Turn("ankle_roll", 2, X, [-0.6, 0.6], 150.0),
+    Turn("ankle_yaw", 2, Z, [-0.5, 0.5], 100.0),
 )
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(parts.Checked):
     """Total mass in kg; height and lengths in m (those left out follow the height).
 
     ``ankle_height`` is that of the ankle above the sole, ``hip_width`` the distance between the hip joints,
@@ -65,6 +44,8 @@ class Parameters:
     angle in rad, torque kp (ctrl - angle) - kd rate, with ``kp`` in N m/rad and ``kd`` in N m s/rad).
     """
 
+    robot = "spatial-biped"
+    fractions = parts.LENGTHS | {"foot_length": 0.22 / 1.5, "foot_width": 0.10 / 1.5}
     mass: float = 45.0
     height: float = 1.5
     thigh: float = FROM_HEIGHT
@@ -80,13 +61,7 @@ class Parameters:
     kd: float = 50.0
 
     def __post_init__(self) -> None:
-        check_numbers("spatial-biped", self, "height")
-        defaults = {"thigh": THIGH, "shank": SHANK, "ankle_height": ANKLE_HEIGHT, "hip_width": HIP_WIDTH}
-        fill_from_height(self, defaults | {"foot_length": 0.22 / 1.5, "foot_width": 0.10 / 1.5})
-        lengths = ("thigh", "shank", "ankle_height", "foot_length", "foot_width", "hip_width")
-        check_numbers("spatial-biped", self, "mass", *lengths, "kp")
-        check_numbers("spatial-biped", self, "armature", "kd", zero=True)
-        check_knee("spatial-biped", self)
+        super().__post_init__()
         if self.actuators not in ("motor", "position"):
             raise RobotError(
                 f"actuators of robot 'spatial-biped' cannot be {self.actuators!r}: "
@@ -96,20 +71,17 @@ class Parameters:
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
     """The spec; the feet are found from the sole boxes."""
-    spec, trunk = new_robot("spatial-biped", "trunk")
-    dress_trunk(trunk, p.mass, p.height, p.hip_width)
+    spec, trunk = parts.new_robot("spatial-biped", "trunk")
+    parts.dress_trunk(trunk, p.mass, p.height, p.hip_width)
     ankle_from_heel = ANKLE_FROM_HEEL * p.foot_length
     for side in SIDES:
-        links = add_leg(trunk, side, p, foot_width=p.foot_width, ankle_from_heel=ankle_from_heel)
-        for joint, link, axis, limits, strength in JOINTS:
-            name = f"{side}_{joint}"
-            add_hinge(links[link], name, axis, limits, p.armature)
-            if p.actuators == "motor":
-                add_motor(spec, name, strength * p.mass * p.height / (45.0 * 1.5))
-            else:
-                servo = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-                servo.set_to_position(kp=p.kp, kv=p.kd)
-    legs = [f"{side}_{joint[0]}" for side in SIDES for joint in JOINTS]
+        links = parts.add_leg(trunk, side, p, foot_width=p.foot_width, ankle_from_heel=ankle_from_heel)
+        parts.add_joints(spec, links, side, JOINTS, p, p.mass * p.height / (45.0 * 1.5))
+    servo = p.actuators == "position"
+    for actuator in spec.actuators if servo else ():
+        actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_AUTO, [0.0, 0.0]
+        actuator.set_to_position(kp=p.kp, kv=p.kd)
+    legs = [f"{side}_{turn.name}" for side in SIDES for turn in JOINTS]
     middle = p.foot_length / 2 - ankle_from_heel
-    set_home(spec, p.knee, legs, height_joint="base", sole_middle=middle, servo=p.actuators == "position")
+    parts.set_home(spec, p.knee, legs, height_joint="base", sole_middle=middle, servo=servo)
     return spec, None
