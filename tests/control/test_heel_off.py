@@ -15,7 +15,8 @@ from footfall.control import Walk
 from footfall.control.body.biped import Biped
 from footfall.control.senses import senses_of
 from footfall.control.walk.heel_off import edge_velocity, stand_on_edge, write_level
-from footfall.control.whole_body.on_soles import see_body, solve_body, whole_body
+from footfall.control.walk.soles import body_on_soles, see_body, solve_standing
+from footfall.control.whole_body import CONTACTS
 from footfall.errors import ControllerError
 
 LAWS = [
@@ -120,7 +121,7 @@ def test_the_wrench_of_a_foot_on_its_toes_acts_there():
     """M q'' + h = S tau + J^T w with the Jacobian of the toes' edge, which MuJoCo gives too; no moment about it."""
     robot = ff.load_robot("spatial-biped")
     biped = Biped.of(robot, "walk")
-    body = whole_body(biped, 0.6, 0.74, margin=0.01, least_load=1.0, edges=True)
+    body = body_on_soles(biped, 0.6, 0.74, margin=0.01, least_load=1.0, edges=True)
     qpos, foot = robot.home.copy(), 0
     qpos[robot.model.joint("left_ankle_pitch").qposadr[0]] += 0.4
     world = ff.Simulation(robot).start(qpos=qpos, qvel=0.1 * np.sin(np.arange(robot.model.nv)))
@@ -129,31 +130,30 @@ def test_the_wrench_of_a_foot_on_its_toes_acts_there():
     mujoco.mj_forward(robot.model, data)
     plainly(see_body)(senses_of(data, run.points, run.contacts), body)
     level = np.zeros((3, 3))
-    plainly(write_level)(np.zeros(2), body.motion.rotation[foot], level)
+    plainly(write_level)(np.zeros(2), body.rotation[foot], level)
     np.testing.assert_allclose(level.T @ level, np.eye(3), atol=1e-12)
     sole = biped.soles[foot]
-    at = body.place[foot] + body.motion.rotation[foot] @ np.array([sole.half_length, 0.0, 0.0])
+    at = body.place[foot] + body.rotation[foot] @ np.array([sole.half_length, 0.0, 0.0])
     velocity = plainly(edge_velocity)(body, foot, TOES)
     plainly(stand_on_edge)(body, foot, TOES, level)
     limits = body.limits
-    limits.wrench[foot] = limits.frictionless[foot, 2] + 0.6 * limits.by_friction[foot, 2]
+    body.problem.limits[foot] = limits.frictionless[foot, 2] + 0.6 * limits.by_friction[foot, 2]
     jacobian, rate = np.zeros((6, robot.model.nv)), np.zeros((6, robot.model.nv))
     mujoco.mj_jac(robot.model, data, jacobian[:3], jacobian[3:], at, sole.body)
     mujoco.mj_jacDot(robot.model, data, rate[:3], rate[3:], at, sole.body)
-    np.testing.assert_allclose(body.motion.jacobian[foot], jacobian, atol=1e-12)
-    np.testing.assert_allclose(body.motion.drift[foot], rate @ data.qvel, atol=1e-12)
+    motion, own = body.problem.motion, slice(CONTACTS + 6 * foot, CONTACTS + 6 * foot + 6)
+    np.testing.assert_allclose(motion.rows[own], jacobian, atol=1e-12)
+    np.testing.assert_allclose(motion.drift[own], rate @ data.qvel, atol=1e-12)
     np.testing.assert_allclose(velocity, jacobian[:3] @ data.qvel, atol=1e-12)
-    body.targets.com[:] = -robot.model.opt.gravity
-    body.targets.joint_weight[:] = body.posture_weight
-    assert plainly(solve_body)(body, 2)
-    fx, fy, fz, mx, my, _ = body.wrench[foot]
+    body.problem.joint_weight[:] = body.posture_weight
+    assert plainly(solve_standing)(body)
+    fx, fy, fz, mx, my, _ = body.problem.force[foot]
     assert np.hypot(fx, fy) <= 0.6 * fz
     assert abs(my) <= 0.005 * sole.leg * fz * (1.0 + 1e-9)  # the strip that an edge is taken for is that narrow
     assert abs(mx) <= (sole.half_width - 0.01) * fz * (1.0 + 1e-9)
-    motion = body.motion
-    turned = np.concatenate([motion.rotation, motion.rotation], axis=1).reshape(2, 2, 3, 3)
-    wrench = np.einsum("kabc,kac->kab", turned, body.wrench.reshape(2, 2, 3)).reshape(2, 6)
-    force = np.einsum("kri,kr->i", motion.jacobian, wrench)
+    jacobian, found = motion.rows[CONTACTS:], body.problem.force
+    wrench = np.einsum("kcr,kac->kar", body.frames, found.reshape(2, 2, 3)).reshape(2, 6)
+    force = wrench.ravel() @ jacobian
     force[biped.motors] += body.torque
     acceleration = np.linalg.solve(motion.inertia, force - data.qfrc_bias)
     lift = motion.inertia[:3] @ acceleration + data.qfrc_bias[:3]

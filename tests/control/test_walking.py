@@ -16,7 +16,8 @@ import footfall as ff
 from footfall.control import Walk
 from footfall.control.body.biped import Biped
 from footfall.control.senses import senses_of
-from footfall.control.whole_body.on_soles import see_body, solve_body, whole_body
+from footfall.control.walk.soles import body_on_soles, see_body, solve_standing
+from footfall.control.whole_body import COM, CONTACTS, TURN
 from footfall.errors import ControllerError
 from footfall.simulation.task import perturbed_starts
 from footfall.study.outcomes import FRICTION, ICE, walk_grounds
@@ -269,24 +270,24 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     """In one state: M q'' + h = S tau + J^T w for some q'' that the base's rows allow, friction and pressure kept."""
     robot = ff.load_robot("spatial-biped")
     biped = Biped.of(robot, "walk")
-    body = whole_body(biped, 0.6, 0.74, margin=0.01, least_load=1.0)
+    body = body_on_soles(biped, 0.6, 0.74, margin=0.01, least_load=1.0)
     world = ff.Simulation(robot).start(qvel=0.1 * np.sin(np.arange(robot.model.nv)))
     run, data = world._run, mujoco.MjData(robot.model)
     data.qpos[:], data.qvel[:] = world.qpos, world.qvel
     mujoco.mj_forward(robot.model, data)
     plainly(see_body)(senses_of(data, run.points, run.contacts), body)
     com = np.array([0.3, -0.2, 0.5])
-    body.targets.com[:] = com - robot.model.opt.gravity
-    body.targets.joint_weight[:] = body.posture_weight
-    assert plainly(solve_body)(body, 2)
-    motion, torque = body.motion, body.torque
+    body.problem.wanted[COM:TURN] = com
+    body.problem.joint_weight[:] = body.posture_weight
+    assert plainly(solve_standing)(body)
+    motion, torque = body.problem.motion, body.torque
     for k, sole in enumerate(biped.soles):
         rate = np.zeros((6, robot.model.nv))
         mujoco.mj_jacDot(robot.model, data, rate[:3], rate[3:], body.place[k], sole.body)
-        np.testing.assert_allclose(motion.drift[k], rate @ data.qvel, atol=1e-12)
-    turned = np.concatenate([motion.rotation, motion.rotation], axis=1).reshape(2, 2, 3, 3)
-    wrench = np.einsum("kabc,kac->kab", turned, body.wrench.reshape(2, 2, 3)).reshape(2, 6)
-    force = np.einsum("kri,kr->i", motion.jacobian, wrench)
+        np.testing.assert_allclose(motion.drift[CONTACTS:].reshape(2, 6)[k], rate @ data.qvel, atol=1e-12)
+    jacobian, found = motion.rows[CONTACTS:], body.problem.force
+    wrench = np.einsum("kcr,kac->kar", body.frames, found.reshape(2, 2, 3)).reshape(2, 6)
+    force = wrench.ravel() @ jacobian
     force[biped.motors] += torque
     acceleration = np.linalg.solve(motion.inertia, force - data.qfrc_bias)
     # What the whole does follows from the forces, m c'' = sum f + m g, and these from what was asked, as far as the
@@ -294,8 +295,8 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     lift = motion.inertia[:3] @ acceleration + data.qfrc_bias[:3]
     np.testing.assert_allclose(lift, wrench[:, :3].sum(axis=0), atol=1e-9 * robot.weight)
     np.testing.assert_allclose(lift / robot.mass + robot.model.opt.gravity, com, atol=0.1)
-    np.testing.assert_allclose(motion.jacobian @ acceleration + motion.drift, 0.0, atol=0.02)
-    fx, fy, fz, mx, my, _ = body.wrench.T
+    np.testing.assert_allclose(jacobian @ acceleration + motion.drift[CONTACTS:], 0.0, atol=0.02)
+    fx, fy, fz, mx, my, _ = found.T
     assert (np.hypot(fx, fy) <= 0.6 * fz).all()
     assert (np.abs(my / fz) <= 0.11 - 0.01 + 1e-9).all()
     assert (np.abs(mx / fz) <= 0.05 - 0.01 + 1e-9).all()

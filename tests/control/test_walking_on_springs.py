@@ -14,7 +14,7 @@ from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import follow_motors
 from footfall.control.body.stance import giving_springs, loop_rows
 from footfall.control.senses import senses_of
-from footfall.control.whole_body.on_soles import see_body, whole_body
+from footfall.control.walk.soles import body_on_soles, see_body
 
 #: Not hunt-crossley: under its regularised friction feet on lines creep aside, and some of these walks fall.
 LAWS = ["spring-damper", "linearizing-penalty", "constraint-selection", "time-stepping", "mujoco"]
@@ -39,7 +39,7 @@ def test_the_equations_of_motors_are_those_of_the_whole_with_loops_closed_and_sp
     robot = real_robot("cassie")
     model = robot.model
     biped = Biped.of(robot, "walk")
-    body = whole_body(biped, 0.6, 0.74, margin=0.001, least_load=1.0)
+    body = body_on_soles(biped, 0.6, 0.74, margin=0.001, least_load=1.0)
     run = ff.Simulation(robot).start()._run
     data = mujoco.MjData(model)
     data.qpos[:] = Walk().initial_state(robot, ff.Ground.plane())[0]
@@ -49,7 +49,7 @@ def test_the_equations_of_motors_are_those_of_the_whole_with_loops_closed_and_sp
     mujoco.mj_forward(model, data)
     plainly(see_body)(senses_of(data, run.points, run.contacts), body)
     torque = 20.0 * np.cos(np.arange(model.nu))
-    reduced = body.motion
+    reduced = body.problem.motion
     load = -reduced.bias
     load[6:] += torque
     found = np.linalg.solve(reduced.inertia, load)

@@ -11,8 +11,8 @@ import pytest
 import footfall as ff
 from footfall.control import QuadrupedWalk, Walk
 from footfall.control.body.biped import Biped, Sole
+from footfall.control.walk.soles import wrench_rows
 from footfall.control.walk.stature import BEHIND, standing_pose, stature
-from footfall.control.whole_body.on_soles import wrench_rows
 from footfall.errors import ControllerError
 
 

@@ -1,6 +1,6 @@
 """Follow a motion: whole-body control along joint trajectories, with forces that the ground can give.
 
-At every call a quadratic program (:mod:`footfall.control.whole_body.on_points`) finds the torques that come nearest to
+At every call a quadratic program (:mod:`footfall.control.whole_body`) finds the torques that come nearest to
 the accelerations of the motion, corrected by the errors of the state. Points that stand in the motion and touch the
 ground bear forces inside the friction cone; the others follow the motion. The centre of mass has a larger weight than
 the posture, because it decides whether the robot falls.
@@ -19,7 +19,13 @@ import numpy as np
 from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers
-from footfall.control.contact_forces import CompiledPlaces, ContactPlaces, compiled_places, place_contacts
+from footfall.control.contact_forces import (
+    CompiledPlaces,
+    ContactPlaces,
+    compiled_places,
+    friction_pyramid,
+    place_contacts,
+)
 from footfall.control.follow_reference import MotionReference, MotionTable, StanceTable, moment_at
 from footfall.control.inside import (
     KIND,
@@ -33,8 +39,8 @@ from footfall.control.inside import (
     see_episode,
     signals_in,
 )
-from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between
-from footfall.control.whole_body.on_points import COM, POINTS, TURN, PointBody, body_on_points, see_points, solve_points
+from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between, translation, tree_of
+from footfall.control.whole_body import COM, CONTACTS, TURN, WholeBody, see_motion, solve_body, whole_body
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
 from footfall.ground import Ground
@@ -60,7 +66,7 @@ class Follower(NamedTuple):
 
     senses: Senses
     signals: np.ndarray  # errors of joints, root, tilt and centre of mass, then commanded forces
-    body: PointBody
+    body: WholeBody
     contacts: CompiledPlaces
     table: MotionTable
     stances: StanceTable
@@ -118,7 +124,7 @@ def follow_tick(follow, time, ctrl):
     lead_points(follow)
     for k in range(follow.own.size):
         body.least_torque[k], body.most_torque[k] = torque_range(follow.drives, follow.own[k], senses.qpos, senses.qvel)
-    if not solve_points(body, contacts.frames):
+    if not solve_body(body, contacts.frames):
         see_episode(follow.log, time, UNSOLVED, 1.0)
     report(follow)
     if not follow.fallen[0]:
@@ -138,6 +144,16 @@ def follow_tick(follow, time, ctrl):
             body.help[k] = 0.0
         ctrl[follow.helping[k]] = body.help[k]
     return 0
+
+
+@inlined
+def see_points(senses, place, body):
+    """Read the motion; ``place`` (P, 3) is where the points touch, m, world frame."""
+    rows, drift = body.motion.rows, body.motion.drift
+    see_motion(senses, body, body.motion)
+    for p in range(body.body.size):
+        own = slice(CONTACTS + 3 * p, CONTACTS + 3 * p + 3)
+        translation(senses, body.tree, body.body[p], p, place[p], rows[own], body.velocity[p], drift[own])
 
 
 @inlined
@@ -183,7 +199,7 @@ def lead_com(follow):
         stiff, damp = w * k, w + k
         if c == 2:
             stiff, damp = critical_gains(HEIGHT_RATE * w)
-        body.wanted[COM + c] = com[2, c] + stiff * off + damp * rate - body.com_drift[c]
+        body.wanted[COM + c] = com[2, c] + stiff * off + damp * rate
 
 
 @inlined
@@ -229,8 +245,8 @@ def lead_points(follow):
                 goal = points[0, p, c] + (sizes.lift - follow.point_radius[p] if c == 2 else 0.0)
                 wanted = points[2, p, c] + stiff * (goal - place[p, c])
                 wanted += damp * (points[1, p, c] - body.velocity[p, c])
-            row = POINTS + 3 * p + c
-            body.wanted[row] = wanted - body.drift[p, c]
+            row = CONTACTS + 3 * p + c
+            body.wanted[row] = wanted
             body.weight[row] = STANCE_WEIGHT if follow.standing[p] else SWING_WEIGHT
 
 
@@ -251,8 +267,9 @@ def report(follow):
         x, y, z = rotation_between(moment.trunk, follow.axes)
         signals[joints + 3] = math.sqrt(x * x + y * y + z * z)
     for p in range(body.force.shape[0]):
+        f, frame = body.force[p], follow.contacts.frames[p]
         for c in range(3):
-            signals[joints + 7 + 3 * p + c] = body.force[p, c]
+            signals[joints + 7 + 3 * p + c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
 
 
 @inlined
@@ -274,6 +291,8 @@ COM_WEIGHT, TRUNK_WEIGHT, JOINT_WEIGHT = 30.0, 13.4, 0.4
 #: Of forces, per (body weight)^2: those of the ground, and of motors on the root, whose moments act at this arm, in
 #: heights of the centre of mass.
 FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.35
+#: Sides of the friction pyramid.
+SIDES = 4
 #: Most episodes of warnings that are kept.
 ROOM = 1024
 
@@ -372,16 +391,14 @@ class Following(Inside):
         self._reference = options.reference(robot)  # whose data the table refers to
         friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
         driving = drives(robot, "follow")
-        body = body_on_points(robot, driving, friction, "follow")
+        body = body_on_points(robot, driving, friction)
         places = ContactPlaces(robot, ground, ())
         sizes = self._sizes(robot, ground)
         helping = np.array([1.0, 1.0, 1.0, *[(HELP_ARM * sizes.height) ** -2] * 3])
-        body.size[0], body.help_size[:] = (
-            FORCE_WEIGHT / sizes.weight**2,
-            options.help_weight / sizes.weight**2 * helping,
-        )
+        body.force_weight[:] = FORCE_WEIGHT / sizes.weight**2
+        body.help_weight[:] = options.help_weight / sizes.weight**2 * helping
         body.weight[COM:TURN] = COM_WEIGHT
-        body.weight[TURN:POINTS] = TRUNK_WEIGHT * sizes.height**2 if sizes.free_root else 0.0
+        body.weight[TURN:CONTACTS] = TRUNK_WEIGHT * sizes.height**2 if sizes.free_root else 0.0
         body.joint_weight[:] = JOINT_WEIGHT * sizes.height**2
         P, joints = robot.point_count, len(body.driven)
         shapes = {
@@ -428,6 +445,26 @@ class Following(Inside):
             lift=float(_start(reference, robot, ground)[2]),
             free_root=int(bool(model.njnt and model.jnt_type[0] == FREE)),
         )
+
+
+def body_on_points(robot: Robot, driving: Drives, friction: float) -> WholeBody:
+    """Room for the problem of a robot on its contact points; ``friction`` is the coefficient to keep to."""
+    model = robot.model
+    driven = driving.dof[~robot.root_motors]
+    if len(set(driven.tolist())) < len(driven):
+        raise ControllerError(f"follow needs one motor for a joint, and {robot.name} has more on one")
+    # Other joints without a motor, as of grippers, are taken to stay as they are.
+    undriven = np.setdiff1d(np.arange(model.nv), driven)
+    at_root = model.body_parentid[model.dof_bodyid[undriven]] == 0
+    tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), [int(body) for body in robot.point_body])
+    for dof in undriven[~at_root]:
+        if tree.moves[:, dof].any():
+            raise ControllerError(
+                f"follow needs a motor at every joint of a leg, and joint '{robot.dof_name(int(dof))}' of "
+                f"{robot.name} has none"
+            )
+    limits = np.tile(-friction_pyramid(friction, SIDES), (robot.point_count, 1, 1))
+    return whole_body(robot, tree, np.array(robot.point_body), driven, undriven[at_root], limits)
 
 
 def _describe(row: np.ndarray, before: np.ndarray) -> tuple[str, str]:

@@ -240,7 +240,7 @@ def write_rows(senses, linkage):
 
 @inlined
 def reduce_motion(linkage, whole, motion):
-    """Write the equations of motion and the soles' Jacobians of the ``whole`` robot by base and motors alone."""
+    """Write the ``whole`` motion, of all coordinates, as one of base and motors alone."""
     S, s, product = linkage.span, linkage.rest, linkage.product
     nv, ny = S.shape
     for i in range(nv):
@@ -264,17 +264,16 @@ def reduce_motion(linkage, whole, motion):
                 for j in range(nv):
                     load += whole.inertia[i, j] * s[j]
                 motion.bias[y] += share * load
-    for k in range(2):
-        for r in range(6):
-            motion.drift[k, r] = whole.drift[k, r]
-            for y in range(ny):
-                motion.jacobian[k, r, y] = 0.0
-            for i in range(nv):
-                share = whole.jacobian[k, r, i]
-                if share != 0.0:
-                    motion.drift[k, r] += share * s[i]
-                    for y in range(ny):
-                        motion.jacobian[k, r, y] += share * S[i, y]
+    for r in range(whole.drift.size):
+        motion.drift[r] = whole.drift[r]
+        for y in range(ny):
+            motion.rows[r, y] = 0.0
+        for i in range(nv):
+            share = whole.rows[r, i]
+            if share != 0.0:
+                motion.drift[r] += share * s[i]
+                for y in range(ny):
+                    motion.rows[r, y] += share * S[i, y]
 
 
 @inlined
@@ -283,9 +282,9 @@ def damp_springs(body, qvel, dt):
 
     The whole-body problem does not know that rotors oscillate on springs: without this only joint damping damps them.
     """
-    linkage, limits = body.linkage, body.limits
+    linkage, problem = body.linkage, body.problem
     for i in range(body.torque.size):
         now = qvel[body.motors[i]]
         linkage.speed[i] += dt * body.acceleration[i] + min(1.0, dt / FORGOTTEN) * (now - linkage.speed[i])
         torque = body.torque[i] + linkage.damping[i] * (linkage.speed[i] - now)
-        body.torque[i] = min(max(torque, limits.least_torque[i]), limits.most_torque[i])
+        body.torque[i] = min(max(torque, problem.least_torque[i]), problem.most_torque[i])

@@ -27,6 +27,7 @@ from typing import NamedTuple
 from footfall.compiled import inlined
 from footfall.control.walk.ground import STEEPEST
 from footfall.control.walk.stature import APART, ASIDE, FARTHER
+from footfall.control.whole_body import TURN
 
 #: Share of the sole within which the pressure centre alone brings the divergent component back.
 ANKLE_SHARE = 0.6
@@ -161,7 +162,7 @@ def keep_to_points(walk, standing):
         part = min(max(part, 0.0), 1.0)
         x, y = part * x, part * y
     wanted[0], wanted[1] = place[at, 0] + x, place[at, 1] + y
-    walk.body.targets.trunk_weight[2] = walk.body.heading_weight if standing < 0 else 0.0
+    walk.body.problem.weight[TURN + 2] = walk.body.heading_weight if standing < 0 else 0.0
 
 
 @inlined
@@ -245,4 +246,4 @@ def turn_back(walk, step):
     now, body = walk.now, walk.body
     lasts = step.double_support + step.swing
     rate = -TAKEN_BACK * 0.5 * (now.turned[0] + now.turned[1]) / lasts
-    body.targets.trunk[2] = (rate - now.spin[2]) / (SOON * step.double_support)
+    body.problem.wanted[TURN + 2] = (rate - now.spin[2]) / (SOON * step.double_support)

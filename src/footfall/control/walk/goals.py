@@ -12,6 +12,7 @@ from footfall.control.walk.ground import SLOW, ground_at, part_of
 from footfall.control.walk.heel_off import SWUNG, apart_along, lead_foot_on_edge, part_of_longest, swing_pitch
 from footfall.control.walk.phases import all_taken, descent_of, moving_foot, step_of
 from footfall.control.walk.state import LATE, LIMIT_ZONE, OUT_OF_REACH
+from footfall.control.whole_body import COM, TURN
 from footfall.gait.dcm import dcm_at
 from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing
 
@@ -47,7 +48,7 @@ STANCE_DAMPING = 5.5
 @inlined
 def lead_com(walk, time, standing):
     """The acceleration of the centre of mass that leads the divergent component to its reference."""
-    now, gait, body, goal = walk.now, walk.gait, walk.body, walk.body.targets.com
+    now, gait, body, goal = walk.now, walk.gait, walk.body, walk.body.problem.wanted
     w = now.dcm_plan.omega
     spent = time - now.since[0]
     if now.swinging[0]:  # until the foot lands the other one carries
@@ -60,32 +61,26 @@ def lead_com(walk, time, standing):
     if gait.points:
         keep_to_points(walk, standing)
     for c in range(2):
-        goal[c] = w * w * (body.com[c] - now.wanted_pressure[c]) - body.gravity[c]
+        goal[COM + c] = w * w * (body.com[c] - now.wanted_pressure[c])
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
     now.com_height[0] += part_of(gait, SLOW) * (wanted - now.com_height[0])
     stiff, damp = critical_gains(HEIGHT_RATE / gait.soft)
     rise = now.slope[0] * body.com_velocity[0] + now.slope[1] * body.com_velocity[1]
     height = ground_at(walk, standing, body.com[0], body.com[1]) + now.com_height[0]
-    goal[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2]) - body.gravity[2]
+    goal[COM + 2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2])
 
 
 @inlined
 def lead_standing_feet(walk, time):
-    """Standing feet rest; load comes and goes slowly, so that feet are neither stamped nor torn off.
-
-    Returns how many stand.
-    """
+    """Standing feet rest; load comes and goes slowly, so that feet are neither stamped nor torn off."""
     now, gait, body = walk.now, walk.gait, walk.body
     spent, foot = time - now.since[0], moving_foot(walk)
-    load, weight = body.limits.load, gait.weight
+    load, weight = body.problem.load, gait.weight
     load[0] = load[1] = MOST_LOAD * weight
-    feet = 2
-    body.standing[0], body.standing[1] = 0, 1
-    if now.swinging[0]:
-        feet = 1
-        body.standing[0] = 1 - foot
-    else:
+    for k in range(2):
+        body.problem.bearing[k] = 0 if now.swinging[0] and k == foot else 1
+    if not now.swinging[0]:
         if now.step[0] > 0:
             came = foot if all_taken(walk) else 1 - foot
             load[came] = weight * (0.1 + MOST_LOAD * min(1.0, spent / now.lasts[0]))
@@ -93,16 +88,16 @@ def lead_standing_feet(walk, time):
             left = (now.lasts[0] - spent) / step_of(gait, now.step[0]).double_support
             load[foot] = weight * min(MOST_LOAD, max(0.0, left))
     damping = STANCE_DAMPING / gait.unit
-    for s in range(feet):
-        k = body.standing[s]
+    for k in range(2):
+        if not body.problem.bearing[k]:
+            continue
         for c in range(6):
-            body.targets.feet[k, c] = -damping * body.velocity[k, c]
+            body.feet[k, c] = -damping * body.velocity[k, c]
         if now.on_edge[k] != 0:
             rate = TOES_RATE if now.on_edge[k] > 0 else FOOT_RATE
             lead_foot_on_edge(walk, k, damping, critical_gains(rate / gait.unit))
         if not now.touching[k]:
-            body.targets.feet[k, 2] -= damping * descent_of(gait)
-    return feet
+            body.feet[k, 2] -= damping * descent_of(gait)
 
 
 @inlined
@@ -128,7 +123,7 @@ def lead_swinging_foot(walk, time, foot):
     toes_up = gait.heel_first * part_of_longest(gait, apart_along(walk, stance, x, y))
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
     stiff, damp = critical_gains(FOOT_RATE / gait.unit)
-    place, velocity, goal = body.place[foot], body.velocity[foot], body.targets.feet[foot]
+    place, velocity, goal = body.place[foot], body.velocity[foot], body.feet[foot]
     for i in range(3):
         one = swing.motion[i]
         goal[i] = one[ACCELERATION] + stiff * (one[POSITION] - place[i]) + damp * (one[VELOCITY] - velocity[i])
@@ -148,7 +143,7 @@ def lead_swinging_foot(walk, time, foot):
     x, y, z = rotation_between(final, now.lifted)
     turn_axes((part * x, part * y, part * z), now.lifted, flat)
     turn_axes((tilt * flat[0, 1], tilt * flat[1, 1], tilt * flat[2, 1]), flat, tilted)
-    x, y, z = rotation_between(tilted, body.motion.rotation[foot])
+    x, y, z = rotation_between(tilted, body.rotation[foot])
     goal[3], goal[4], goal[5] = stiff * x, stiff * y, stiff * z
     for c in range(3):
         across = flat[c, 1]
@@ -180,7 +175,7 @@ def lead_posture(walk):
     stiff, damp = critical_gains(TRUNK_RATE / gait.soft)
     for k in range(3):
         off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
-        body.targets.trunk[k] = stiff * off - damp * now.spin[k]
+        body.problem.wanted[TURN + k] = stiff * off - damp * now.spin[k]
     if gait.points:
         turn_back(walk, step_of(gait, now.step[0]))
     stiff, damp = critical_gains(JOINT_RATE / gait.unit)
@@ -189,6 +184,6 @@ def lead_posture(walk):
         inside = min(max(joint, gait.joint_low[i]), gait.joint_high[i])
         near = min(abs(joint - inside) / LIMIT_ZONE, 2.0)
         target = inside if near > 0.0 else gait.home_joints[i]
-        body.targets.joints[i] = stiff * (target - joint) - damp * senses.qvel[body.motors[i]]
+        body.problem.joint_wanted[i] = stiff * (target - joint) - damp * senses.qvel[body.motors[i]]
         firmness = HELD if gait.spare[i] else LIMIT_WEIGHT * near * near
-        body.targets.joint_weight[i] = body.posture_weight + firmness
+        body.problem.joint_weight[i] = body.posture_weight + firmness

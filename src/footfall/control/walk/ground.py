@@ -13,9 +13,10 @@ from footfall.compiled import inlined
 from footfall.control.inside import MORE, note
 from footfall.control.senses import is_carried
 from footfall.control.walk.heel_off import edge_velocity
+from footfall.control.walk.soles import keep_to_friction
 from footfall.control.walk.state import FALLEN, FRICTION_USED, STUMBLED
 from footfall.control.walk.stature import APART
-from footfall.control.whole_body.problem import keep_to_friction
+from footfall.control.whole_body import COM
 from footfall.gait.footsteps import Footstep
 from footfall.gait.swing import POSITION, stumble
 from footfall.solve.contacts import SLIDE
@@ -38,7 +39,7 @@ OBSTACLE, HIGHER = 0.3, 1.2
 @inlined
 def feel_trunk(walk):
     """Find where the axes of the trunk point, and how it turns about them."""
-    now, axes = walk.now, walk.body.targets.trunk_axes
+    now, axes = walk.now, walk.body.soles.trunk_axes
     turned = walk.senses.xmat[walk.body.soles.trunk]
     for k in range(3):
         x, y, z = axes[k]
@@ -78,7 +79,7 @@ def part_of(gait, slow):
 @inlined
 def trust_in(walk, foot):
     """How far the tilt of a sole is that of the ground, 0 to 1: less on soft ground with the load off the middle."""
-    senses, soles, place, R = walk.senses, walk.body.soles, walk.body.place[foot], walk.body.motion.rotation[foot]
+    senses, soles, place, R = walk.senses, walk.body.soles, walk.body.place[foot], walk.body.rotation[foot]
     ahead, aside, depth = 0.0, 0.0, 0.0
     for p in range(soles.points[foot, 0], soles.points[foot, 1]):
         load = senses.force[p, 2]
@@ -105,7 +106,7 @@ def feel_slope(walk, standing):
     if now.on_edge[second] != 0:
         second = first
     part = part_of(walk.gait, SLOW) * min(trust_in(walk, first), trust_in(walk, second))
-    x, y = slope_under(walk.body.motion.rotation, first, second)
+    x, y = slope_under(walk.body.rotation, first, second)
     if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
         ahead_x, ahead_y = math.cos(now.heading[0]), math.sin(now.heading[0])
         rise = x * ahead_x + y * ahead_y
@@ -178,9 +179,10 @@ def feel_grip(walk):
         slips = math.hypot(vx, vy) > SLIPS * gait.leg / gait.unit
         if slips and normal > LOADED * gait.weight and tangential < now.grip[k] * normal:
             now.grip[k] = max(tangential / normal, LEAST)
-        keep_to_friction(body.limits, k, FRICTION_USED * now.grip[k], now.on_edge[k])
+        keep_to_friction(body, k, FRICTION_USED * now.grip[k], now.on_edge[k])
     scarce = max(1.0, AMPLE / min(now.grip[0], now.grip[1]))
-    body.targets.com_weight[0] = body.targets.com_weight[1] = scarce * body.com_weight
+    weight = body.problem.weight
+    weight[COM] = weight[COM + 1] = scarce * body.com_weight
 
 
 @inlined

@@ -11,16 +11,17 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.senses import rotation_between, turn_axes
+from footfall.control.walk.soles import keep_to_friction
 from footfall.control.walk.state import HEEL_RISES
 from footfall.control.walk.stature import LONGER
-from footfall.control.whole_body.problem import keep_to_friction
+from footfall.control.whole_body import CONTACTS
 from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, head_for
 
 
 @inlined
 def edge_arm(body, foot, edge):
     """(x, y, z) m, world frame: from the middle of a sole to that of its edge."""
-    R, at = body.motion.rotation[foot], body.soles.edges[foot, 1 + edge]
+    R, at = body.rotation[foot], body.soles.edges[foot, 1 + edge]
     return (
         R[0, 0] * at[0] + R[0, 1] * at[1],
         R[1, 0] * at[0] + R[1, 1] * at[1],
@@ -81,9 +82,9 @@ def stand_on_edge(body, foot, edge, level):
 
     For v + w x r of the edge at r from the middle: the acceleration is a + w' x r + w x (w x r).
     """
-    motion, v = body.motion, body.velocity[foot]
+    motion, v, start = body.problem.motion, body.velocity[foot], CONTACTS + 6 * foot
     arm = edge_arm(body, foot, edge)
-    J, drift, turning = motion.jacobian[foot], motion.drift[foot], (v[3], v[4], v[5])
+    J, drift, turning = motion.rows[start : start + 6], motion.drift[start : start + 6], (v[3], v[4], v[5])
     for j in range(J.shape[1]):
         x, y, z = across((J[3, j], J[4, j], J[5, j]), arm)
         J[0, j] += x
@@ -94,7 +95,7 @@ def stand_on_edge(body, foot, edge, level):
     for c in range(3):
         drift[c] += first[c] + second[c]
         for r in range(3):
-            motion.rotation[foot, r, c] = level[r, c]
+            body.frames[foot, c, r] = level[r, c]
 
 
 #: Pitch below which the height of a swinging foot's lower edge is rounded off.
@@ -130,7 +131,7 @@ def see_level_place(walk, foot):
         for c in range(3):
             now.level_place[foot, c] = body.place[foot, c]
         return
-    write_level(now.slope, body.motion.rotation[foot], now.level[foot])
+    write_level(now.slope, body.rotation[foot], now.level[foot])
     write_level_place(body, foot, now.on_edge[foot], now.level[foot], now.level_place[foot])
 
 
@@ -138,7 +139,7 @@ def see_level_place(walk, foot):
 def begin_pitch(walk, foot, edge):
     """Let a foot stand on an edge, as it is pitched."""
     body, now = walk.body, walk.now
-    R = body.motion.rotation[foot]
+    R = body.rotation[foot]
     write_level(now.slope, R, now.level[foot])
     one = now.pitch[foot]
     one[POSITION], one[VELOCITY], one[ACCELERATION] = pitch_of(R, now.level[foot]), 0.0, 0.0
@@ -154,8 +155,8 @@ def land_on_edge(walk, foot):
     now = walk.now
     if walk.gait.heel_first > 0.0:
         level = now.level[foot]
-        write_level(now.slope, walk.body.motion.rotation[foot], level)
-        if pitch_of(walk.body.motion.rotation[foot], level) < -LEAST_PITCH:
+        write_level(now.slope, walk.body.rotation[foot], level)
+        if pitch_of(walk.body.rotation[foot], level) < -LEAST_PITCH:
             begin_pitch(walk, foot, -1)
 
 
@@ -187,7 +188,7 @@ def lead_edges(walk, spent, behind, step):
             if now.swinging[0] or left <= 0.0:
                 now.on_edge[k] = 0
         see_level_place(walk, k)
-        keep_to_friction(walk.body.limits, k, walk.body.limits.friction[k], now.on_edge[k])
+        keep_to_friction(walk.body, k, walk.body.limits.friction[k], now.on_edge[k])
 
 
 @inlined
@@ -228,7 +229,7 @@ def swing_pitch(walk, foot, left, toes_up):
 def lead_foot_on_edge(walk, foot, damping, gains):
     """The acceleration of a foot on an edge that leads its pitch, the edge itself at rest."""
     now, body = walk.now, walk.body
-    R, goal, velocity, one = body.motion.rotation[foot], body.targets.feet[foot], body.velocity[foot], now.pitch[foot]
+    R, goal, velocity, one = body.rotation[foot], body.feet[foot], body.velocity[foot], now.pitch[foot]
     level, wanted = now.level[foot], now.axes[0]
     v = edge_velocity(body, foot, now.on_edge[foot])
     angle = one[POSITION]

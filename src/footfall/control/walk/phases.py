@@ -59,7 +59,7 @@ def begin_walk(walk, time):
     for k in range(2):
         see_level_place(walk, k)
     now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
-    now.slope[0], now.slope[1] = slope_under(body.motion.rotation, 0, 1)
+    now.slope[0], now.slope[1] = slope_under(body.rotation, 0, 1)
     now.width[0] = math.hypot(body.place[0, 0] - body.place[1, 0], body.place[0, 1] - body.place[1, 1])
     now.heading[0] = now.headings[0] = now.headings[1] = math.atan2(now.trunk[1, 0], now.trunk[0, 0])
     plan_dcm(walk)
@@ -107,7 +107,7 @@ def lift(walk, time):
     now.swinging[0], now.stumbled[0] = 1, 0
     for r in range(3):
         for c in range(3):
-            now.lifted[r, c] = walk.body.motion.rotation[foot, r, c]
+            now.lifted[r, c] = walk.body.rotation[foot, r, c]
     if now.on_edge[foot] != 0:
         lift_from_edge(walk, foot)
     else:

@@ -10,8 +10,8 @@ import numpy as np
 from footfall.control.body.biped import Biped
 from footfall.control.inside import EpisodeLog, empty_log
 from footfall.control.senses import Senses, no_senses
+from footfall.control.walk.soles import SoleBody, body_on_soles
 from footfall.control.walk.stature import Stature
-from footfall.control.whole_body.on_soles import WholeBody, whole_body
 from footfall.gait.dcm import DcmPlan, empty_plan
 from footfall.gait.footsteps import FootstepPlan
 from footfall.gait.swing import Swing, empty_swing
@@ -112,7 +112,7 @@ class Walker(NamedTuple):
     """All that a walk works with."""
 
     senses: Senses
-    body: WholeBody
+    body: SoleBody
     gait: Gait
     now: Progress
     log: EpisodeLog
@@ -135,7 +135,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
     limited = model.jnt_limited[joints].astype(bool)
     return Walker(
         senses=no_senses(),
-        body=whole_body(
+        body=body_on_soles(
             biped,
             FRICTION_USED * friction,
             held.leg,

@@ -22,6 +22,7 @@ from footfall.control.walk.goals import lead_com, lead_posture, lead_standing_fe
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
 from footfall.control.walk.heel_off import lead_edges, see_level_place, take_edges
 from footfall.control.walk.phases import all_taken, begin_walk, change_phase, moving_foot, step_of
+from footfall.control.walk.soles import see_body, solve_standing
 from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, make_walker
 from footfall.control.walk.stature import (
     DRAG,
@@ -37,7 +38,6 @@ from footfall.control.walk.stature import (
     unit_of,
     width_for,
 )
-from footfall.control.whole_body.on_soles import see_body, solve_body
 from footfall.errors import ControllerError, warn
 from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
 from footfall.gait.swing import POSITION
@@ -101,7 +101,7 @@ class Walking(Inside):
 @inlined
 def walk_tick(walk, time, ctrl):
     """Write the controls for this instant; 0."""
-    senses, body, gait, now = walk.senses, walk.body, walk.gait, walk.now
+    senses, body, gait, now, problem = walk.senses, walk.body, walk.gait, walk.now, walk.body.problem
     see_body(senses, body)
     feel_trunk(walk)
     if not now.begun[0]:
@@ -121,7 +121,7 @@ def walk_tick(walk, time, ctrl):
     for c in range(2):
         now.dcm[c] = body.com[c] + body.com_velocity[c] / now.dcm_plan.omega
     lead_com(walk, time, standing)
-    feet = lead_standing_feet(walk, time)
+    lead_standing_feet(walk, time)
     if now.swinging[0]:
         time_step(walk, time, step_of(gait, now.step[0]), standing)
         feel_obstacle(walk, time, foot)
@@ -129,8 +129,8 @@ def walk_tick(walk, time, ctrl):
     lead_posture(walk)
     take_edges(walk)
     for i in range(ctrl.size):
-        body.limits.least_torque[i], body.limits.most_torque[i] = torque_range(gait.drives, i, senses.qpos, senses.qvel)
-    if not solve_body(body, feet):
+        problem.least_torque[i], problem.most_torque[i] = torque_range(gait.drives, i, senses.qpos, senses.qvel)
+    if not solve_standing(body):
         see_episode(walk.log, time, UNSOLVED, 1.0)
     elif body.linkage.sprung:
         damp_springs(body, senses.qvel, gait.dt)

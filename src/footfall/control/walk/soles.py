@@ -1,19 +1,10 @@
-"""Whole-body control: joint torques that come nearest to wanted accelerations with forces the ground can give.
-
-The unknowns are the accelerations of the driven joints and the wrench of the ground on each standing sole. The
-equations of motion of what is not driven (u, the floating base) are solved for its acceleration, so they hold exactly:
-
-    M_u q'' + h_u = J_u^T w
-    tau = M_a q'' + h_a - J_a^T w        (a, the driven joints; within the limits of the motors)
-
-Wrenches are taken in the frame of the sole, where the limits of friction, pressure and pull do not change with time.
-"""
+"""The whole-body problem of a biped on two soles: what it weighs, what the soles bear, and how the state enters."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +12,18 @@ from footfall.compiled import inlined
 from footfall.control.body.biped import NARROW, Biped, Sole
 from footfall.control.body.linkage import Linkage, own_copy, reduce_motion, solve_linkage
 from footfall.control.contact_forces import friction_pyramid
-from footfall.control.senses import Tree, dense_inertia, rotation_of, translation, tree_of
-from footfall.control.whole_body.problem import Dynamics, Limits, Targets, assemble, empty_problem
-from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
+from footfall.control.senses import rotation_of, translation, tree_of
+from footfall.control.whole_body import (
+    COM,
+    CONTACTS,
+    TURN,
+    Motion,
+    WholeBody,
+    no_motion,
+    see_motion,
+    solve_body,
+    whole_body,
+)
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
@@ -42,7 +42,7 @@ PASSIVE = 0.01
 
 # Weights of accelerations, of which only the ratios matter: feet that stand before the centre of mass, that before its
 # height and swinging feet, these before what is left. Rotations are taken at an arm, in legs.
-STANCE, COM, HEIGHT, SWING = 1000.0, 100.0, 30.0, 30.0
+STANCE, CENTRE, HEIGHT, SWING = 1000.0, 100.0, 30.0, 30.0
 #: Weights of rotations times the square of the leg: feet (in parts of their weight), roll and pitch of the trunk, its
 #: heading, and joints.
 FOOT_TURN, TRUNK, HEADING, POSTURE = 1.85, 18.5, 0.92, 0.0092
@@ -54,7 +54,7 @@ class Soles(NamedTuple):
     """The two feet, left and right, as plates under a trunk. Constant."""
 
     trunk: int  # body with the free joint
-    body: np.ndarray  # (2,) of each foot
+    trunk_axes: np.ndarray  # (3, 3) rows: its axes that point forward, left and up at home, in its frame
     centre: np.ndarray  # (2, 3) m, origin of the sole's frame in the body's frame
     rotation: np.ndarray  # (2, 3, 3) axes of the sole's frame in the body's frame
     half_length: np.ndarray  # (2,) m
@@ -64,89 +64,96 @@ class Soles(NamedTuple):
     edges: np.ndarray  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, sole and toes' edge
     leg: np.ndarray  # (2,) m
     points: np.ndarray  # (2, 2) first contact point, and the one after the last
-    tree: Tree  # with the soles as contact points
 
 
-class WholeBody(NamedTuple):
-    """What the whole-body problem is about: where everything is, what is wanted, and what was found."""
+class WrenchLimits(NamedTuple):
+    """How the limits of wrenches follow from friction, on the heel's edge, the sole and the toes' edge."""
 
-    mass: float  # kg
-    gravity: np.ndarray  # (3,) m/s2
+    frictionless: np.ndarray  # (2, 3, L, 6) rows without friction
+    by_friction: np.ndarray  # (2, 3, L, 6) what they gain per friction coefficient
+    friction: np.ndarray  # (2,) the coefficients that the limits of the problem are for now
+    edge: np.ndarray  # (2,) and what they are for: -1 the heel's edge, 0 the sole, 1 the toes' edge
+
+
+class SoleBody(NamedTuple):
+    """A biped and its whole-body problem, of which some arrays are named here, too."""
+
+    problem: WholeBody  # in base and motors where there are loops, else in all coordinates
     soles: Soles
     linkage: Linkage
-    whole: Dynamics  # of all coordinates, where there are loops
+    whole: Motion  # of all coordinates, where there are loops
     motors: np.ndarray  # (nu,) their degrees of freedom among all
-    motion: Dynamics  # of base and motors where there are loops, else of all coordinates
     place: np.ndarray  # (2, 3) m, of the soles' middles
-    velocity: np.ndarray  # (2, 6) m/s and rad/s
-    com: np.ndarray  # (3,) m
-    com_velocity: np.ndarray  # (3,) m/s
-    targets: Targets
+    rotation: np.ndarray  # (2, 3, 3) columns: axes of the soles, world frame
+    frames: np.ndarray  # (2, 3, 3) rows: axes in which the wrenches are taken
+    velocity: np.ndarray  # (2, 6) m/s and rad/s, of the problem
+    com: np.ndarray  # (3,) m, of the problem
+    com_velocity: np.ndarray  # (3,) m/s, of the problem
+    feet: np.ndarray  # (2, 6) m/s2 and rad/s2, wanted of the soles' middles, of the problem
+    limits: WrenchLimits
     swing_weight: np.ndarray  # (6,) of the acceleration of a foot that swings
     stance_weight: np.ndarray  # (6,) of one that stands
     posture_weight: float  # of a joint's acceleration
     com_weight: float  # of the centre of mass, horizontally
     heading_weight: float  # of the trunk's turning about the vertical
-    limits: Limits
-    standing: np.ndarray  # (2,) the feet that stand, first the one that does alone
-    alone: Any  # problem of one foot
-    both: Any  # problem of two
-    torque: np.ndarray  # (nu,) N m, found; those of before where there is no solution
-    acceleration: np.ndarray  # (nu,) rad/s2, of the motors, found
-    wrench: np.ndarray  # (2, 6) N and N m, found, sole's frame
+    torque: np.ndarray  # (nu,) N m, found, of the problem
+    acceleration: np.ndarray  # (nu,) rad/s2, of the motors, found, of the problem
 
 
-def whole_body(
+def body_on_soles(
     biped: Biped, friction: float, leg: float, *, margin: float, least_load: float, edges: bool = False
-) -> WholeBody:
+) -> SoleBody:
     """Room for the problem of a robot.
 
     ``friction`` is the coefficient to keep to, ``leg`` (m) the length of a leg; pressure centres keep ``margin`` (m)
     from the edge of the sole, and a standing foot is pressed on the ground by at least ``least_load`` (N). With
     ``edges``, feet may stand on the edge at their heel or toes.
     """
-    model, robot = biped.robot.model, biped.robot
-    nv, nu, loops = model.nv, model.nu, len(biped.linkage.rows)
+    robot, loops, base = biped.robot, len(biped.linkage.rows), np.arange(6)
     weigh = _accelerations(biped, leg)
-    limits = _limits(biped, friction, margin=margin, least_load=least_load, edges=edges)
-    force = WRENCH / robot.weight**2
+    limits = _limits(biped, friction, margin=margin, edges=edges)
+    bodies = [sole.body for sole in biped.soles]
+    problem = whole_body(
+        robot,
+        tree_of(robot.model, biped.trunk, bodies),
+        np.array(bodies),
+        6 + np.arange(len(biped.motors)) if loops else biped.motors,
+        base,
+        limits.frictionless[:, 1] + friction * limits.by_friction[:, 1],
+        coordinates=len(biped.linkage.dofs) if loops else None,
+        least_load=least_load,
+    )
+    whole = no_motion(robot.model.nv if loops else 0, len(problem.wanted))
+    for motion in (whole, problem.motion) if loops else (problem.motion,):
+        motion.rows[TURN:CONTACTS, TURN:CONTACTS] = biped.facing.T @ biped.home_trunk
+    problem.weight[COM:TURN] = weigh.com, weigh.com, HEIGHT
+    problem.weight[TURN:CONTACTS] = weigh.trunk
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
-    return WholeBody(
-        mass=float(robot.mass),
-        gravity=np.array(model.opt.gravity),
+    problem.force_weight[:] = WRENCH / robot.weight**2 * np.array([1.0, 1.0, LOADING, *[1.0 / arm**2] * 3])
+    problem.load[:] = MOST_LOAD * robot.weight
+    problem.bearing[:] = 1
+    problem.least_torque[:], problem.most_torque[:] = -biped.torque, biped.torque
+    return SoleBody(
+        problem=problem,
         soles=soles_of(biped),
         linkage=own_copy(biped.linkage),
-        whole=no_motion(nv if loops else 0, biped.motors),
+        whole=whole,
         motors=biped.motors,
-        motion=no_motion(6 + nu, np.arange(6, 6 + nu)) if loops else no_motion(nv, biped.motors),
         place=np.zeros((2, 3)),
-        velocity=np.zeros((2, 6)),
-        com=np.zeros(3),
-        com_velocity=np.zeros(3),
-        targets=Targets(
-            feet=np.zeros((2, 6)),
-            trunk=np.zeros(3),
-            trunk_axes=biped.facing.T @ biped.home_trunk,
-            com=np.zeros(3),
-            joints=np.zeros(nu),
-            feet_weight=np.zeros((2, 6)),
-            trunk_weight=weigh.trunk,
-            com_weight=np.array([weigh.com, weigh.com, HEIGHT]),
-            joint_weight=np.zeros(nu),
-            wrench_weight=np.array([force, force, LOADING * force, *[force / arm**2] * 3]),
-        ),
+        rotation=np.zeros((2, 3, 3)),
+        frames=np.zeros((2, 3, 3)),
+        velocity=problem.velocity,
+        com=problem.com,
+        com_velocity=problem.com_velocity,
+        feet=problem.wanted[CONTACTS:].reshape(2, 6),
+        limits=limits,
         swing_weight=weigh.swing,
         stance_weight=weigh.stance,
         posture_weight=float(POSTURE * leg**2),
         com_weight=weigh.com,
         heading_weight=float(weigh.trunk[2]),
-        limits=limits,
-        standing=np.array([0, 1]),
-        alone=empty_problem(nu, 1, limits.wrench.shape[1]),
-        both=empty_problem(nu, 2, limits.wrench.shape[1]),
-        torque=np.zeros(nu),
-        acceleration=np.zeros(nu),
-        wrench=np.zeros((2, 6)),
+        torque=problem.torque,
+        acceleration=problem.acceleration,
     )
 
 
@@ -164,7 +171,7 @@ def _accelerations(biped: Biped, leg: float) -> _Accelerations:
     turning = FOOT_TURN * leg**2
     swing, stance = (own * np.array([1.0, 1.0, 1.0, turning, turning, turning]) for own in (SWING, STANCE))
     trunk = leg**2 * np.array([TRUNK, TRUNK, HEADING])
-    com = COM
+    com = CENTRE
     if biped.point:
         swing[3:], stance[3:] = 0.0, 0.0
         com *= PASSIVE
@@ -182,58 +189,29 @@ def _accelerations(biped: Biped, leg: float) -> _Accelerations:
     return _Accelerations(swing, stance, trunk, com)
 
 
-def _limits(biped: Biped, friction: float, *, margin: float, least_load: float, edges: bool) -> Limits:
-    """What torques and wrenches must obey, on the heel's edge, the whole sole and the toes' edge."""
+def _limits(biped: Biped, friction: float, *, margin: float, edges: bool) -> WrenchLimits:
+    """What wrenches must obey, on the heel's edge, the whole sole and the toes' edge."""
     on = [one for sole in biped.soles for one in ((_edge(sole, -1), sole, _edge(sole, 1)) if edges else (sole,) * 3)]
-    none, one, rows = (
-        _equally_long([wrench_rows(sole, mu, margin) for sole in on]).reshape(2, 3, -1, 6)
-        for mu in (0.0, 1.0, friction)
+    none, one = (
+        _equally_long([wrench_rows(sole, mu, margin) for sole in on]).reshape(2, 3, -1, 6) for mu in (0.0, 1.0)
     )
-    return Limits(
-        least_torque=-biped.torque,
-        most_torque=biped.torque.copy(),
-        wrench=rows[:, 1].copy(),
-        frictionless=none,
-        by_friction=one - none,
-        friction=np.full(2, float(friction)),
-        edge=np.zeros(2, dtype=np.int64),
-        least_load=float(least_load),
-        load=np.full(2, MOST_LOAD * biped.robot.weight),
-    )
-
-
-def no_motion(size: int, driven: np.ndarray) -> Dynamics:
-    """Room for the dynamics in ``size`` coordinates, of which motors move those ``driven``.
-
-    Joints that neither a motor nor a loop moves are taken to stay as they are.
-    """
-    return Dynamics(
-        inertia=np.zeros((size, size)),
-        bias=np.zeros(size),
-        driven=driven,
-        free=np.arange(6),
-        jacobian=np.zeros((2, 6, size)),
-        drift=np.zeros((2, 6)),
-        rotation=np.zeros((2, 3, 3)),
-    )
+    return WrenchLimits(none, one - none, np.full(2, float(friction)), np.zeros(2, dtype=np.int64))
 
 
 def soles_of(biped: Biped) -> Soles:
     """The soles of a biped as arrays."""
-    model, soles = biped.robot.model, biped.soles
+    soles = biped.soles
+    own = {
+        name: np.array([getattr(sole, name) for sole in soles])
+        for name in ("centre", "rotation", "half_length", "half_width", "radius", "leg")
+    }
     return Soles(
+        **own,
         trunk=int(biped.trunk),
-        body=np.array([sole.body for sole in soles]),
-        centre=np.array([sole.centre for sole in soles]),
-        rotation=np.array([sole.rotation for sole in soles]),
-        half_length=np.array([sole.half_length for sole in soles]),
-        half_width=np.array([sole.half_width for sole in soles]),
-        radius=np.array([sole.radius for sole in soles]),
+        trunk_axes=biped.facing.T @ biped.home_trunk,
         point=int(biped.point),
         edges=np.array([[_edge_middle(sole, -1), (0.0, 0.0), _edge_middle(sole, 1)] for sole in soles]),
-        leg=np.array([sole.leg for sole in soles]),
         points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
-        tree=tree_of(model, biped.trunk, [sole.body for sole in soles]),
     )
 
 
@@ -256,13 +234,28 @@ def _edge(sole: Sole, end: int) -> Sole:
 
 
 @inlined
+def keep_to_friction(body, foot, friction, edge):
+    """Let the wrench of a foot keep to another friction coefficient, and to what it stands on: -1 the heel's edge, 0
+    the sole, 1 the toes' edge.
+    """
+    limits, rows = body.limits, body.problem.limits
+    if friction != limits.friction[foot] or edge != limits.edge[foot]:
+        limits.friction[foot], limits.edge[foot] = friction, edge
+        none, gain = limits.frictionless[foot, 1 + edge], limits.by_friction[foot, 1 + edge]
+        for r in range(rows.shape[1]):
+            for c in range(6):
+                rows[foot, r, c] = none[r, c] + friction * gain[r, c]
+
+
+@inlined
 def see_body(senses, body):
     """Read the state: where the soles are and how everything moves."""
-    soles, linkage = body.soles, body.linkage
-    motion = body.whole if linkage.drift.size else body.motion
-    dense_inertia(senses, motion.inertia)
+    soles, linkage, problem = body.soles, body.linkage, body.problem
+    motion = body.whole if linkage.drift.size else problem.motion
+    see_motion(senses, problem, motion)
     for k in range(2):
-        at, turned = senses.xpos[soles.body[k]], senses.xmat[soles.body[k]]
+        foot, first = problem.body[k], CONTACTS + 6 * k
+        at, turned = senses.xpos[foot], senses.xmat[foot]
         for r in range(3):
             body.place[k, r] = at[r]
             for c in range(3):
@@ -273,56 +266,25 @@ def see_body(senses, body):
                 else:
                     for i in range(3):
                         value += turned[3 * r + i] * soles.rotation[k, i, c]
-                body.motion.rotation[k, r, c] = value
+                body.rotation[k, r, c] = body.frames[k, c, r] = value
         body.place[k, 2] -= soles.radius[k]
-        J, v, drift = motion.jacobian[k], body.velocity[k], motion.drift[k]
-        translation(senses, soles.tree, soles.body[k], k, body.place[k], J[:3], v[:3], drift[:3])
-        rotation_of(senses, soles.tree, soles.body[k], k, J[3:], v[3:], drift[3:])
-    for j in range(motion.bias.size):
-        motion.bias[j] = senses.qfrc_bias[j] - senses.qfrc_passive[j]
-    for c in range(3):
-        body.com[c] = senses.subtree_com[soles.trunk, c]
-        # The base's three translations carry the whole robot: their rows of M are its mass times the Jacobian of com.
-        value = 0.0
-        for j in range(motion.bias.size):
-            value += motion.inertia[c, j] * senses.qvel[j]
-        body.com_velocity[c] = value / body.mass
+        J, v, drift = motion.rows[first : first + 6], body.velocity[k], motion.drift[first : first + 6]
+        translation(senses, problem.tree, foot, k, body.place[k], J[:3], v[:3], drift[:3])
+        rotation_of(senses, problem.tree, foot, k, J[3:], v[3:], drift[3:])
     if linkage.drift.size:
         solve_linkage(senses, linkage)
-        reduce_motion(linkage, motion, body.motion)
+        reduce_motion(linkage, motion, problem.motion)
 
 
 @inlined
-def solve_body(body, feet):
-    """Write the torques that come nearest to the targets, with the first ``feet`` of ``standing`` on the ground.
-
-    False if there is no solution; then torques and wrenches are those of before.
-    """
-    targets = body.targets
+def solve_standing(body):
+    """Write the torques that come nearest to what is wanted; feet that bear stand, the others swing."""
+    problem = body.problem
     for k in range(2):
+        weight = body.stance_weight if problem.bearing[k] else body.swing_weight
         for c in range(6):
-            targets.feet_weight[k, c] = body.swing_weight[c]
-    for s in range(feet):
-        for c in range(6):
-            targets.feet_weight[body.standing[s], c] = body.stance_weight[c]
-    problem = body.alone if feet == 1 else body.both
-    if not assemble(body.motion, body.mass, body.standing, targets, body.limits, problem):
-        return False
-    if solve_quadratic_program(problem.program, problem.work) != SOLVED:
-        return False
-    x, C, nu = problem.work.x, problem.program.C, body.torque.size
-    for k in range(nu):
-        value = problem.torque_bias[k]
-        for j in range(x.size):
-            value += C[k, j] * x[j]
-        body.torque[k], body.acceleration[k] = value, x[k]
-    for k in range(2):
-        for c in range(6):
-            body.wrench[k, c] = 0.0
-    for s in range(feet):
-        for c in range(6):
-            body.wrench[body.standing[s], c] = x[nu + 6 * s + c]
-    return True
+            problem.weight[CONTACTS + 6 * k + c] = weight[c]
+    return solve_body(problem, body.frames)
 
 
 def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:

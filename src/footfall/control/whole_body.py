@@ -1,0 +1,357 @@
+"""Whole-body control: joint torques that come nearest to wanted accelerations with forces the ground can give.
+
+The unknowns are the accelerations of the driven joints (d), the forces f of the contacts that bear, and, where motors
+push the root from outside, their wrench w. The equations of motion of what is not driven (u) are solved for its
+acceleration, so they hold exactly; torques of the driven joints follow and keep within their limits:
+
+    M_u q'' + h_u = J_u^T f + w
+    tau = M_d q'' + h_d - J_d^T f
+
+A contact is a point, whose force has three components, or a sole, whose wrench has six. They are taken in the frame of
+the contact, where the limits of friction, pressure and pull do not change with time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.control.senses import Tree, com_motion, dense_inertia
+from footfall.robot import Robot
+from footfall.robot.model import FREE, SLIDE
+from footfall.solve.dense import cholesky
+from footfall.solve.quadratic_program import (
+    SOLVED,
+    UNBOUNDED,
+    ActiveSet,
+    QuadraticProgram,
+    active_set,
+    empty_program,
+    solve_quadratic_program,
+)
+
+#: Pivot of the root's inertia, as a share of its largest, below which it has none.
+SINGULAR = 1e-12
+#: Rows of the tasks: the centre of mass, the turning of the root, then the contacts.
+COM, TURN, CONTACTS = 0, 3, 6
+
+
+class Motion(NamedTuple):
+    """The equations of motion, M q'' + h, and the accelerations of the tasks, rows q'' + drift."""
+
+    inertia: np.ndarray  # (nv, nv)
+    bias: np.ndarray  # (nv,) N m
+    rows: np.ndarray  # (R, nv)
+    drift: np.ndarray  # (R,) m/s2 and rad/s2
+
+
+class WholeBody(NamedTuple):
+    """What the problem is about: where everything is, what is wanted, and what was found. R is 6 + K size."""
+
+    size: int  # components of the force of a contact: 3 of a point, 6 of a sole
+    body: np.ndarray  # (K,) of each contact
+    tree: Tree  # with these bodies
+    driven: np.ndarray  # (nd,) degrees of freedom with a motor
+    free: np.ndarray  # (nu,) those of the root
+    helpers: np.ndarray  # (nv, nh) generalised force per control of each motor on the root
+    slide_dofs: np.ndarray  # (k,) degrees of freedom that shift the root
+    slides: np.ndarray  # (k, 3) their directions, world frame
+    gravity: np.ndarray  # (3,) m/s2
+    motion: Motion
+    com: np.ndarray  # (3,) m
+    com_velocity: np.ndarray  # (3,) m/s
+    velocity: np.ndarray  # (K, size) m/s and rad/s, of the contacts, world frame
+    wanted: np.ndarray  # (R,) m/s2 and rad/s2, that the tasks shall have
+    weight: np.ndarray  # (R,)
+    joint_wanted: np.ndarray  # (nd,) rad/s2
+    joint_weight: np.ndarray  # (nd,)
+    force_weight: np.ndarray  # (size,) what forces cost, per N^2 and (N m)^2
+    help_weight: np.ndarray  # (6,) what the wrench on the root costs, the same
+    least_torque: np.ndarray  # (nd,) N m, that motors can give now
+    most_torque: np.ndarray  # (nd,) N m
+    limits: np.ndarray  # (K, L, size) rows whose product with the force of a contact is >= 0
+    least_load: float  # N, normal force of a contact that bears
+    load: np.ndarray  # (K,) N, the largest
+    bearing: np.ndarray  # (K,) 1 where a contact may bear a force
+    bears: np.ndarray  # (K,) scratch: the numbers of these
+    spread: np.ndarray  # (nv, K size) scratch: generalised forces of these, per component of their forces
+    program: QuadraticProgram  # rows of C are torques, then the limits of the forces
+    work: ActiveSet
+    torque_bias: np.ndarray  # (nd,) scratch: torque = (first rows of C) x + torque_bias
+    three: np.ndarray  # (3, n) scratch: a task by the unknowns
+    three_wanted: np.ndarray  # (3,) scratch
+    answer: np.ndarray  # (nu, n + 1) scratch: the root's acceleration per unknown, and without any
+    factor: np.ndarray  # (nu, nu) scratch
+    block: np.ndarray  # (nu, nu) scratch
+    torque: np.ndarray  # (nd,) N m, found; as everything found, that of before where there is no solution
+    acceleration: np.ndarray  # (nd,) rad/s2, found
+    force: np.ndarray  # (K, size) N and N m, frame of the contact, found
+    help: np.ndarray  # (6,) N and N m, of the motors on the root, found
+
+
+def no_motion(nv: int, rows: int) -> Motion:
+    """Room for the motion in ``nv`` coordinates, the tasks but the turning of the root still to be written."""
+    motion = Motion(np.zeros((nv, nv)), np.zeros(nv), np.zeros((rows, nv)), np.zeros(rows))
+    if nv >= CONTACTS:
+        motion.rows[TURN:CONTACTS, TURN:CONTACTS] = np.eye(3)
+    return motion
+
+
+def whole_body(
+    robot: Robot,
+    tree: Tree,
+    body: np.ndarray,
+    driven: np.ndarray,
+    free: np.ndarray,
+    limits: np.ndarray,
+    *,
+    coordinates: int | None = None,
+    least_load: float = 0.0,
+) -> WholeBody:
+    """Room for the problem of a robot with contacts on these bodies (K,), whose forces obey ``limits`` (K, L, size).
+
+    The numbers ``driven`` and ``free`` are those of its coordinates, or of the ``coordinates`` that it is reduced to.
+    """
+    nv = robot.model.nv if coordinates is None else coordinates
+    slide_dofs, slides = _root_slides(robot.model)
+    helpers = np.ascontiguousarray(_root_map(robot)[:nv])
+    (K, per_contact, size), nd, nu = limits.shape, len(driven), len(free)
+    tasks, n, m = CONTACTS + K * size, nd + K * size + helpers.shape[1], nd + K * per_contact
+    return WholeBody(
+        size=size,
+        body=body.astype(np.int64),
+        tree=tree,
+        driven=driven.astype(np.int64),
+        free=free.astype(np.int64),
+        helpers=helpers,
+        slide_dofs=slide_dofs,
+        slides=slides,
+        gravity=np.array(robot.gravity, dtype=float),
+        motion=no_motion(nv, tasks),
+        **{name: np.zeros(tasks) for name in ("wanted", "weight")},
+        **{name: np.zeros(3) for name in ("com", "com_velocity", "three_wanted")},
+        **{name: np.zeros((K, size)) for name in ("velocity", "force")},
+        **{name: np.zeros(nd) for name in ("joint_wanted", "joint_weight", "torque", "acceleration", "torque_bias")},
+        **{name: np.zeros(nd) for name in ("least_torque", "most_torque")},
+        force_weight=np.zeros(size),
+        help_weight=np.zeros(6),
+        limits=limits.copy(),
+        least_load=float(least_load),
+        load=np.full(K, UNBOUNDED),
+        bearing=np.zeros(K, dtype=np.int64),
+        bears=np.zeros(K, dtype=np.int64),
+        spread=np.zeros((nv, K * size)),
+        program=empty_program(n, n, m),
+        work=active_set(n, n, m),
+        three=np.zeros((3, n)),
+        answer=np.zeros((nu, n + 1)),
+        factor=np.zeros((nu, nu)),
+        block=np.zeros((nu, nu)),
+        help=np.zeros(6),
+    )
+
+
+def _root_slides(model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Degrees of freedom that shift the root, and their directions (k, 3), world frame."""
+    dofs, axes = [], []
+    for j in range(model.njnt):
+        if model.body_parentid[model.jnt_bodyid[j]] == 0 and model.jnt_type[j] in (FREE, SLIDE):
+            free = model.jnt_type[j] == FREE
+            axes += list(np.eye(3)) if free else [model.jnt_axis[j]]
+            dofs += [int(model.jnt_dofadr[j]) + k for k in range(3 if free else 1)]
+    return np.array(dofs, dtype=np.int64), np.array(axes, dtype=float).reshape(-1, 3)
+
+
+def _root_map(robot: Robot) -> np.ndarray:
+    """(nv, k) generalised force per control of each motor on the root."""
+    model, motors = robot.model, np.flatnonzero(robot.root_motors)
+    columns = np.zeros((model.nv, len(motors)))
+    for k, i in enumerate(motors):
+        joint = int(model.actuator_trnid[i, 0])
+        first, parts = int(model.jnt_dofadr[joint]), 6 if model.jnt_type[joint] == FREE else 1
+        columns[first : first + parts, k] = model.actuator_gear[i, :parts] * model.actuator_gainprm[i, 0]
+    return columns
+
+
+@inlined
+def see_motion(senses, body, motion):
+    """Write the equations of motion, and the centre of mass with its task."""
+    tree, drift = body.tree, motion.drift
+    dense_inertia(senses, motion.inertia)
+    com_motion(senses, tree, motion.rows, body.com_velocity)
+    for j in range(motion.bias.size):
+        motion.bias[j] = senses.qfrc_bias[j] - senses.qfrc_passive[j]
+    for c in range(3):
+        body.com[c], drift[COM + c] = senses.subtree_com[tree.root, c], 0.0
+    for k in range(body.slide_dofs.size):
+        # A slide of the root carries the whole robot: its row of the equations of motion is that of the mass.
+        along, way = body.slides[k], senses.qfrc_bias[body.slide_dofs[k]] / tree.mass
+        way += along[0] * body.gravity[0] + along[1] * body.gravity[1] + along[2] * body.gravity[2]
+        for c in range(3):
+            drift[COM + c] += along[c] * way
+
+
+@inlined
+def solve_body(body, frames):
+    """Write torques, forces and help that come nearest to what is wanted; false if there are none.
+
+    ``frames`` (K, 3, 3) are those of the contacts, rows tangent, tangent, normal.
+    """
+    program, work, bears = body.program, body.work, body.bears
+    count = 0
+    for k in range(body.bearing.size):
+        if body.bearing[k]:
+            bears[count] = k
+            count += 1
+    nd, forces = body.driven.size, body.size * count
+    n = nd + forces + body.helpers.shape[1]
+    program.shape[0], program.shape[1], program.shape[2] = n, n, nd + body.limits.shape[1] * count
+    spread_forces(body, count, frames)
+    if not answer_of_root(body, forces):
+        return False
+    add_tasks(body, forces)
+    write_torque_rows(body, forces)
+    write_limits(body, count)
+    if solve_quadratic_program(program, work) != SOLVED:
+        return False
+    x = work.x
+    for k in range(nd):
+        value = body.torque_bias[k]
+        for j in range(n):
+            value += program.C[k, j] * x[j]
+        body.torque[k], body.acceleration[k] = value, x[k]
+    for k in range(body.bearing.size):
+        for c in range(body.size):
+            body.force[k, c] = 0.0
+    for k in range(count):
+        for c in range(body.size):
+            body.force[bears[k], c] = x[nd + body.size * k + c]
+    for k in range(body.helpers.shape[1]):
+        body.help[k] = x[nd + forces + k]
+    return True
+
+
+@inlined
+def spread_forces(body, count, frames):
+    """Write the generalised forces of the contacts that bear, per component of their forces."""
+    rows, spread = body.motion.rows, body.spread
+    for k in range(count):
+        frame = frames[body.bears[k]]
+        for half in range(body.size // 3):
+            first, at = CONTACTS + body.size * body.bears[k] + 3 * half, body.size * k + 3 * half
+            for j in range(spread.shape[0]):
+                x, y, z = rows[first, j], rows[first + 1, j], rows[first + 2, j]
+                for c in range(3):
+                    spread[j, at + c] = x * frame[c, 0] + y * frame[c, 1] + z * frame[c, 2]
+
+
+@inlined
+def answer_of_root(body, forces):
+    """Find the root's acceleration by the joints', by each force and by help. False if it has no inertia."""
+    M, driven, free, answer, L = body.motion.inertia, body.driven, body.free, body.answer, body.factor
+    nd, nu, last = driven.size, free.size, body.program.shape[0] + 1
+    for i in range(nu):
+        own, u = answer[i], free[i]
+        for j in range(nu):
+            body.block[i, j] = M[u, free[j]]
+        for k in range(nd):
+            own[k] = -M[u, driven[k]]
+        for k in range(forces):
+            own[nd + k] = body.spread[u, k]
+        for k in range(body.helpers.shape[1]):
+            own[nd + forces + k] = body.helpers[u, k]
+        own[last - 1] = -body.motion.bias[u]
+    if not cholesky(body.block, nu, SINGULAR, L):
+        return False
+    for i in range(nu):  # all columns at once: L y = b, then L^T x = y
+        for k in range(i):
+            for j in range(last):
+                answer[i, j] -= L[i, k] * answer[k, j]
+        for j in range(last):
+            answer[i, j] *= L[i, i]
+    for i in range(nu - 1, -1, -1):
+        for k in range(i + 1, nu):
+            for j in range(last):
+                answer[i, j] -= L[k, i] * answer[k, j]
+        for j in range(last):
+            answer[i, j] *= L[i, i]
+    return True
+
+
+@inlined
+def joint_row(body, row, target):
+    """Write a row (nv,) of joint space as one of the unknowns; returns what is there at x = 0."""
+    answer, n, rest = body.answer, body.program.shape[0], 0.0
+    for j in range(n):
+        target[j] = 0.0
+    for i in range(body.free.size):
+        share = row[body.free[i]]
+        rest += share * answer[i, n]
+        for j in range(n):
+            target[j] += share * answer[i, j]
+    for k in range(body.driven.size):
+        target[k] += row[body.driven[k]]
+    return rest
+
+
+@inlined
+def add_tasks(body, forces):
+    """Write H and f: the squares of what tasks and joints miss, and of forces; of three rows at a time, for then H is
+    read and written once for them.
+    """
+    H, f, A, wanted, motion = body.program.H, body.program.f, body.three, body.three_wanted, body.motion
+    nd, n = body.driven.size, body.program.shape[0]
+    for i in range(n):
+        f[i] = 0.0
+        for j in range(i + 1):
+            H[i, j] = 0.0
+    for first in range(0, body.wanted.size, 3):
+        for r in range(3):
+            rest = joint_row(body, motion.rows[first + r], A[r])
+            wanted[r] = body.wanted[first + r] - motion.drift[first + r] - rest
+        x, y, z = body.weight[first], body.weight[first + 1], body.weight[first + 2]
+        for i in range(n):
+            a, b, c = x * A[0, i], y * A[1, i], z * A[2, i]
+            f[i] -= a * wanted[0] + b * wanted[1] + c * wanted[2]
+            for j in range(i + 1):
+                H[i, j] += a * A[0, j] + b * A[1, j] + c * A[2, j]
+    for k in range(nd):
+        H[k, k] += body.joint_weight[k]
+        f[k] -= body.joint_weight[k] * body.joint_wanted[k]
+    for k in range(n - nd):
+        H[nd + k, nd + k] += body.force_weight[k % body.size] if k < forces else body.help_weight[k - forces]
+
+
+@inlined
+def write_torque_rows(body, forces):
+    """The torques by the unknowns, within the limits of the motors; unknowns themselves have no bounds yet."""
+    C, lower, upper, motion = body.program.C, body.program.lower, body.program.upper, body.motion
+    nd, n = body.driven.size, body.program.shape[0]
+    for i in range(n):
+        lower[i], upper[i] = -UNBOUNDED, UNBOUNDED
+    for k in range(nd):
+        d = body.driven[k]
+        bias = motion.bias[d] + joint_row(body, motion.inertia[d], C[k])
+        for i in range(forces):
+            C[k, nd + i] -= body.spread[d, i]
+        body.torque_bias[k] = bias
+        lower[n + k], upper[n + k] = body.least_torque[k] - bias, body.most_torque[k] - bias
+
+
+@inlined
+def write_limits(body, count):
+    """Friction and pressure as rows, the load of each contact as bounds."""
+    C, lower, upper = body.program.C, body.program.lower, body.program.upper
+    nd, n, size, row = body.driven.size, body.program.shape[0], body.size, body.driven.size
+    for k in range(count):
+        first, own = nd + size * k, body.limits[body.bears[k]]
+        for r in range(own.shape[0]):
+            for c in range(size):
+                C[row, first + c] = own[r, c]
+            lower[n + row], upper[n + row] = 0.0, UNBOUNDED
+            row += 1
+        lower[first + 2] = body.least_load
+        upper[first + 2] = max(body.load[body.bears[k]], 2.0 * body.least_load)

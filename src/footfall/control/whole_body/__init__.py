@@ -1,1 +1,0 @@
-"""Whole-body control: torques that come nearest to wanted accelerations, by a quadratic program."""
