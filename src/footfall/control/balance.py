@@ -25,11 +25,10 @@ from footfall.compiled import inlined, kernel
 from footfall.control.base import State, check_numbers
 from footfall.control.body.stance import Size, actuated_dofs, giving_springs, loop_rows, size_of
 from footfall.control.contact_forces import (
-    CompiledPlaces,
     Contact,
     ContactPlaces,
     ForceProblem,
-    compiled_places,
+    contact_places,
     distribute,
     force_problem,
     place_contacts,
@@ -262,7 +261,7 @@ class Balancer(NamedTuple):
     trunk: int  # body whose orientation is kept
     gains: Gains
     drives: Drives
-    contacts: CompiledPlaces
+    contacts: ContactPlaces
     wanted: Wanted
     problem: ForceProblem
     question: ForceProblem  # whether the robot could stand at its reference
@@ -554,20 +553,23 @@ class Balancing(Inside):
         if not model.nu:
             raise ControllerError(f"balance: {robot.name} has no motors")
         driving = drives(robot, "balance")
-        places = ContactPlaces(robot, ground, options.contacts)
-        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), places.body)
-        size = size_of(robot, places.count)
+        places = contact_places(robot, ground, options.contacts)
+        count, bodies = len(places.position), [*robot.point_body.tolist(), *places.body.tolist()]
+        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), bodies)
+        size = size_of(robot, count)
         floor = least_force(size) if options.floor is None else options.floor
-        friction = places.friction(ground.dynamic_friction if options.friction is None else options.friction)
+        usual = ground.dynamic_friction if options.friction is None else options.friction
+        others = [usual if one.friction is None else one.friction for one in options.contacts]
+        friction = np.array([usual] * places.feet + others)
         weights = (options.alpha1, options.alpha2, options.alpha3)
         problem, question = (
-            force_problem(places.count, friction, sides=options.sides, minimum=floor, weights=weights) for _ in range(2)
+            force_problem(count, friction, sides=options.sides, minimum=floor, weights=weights) for _ in range(2)
         )
         own = gains(options, size)
         self.loops = Loops(robot, np.logical_or.reduce(tree.moves))
         self._robot = robot
         shapes = {
-            "commanded_force": ((places.count, 3), "N"),
+            "commanded_force": ((count, 3), "N"),
             "desired_wrench": ((6,), "N, N m"),
             "missed_wrench": ((6,), "N, N m"),
             "com_error": ((3,), "m"),
@@ -581,7 +583,7 @@ class Balancing(Inside):
             trunk=_trunk(robot, options.trunk, tree.root),
             gains=own,
             drives=driving,
-            contacts=compiled_places(places, ground),
+            contacts=places,
             wanted=Wanted(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros(3)),
             problem=problem,
             question=question,

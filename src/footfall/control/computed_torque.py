@@ -20,20 +20,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from footfall.arguments import public
-from footfall.compiled import ByReference, kernel
 from footfall.control.base import State, check_numbers
-from footfall.engine.bridge import (
-    mj_com_pos,
-    mj_com_vel,
-    mj_full_m,
-    mj_jac,
-    mj_jac_dot,
-    mj_kinematics,
-    mj_make_m,
-    mj_passive,
-    mj_rne,
-    pointer_to,
-)
 from footfall.errors import ControllerError
 from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
 from footfall.ground import Ground
@@ -41,7 +28,6 @@ from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import motor_scale, torque_limits
 from footfall.solve.contacts import OPEN
-from footfall.solve.dense import cholesky, cholesky_solve
 
 if TYPE_CHECKING:
     from footfall.gait.polynomial import PolynomialGait
@@ -158,6 +144,10 @@ class Follower:
         self._saturated = some
 
 
+#: Least over largest pivot of the base's constraints above which they determine its motion.
+REGULAR = 1e-4
+
+
 class ConstrainedDynamics:
     """A robot at one instant, the feet with ``load`` held: (27)-(37)."""
 
@@ -167,6 +157,9 @@ class ConstrainedDynamics:
         actuated = actuated_coordinates(robot)[1]
         free = np.setdiff1d(np.arange(robot.model.nv), actuated)
         self.actuated, self.free = _view(actuated), _view(free)
+        nv, nu = robot.model.nv, robot.model.nu
+        self.inertia, self.bias, self._basis = np.zeros((nv, nv)), np.zeros(nv), np.zeros((nv, nu))
+        self._basis[self.actuated] = np.eye(nu)
         self._held: dict[bytes, _Held] = {}
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
@@ -178,49 +171,63 @@ class ConstrainedDynamics:
         """
         model, data = self.model, self.data
         data.qpos[:], data.qvel[:] = qpos, qvel
-        held = self._holding(load > 0.0)
-        self.share = np.sqrt(load[held.foot])
-        if held.one_body is not None and hold(held.one_body):
-            found = held.one_body.named
-            self.inertia, self.jacobian, self.bias = found.inertia, found.jacobian, found.bias
-            self.moves, self.follows, self.turning = found.basis, found.follows, found.turning
-            return
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
-        self.inertia = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, self.inertia)
-        self.jacobian = held.jacobian
+        held = self._holding(load > 0.0)
+        self.share, self.jacobian, rates = np.sqrt(load[held.foot]), held.jacobian, held.rates
         for body, local, at, rows in held.points:
             np.matmul(data.xmat[body].reshape(3, 3), local, out=at)
             at += data.xpos[body]
-            mujoco.mj_jac(model, data, rows, None, at, body)
-        motions = self._by_singular_values()
-        self.moves = motions.basis
+            mujoco.mj_jac(model, data, held.jacobian[rows], None, at, body)
+        motions = (self._by_base() if held.one_body else None) or self._by_singular_values()
+        self.moves, self.follows = motions.basis, motions.follows
         metric = self.moves.T @ self.inertia
         data.qvel[:] = self.moves @ dposv(metric @ self.moves, metric @ data.qvel)[1]
         mujoco.mj_comVel(model, data)
-        for (body, _, at, _), rows in zip(held.points, held.rates_of, strict=True):
-            mujoco.mj_jacDot(model, data, rows, None, at, body)
-        self.turning = motions.inverse @ -(held.rates @ data.qvel)  # N of (35)
-        self.follows = None
+        for body, _, at, rows in held.points:
+            mujoco.mj_jacDot(model, data, rates[rows], None, at, body)
+        self.turning = motions.inverse @ -(rates @ data.qvel)  # N of (35)
         mujoco.mj_passive(model, data)
-        self.bias = np.zeros(model.nv)
         mujoco.mj_rne(model, data, 0, self.bias)
         self.bias -= data.qfrc_passive
 
     def _holding(self, carries: np.ndarray) -> _Held:
-        """What holding those feet that carry needs, made once."""
-        key = carries.tobytes()
+        """The contact points of those feet that carry, with room for their constraints, made once."""
+        key, robot = carries.tobytes(), self.robot
         if key not in self._held:
-            self._held[key] = _hold(self.robot, carries, self.data)
+            own = np.flatnonzero(carries[robot.point_foot])
+            jacobian, rates = np.zeros((2, 3 * len(own), robot.model.nv))
+            points = [
+                (int(robot.point_body[p]), robot.point_position[p], np.zeros(3), slice(3 * i, 3 * i + 3))
+                for i, p in enumerate(own)
+            ]
+            one_body = len(set(robot.point_body[own].tolist())) == 1
+            self._held[key] = _Held(np.repeat(robot.point_foot[own], 3), jacobian, rates, points, one_body)
         return self._held[key]
+
+    def _by_base(self) -> _Motions | None:
+        """The motions that hold points of one body: whatever the joints do, the base can follow, (34).
+
+        None where the constraints of the base are near singular, as with points of a robot in space that lie on a line.
+        """
+        base = self.jacobian[:, self.free]
+        factor, inverse, failed = dposv(base.T @ base, base.T)
+        pivots = factor.diagonal()
+        if failed or pivots.min() < REGULAR * pivots.max():
+            return None
+        follows = -inverse @ self.jacobian[:, self.actuated]
+        self._basis[self.free] = follows
+        whole = np.zeros((self.model.nv, inverse.shape[1]))
+        whole[self.free] = inverse
+        return _Motions(self._basis, whole, follows)
 
     def _by_singular_values(self) -> _Motions:
         """The motions that hold points of several bodies, which may contradict the joints, or none."""
         left, size, right = np.linalg.svd(self.jacobian)
         rank = int((size > RANK * size.max(initial=0.0)).sum())
-        return _Motions(right[rank:].T, right[:rank].T @ (left[:, :rank].T / size[:rank, None]))
+        return _Motions(right[rank:].T, right[:rank].T @ (left[:, :rank].T / size[:rank, None]), None)
 
     def torques(self, wanted: np.ndarray) -> np.ndarray:
         """Joint torques (nu,) for joint accelerations ``wanted``."""
@@ -253,217 +260,28 @@ class ConstrainedDynamics:
         return acceleration
 
 
-class _Motions(NamedTuple):
-    """Motions that hold the feet, n of them, by R rows of constraints."""
-
-    basis: np.ndarray  # (nv, n)
-    inverse: np.ndarray  # (nv, R) of the constraints: a motion that meets velocities of the rows
-
-
 class _Held(NamedTuple):
     """Contact points of feet that carry, with room for their R rows of constraints."""
 
     foot: np.ndarray  # (R,) number of its foot
     jacobian: np.ndarray  # (R, nv)
     rates: np.ndarray  # (R, nv) of the Jacobian, 1/s
-    points: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # body, place on it, place in the world, rows
-    rates_of: list[np.ndarray]  # rows of the rates by point
-    one_body: ByReference | None  # the same for compiled code, where all points are of one body
+    points: list[tuple[int, np.ndarray, np.ndarray, slice]]  # body, place on it, place in the world, rows
+    one_body: bool
 
 
-def _hold(robot: Robot, carries: np.ndarray, data: mujoco.MjData) -> _Held:
-    carrying = np.flatnonzero(carries[robot.point_foot])
-    jacobian, rates = np.zeros((2, 3 * len(carrying), robot.model.nv))
-    rows = [slice(3 * i, 3 * i + 3) for i in range(len(carrying))]
-    bodies = [int(body) for body in robot.point_body[carrying]]
-    one_body = None
-    if len(set(bodies)) == 1:
-        actuated = np.array(actuated_coordinates(robot)[1])
-        free = np.setdiff1d(np.arange(robot.model.nv), actuated)
-        one_body = ByReference(make_held(data, bodies[0], robot.point_position[carrying], free, actuated))
-    return _Held(
-        np.repeat(robot.point_foot[carrying], 3),
-        jacobian,
-        rates,
-        [
-            (body, np.asarray(robot.point_position[p], dtype=float), np.zeros(3), jacobian[row])
-            for body, p, row in zip(bodies, carrying, rows, strict=True)
-        ],
-        [rates[row] for row in rows],
-        one_body,
-    )
+class _Motions(NamedTuple):
+    """Motions that hold the feet, n of them, by R rows of constraints."""
+
+    basis: np.ndarray  # (nv, n)
+    inverse: np.ndarray  # (nv, R) of the constraints: a motion that meets velocities of the rows
+    follows: np.ndarray | None  # (nf, nu) how the base follows the joints, where the points are of one body
 
 
 def _view(indices: np.ndarray) -> np.ndarray | slice:
     """Indices that follow each other as a slice, which copies nothing."""
     whole = len(indices) > 0 and bool((np.diff(indices) == 1).all())
     return slice(int(indices[0]), int(indices[-1]) + 1) if whole else indices
-
-
-#: Least over largest pivot of the base's constraints above which they determine its motion.
-REGULAR = 1e-4
-
-
-class Held(NamedTuple):
-    """Points of one body that shall not move, R rows of constraints, and what follows for the nf base coordinates."""
-
-    model: int  # MuJoCo's, by their addresses
-    data: int
-    body: int
-    local: np.ndarray  # (P, 3) m, the points in the body's frame
-    at: np.ndarray  # (3,) m, where one of them is
-    free: np.ndarray  # (nf,) coordinates without motors
-    actuated: np.ndarray  # (nu,)
-    xpos: np.ndarray  # (3,) of the body
-    xmat: np.ndarray  # (9,)
-    qvel: np.ndarray  # (nv,) in: any, out: with the points at rest
-    passive: np.ndarray  # (nv,)
-    inertia: np.ndarray  # (nv, nv)
-    jacobian: np.ndarray  # (R, nv)
-    rates: np.ndarray  # (R, nv) of the Jacobian, 1/s
-    basis: np.ndarray  # (nv, nu) of motions that hold the points, the joints' rows ones
-    inverse: np.ndarray  # (nv, R) of the constraints, the joints' rows zeros
-    follows: np.ndarray  # (nf, nu) how the base follows the joints
-    turning: np.ndarray  # (nv,) N of (35)
-    bias: np.ndarray  # (nv,)
-    gram: np.ndarray  # (n, n), n the larger of nf and nu
-    factor: np.ndarray  # (n, n)
-    moved: np.ndarray  # (nv, nu)
-    row: np.ndarray  # (max of n and R,)
-
-
-def make_held(data: mujoco.MjData, body: int, local: np.ndarray, free: np.ndarray, actuated: np.ndarray) -> Held:
-    """Room to hold these points (P, 3), m in the frame of a body."""
-    model = data.model
-    nv, rows, most = model.nv, 3 * len(local), max(len(free), len(actuated))
-    basis = np.zeros((nv, len(actuated)))
-    basis[actuated] = np.eye(len(actuated))
-    return Held(
-        model=model._address,
-        data=data._address,
-        body=body,
-        local=np.array(local, dtype=float),
-        at=np.zeros(3),
-        free=free,
-        actuated=actuated,
-        xpos=data.xpos[body],
-        xmat=data.xmat[body],
-        qvel=data.qvel,
-        passive=data.qfrc_passive,
-        inertia=np.zeros((nv, nv)),
-        jacobian=np.zeros((rows, nv)),
-        rates=np.zeros((rows, nv)),
-        basis=basis,
-        inverse=np.zeros((nv, rows)),
-        follows=np.zeros((len(free), len(actuated))),
-        turning=np.zeros(nv),
-        bias=np.zeros(nv),
-        gram=np.zeros((most, most)),
-        factor=np.zeros((most, most)),
-        moved=np.zeros((nv, len(actuated))),
-        row=np.zeros(max(most, rows)),
-    )
-
-
-@kernel
-def hold(held):
-    """Compute them for the state in MuJoCo's data: whatever the joints do, the base can follow, Bravo 2021, (34).
-
-    False where the constraints of the base are near singular, as with points of a robot in space that lie on a line.
-    """
-    model, data, body = held.model, held.data, held.body
-    nf, nu, nv, rows = held.free.size, held.actuated.size, held.qvel.size, len(held.jacobian)
-    mj_kinematics(model, data)
-    mj_com_pos(model, data)
-    mj_make_m(model, data)
-    mj_full_m(model, data, pointer_to(held.inertia))
-    for p in range(len(held.local)):
-        _place(held, p)
-        mj_jac(model, data, pointer_to(held.jacobian[3 * p]), 0, pointer_to(held.at), body)
-    for i in range(nf):
-        for j in range(i + 1):
-            value = 0.0
-            for r in range(rows):
-                value += held.jacobian[r, held.free[i]] * held.jacobian[r, held.free[j]]
-            held.gram[i, j] = value
-    if not cholesky(held.gram, nf, 0.0, held.factor):
-        return False
-    least, largest = held.factor[0, 0], held.factor[0, 0]  # inverse pivots
-    for i in range(nf):
-        least, largest = min(least, held.factor[i, i]), max(largest, held.factor[i, i])
-    if least < REGULAR * largest:
-        return False
-    for r in range(rows):
-        for i in range(nf):
-            held.row[i] = held.jacobian[r, held.free[i]]
-        cholesky_solve(held.factor, nf, held.row)
-        for i in range(nf):
-            held.inverse[held.free[i], r] = held.row[i]
-    for i in range(nf):
-        for j in range(nu):
-            value = 0.0
-            for r in range(rows):
-                value -= held.inverse[held.free[i], r] * held.jacobian[r, held.actuated[j]]
-            held.follows[i, j] = value
-            held.basis[held.free[i], j] = value
-    _bring_to_rest(held)
-    mj_com_vel(model, data)
-    for p in range(len(held.local)):
-        _place(held, p)
-        mj_jac_dot(model, data, pointer_to(held.rates[3 * p]), 0, pointer_to(held.at), body)
-    for r in range(rows):
-        value = 0.0
-        for i in range(nv):
-            value -= held.rates[r, i] * held.qvel[i]
-        held.row[r] = value
-    for i in range(nv):
-        value = 0.0
-        for r in range(rows):
-            value += held.inverse[i, r] * held.row[r]
-        held.turning[i] = value
-    mj_passive(model, data)
-    mj_rne(model, data, 0, pointer_to(held.bias))
-    for i in range(nv):
-        held.bias[i] -= held.passive[i]
-    return True
-
-
-@kernel
-def _place(held, p):
-    """Where a point is."""
-    for i in range(3):
-        held.at[i] = held.xpos[i]
-        for j in range(3):
-            held.at[i] += held.xmat[3 * i + j] * held.local[p, j]
-
-
-@kernel
-def _bring_to_rest(held):
-    """The velocity after a plastic impact with the points held (22)."""
-    nu, nv = held.actuated.size, held.qvel.size
-    for i in range(nv):
-        for j in range(nu):
-            value = 0.0
-            for k in range(nv):
-                value += held.inertia[i, k] * held.basis[k, j]
-            held.moved[i, j] = value
-    for i in range(nu):
-        for j in range(i + 1):
-            value = 0.0
-            for k in range(nv):
-                value += held.basis[k, i] * held.moved[k, j]
-            held.gram[i, j] = value
-        value = 0.0
-        for k in range(nv):
-            value += held.moved[k, i] * held.qvel[k]
-        held.row[i] = value
-    cholesky(held.gram, nu, 0.0, held.factor)
-    cholesky_solve(held.factor, nu, held.row)
-    for i in range(nv):
-        value = 0.0
-        for j in range(nu):
-            value += held.basis[i, j] * held.row[j]
-        held.qvel[i] = value
 
 
 @public

@@ -47,35 +47,8 @@ class Contact:
     friction: float | None = None
 
 
-class ContactPlaces:
+class ContactPlaces(NamedTuple):
     """The places of all contact points: those of the feet, whose frames the ground gives, then the others."""
-
-    def __init__(self, robot: Robot, ground: Ground, contacts: Sequence[Contact]) -> None:
-        names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
-        self.feet, self.count = robot.point_count, robot.point_count + len(contacts)
-        self.body = [int(b) for b in robot.point_body]
-        self.contacts = tuple(contacts)
-        self.position, self.frames = np.zeros((self.count, 3)), np.zeros((self.count, 3, 3))
-        self.frames[: self.feet] = ground.frame(np.zeros(3))
-        for i, contact in enumerate(contacts, self.feet):
-            if contact.body not in names:
-                raise ControllerError(
-                    f"contact: no body is called '{contact.body}': {did_you_mean(contact.body, names)}"
-                )
-            size = float(np.linalg.norm(contact.normal))
-            if not (np.isfinite(size) and size > 0.0):
-                raise ControllerError(f"contact on {contact.body}: its normal {contact.normal} is not a direction")
-            self.body.append(int(robot.model.body(contact.body).id))
-            tangent_frame(*(float(x) / size for x in contact.normal), self.frames[i])
-
-    def friction(self, usual: float) -> np.ndarray:
-        """(P,) coefficient of each point."""
-        own = [usual if contact.friction is None else contact.friction for contact in self.contacts]
-        return np.array([usual] * self.feet + own)
-
-
-class CompiledPlaces(NamedTuple):
-    """The places of all contact points as compiled code reads and writes them."""
 
     feet: int  # points of the feet
     level: int  # 1 where the ground is one plane, so that frames stay as they are
@@ -89,21 +62,31 @@ class CompiledPlaces(NamedTuple):
     arms: np.ndarray  # (P, 3) m, from the centre of mass
 
 
-def compiled_places(places: ContactPlaces, ground: Ground) -> CompiledPlaces:
-    """The places where a robot may push, for compiled code."""
+def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = ()) -> ContactPlaces:
+    """The places where a robot may push: its feet, and further ``contacts``."""
+    names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
+    feet, count = robot.point_count, robot.point_count + len(contacts)
+    frames = np.zeros((count, 3, 3))
+    frames[:feet] = ground.frame(np.zeros(3))
+    for frame, contact in zip(frames[feet:], contacts, strict=True):
+        if contact.body not in names:
+            raise ControllerError(f"contact: no body is called '{contact.body}': {did_you_mean(contact.body, names)}")
+        size = float(np.linalg.norm(contact.normal))
+        if not (np.isfinite(size) and size > 0.0):
+            raise ControllerError(f"contact on {contact.body}: its normal {contact.normal} is not a direction")
+        tangent_frame(*(float(x) / size for x in contact.normal), frame)
     surface, shape, table = ground.compiled()
-    others = places.contacts
-    return CompiledPlaces(
-        feet=places.feet,
+    return ContactPlaces(
+        feet=feet,
         level=int(ground.flat),
         surface=surface,
         shape=np.array(shape),
         table=np.array(table),
-        body=np.array(places.body[places.feet :], dtype=np.int64),
-        point=np.array([one.point for one in others], dtype=float).reshape(-1, 3),
-        position=places.position,
-        frames=places.frames,
-        arms=np.zeros((places.count, 3)),
+        body=np.array([robot.model.body(one.body).id for one in contacts], dtype=np.int64),
+        point=np.array([one.point for one in contacts], dtype=float).reshape(-1, 3),
+        position=np.zeros((count, 3)),
+        frames=frames,
+        arms=np.zeros((count, 3)),
     )
 
 
@@ -163,7 +146,11 @@ def force_problem(
     minimum: float = 4.0,
     weights: tuple[float, float, float] = (1.0, 1e-3, 1e-6),
 ) -> ForceProblem:
-    """Room for the forces of ``count`` points; see :class:`ContactForces`."""
+    """Room for the forces of ``count`` points.
+
+    ``friction`` is one number or one per point, ``minimum`` (N) the least normal force, ``weights`` the a1, a2, a3 of
+    (18).
+    """
     if count < 1:
         raise ControllerError("a force distribution needs at least one contact point")
     if not (math.isfinite(minimum) and minimum >= 0.0):
@@ -188,10 +175,9 @@ def force_problem(
 
 
 class ContactForces:
-    """The force distribution for P contact points, for controllers in Python.
+    """The force distribution for P contact points, for controllers in Python; options as of :func:`force_problem`.
 
-    ``friction`` is one number or one per point, ``minimum`` (N) the least normal force, ``weights`` the a1, a2, a3 of
-    (18). After :meth:`distribute`:
+    After :meth:`distribute`:
 
     Attributes:
         force: (P, 3) N, world frame, of the ground on the robot.
@@ -200,16 +186,8 @@ class ContactForces:
         time: s, that the solution took.
     """
 
-    def __init__(
-        self,
-        count: int,
-        friction: float | np.ndarray,
-        *,
-        sides: int = 4,
-        minimum: float = 4.0,
-        weights: tuple[float, float, float] = (1.0, 1e-3, 1e-6),
-    ) -> None:
-        problem = force_problem(count, friction, sides=sides, minimum=minimum, weights=weights)
+    def __init__(self, count: int, friction: float | np.ndarray, **options: Any) -> None:
+        problem = force_problem(count, friction, **options)
         self._place = ByReference(problem)
         self.force, self.missed = problem.force, problem.missed
         self.solved, self.time = False, 0.0

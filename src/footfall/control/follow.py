@@ -19,13 +19,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers
-from footfall.control.contact_forces import (
-    CompiledPlaces,
-    ContactPlaces,
-    compiled_places,
-    friction_pyramid,
-    place_contacts,
-)
+from footfall.control.contact_forces import ContactPlaces, contact_places, friction_pyramid, place_contacts
 from footfall.control.follow_reference import MotionReference, MotionTable, StanceTable, moment_at
 from footfall.control.inside import (
     KIND,
@@ -67,7 +61,7 @@ class Follower(NamedTuple):
     senses: Senses
     signals: np.ndarray  # errors of joints, root, tilt and centre of mass, then commanded forces
     body: WholeBody
-    contacts: CompiledPlaces
+    contacts: ContactPlaces
     table: MotionTable
     stances: StanceTable
     sizes: Sizes
@@ -392,7 +386,6 @@ class Following(Inside):
         friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
         driving = drives(robot, "follow")
         body = body_on_points(robot, driving, friction)
-        places = ContactPlaces(robot, ground, ())
         sizes = self._sizes(robot, ground)
         helping = np.array([1.0, 1.0, 1.0, *[(HELP_ARM * sizes.height) ** -2] * 3])
         body.force_weight[:] = FORCE_WEIGHT / sizes.weight**2
@@ -412,7 +405,7 @@ class Following(Inside):
             senses=no_senses(),
             signals=np.zeros(joints + 7 + 3 * P),
             body=body,
-            contacts=compiled_places(places, ground),
+            contacts=contact_places(robot, ground),
             table=self._reference.table,
             stances=self._reference.stances,
             sizes=sizes,

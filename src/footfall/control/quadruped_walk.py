@@ -19,10 +19,9 @@ from footfall.compiled import inlined
 from footfall.control.base import check_numbers, check_steps
 from footfall.control.body.stance import size_of
 from footfall.control.contact_forces import (
-    CompiledPlaces,
     ContactPlaces,
     ForceProblem,
-    compiled_places,
+    contact_places,
     distribute,
     force_problem,
     place_contacts,
@@ -144,7 +143,7 @@ class QuadrupedWalker(NamedTuple):
     robot: FourLegs
     tree: Tree
     drives: Drives
-    contacts: CompiledPlaces
+    contacts: ContactPlaces
     gait: QuadrupedGait
     now: Now
     forces: ForceProblem
@@ -535,8 +534,7 @@ class QuadrupedWalking(Inside):
         model = robot.model
         driving = drives(robot, "quadruped-walk")
         check_shape(robot)
-        places = ContactPlaces(robot, ground, ())
-        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), places.body)
+        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), list(robot.point_body))
         legs = _four_legs(robot, driving.dof, tree)
         check_strength(robot, driving, legs.leg, legs.point)
         walker = QuadrupedWalker(
@@ -545,7 +543,7 @@ class QuadrupedWalking(Inside):
             robot=legs,
             tree=tree,
             drives=driving,
-            contacts=compiled_places(places, ground),
+            contacts=contact_places(robot, ground),
             gait=_gait(options, robot, legs, dt),
             now=not_begun(),
             forces=force_problem(
