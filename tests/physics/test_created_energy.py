@@ -38,3 +38,39 @@ def test_falls_pushes_and_motors_are_reasons(law):
 def test_more_steps_than_a_record_can_hold_are_refused():
     with pytest.raises(ff.FootfallError, match=r"1e\+12 samples of \d+ bytes"):
         ff.Simulation("ball").start().step(n=10**12)
+
+
+def light_leg(law) -> ff.Simulation:
+    """A trunk on a foot of 9 g that strikes the ground, under a law too stiff for its step."""
+    sole = '<geom type="box" size=".1 .05 .01" mass=".009"/>'
+    foot = f'<body name="foot" pos="0 0 -.2"><joint name="ankle" axis="0 1 0"/>{sole}'
+    trunk = f'<freejoint/><geom type="box" size=".1 .1 .1" mass="5" contype="0" conaffinity="0"/>{foot}</body>'
+    model = f'<mujoco><worldbody><body name="trunk" pos="0 0 .5">{trunk}</body></worldbody></mujoco>'
+    return ff.Simulation(ff.load_robot(mujoco.MjSpec.from_string(model)), law=law, dt=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:.* is unstable in steps of")
+def test_a_run_a_world_and_worlds_end_in_the_step_that_creates_energy():
+    sim = light_leg(ff.law("spring-damper", k=1e8, c=1e3))
+    thrown = {"qvel": np.array([0.0, 0.0, -2.0, 0.0, 1.0, 0.0, 5.0])}
+    with pytest.warns(ff.FootfallWarning, match="energy from nowhere: the step at"):
+        rec = sim.run(0.5, **thrown)
+    world = sim.start(**thrown)
+    with pytest.warns(ff.FootfallWarning, match="energy from nowhere: the step at"):
+        for _ in range(500):
+            world.step()
+    worlds = ff.Worlds(sim, 2, fall=0.0, **thrown)
+    worlds.step(n=500)
+    assert rec.failure == world.failure and rec.failure.cause == "energy" and rec.failure.joint == "ankle"
+    assert world.status == 4 and list(worlds.status) == [4, 4]
+    assert worlds.failure[1].cause == "energy" and worlds.failure[1].time == pytest.approx(rec.failure.time, abs=1e-9)
+    assert ff.measure.energy(rec).kinetic.max() < 10.0 * (ff.measure.energy(rec).kinetic[0] + sim.robot.weight)
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one", "many"])
+def test_a_blow_and_a_motor_within_one_step_are_reasons(many):
+    sim = ff.Simulation("ball", law="time-stepping")
+    blow = ff.Push(sim.robot.root, force=(2e5, 0.0, 0.0), duration=sim.dt)
+    start = ff.Worlds(sim, 2, pushes=[blow], fall=0.0) if many else sim.start(pushes=[blow])
+    start.step(n=3)
+    assert not np.any(start.status) and np.all(np.asarray(start.qvel)[..., 0] > 50.0)

@@ -50,11 +50,14 @@ from footfall.engine.tape import (
 from footfall.solve.dense import copy
 
 # How a run of the loop ends.
-DONE, DIVERGED, NO_GROUND, STOPPED, MUJOCO_ERROR = 0, 1, 2, 3, 5
+DONE, DIVERGED, NO_GROUND, STOPPED, CREATES, MUJOCO_ERROR = 0, 1, 2, 3, 4, 5
 #: The run pauses: more points have come near the ground than it has places for.
 TOO_SMALL = 6
 #: Acceleration (m/s2 or rad/s2) beyond which a run has diverged.
 RUNAWAY = 1e8
+#: Times the energy that a robot can have for a reason, beyond which it comes from nowhere: what laws and integrators
+#: add by the length of their steps is a part of that energy, not a multiple.
+CREATED = 10.0
 #: Steps between two readings of the clock, which cost 25 ns each.
 LOOK_EVERY = 8
 
@@ -71,6 +74,7 @@ class Plan(NamedTuple):
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
     damped: int  # joints have damping, which acts on the velocity at the end of the step
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
+    energy: float  # J, weight times size of the robot, and what all pushes give
     total: int  # steps
     control: int  # 0 nothing, 1 a Python function, 2 a compiled one
     control_every: int  # steps
@@ -197,6 +201,43 @@ def runaway(world, outcome):
 
 
 @inlined
+def creates_energy(world, dt, reasons, outcome):
+    """Whether a step of ``dt`` (s) ends with more than ``CREATED`` times the energy before it and the ``reasons`` (J).
+
+    Energies are those of the diagonal of the inertia at home. The dof with most of it is the one concerned.
+    """
+    before, after, most = 0.0, 0.0, 0.0
+    for j in range(world.qvel.size):
+        end = world.qvel[j] + dt * world.qacc[j]
+        own = 0.5 * world.dof_M0[j] * end * end
+        before += 0.5 * world.dof_M0[j] * world.qvel[j] * world.qvel[j]
+        after += own
+        if own > most:
+            most, outcome[CONCERNED] = own, j
+    return after > CREATED * (before + reasons)
+
+
+@inlined
+def driven(world, force, dt):
+    """J, work in a step of joint forces on the velocities at its end, taken as positive."""
+    work = 0.0
+    for j in range(force.size):
+        work += abs(dt * force[j] * (world.qvel[j] + dt * world.qacc[j]))
+    return work
+
+
+@inlined
+def judge(world, plan, outcome):
+    """How an evaluation ended: well, unless accelerations or energies are beyond all bounds."""
+    end, dt = runaway(world, outcome), plan.dt
+    if end == DONE and creates_energy(world, dt, plan.energy, outcome):
+        motors = driven(world, world.qfrc_actuator, dt) + driven(world, world.qfrc_passive, dt)
+        if creates_energy(world, dt, plan.energy + motors, outcome):
+            return CREATES
+    return end
+
+
+@inlined
 def evaluate(loop, step, act):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
@@ -209,7 +250,7 @@ def evaluate(loop, step, act):
     outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, loop.laws, constrained)
     if lacks_room(points):
         outcome[STATUS] = max(1, outcome[STATUS])
-    return runaway(world, outcome)
+    return judge(world, conditions.plan, outcome)
 
 
 def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
@@ -293,7 +334,7 @@ def take_steps(loop, first, last):
             if stage == 0:
                 hold_forces(points, contacts, held)
                 status = outcome[STATUS]
-                if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
+                if (end == DONE and step % plan.record_every == 0) or end in (DIVERGED, CREATES):
                     begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
             if end != DONE:
                 outcome[END] = end

@@ -75,6 +75,7 @@ class World(NamedTuple):
     xmat: np.ndarray
     xipos: np.ndarray
     damping: np.ndarray  # (nv,) N s/m or N m s/rad, of joints
+    dof_M0: np.ndarray  # (nv,) kg or kg m2, diagonal of the inertia at home
     actuator_force: np.ndarray
     servos: Servos
 

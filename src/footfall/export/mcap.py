@@ -52,7 +52,7 @@ def body_entities(rec: Record) -> list[dict[str, Any]]:
 def ground_entity(rec: Record) -> dict[str, Any]:
     """The ground around what happened."""
     reach = float(np.abs(rec.position[..., :2]).max(initial=0.0))
-    vertices, faces = rec.ground.mesh(min(2.0 * reach + 4.0 * scales(rec).size, 20.0))
+    vertices, faces = rec.ground.mesh(min(2.0 * reach + 4.0 * scales(rec.robot).size, 20.0))
     surface = {
         "pose": UNMOVED,
         "points": _points(vertices),
@@ -82,7 +82,7 @@ def transforms(rec: Record, k: int) -> list[dict[str, Any]]:
 
 def arrows(rec: Record, k: int) -> dict[str, Any]:
     """An arrow for the force on every point in sample ``k``, coloured by mode; it replaces the last sample's."""
-    scale = LENGTH * scales(rec).size / scales(rec).weight
+    scale = LENGTH * scales(rec.robot).size / scales(rec.robot).weight
     found = []
     for force, at, mode in zip(rec.force[k], rec.position[k], rec.mode[k], strict=True):
         size = float(np.linalg.norm(force))

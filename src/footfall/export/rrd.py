@@ -63,7 +63,7 @@ def _scene(rerun: Any, out: Any, rec: Record, rate: float) -> None:
         out.send_columns(
             name, indexes=[time], columns=rerun.Transform3D.columns(translation=position[:, i], quaternion=turn)
         )
-    size = scales(rec)
+    size = scales(rec.robot)
     reach = float(np.abs(rec.position[..., :2]).max(initial=0.0))
     vertices, faces = rec.ground.mesh(min(2.0 * reach + 4.0 * size.size, 20.0))
     color = np.tile(np.array(GROUND_COLOR, dtype=np.uint8), (len(vertices), 1))

@@ -88,18 +88,18 @@ def _of_depth(rec: Record) -> Bounds:
     soles take as long. For several short soles, as under four legs, the length is that of the support. Errors are
     relative to the robot's size.
     """
-    sole = _sole(rec.robot, scales(rec).size)
+    sole = _sole(rec.robot, scales(rec.robot).size)
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
     fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))
-    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest, scales(rec).size)
+    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest, scales(rec.robot).size)
 
 
 def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]:
     """Bounds as parts of one of the robot's scales."""
 
     def bounds(rec: Record) -> Bounds:
-        scale = getattr(scales(rec), name)
+        scale = getattr(scales(rec.robot), name)
         return Bounds(tolerance * scale, limit * scale, scale)
 
     return bounds
@@ -107,7 +107,7 @@ def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]
 
 def _of_normal_energy(rec: Record) -> Bounds:
     """What a step of finite length creates where a point changes from one face of the ground to another is a note."""
-    scale, created = scales(rec).energy, error.normal_energy(rec)
+    scale, created = scales(rec.robot).energy, error.normal_energy(rec)
     late = float(error.error_at_edges(rec)[np.argmax(created)]) if len(rec) else 0.0
     return Bounds(1e-6 * scale, 1e-3 * scale + late, scale)
 
@@ -118,7 +118,7 @@ def _of_momentum(name: str) -> Callable[[Record], Bounds]:
     """
 
     def bounds(rec: Record) -> Bounds:
-        scale = getattr(scales(rec), name)
+        scale = getattr(scales(rec.robot), name)
         return Bounds(1e-5 * scale, 1e-3 * scale if momentum_is_exact(rec) else math.inf, scale)
 
     return bounds
@@ -170,7 +170,7 @@ RULES = (
         "unfelt ground",
         "m",
         ground_in_soles,
-        lambda rec: Bounds(UNFELT * _sole(rec.robot, scales(rec).size), math.inf, scales(rec).size),
+        lambda rec: Bounds(UNFELT * _sole(rec.robot, scales(rec.robot).size), math.inf, scales(rec.robot).size),
         "ground that reaches into a sole between its points, which does not feel it: it may need more (points=)",
     ),
     Rule(

@@ -27,10 +27,11 @@ from footfall.measure.common import (
 from footfall.measure.pressure import cop, margins, overall_cop
 from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
-from footfall.standing import at_home, scratch_data
+from footfall.standing import at_home, point_positions, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
+    from footfall.robot import Robot
     from footfall.robot.foot import Foot
 
 
@@ -49,18 +50,18 @@ class Scales(NamedTuple):
 
 
 @once
-def scales(rec: Record) -> Scales:
-    """Weight, size, energy and speed of the robot; 1 N where there is no gravity."""
-    model = rec.robot.model
-    data = at_home(rec.robot, scratch_data(model))
+def scales(robot: Robot) -> Scales:
+    """Weight, size, energy and speed of a robot; 1 N where there is no gravity."""
+    model = robot.model
+    data = at_home(robot, scratch_data(model))
     moving = np.flatnonzero(moving_bodies(model)[model.geom_bodyid] & (model.geom_rbound > 0))
     at, reach = data.geom_xpos[moving], model.geom_rbound[moving, None]
     box = np.abs(data.geom_xmat[moving].reshape(-1, 3, 3)) @ model.geom_aabb[moving, 3:, None]
     reach = np.minimum(reach, box[..., 0])
-    corners = np.concatenate([at - reach, at + reach, rec.position[:1].reshape(-1, 3), data.xpos[1:]])
+    corners = np.concatenate([at - reach, at + reach, point_positions(robot, data), data.xpos[1:]])
     size = max(float(np.ptp(corners, axis=0).max()), 1e-3)
-    weight = rec.robot.weight or 1.0
-    gravity = weight / rec.robot.mass if rec.robot.mass else 9.81
+    weight = robot.weight or 1.0
+    gravity = weight / robot.mass if robot.mass else 9.81
     return Scales(weight, size, weight * size, math.sqrt(gravity * size))
 
 
@@ -135,7 +136,7 @@ def friction_angle(rec: Record) -> np.ndarray:
     where they land, or rest under a tipping robot), that carry less than 1e-3 of its weight as friction, or that land
     within a period of an event-driven law, whose recorded force is a mean over before, during and after the impact.
     """
-    own = scales(rec)
+    own = scales(rec.robot)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
     size, slow = np.linalg.norm(force, axis=-1), 1e-3 * own.speed
     slides = (rec.mode == SLIDE) & (np.linalg.norm(velocity, axis=-1) > slow) & (size > 1e-3 * own.weight)

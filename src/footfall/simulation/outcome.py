@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from footfall.contact.springs.stable_step import round_down
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.replay import SPEEDS, States, replay
-from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
+from footfall.engine.step import CREATED, CREATES, DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
 from footfall.errors import warn
 from footfall.ground import Ground
@@ -28,9 +29,6 @@ from footfall.version import versions
 
 #: Samples whose contact places are computed at once: some megabytes for a robot of a hundred points.
 AT_ONCE = 500
-#: Times the energy that a robot can have for a reason, beyond which a run has failed; what laws and integrators add by
-#: the length of their steps is a part of that energy, not a multiple.
-CREATED = 10.0
 
 
 def made_recording(
@@ -84,16 +82,15 @@ def created_energy(rec: Recording) -> Failure | None:
 
     Every sample is looked at by the diagonal of the inertia alone; energies are computed only where that is too much.
     """
-    model, scale = rec.robot.model, scales(rec).energy
+    model, reasons = rec.robot.model, energy_at_hand(rec.robot, rec.pushes)
     rough = 0.5 * np.square(rec.qvel) @ model.dof_M0
-    if not len(rec) or rough.max() < CREATED * (rough[0] + scale):
+    if not len(rec) or rough.max() < CREATED * (rough[0] + reasons):
         return None
     found, step = actuation(rec), np.diff(rec.time, append=rec.time[-1:])
     motors = np.cumsum(np.maximum(found.power, 0.0).sum(axis=1) * step)
-    pushes = sum(_energy_of(push, rec) for push in rec.pushes)
     springs = float(np.abs(rec.force[0]).sum(axis=1) @ np.maximum(-rec.gap[0], 0.0))
     fallen = np.maximum(found.potential[0] - found.potential, 0.0)
-    given = found.kinetic[0] + fallen + motors + pushes + springs + scale
+    given = found.kinetic[0] + fallen + motors + springs + reasons
     beyond = np.flatnonzero(found.kinetic > CREATED * given)
     if not beyond.size:
         return None
@@ -106,11 +103,14 @@ def created_energy(rec: Recording) -> Failure | None:
     return Failure(float(rec.time[k]), "energy", "", message)
 
 
-def _energy_of(push: Push, rec: Recording) -> float:
-    """The energy (J) that the impulse of a push gives to a body at rest."""
-    linear, angular = rec.robot.model.body(push.body).invweight0
-    impulse, turn = (push.duration * math.hypot(*one) for one in (push.force, push.torque))
-    return float(0.5 * (impulse**2 * linear + turn**2 * angular))
+def energy_at_hand(robot: Robot, pushes: Iterable[Push]) -> float:
+    """J that a robot can get without motors: its weight times its size, and what pushes give to bodies at rest."""
+    found = scales(robot).energy
+    for push in pushes:
+        linear, angular = robot.model.body(push.body).invweight0
+        impulse, turn = (push.duration * math.hypot(*one) for one in (push.force, push.torque))
+        found += 0.5 * (impulse**2 * linear + turn**2 * angular)
+    return float(found)
 
 
 def warn_if_held_in_the_ground(rec: Recording) -> Recording:
@@ -119,7 +119,7 @@ def warn_if_held_in_the_ground(rec: Recording) -> Recording:
         return rec
     deepest = int(np.argmin(rec.gap[0]))
     depth = -float(rec.gap[0, deepest])
-    if depth > sinking(rec.robot, scales(rec).size):
+    if depth > sinking(rec.robot, scales(rec.robot).size):
         warn(
             f"{rec.robot.name} is held in the world {1e3 * depth:.3g} mm inside the ground, with "
             f"{rec.point_names[deepest]}, and the ground pushes it: lower that, as "
@@ -199,6 +199,17 @@ def other_places(
     return {"position": at, "velocity": velocity, "normal": normal, "gap": gap}
 
 
+def energy_failure(setup: Setup, at: float, dof: int) -> Failure:
+    """Why a world ended whose energy leapt in the step at a time (s), most of it that of a dof."""
+    joint = setup.robot.dof_name(dof)
+    message = (
+        f"energy from nowhere: the step at t = {at:.6g} s ends with more than {CREATED:g} times the energy that "
+        f"{setup.robot.name} had, was given or could fall by, most of it in joint {joint}; "
+        f"try dt <= {round_down(setup.dt / 2)} s for {setup.law}"
+    )
+    return Failure(at, "energy", joint, message)
+
+
 def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
     """Why a world ended, or ``None``; ``outcome`` is (how, step, dof or point or code, law's status)."""
     end, step, index = (int(v) for v in outcome[:3])
@@ -210,6 +221,8 @@ def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
         advice = f"try dt <= {setup.dt / 2:g} s for {setup.law}"
         message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is beyond all bounds; {advice}"
         return Failure(at, "diverged", joint, message)
+    if end == CREATES:
+        return energy_failure(setup, at, index)
     if end == NO_GROUND:
         message = f"the ground has no height (NaN) under contact point {index}, met at t = {at:.6g} s"
         return Failure(at, "ground", "", message)
@@ -239,4 +252,5 @@ def recording_of_world(
         "warnings": [],
     }
     about |= {"wall_time": None, **notes}
-    return made_recording(setup, ground, pushes, failure, arrays, tapes[1], {}, about)
+    rec = made_recording(setup, ground, pushes, failure, arrays, tapes[1], {}, about)
+    return rec if failure is not None else replace(rec, failure=created_energy(rec))

@@ -36,7 +36,13 @@ from footfall.simulation.controls import (
     own_rate,
 )
 from footfall.simulation.first_start import start_compiling
-from footfall.simulation.outcome import created_energy, made_recording, warn_if_held_in_the_ground
+from footfall.simulation.outcome import (
+    created_energy,
+    energy_at_hand,
+    energy_failure,
+    made_recording,
+    warn_if_held_in_the_ground,
+)
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import CONTROLLER, MUJOCO, Live, State, check_fit, check_start, live_arrays
 from footfall.simulation.task import (
@@ -124,6 +130,7 @@ class Run:
         sim, shared, space = self.simulation, self._shared, self.workspace
         signals = shared.law_signals + sum(signal.values.size for signal in self.controls.signals.values())
         plan = shared.plan._replace(
+            energy=energy_at_hand(sim.robot, self.pushes),
             total=self.total,
             control=self.controls.kind,
             control_every=control_every,
@@ -356,6 +363,10 @@ class Run:
             return self.recording(failure)
         if end == step.DIVERGED:
             return self._diverged(at)
+        if end == step.CREATES:
+            failure = energy_failure(self.simulation, self.outcome[STEP] * self.simulation.dt, self.outcome[CONCERNED])
+            warn(str(failure))
+            return self.recording(failure)
         if end == step.NO_GROUND:
             raise self._failed(GroundError, "ground", self._no_ground(at))
         if end == step.MUJOCO_ERROR:

@@ -8,6 +8,7 @@ no run is using. A workspace belongs to one run at a time, so that runs in sever
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -114,6 +115,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         rich=int(of_model.rich),
         damped=int(euler and of_model.damped),
         stages=1 if euler else 4,
+        energy=math.inf,
         total=0,
         control=0,
         control_every=1,

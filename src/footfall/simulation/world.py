@@ -88,7 +88,9 @@ class World(UnderWay):
 
     @property
     def status(self) -> int:
-        """0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 5 an error in MuJoCo; see ``failure``."""
+        """0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 4 energy from nowhere, 5 an error in
+        MuJoCo; see ``failure``.
+        """
         return int(self._run.outcome[END])
 
     @property

@@ -26,8 +26,8 @@ from footfall.simulation.outcome import failure_of, recording_of_world
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import check_memory, multiple, numbers, step_count
-from footfall.simulation.worlds_engine import InWorlds, make_engine, make_plan, signal_count
-from footfall.simulation.worlds_given import Starts, check_worlds, make_inputs, rows, state_of_world
+from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan, signal_count
+from footfall.simulation.worlds_given import Inputs, Starts, check_worlds, make_inputs, rows, state_of_world
 from footfall.standing import FALLEN_HEIGHT
 
 
@@ -134,8 +134,7 @@ class Worlds(UnderWay):
                 inputs = inputs.with_pushes(pushes, which)
             self._starts = starts
             if inputs is not self._inputs:
-                self._inputs = inputs
-                self._engine.give(inputs.arrays)
+                self._take(inputs)
             self._engine.reset(which, starts.rows)
 
     def state(self, world: int) -> State:
@@ -154,8 +153,11 @@ class Worlds(UnderWay):
 
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
         """Replace the pushes, the same for all worlds or a list for each; times count from a world's start."""
-        self._inputs = self._inputs.with_pushes(pushes)
-        self._engine.give(self._inputs.arrays)
+        self._take(self._inputs.with_pushes(pushes))
+
+    def _take(self, inputs: Inputs) -> None:
+        self._inputs, self._plan = inputs, self._plan._replace(energy=energy_of_worlds(inputs))
+        self._engine.give(inputs.arrays)
 
     def step(self, ctrl: ArrayLike | None = None, n: int = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
@@ -291,7 +293,7 @@ class Worlds(UnderWay):
 
     @property
     def status(self) -> np.ndarray:
-        """(W,) 0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 5 fallen."""
+        """(W,) 0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 4 energy from nowhere, 5 fallen."""
         return self._engine.first("outcome")
 
     @property

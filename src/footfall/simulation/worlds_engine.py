@@ -20,6 +20,7 @@ from footfall.engine.worlds.view import Felt, make_view
 from footfall.errors import ControllerError, SimulationError
 from footfall.given_numbers import is_number
 from footfall.simulation.controls import no_control
+from footfall.simulation.outcome import energy_at_hand
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
 from footfall.simulation.worlds_given import Inputs
@@ -125,11 +126,20 @@ def make_plan(inputs: Inputs, fall: float) -> Plan:
         operator=int(solves_contacts(law)),
         bends=int(not all(ground.flat for ground in inputs.grounds)),
         coupled=int(law.coupled),
+        energy=energy_of_worlds(inputs),
         fall=float(fall) * _home_height(sim),
         control=0,
         control_every=1,
         record_every=1,
     )
+
+
+def energy_of_worlds(inputs: Inputs) -> float:
+    """J that any of the worlds can get without motors, the one with the lightest bodies by the hardest pushes."""
+    robot = inputs.setup.robot
+    mass = robot.model.body_mass
+    lightest = float((inputs.arrays.body_mass[:, mass > 0.0] / mass[mass > 0.0]).min(initial=1.0))
+    return max(energy_at_hand(robot, one) for one in inputs.pushes) / lightest
 
 
 def _home_height(simulation: Setup) -> float:

@@ -35,6 +35,7 @@ class Tree(NamedTuple):
     qpos_spring: Vector  # (nq,)
     dof_bodyid: Ints  # (nv,)
     dof_armature: Vector  # (nv,) kg or kg m2
+    dof_M0: Vector  # (nv,) kg or kg m2, diagonal of the inertia at home
     dof_damping: Vector  # (nv,) N s/m or N m s/rad
     dof_force: Matrix  # (nv, 2) N or N m, least and most that all actuators together may give
     M_rowadr: Ints  # (nv,)
@@ -128,6 +129,7 @@ def make_tree(model: mujoco.MjModel) -> Tree:
         qpos_spring=model.qpos_spring.copy(),
         dof_bodyid=integers(model.dof_bodyid),
         dof_armature=model.dof_armature.copy(),
+        dof_M0=model.dof_M0.copy(),
         dof_damping=model.dof_damping.reshape(model.nv, -1)[:, 0].copy(),
         dof_force=np.ascontiguousarray(of_joint[model.dof_jntid]),
         M_rowadr=integers(model.M_rowadr),

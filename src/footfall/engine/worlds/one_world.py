@@ -28,6 +28,7 @@ class World(NamedTuple):
     subtree_com: Any
     xpos: Any
     xmat: Any
+    dof_M0: Any
     M_rowadr: Any
     M_rownnz: Any
     M_colind: Any

@@ -25,7 +25,17 @@ from footfall.engine.other_bodies.near import (
     roll_all_points,
     too_small,
 )
-from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, TOO_SMALL, runaway
+from footfall.engine.step import (
+    CREATES,
+    DIVERGED,
+    DONE,
+    NO_GROUND,
+    STOPPED,
+    TOO_SMALL,
+    creates_energy,
+    driven,
+    runaway,
+)
 from footfall.engine.tape import (
     CONCERNED,
     END,
@@ -49,6 +59,7 @@ class Plan(NamedTuple):
     operator: int  # the law needs the Delassus operator
     bends: int  # the ground is no plane
     coupled: int  # the law sees all points together
+    energy: float  # J, weight times size of the robot, and what all pushes give
     fall: float  # m, height of the centre of mass over the ground below which a world is down; 0 never
     control: int  # 1 if a compiled controller sets the controls
     control_every: int  # steps
@@ -168,6 +179,18 @@ def law_step(one, functions, given, plan):
 
 
 @inlined
+def judge(one, plan, outcome):
+    """How an evaluation ended: well, unless accelerations or energies are beyond all bounds."""
+    world, dt = one.world, plan.dt
+    end = runaway(world, outcome)
+    if end == DONE and creates_energy(world, dt, plan.energy, outcome):
+        joint_forces(one.tree, one.bodies)  # in place of the smooth forces, which the step needs no more
+        if creates_energy(world, dt, plan.energy + driven(world, world.qfrc_smooth, dt), outcome):
+            return CREATES
+    return end
+
+
+@inlined
 def evaluate(one, given, state, plan, functions, weigh):
     """Everything that follows from the state, up to ``qacc``, and the energy if ``weigh``. Gives the outcome."""
     end = sense(one, given, state, plan, functions, weigh)
@@ -176,7 +199,7 @@ def evaluate(one, given, state, plan, functions, weigh):
     state.outcome[STATUS] = law_step(one, functions, given, plan)
     if lacks_room(one.points):
         state.outcome[STATUS] = max(1, state.outcome[STATUS])
-    return runaway(one.world, state.outcome)
+    return judge(one, plan, state.outcome)
 
 
 @inlined
@@ -258,7 +281,7 @@ def finish_step(one, state, track, plan, end, sample, left):
         if sample == 0:
             outcome[SAMPLES] = 0
         hold_forces(points, contacts, one.scratch.held)
-        if (end == DONE and sample % plan.record_every == 0) or end == DIVERGED:
+        if (end == DONE and sample % plan.record_every == 0) or end in (DIVERGED, CREATES):
             begin_sample_of_all(one.world, points, contacts, one.scratch, track.tape, step * dt, outcome)
     if end != DONE or left == 0:
         return

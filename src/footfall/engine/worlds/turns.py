@@ -17,9 +17,9 @@ from footfall.engine.constraints.active_set import ROUNDS
 from footfall.engine.kinematics import restore_memory
 from footfall.engine.law_step import ask
 from footfall.engine.other_bodies.near import lacks_room, live
-from footfall.engine.step import DONE, runaway
+from footfall.engine.step import DONE
 from footfall.engine.tape import END, STATUS, STEP
-from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
+from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, judge, sense
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
 from footfall.solve.problem import problem_in
 
@@ -117,7 +117,7 @@ def end_step(one, given, state, progress, track, plan, functions, span):
     if not agrees and asked + 1 < ROUNDS:
         return
     outcome[STATUS] = answer if agrees and not lacks_room(one.points) else 1
-    end, taken = runaway(one.world, outcome), progress[TAKEN]
+    end, taken = judge(one, plan, outcome), progress[TAKEN]
     finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
     progress[TAKEN], progress[ASKED] = taken + 1, 0
 
