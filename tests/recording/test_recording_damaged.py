@@ -19,7 +19,7 @@ from blank_recordings import blank
 from footfall.errors import RecordingError
 from footfall.record import Push
 from footfall.recording import load_recording
-from footfall.recording_file.manifest import text_of
+from footfall.recording_file import text_of
 from footfall.robot import load_robot
 
 

@@ -16,13 +16,13 @@ import pytest
 from blank_recordings import blank
 from interrupted import Faults, content_of, faults, no_space
 
+import footfall.recording_file as stored_samples
 from footfall.contact import register
 from footfall.contact.base import PointLaw
 from footfall.contact.unknown import UnknownLaw
 from footfall.errors import LawError, RecordingError
 from footfall.record import COLUMNS
 from footfall.recording import load_recording
-from footfall.recording_file import samples as stored_samples
 from footfall.robot import load_robot
 
 BOX = """<mujoco><worldbody><body name='box' pos='0 0 1'><freejoint/>

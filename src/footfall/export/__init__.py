@@ -34,11 +34,11 @@ FORMATS = {
     ".csv": ("tables.write_csv", "table with named columns and units"),
     ".parquet": ("tables.write_parquet", "the same as a Parquet table, for DuckDB, Polars and pandas"),
     ".npz": ("tables.write_npz", "NumPy arrays"),
-    ".mot": ("opensim.write", "OpenSim, ground reaction forces"),
-    ".sto": ("opensim.write", "OpenSim, joint motion"),
-    ".c3d": ("c3d.write", "C3D, force plates and markers"),
-    ".mcap": ("mcap.write", "MCAP for Foxglove"),
-    ".rrd": ("rrd.write", "Rerun"),
+    ".mot": ("laboratory.write_opensim", "OpenSim, ground reaction forces"),
+    ".sto": ("laboratory.write_opensim", "OpenSim, joint motion"),
+    ".c3d": ("laboratory.write_c3d", "C3D, force plates and markers"),
+    ".mcap": ("scenes.write_mcap", "MCAP for Foxglove"),
+    ".rrd": ("scenes.write_rrd", "Rerun"),
 }
 
 

@@ -8,21 +8,18 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall.errors import optional_package
 from footfall.measure import cop, overall_cop, zmp
 from footfall.record import COLUMNS, Record
+from footfall.robot.model import BALL, FREE, HINGE, SLIDE
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 
-FREE, BALL, SLIDE = (
-    int(kind) for kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL, mujoco.mjtJoint.mjJNT_SLIDE)
-)
 XYZ, QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
 
 
@@ -46,9 +43,7 @@ def columns(rec: Record) -> list[NamedColumn]:
     """
     found = [NamedColumn("time", "s", rec.time)]
     found += joint_positions(rec) + joint_velocities(rec)
-    for i in range(rec.robot.model.nu):
-        name = rec.robot.model.actuator(i).name or f"actuator{i}"
-        found.append(NamedColumn(f"{name}.control", "", rec.ctrl[:, i]))
+    found += [NamedColumn(f"{name}.control", "", rec.ctrl[:, i]) for i, name in enumerate(actuator_names(rec))]
     centre = cop(rec)
     for f, foot in enumerate(rec.robot.feet):
         found += _vectors(f"{foot.name}.force", "N", rec.foot_force[:, f])
@@ -70,35 +65,34 @@ def columns(rec: Record) -> list[NamedColumn]:
     return found
 
 
+def actuator_names(rec: Record) -> list[str]:
+    """What actuators are called, in the order of the controls."""
+    return [rec.robot.model.actuator(i).name or f"actuator{i}" for i in range(rec.robot.model.nu)]
+
+
 def joint_positions(rec: Record) -> list[NamedColumn]:
     """What ``qpos`` holds, joint by joint."""
-    found = []
-    for j, name in enumerate(rec.robot.joint_names):
-        kind, at = int(rec.robot.model.jnt_type[j]), int(rec.robot.model.jnt_qposadr[j])
-        if kind == FREE:
-            parts = [*((axis, "m") for axis in XYZ), *((axis, "") for axis in QUATERNION)]
-        elif kind == BALL:
-            parts = [(axis, "") for axis in QUATERNION]
-        else:
-            parts = [("position", "m" if kind == SLIDE else "rad")]
-        found += [NamedColumn(f"{name}.{part}", unit, rec.qpos[:, at + i]) for i, (part, unit) in enumerate(parts)]
-    return found
+    place, turn = [(axis, "m") for axis in XYZ], [(axis, "") for axis in QUATERNION]
+    parts = {FREE: [*place, *turn], BALL: turn, SLIDE: [("position", "m")], HINGE: [("position", "rad")]}
+    return _by_joint(rec, rec.qpos, rec.robot.model.jnt_qposadr, parts)
 
 
 def joint_velocities(rec: Record) -> list[NamedColumn]:
     """What ``qvel`` holds, joint by joint; a free joint turns in its body's frame, as MuJoCo has it."""
-    found = []
-    for j, name in enumerate(rec.robot.joint_names):
-        kind, at = int(rec.robot.model.jnt_type[j]), int(rec.robot.model.jnt_dofadr[j])
-        turns = [(f"w{axis}", "rad/s") for axis in XYZ]
-        if kind == FREE:
-            parts = [*((f"v{axis}", "m/s") for axis in XYZ), *turns]
-        elif kind == BALL:
-            parts = turns
-        else:
-            parts = [("velocity", "m/s" if kind == SLIDE else "rad/s")]
-        found += [NamedColumn(f"{name}.{part}", unit, rec.qvel[:, at + i]) for i, (part, unit) in enumerate(parts)]
-    return found
+    place, turn = [(f"v{axis}", "m/s") for axis in XYZ], [(f"w{axis}", "rad/s") for axis in XYZ]
+    parts = {FREE: [*place, *turn], BALL: turn, SLIDE: [("velocity", "m/s")], HINGE: [("velocity", "rad/s")]}
+    return _by_joint(rec, rec.qvel, rec.robot.model.jnt_dofadr, parts)
+
+
+def _by_joint(
+    rec: Record, values: np.ndarray, address: np.ndarray, parts: dict[int, list[tuple[str, str]]]
+) -> list[NamedColumn]:
+    """The columns of an array with their names and units, which are ``parts`` by the kind of joint."""
+    return [
+        NamedColumn(f"{name}.{part}", unit, values[:, int(address[j]) + i])
+        for j, name in enumerate(rec.robot.joint_names)
+        for i, (part, unit) in enumerate(parts[int(rec.robot.model.jnt_type[j])])
+    ]
 
 
 def _vectors(name: str, unit: str, values: np.ndarray) -> list[NamedColumn]:
@@ -200,7 +194,7 @@ def to_xarray(rec: Record) -> xarray.Dataset:
         "time": ("time", rec.time, {"units": "s"}),
         "xyz": list("xyz"),
         "foot": [foot.name for foot in rec.robot.feet],
-        "nu": [rec.robot.model.actuator(i).name or f"actuator{i}" for i in range(rec.robot.model.nu)],
+        "nu": actuator_names(rec),
     }
     about = {"robot": rec.robot.name, "law": str(rec.law), "dt": rec.dt}
     return xarray.Dataset(variables, coordinates, about)

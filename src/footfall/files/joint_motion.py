@@ -30,9 +30,8 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError
-from footfall.files.delimited import without_unit
 from footfall.files.motion import load_motion
-from footfall.files.text import TIMES, known_unit, plain, scale_of, time_column
+from footfall.files.tables import TIMES, known_unit, plain, scale_of, time_column, without_unit
 
 #: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets; BONES-SEED.
 FPS, SEED_FPS = 30.0, 120.0

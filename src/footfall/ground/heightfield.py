@@ -1,21 +1,335 @@
-"""A table of heights, given or from a file: .npy, .csv or .txt in m, or a picture (.png) with the height of white."""
+"""A table of heights, given or from a file: .npy, .csv or .txt in m, or a picture (.png) with the height of white.
+
+The engine's table has the heights with a border that repeats those at the edges, so that the ground beyond an edge is
+an endless cell, too; then, row by row, the highest and lowest heights of blocks of 4 x 4 cells, of 4 x 4 such blocks,
+and so on. Blocks and cells that cannot be nearer than the best place so far are skipped (branch and bound), so the
+place is the nearest of all, at a cost that hardly grows as cells become smaller than what touches them.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from footfall.arguments import public
+from footfall.compiled import inlined, kernel
 from footfall.errors import GroundError
 from footfall.files.png import read_grey
-from footfall.ground.cells import nearest_place, with_tree
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import LARGEST_TABLE, Array, Grid, height_table, number, pair
 from footfall.ground.kind import Form, Kind, Option
+from footfall.ground.surface import REACH, over_height
+
+#: Places in the surface's ``parameters``: x and y of the first height (m), spacing of columns and of rows (m), the
+#: inverse of both (1/m), numbers of rows and of columns of cells, the highest height (m), and the distance up to which
+#: the place is the nearest of all (m).
+X, Y, WIDTH, DEPTH, PER_WIDTH, PER_DEPTH, ROWS, COLUMNS, HIGHEST, SURE = range(10)
+#: Tolerance of Newton's method, m, and its most steps. The remaining error is about the square of a step times the
+#: twist of the cell.
+FOUND, STEPS = 1e-9, 12
+#: The place straight under a point is the nearest if the foot of the point on its tangent plane is within this, m.
+UNDER = 1e-7
+#: Most cells through which tangent planes are followed.
+WALK = 6
+#: Within this distance of an edge, m, the normal is that of the cell.
+ON_THE_EDGE = 1e-9
+#: Most cells or blocks along each side with which the search begins, and most cells that it looks into.
+ACROSS, MOST_CELLS = 6, 512
+#: How often the heights of blocks shrink the range of the search before it begins, unless it has fewer cells than this
+#: along each side.
+SHRINK, FEW = 2, 3
+#: The size of cells beyond an edge, m.
+ENDLESS = 1e9
+#: Blocks are 4 x 4: the shift from the number of a cell to that of its block.
+BITS = 2
+
+
+def with_tree(heights: Array) -> Array:
+    """The table for the engine: heights with a border, and the highest and lowest of ever larger blocks."""
+    padded = np.pad(heights, 1, mode="edge")
+    corners = [padded[i : i + padded.shape[0] - 1, j : j + padded.shape[1] - 1] for i in (0, 1) for j in (0, 1)]
+    high, low = np.maximum.reduce(corners), np.minimum.reduce(corners)
+    rows = [padded]
+    while max(high.shape) > 1:
+        high, low = _blocks(high, np.maximum), _blocks(low, np.minimum)
+        level = np.zeros((len(high), padded.shape[1]))
+        level[:, : high.shape[1]], level[:, high.shape[1] : 2 * high.shape[1]] = high, low
+        rows.append(level)
+    return np.ascontiguousarray(np.concatenate(rows))
+
+
+class Query(NamedTuple):
+    """A point, m, and the side of the ground it is on: above it (``up`` = 1) or in it (-1)."""
+
+    x: float
+    y: float
+    z: float
+    up: float
+
+
+def _blocks(values: Array, most: np.ufunc) -> Array:
+    side = 1 << BITS
+    for axis in (0, 1):
+        values = most.reduceat(values, np.arange(0, values.shape[axis], side), axis=axis)
+    return values
+
+
+@inlined
+def in_cell(x, y, i, j, parameters, table):
+    """Position (x, y) from the corner of a cell (m), and a, b, c and t of its heights a + b x + c y + t x y."""
+    width, depth = parameters[WIDTH], parameters[DEPTH]
+    per_width, per_depth = parameters[PER_WIDTH], parameters[PER_DEPTH]
+    a = table[i, j]
+    b, c = (table[i, j + 1] - a) * per_width, (table[i + 1, j] - a) * per_depth
+    t = ((table[i + 1, j + 1] - table[i + 1, j]) * per_width - b) * per_depth
+    return x - parameters[X] - (j - 1) * width, y - parameters[Y] - (i - 1) * depth, a, b, c, t
+
+
+@kernel
+def nearest_in_cell(point, i, j, limit, parameters, table):
+    """The place of a cell (row i, column j) that is nearest to a point.
+
+    Returns the square of its distance (m2), gap and normal; a larger square than ``limit`` (m2) is infinite. Inside the
+    cell the place is found by Newton's method; along an edge, which is straight, it is known.
+    """
+    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
+    x, y, a, b, c, t = in_cell(point.x, point.y, i, j, parameters, table)
+    z, width, depth = point.z - a, parameters[WIDTH], parameters[DEPTH]
+    left, right = (0.0 if j > 0 else -ENDLESS), (width if j < columns - 1 else ENDLESS)
+    near, far = (0.0 if i > 0 else -ENDLESS), (depth if i < rows - 1 else ENDLESS)
+    highest = max(abs(z), abs(z - b * width), abs(z - c * depth), abs(z - (b + t * depth) * width - c * depth))
+    convex = 1.0 - abs(t) * highest  # a lower bound over the whole cell
+    u, v, strayed, inside = min(max(x, left), right), min(max(y, near), far), False, False
+    for k in range(STEPS):
+        slope_x, slope_y = b + t * v, c + t * u
+        over = b * u + slope_y * v - z
+        du, dv = x - u - over * slope_x, y - v - over * slope_y
+        if k == 0 and convex > 0.0:
+            along_x = 0.0 if (u == left and du < 0.0) or (u == right and du > 0.0) else du
+            along_y = 0.0 if (v == near and dv < 0.0) or (v == far and dv > 0.0) else dv
+            square = (x - u) ** 2 + (y - v) ** 2 + over * over
+            if (square - limit) * convex > along_x * along_x + along_y * along_y:
+                return math.inf, 0.0, 0.0, 0.0, 1.0
+        p, q, r = 1.0 + slope_x * slope_x, 1.0 + slope_y * slope_y, slope_x * slope_y + over * t
+        if r * r > 0.9 * p * q:  # not convex here: curvature is left out
+            r = slope_x * slope_y
+        scale = 1.0 / (p * q - r * r)
+        du, dv = (q * du - r * dv) * scale, (p * dv - r * du) * scale
+        u, v = u + du, v + dv
+        if u < left or u > right or v < near or v > far:
+            inside = False
+            if strayed:
+                break
+            u, v, strayed = min(max(u, left), right), min(max(v, near), far), True
+        else:
+            inside = True
+            if abs(t) * (du * du + dv * dv) < FOUND:
+                break
+    best, gap, nx, ny, nz = math.inf, 0.0, 0.0, 0.0, 1.0
+    if inside:
+        slope_x, slope_y = b + t * v, c + t * u
+        clearance = z - b * u - slope_y * v
+        best = (x - u) ** 2 + (y - v) ** 2 + clearance * clearance
+        gap, nx, ny, nz = over_height(clearance - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
+        if convex > 0.0:
+            return best, gap, nx, ny, nz
+    for edge in range(4):
+        if edge < 2:
+            u = left if edge == 0 else right
+            slope = c + t * u
+            v = min(max((y + slope * (z - b * u)) / (1.0 + slope * slope), near), far)
+        else:
+            v = near if edge == 2 else far
+            slope = b + t * v
+            u = min(max((x + slope * (z - c * v)) / (1.0 + slope * slope), left), right)
+        slope_x, slope_y = b + t * v, c + t * u
+        clearance = z - b * u - slope_y * v
+        square = (x - u) ** 2 + (y - v) ** 2 + clearance * clearance
+        if square < best:
+            best = square
+            gap, nx, ny, nz = over_height(clearance - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
+            if square > ON_THE_EDGE * ON_THE_EDGE:
+                gap = point.up * math.sqrt(square)
+                nx, ny, nz = (x - u) / gap, (y - v) / gap, clearance / gap
+    return best, gap, nx, ny, nz
+
+
+@inlined
+def away(x, lowest, spacing, first, last, count):
+    """Distance (m) of x from cells ``first`` to ``last`` (exclusive) of ``count``, of which the outer are endless."""
+    if first > 0 and x < lowest + (first - 1) * spacing:
+        return lowest + (first - 1) * spacing - x
+    if last < count and x > lowest + (last - 1) * spacing:
+        return x - lowest - (last - 1) * spacing
+    return 0.0
+
+
+@inlined
+def extreme(up, level, i, j, parameters, table):
+    """The highest (``up`` = 1) or lowest (-1) height of a block; level 0: of a cell."""
+    if level == 0:
+        one, two, three, four = table[i, j], table[i, j + 1], table[i + 1, j], table[i + 1, j + 1]
+        return max(max(one, two), max(three, four)) if up > 0.0 else min(min(one, two), min(three, four))
+    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
+    row = rows + 1 + i
+    for k in range(1, level):
+        row += blocks(rows, k)
+    return table[row, j if up > 0.0 else j + blocks(columns, level)]
+
+
+@inlined
+def can_be_nearer(point, level, i, j, limit, parameters, table):
+    """Whether a block may contain a place nearer than the square root of ``limit`` (m2)."""
+    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
+    shift = BITS * level
+    ax = away(point.x, parameters[X], parameters[WIDTH], j << shift, (j + 1) << shift, columns)
+    ay = away(point.y, parameters[Y], parameters[DEPTH], i << shift, (i + 1) << shift, rows)
+    limit -= ax * ax + ay * ay
+    if limit <= 0.0:
+        return False
+    az = max(0.0, point.up * (point.z - extreme(point.up, level, i, j, parameters, table)))
+    return az * az < limit
+
+
+@inlined
+def blocks(count, level):
+    """Number of blocks of a level along ``count`` cells."""
+    return (count + (1 << BITS * level) - 1) >> BITS * level
+
+
+@inlined
+def cell_of(across, count):
+    """The cell, of ``count``, at a distance ``across`` in cells; the last edge belongs to the cell before it."""
+    across = min(max(across, 0.0), float(count))
+    return min(int(across), count - 2 if across <= count - 1.0 else count - 1)
+
+
+@inlined
+def column_of(x, parameters):
+    """The column of cells over x (m)."""
+    return cell_of((x - parameters[X]) * parameters[PER_WIDTH] + 1.0, int(parameters[COLUMNS]))
+
+
+@inlined
+def row_of(y, parameters):
+    """The row of cells over y (m)."""
+    return cell_of((y - parameters[Y]) * parameters[PER_DEPTH] + 1.0, int(parameters[ROWS]))
+
+
+@kernel
+def nearest_elsewhere(point, limit, known_i, known_j, parameters, table):
+    """The nearest place in all cells but a known one, if it is nearer than the square root of ``limit`` (m2)."""
+    x, y, z, up = point
+    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
+    found = (limit, 0.0, 0.0, 0.0, 1.0)
+    i = j = last_i = last_j = top = 0
+    within, widest = limit, 1
+    for turn in range(SHRINK + 1):
+        if within <= 0.0:
+            return found
+        reach, top = math.sqrt(within), 0
+        j, last_j = column_of(x - reach, parameters), column_of(x + reach, parameters)
+        i, last_i = row_of(y - reach, parameters), row_of(y + reach, parameters)
+        few = max(last_i - i, last_j - j) < FEW
+        if few or turn == SHRINK:
+            widest = ACROSS - 1
+        while max(last_i - i, last_j - j) > widest:
+            i, j, last_i, last_j, top = i >> BITS, j >> BITS, last_i >> BITS, last_j >> BITS, top + 1
+        if few:
+            break
+        if turn < SHRINK:  # the highest blocks within reach shrink that reach
+            most = -math.inf
+            for k in range(i, last_i + 1):
+                for m in range(j, last_j + 1):
+                    most = max(most, up * extreme(up, top, k, m, parameters, table))
+            within = limit - max(0.0, up * z - most) ** 2
+    sought, first_j, block = 0, j, (1 << BITS) - 1
+    level = top
+    while True:
+        known = level == 0 and i == known_i and j == known_j
+        if not known and can_be_nearer(point, level, i, j, found[0], parameters, table):
+            if level > 0:
+                i, j, level = i << BITS, j << BITS, level - 1
+                continue
+            other = nearest_in_cell(point, i, j, found[0], parameters, table)
+            if other[0] < found[0]:
+                found = other
+            sought += 1
+            if sought == MOST_CELLS:
+                return found
+        while True:  # the next block or cell beside this one, or beside the block that it is in
+            if level == top:
+                j += 1
+                if j > last_j:
+                    i, j = i + 1, first_j
+                if i > last_i:
+                    return found
+                break
+            j += 1
+            if j & block and j < blocks(columns, level):
+                break
+            j = (j - 1) & ~block
+            i += 1
+            if i & block and i < blocks(rows, level):
+                break
+            i, j, level = (i - 1) >> BITS, j >> BITS, level + 1
+
+
+@kernel
+def nearest_place(x, y, z, parameters, table):
+    """Gap and normal of a point: to the nearest place of a height field or, from afar, to the plane under the point."""
+    if x != x or y != y or z != z:  # or NaN would become an index
+        return x + y + z, 0.0, 0.0, 1.0
+    rows, columns, reach = int(parameters[ROWS]), int(parameters[COLUMNS]), parameters[SURE]
+    i, j = row_of(y, parameters), column_of(x, parameters)
+    u, v, a, b, c, t = in_cell(x, y, i, j, parameters, table)
+    slope_x, slope_y = b + t * v, c + t * u
+    clearance = z - a - b * u - slope_y * v
+    under = over_height(clearance, slope_x, slope_y)
+    low, far = z <= parameters[HIGHEST] + reach, not abs(under[0]) < max(reach, REACH)
+    if far and not low:
+        return under
+    inner_x = min(u if j > 0 else ENDLESS, parameters[WIDTH] - u if j < columns - 1 else ENDLESS)
+    inner_y = min(v if i > 0 else ENDLESS, parameters[DEPTH] - v if i < rows - 1 else ENDLESS)
+    border = max(0.0, min(inner_x, inner_y))
+    beside = under[0] * under[0] * (1.0 - under[3] * under[3])
+    point = Query(x, y, z, 1.0 if clearance >= 0.0 else -1.0)
+    limit, place, known_i, known_j = math.inf, under, -1, -1
+    if beside < UNDER * UNDER:
+        limit = clearance * clearance
+    elif not far:
+        plane, to_x, to_y, from_x, from_y, rest, same = under, x, y, x, y, clearance, False
+        for _ in range(WALK):  # follow tangent planes to the cell that contains the foot of the point
+            known_i, known_j, from_x, from_y = i, j, to_x, to_y
+            to_x, to_y = x - plane[0] * plane[1], y - plane[0] * plane[2]
+            i, j = row_of(to_y, parameters), column_of(to_x, parameters)
+            same = i == known_i and j == known_j
+            u, v, a, b, c, t = in_cell(to_x, to_y, i, j, parameters, table)
+            slope_x, slope_y = b + t * v, c + t * u
+            rest = z - a - b * u - slope_y * v
+            plane = over_height(rest - slope_x * (x - to_x) - slope_y * (y - to_y), slope_x, slope_y)
+            if same:
+                break
+        known_i, known_j, place = -1, -1, plane
+        if abs(plane[0]) < reach:
+            known_i, known_j = i, j
+            moved = (to_x - from_x) ** 2 + (to_y - from_y) ** 2
+            if same and abs(t) * moved < FOUND:
+                limit = (x - to_x) ** 2 + (y - to_y) ** 2 + rest * rest
+            else:
+                limit, gap, nx, ny, nz = nearest_in_cell(point, i, j, math.inf, parameters, table)
+                place = (gap, nx, ny, nz)
+    if limit <= border * border or not low:
+        return place
+    limit = min(limit, reach * reach)
+    other = nearest_elsewhere(point, limit, known_i, known_j, parameters, table)
+    return (other[1], other[2], other[3], other[4]) if other[0] < limit else place
+
 
 PICTURES = (".png",)
 

@@ -42,7 +42,7 @@ from footfall.ground import Ground
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
-from footfall.robot.files import is_path
+from footfall.robot.load import is_path
 from footfall.show.frames import body_meshes, robot_sizes
 from footfall.show.video import Box, Stage
 from footfall.simulation import Simulation

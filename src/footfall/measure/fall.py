@@ -19,8 +19,7 @@ from footfall.measure.motion import momentum
 from footfall.measure.pressure import support_margin
 from footfall.measure.slip import slip_distance
 from footfall.robot.model import chain_of
-from footfall.robot.shapes import SOLID
-from footfall.robot.sole import corners
+from footfall.robot.shapes import SOLID, corners
 from footfall.standing import FALLEN_TILT, at_home, fallen, scratch_data
 
 if TYPE_CHECKING:

@@ -14,8 +14,19 @@ import numpy as np
 
 from footfall.robot.foot import Foot
 from footfall.robot.pose import posed
-from footfall.robot.shapes import CUBE, KIND, Wheel, hull, hull_vertices, rims_of, wheel_of
-from footfall.robot.sole import SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
+from footfall.robot.shapes import (
+    CUBE,
+    KIND,
+    SOLE_DEPTH,
+    SOLE_DEPTH_RANGE,
+    UP,
+    Wheel,
+    hull,
+    hull_vertices,
+    is_solid,
+    rims_of,
+    wheel_of,
+)
 
 RIM = 8  # fixed points on each face of a cylinder, for when it lies on that; its rims are what rolls
 INSIDE_RIM = 0.98  # of the radius: where those lie, so that a rim that rolls does not stumble over them

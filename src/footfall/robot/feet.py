@@ -16,11 +16,12 @@ import numpy as np
 from footfall.errors import RobotError, did_you_mean, warn
 from footfall.robot.foot import LEG_WORDS, Foot, as_points
 from footfall.robot.model import AT_JOINT, chain_of, moving_bodies, some
-from footfall.robot.shapes import KIND, SOLID
-from footfall.robot.sole import (
+from footfall.robot.shapes import (
     FEW,
+    KIND,
     LEVEL,
     OUTLINE_DETAIL,
+    SOLID,
     UP,
     Sole,
     ball_of,

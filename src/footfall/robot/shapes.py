@@ -1,8 +1,10 @@
-"""Shapes of geoms: convex hulls, as MuJoCo computes them, and wheels.
+"""Shapes of geoms that can touch the ground: convex hulls, as MuJoCo computes them, wheels, and the soles of feet.
 
 A wheel is a cylinder, or a mesh whose rim is a circle about its hinge. In a mesh, the rim of a wheel is a polygon of 12
 to some hundred corners. A mesh is taken for a wheel only if it turns on a hinge through its middle and is no longer
-than wide; cans, limbs and round soles keep their corners.
+than wide; cans, limbs and round soles keep their corners. A sole is found from the collision geometry of a foot: what
+of it can touch, what of that is the sole, and its outline. All in the world frame with z up, m, in the pose of the
+given ``MjData``.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
+
+from footfall.errors import RobotError
 
 KIND = mujoco.mjtGeom
 #: Kinds of geoms that can touch the ground.
@@ -182,3 +186,304 @@ def rims_of(wheel: Wheel) -> tuple[np.ndarray, np.ndarray]:
     ends = np.array([[-1.0], [1.0]] if wheel.half_width > 0.0 else [[0.0]]) * wheel.half_width
     axes = wheel.turn * [wheel.radius, wheel.radius, 0.0]
     return wheel.centre + ends * wheel.turn[:, 2], np.repeat(axes[None], len(ends), axis=0)
+
+
+UP = np.array([0.0, 0.0, 1.0])
+SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
+SOLE_DEPTH_RANGE = (1e-5, 5e-3)  # ... but within these limits, m
+LYING = np.sin(np.radians(30.0))  # a capsule tilted less than this touches with both ends
+FACING = np.cos(np.radians(45.0))  # a face turned further than this from straight down is no sole
+LEVEL = np.cos(np.radians(15.0))  # nor is one turned further than this, unless the joint that carries the foot is ...
+OVER = 0.2  # ... over it, this share of its length or more from its ends: the side of a limb ends at the joint
+RIM = 16  # vertices that stand for a cylinder's rim
+OUTLINE_DETAIL = 2e-3  # of the sole's area: what a vertex of the outline must add, or it is left out
+FEW = 8  # points that are enough for a sole of a mesh or of many geoms
+NEAR = 1e-3  # of a sole's length and width: points nearer than this count as one
+BALL_VERTICES = 8  # of a mesh, at least, to see a ball in them
+ROUND = 0.05  # of its radius: by how much a mesh may differ from a ball and still count as one ...
+BARREL = 0.3  # ... and if it has no flat face to stand on:
+FLAT_SHARE = 0.3  # of the area seen from below, that a flat face must have to be a sole
+FLAT = 1e-2  # of its size: by how much a vertex of a given polygon may lie off its plane
+
+
+def is_solid(model: mujoco.MjModel, geom: int) -> bool:
+    """Whether a geom can touch anything."""
+    return bool(model.geom_contype[geom] or model.geom_conaffinity[geom]) and model.geom_type[geom] in SOLID
+
+
+def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """The parts of a geom that can touch: (N, 3) vertices or sphere centres, world frame, and (N,) radii, m."""
+    kind, size = model.geom_type[geom], model.geom_size[geom]
+    rotation, origin = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
+    axis = rotation[:, 2]
+    wheel = upright_wheel(model, data, geom)
+    if wheel is not None:
+        down = wheel.turn[:, :2] @ (wheel.turn[:, :2].T @ -UP)
+        ends, _ = rims_of(wheel)
+        return ends + wheel.radius * down / np.linalg.norm(down), np.zeros(len(ends))
+    if kind == KIND.mjGEOM_SPHERE:
+        return origin[None].copy(), size[:1].copy()
+    if kind == KIND.mjGEOM_CAPSULE:
+        ends = origin + size[1] * np.array([axis, -axis])
+        if abs(axis @ UP) > LYING:
+            ends = ends[[np.argmin(ends @ UP)]]
+        return ends, np.full(len(ends), size[0])
+    if kind == KIND.mjGEOM_BOX:
+        local = CUBE * size
+    elif kind == KIND.mjGEOM_CYLINDER:
+        down = rotation.T @ -UP
+        lowest = np.arctan2(down[1], down[0])  # so that the lowest point of the rim is among its vertices
+        angles = lowest + 2 * np.pi / RIM * np.arange(RIM)
+        rim = size[0] * np.column_stack([np.cos(angles), np.sin(angles)])
+        local = np.vstack([np.column_stack([rim, np.full(len(rim), z)]) for z in (-size[1], size[1])])
+    elif kind == KIND.mjGEOM_ELLIPSOID:
+        # The lowest point of the surface, as a sharp point; `rolling_parts` follows it as it rolls.
+        down = size * (rotation.T @ -UP)
+        local = (size * down / np.linalg.norm(down))[None]
+    else:
+        local = hull_vertices(model, model.geom_dataid[geom])
+    return local @ rotation.T + origin, np.zeros(len(local))
+
+
+def upright_wheel(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Wheel | None:
+    """The wheel that a geom is if its axis is level enough for it to roll; None otherwise."""
+    wheel = wheel_of(model, data, geom)
+    return wheel if wheel is not None and abs(wheel.turn[2, 2]) <= FACING else None
+
+
+def rolling_parts(
+    model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """For a foot that is an ellipsoid or stands on wheels alone: its outline on the ground, and centres (N, 3) and
+    semi-axes (N, 3, 3) of what rolls there, world frame, m; a rim is an ellipsoid without thickness.
+    """
+    parts = [corners(model, data, g) for g in geoms]
+    if len(geoms) == 1 and model.geom_type[geoms[0]] == KIND.mjGEOM_ELLIPSOID:
+        return parts[0][0], data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3) * model.geom_size[geoms[0]]
+    low = np.array([np.min(place[:, 2] - radius) for place, radius in parts])
+    touching = np.flatnonzero(low <= low.min() + SOLE_DEPTH_RANGE[1])
+    wheels = [upright_wheel(model, data, geoms[i]) for i in touching]
+    rims = [rims_of(wheel) for wheel in wheels if wheel is not None]
+    if len(rims) < len(wheels):
+        return None
+    bottom = np.vstack([parts[i][0] for i in touching])
+    centre, axes = np.vstack([one[0] for one in rims]), np.concatenate([one[1] for one in rims])
+    return bottom[outline(bottom, UP, detail=OUTLINE_DETAIL)], centre, axes
+
+
+class Sole(NamedTuple):
+    """The corners that make a sole, and its plane."""
+
+    corners: np.ndarray  # indices
+    normal: np.ndarray  # (3,) unit, upward
+    flat: bool  # whether it is a flat face; otherwise the lowest corners
+
+
+def sole_of(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, *, wide: bool = False) -> Sole:
+    """The sole of a foot: its corners (N, 3) with their radii (N,), and the joint (3,) that carries it.
+
+    The sole is the largest face of the hull of all corners that is turned to the ground and reaches the lowest corner,
+    so a foot that is tilted in the standing pose still gets its whole sole, and a limb not its side (``_sole_face``).
+    Corners belong to it that are within 5 % of the thickness of the foot above it, and 5 mm; where these are only the
+    tip of an end that is round, or if ``wide``, those within 5 mm. Where there is no such face (a line, an edge), the
+    lowest corner is the sole, sharp ones less than 5 mm above it, and where one of both is round those that rise from
+    it by less than 30 degrees.
+    """
+    bottom = centre - radius[:, None] * UP
+    solid = np.vstack([bottom, (centre + radius[:, None] * UP)[radius > 0]])
+    face = _sole_face(solid, joint) if len(solid) >= 4 else None
+    if face is not None:
+        normal = face[0]
+        depth = bottom @ normal - float((bottom @ normal).min())
+        thickness = float(np.ptp(solid @ normal))
+        near = np.flatnonzero(depth <= np.clip(SOLE_DEPTH * thickness, *SOLE_DEPTH_RANGE))
+        far = np.flatnonzero(depth <= min(SOLE_DEPTH_RANGE[1], 0.5 * thickness))
+        if wide or sole_area(bottom[near], normal) < FLAT_SHARE * sole_area(bottom[far], normal):
+            near = far
+        return Sole(near, normal, flat=True)
+    lowest = int(np.argmin(bottom @ UP))
+    rise, away = (bottom - bottom[lowest]) @ UP, np.linalg.norm((bottom - bottom[lowest])[:, :2], axis=1)
+    leaning = (radius > 0.0) | (radius[lowest] > 0.0)
+    sharp = np.clip(SOLE_DEPTH * float(np.ptp(solid @ UP)), *SOLE_DEPTH_RANGE)
+    allowed = np.where(leaning, SOLE_DEPTH_RANGE[0] + LYING * away, sharp)
+    return Sole(np.flatnonzero(rise <= allowed), UP, flat=False)
+
+
+def _sole_face(solid: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Upward unit normal and area (m2, seen from below) of the largest nearly flat downward face of the hull that
+    reaches the lowest corner. One that is tilted must lie under the ``joint``: the side of a limb ends there.
+    """
+    found = hull(solid)
+    if found is None:
+        return None
+    area = found.area * np.clip(-found.normal @ UP, 0, None)
+    down = np.flatnonzero(-found.normal @ UP > FACING)
+    if down.size == 0:
+        return None
+    normals, offsets = found.normal[down], found.offset[down]
+    largest = np.argsort(-area[down], kind="stable")[:200]  # enough for any sole, and keeps fine meshes cheap
+    same = (normals[largest] @ normals.T > np.cos(np.radians(5.0))) & (
+        np.abs(offsets[largest, None] - offsets) < SOLE_DEPTH_RANGE[1]
+    )
+    lowest = float(solid[:, 2].min()) + SOLE_DEPTH_RANGE[1]
+    for group in same[np.argsort(-(same @ area[down]), kind="stable")]:
+        normal = -(normals * (area[down] * group)[:, None]).sum(axis=0)
+        normal /= np.linalg.norm(normal)
+        corners = solid[np.unique(found.triangle[down[group]])]
+        if corners[:, 2].min() <= lowest and (normal @ UP >= LEVEL or _is_under(joint, corners, normal)):
+            return normal, float((area[down] * group).sum())
+    return None
+
+
+def largest_side(solid: np.ndarray) -> float:
+    """Area (m2) of the largest nearly flat face of the hull of corners (N, 3) that looks sideways."""
+    found = hull(solid)
+    if found is None:
+        return 0.0
+    sides = np.flatnonzero(np.abs(found.normal @ UP) < FACING)
+    same = found.normal[sides] @ found.normal[sides].T > np.cos(np.radians(5.0))
+    return float((same @ found.area[sides]).max(initial=0.0))
+
+
+def _is_under(joint: np.ndarray, corners: np.ndarray, normal: np.ndarray) -> bool:
+    """Whether the corners (N, 3) of a tilted face lie on both sides of a joint (3,), uphill and downhill."""
+    uphill = corners @ (UP - normal[2] * normal)
+    place = (joint @ (UP - normal[2] * normal) - uphill.min()) / np.ptp(uphill)
+    return bool(OVER <= place <= 1.0 - OVER)
+
+
+def sole_area(points: np.ndarray, normal: np.ndarray) -> float:
+    """Area (m2) of the convex outline of points (N, 3), seen along a normal."""
+    flat = np.column_stack([points @ axis for axis in sole_axes(normal)])
+    return polygon_area(flat[hull_ring(flat)]) if len(flat) > 2 else 0.0
+
+
+def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_DETAIL) -> list[int]:
+    """Indices of the convex outline of points seen along ``normal``, counter-clockwise from above.
+
+    It starts at the foremost vertex (the left one of two), and leaves out vertices that add less than ``detail`` of
+    the area. Collinear points give their two ends, rear first; coinciding points give one.
+    """
+    forward, sideward = sole_axes(normal)
+    flat = np.column_stack([points @ forward, points @ sideward])
+    size = np.ptp(flat, axis=0).max()
+    if size < 1e-9:
+        return [0]
+    values, vectors = np.linalg.eigh(np.cov((flat - flat.mean(axis=0)).T, bias=True))
+    if len(flat) < 3 or values[0] < 1e-12 * values[1]:
+        along = vectors[:, 1] * (1 if vectors[0, 1] + 1e-3 * vectors[1, 1] >= 0 else -1)
+        return [int(np.argmin(flat @ along)), int(np.argmax(flat @ along))]
+    ring = hull_ring(flat)
+    area = polygon_area(flat[ring])
+    while len(ring) > 3:
+        corner = [polygon_area(flat[[ring[i - 1], ring[i], ring[(i + 1) % len(ring)]]]) for i in range(len(ring))]
+        least = int(np.argmin(corner))
+        if corner[least] > detail * area:
+            break
+        ring.pop(least)
+    first = int(np.argmax(flat[ring] @ [1.0, 1e-3]))
+    return [int(i) for i in ring[first:] + ring[:first]]
+
+
+def ball_of(bottom: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Centre and radius of the ball that forms the lower end of a convex body, given by its vertices and the joint
+    that carries it; None if none does.
+
+    Least squares on the cap of 60 degrees around the lowest point, where the ball touches; the cap follows the ball. An
+    end without a flat face may differ from a ball as much as a barrel does.
+    """
+    lowest = float(bottom[:, 2].min())
+    radius = 0.5 * float(np.ptp(bottom[:, :2], axis=0).min())
+    centre, cap = np.zeros(3), bottom
+    for _ in range(10):
+        cap = bottom[bottom[:, 2] <= lowest + 0.5 * radius]
+        if len(cap) < BALL_VERTICES or np.ptp(cap[:, 2]) < 0.1 * radius:
+            return None
+        # |x|^2 = 2 c . x + (r^2 - |c|^2), linear in c and in the bracket.
+        solution, _, rank, _ = np.linalg.lstsq(np.column_stack([2 * cap, np.ones(len(cap))]), (cap**2).sum(axis=1))
+        if rank < 4:
+            return None
+        centre, before = solution[:3], radius
+        radius = float(np.sqrt(max(0.0, solution[3] + centre @ centre)))
+        if abs(radius - before) < 1e-3 * radius:
+            break
+    off = np.abs(np.linalg.norm(cap - centre, axis=1) - radius).max()
+    short = abs(centre[2] - radius - lowest)
+    face = _sole_face(bottom, joint)
+    flat = 0.0 if face is None else face[1] / polygon_area(cap[hull_ring(cap[:, :2]), :2])
+    allowed = (BARREL if flat < FLAT_SHARE else ROUND) * radius
+    centre[2] = lowest + radius
+    return (centre, radius) if off < allowed and short < allowed else None
+
+
+def lone_ball(centre: np.ndarray, radius: np.ndarray) -> int | None:
+    """The corner that is a ball and alone touches, for every lean of the foot up to 30 degrees; None if there is none.
+
+    The end of a shank, for example, stays above the ball that is its foot.
+    """
+    lowest = int(np.argmin(centre @ UP - radius))
+    away = centre - centre[lowest]
+    # How much higher another corner is when the foot leans towards it.
+    left = np.sqrt(1.0 - LYING**2) * away[:, 2] - LYING * np.hypot(away[:, 0], away[:, 1]) - radius + radius[lowest]
+    left[lowest] = np.inf
+    return lowest if radius[lowest] > 0 and left.min() > 0 else None
+
+
+def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
+    """Indices of at most eight points that span a sole: the extreme ones in eight directions.
+
+    The directions are symmetric about the world's forward and sideward axes, so that mirrored soles are reduced to
+    mirrored points; they are stretched as the sole is long and wide.
+    """
+    forward, sideward = sole_axes(normal)
+    flat = np.column_stack([points @ forward, points @ sideward])
+    size = np.maximum(np.ptp(flat, axis=0), 1e-9)
+    angles = np.radians(22.5 + 45.0 * np.arange(8))
+    reach = (flat / size) @ np.array([np.cos(angles), np.sin(angles)])
+    middle = (flat.max(axis=0) + flat.min(axis=0)) / 2
+    kept: list[int] = []
+    for k in range(8):
+        # Of equally extreme points, the outermost: vertices on one edge of a mesh differ by rounding.
+        extreme = np.flatnonzero(reach[:, k] > reach[:, k].max() - 1e-4)
+        best = int(extreme[np.argmax((((flat[extreme] - middle) / size) ** 2).sum(axis=1))])
+        if not kept or np.min(np.linalg.norm((flat[kept] - flat[best]) / size, axis=1)) > NEAR:
+            kept.append(best)
+    return kept
+
+
+def sole_axes(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two unit vectors in the plane of a sole: the projected x axis of the world, and the direction to its left."""
+    forward = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
+    if np.linalg.norm(forward) < 1e-6:
+        forward = np.array([0.0, 1.0, 0.0])
+    forward /= np.linalg.norm(forward)
+    return forward, np.cross(normal, forward)
+
+
+def check_polygon(ring: np.ndarray, foot: str) -> None:
+    """Raise ``RobotError`` unless (K, 3) vertices in order make a flat, convex polygon, K from 3 on."""
+    supported = "a sole is a flat convex polygon, its vertices in order, either way round"
+    if len(ring) < 3:
+        raise RobotError(f"foot '{foot}': its polygon has {len(ring)} vertices; {supported}, 3 at least")
+    size = float(np.linalg.norm(np.ptp(ring, axis=0)))
+    normal = np.linalg.svd(ring - ring.mean(axis=0))[2][2]
+    off = np.abs((ring - ring.mean(axis=0)) @ normal)
+    worst = int(np.argmax(off))
+    if off[worst] > FLAT * size:
+        raise RobotError(
+            f"foot '{foot}': its polygon is not flat, vertex {worst} lies {off[worst]:.3g} m off the plane of all; "
+            f"{supported}; for a curved sole give contact points, (body, points), or use spheres"
+        )
+    edge = np.roll(ring, -1, axis=0) - ring
+    turn = np.cross(np.roll(edge, 1, axis=0), edge) @ normal / size**2
+    heading = np.column_stack([edge @ axis for axis in sole_axes(normal)])
+    angle = np.arctan2(heading[:, 1], heading[:, 0])
+    around = np.angle(np.exp(1j * (angle - np.roll(angle, 1)))).sum()
+    sense = np.sign(turn.sum())
+    bent = np.flatnonzero(sense * turn < 1e-5 * np.abs(turn).max())
+    if bent.size or abs(abs(around) - 2 * np.pi) > 1e-6:
+        where = f"at vertex {bent[0]} it does not turn inwards" if bent.size else "its edges cross"
+        raise RobotError(
+            f"foot '{foot}': its polygon is not convex, {where}; {supported}; split the sole into several feet, "
+            "or give contact points, (body, points), whose hull is then the sole"
+        )

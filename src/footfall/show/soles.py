@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.robot.sole import is_solid
+from footfall.robot.shapes import is_solid
 from footfall.show.frames import shape_of
 from footfall.show.style import BLUE, GREY, VERMILION, new_figure
 from footfall.standing import at_home

@@ -4,7 +4,7 @@ A load is pulled along the ground until it slides. The static coefficient is the
 against the normal force, through the origin, with one point per pull; the kinetic coefficient is the slope over all
 samples while it slides.
 
-A table (:mod:`footfall.files.delimited`) has the time, the normal force (pressing is positive), the tangential force
+A table (:mod:`footfall.files.tables`) has the time, the normal force (pressing is positive), the tangential force
 (one column, or two for its components), and, if there are, the sliding speed and the number of the pull, where one file
 holds several. Columns without a unit are in s, N and m/s.
 """
@@ -22,7 +22,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean
-from footfall.files.delimited import read_columns, without_unit
+from footfall.files.tables import read_columns, without_unit
 from footfall.measure.common import normal_force, once, tangential, threshold
 from footfall.recording import Recording, load_recording
 from footfall.show.style import BLUE, GREY, VERMILION, WIDTH, new_figure

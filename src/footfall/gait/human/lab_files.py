@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean, warn
-from footfall.files.delimited import read_columns
 from footfall.files.measured import Measured
 from footfall.files.motion import load_forces, load_motion
+from footfall.files.tables import read_columns
 from footfall.gait.human.events import JOINTS, SHORTEST, STANDS, Stance, Table, check_columns, find_stances
 
 #: Names of markers without their side; of a joint the first row with a marker that was seen is taken, all of its parts.

@@ -236,7 +236,7 @@ def set_home(
     foot. ``sole_middle`` is the middle of the sole in m ahead of the ankle. With ``servo``, the controls are
     joint angles.
     """
-    from footfall.robot.sole import corners
+    from footfall.robot.shapes import corners
 
     model = spec.copy().compile()
     data = mujoco.MjData(model)
@@ -390,7 +390,7 @@ def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) ->
                 parent = bodies.get(_sided(side, link.parent)) or bodies[link.parent]
                 body = bodies[own] = parent.add_body(name=own, pos=scale * out * link.at)
             size, centre = scale * np.array(link.size), scale * out * link.centre
-            set_homogeneous(body, heavier * link.mass, link.shape, size, centre)
+            set_homogeneous(body, heavier * link.mass, link.shape, list(size), list(centre))
             if link.name == "foot":
                 _draw_foot(spec, body, side, ring, centre[2] + size[2] / 2 * np.array([-1.0, 1.0]))
             else:

@@ -13,8 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import StudyError
-from footfall.files.delimited import read_columns
-from footfall.files.text import known_unit, time_column
+from footfall.files.tables import known_unit, read_columns, time_column
 from footfall.given_numbers import check_seed
 from footfall.measure.common import once
 from footfall.measure.motion import position_error, rotation_error

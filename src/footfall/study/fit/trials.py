@@ -20,8 +20,8 @@ import numpy as np
 
 from footfall.control.base import control_pointer
 from footfall.errors import SolveError, StudyError
-from footfall.files.delimited import read_columns
 from footfall.files.measured import Measured
+from footfall.files.tables import read_columns
 from footfall.ground import Ground
 from footfall.measure.common import once
 from footfall.measure.forces import measured_feet

@@ -1,0 +1,628 @@
+"""Recordings on the disk: the directory of a recording, replaced atomically, and read as untrusted.
+
+The manifest, ``manifest.json``, describes a recording as JSON, and is checked throughout before it is used. The samples
+are a Parquet table: one row per sample, lists of fixed length for arrays. The files of the robot (meshes, textures, a
+compiled model) are one ZIP archive, named by its content: recordings of the same robot that lie side by side, as of a
+comparison, share one.
+
+The manifest says by their checksum which samples and which robot files it belongs to, and replacing it is the one step
+that replaces a recording. Before it, the new samples are complete under a name of their own, and robot files have names
+that are their checksums; after it, the new samples take the place of the old ones and old robot files are removed. So
+whatever interrupts a save, and wherever, one whole recording is there. The next save completes or removes what it left.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import json
+import math
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.contact.base import Law
+from footfall.contact.unknown import UnknownLaw
+from footfall.errors import FootfallError, LawError, RecordingError
+from footfall.files.atomic_write import PART, atomic_write, synced
+from footfall.given_numbers import is_number, is_whole
+from footfall.ground import Ground
+from footfall.process.machine import machine_memory
+from footfall.record import COLUMNS, DERIVED, Failure, Push, Record, array_shapes
+from footfall.robot import Robot
+
+#: What the columns of signals begin with.
+SIGNAL = "signals."
+MODES = (0, 2)
+#: Bytes of samples that are packed or unpacked at once: what saving and loading need beside the recording itself.
+AT_ONCE = 2**26
+
+
+def write_samples(rec: Record, path: Path, progress: Callable[[float], None] | None = None) -> None:
+    """Write the arrays and signals of a recording; ``progress`` is called with the share that is written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns, fields = [], []
+    arrays = {name: getattr(rec, name) for name in COLUMNS}
+    arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
+    for name, array in arrays.items():
+        flat = _column(array)
+        width = math.prod(array.shape[1:])
+        if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
+            columns.append(flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width))
+            fields.append(pa.field(name, columns[-1].type, metadata=_meaning(rec, name)))
+    table = pa.Table.from_arrays(columns, schema=pa.schema(fields))
+    rows = _rows_at_once(arrays)
+    # Slowly changing numbers share their leading bytes: splitting values into byte streams is smaller and faster.
+    how: dict[str, Any] = {"compression": "zstd", "use_dictionary": False, "use_byte_stream_split": True}
+    with path.open("wb") as file, pq.ParquetWriter(file, table.schema, **how, write_page_checksum=True) as writer:
+        for start in range(0, max(len(rec), 1), rows):
+            writer.write_table(table.slice(start, rows), row_group_size=rows)
+            if progress is not None:
+                progress(min(1.0, (start + rows) / max(len(rec), 1)))
+
+
+def _rows_at_once(arrays: Mapping[str, np.ndarray]) -> int:
+    """How many samples are packed or unpacked at once."""
+    return max(1, AT_ONCE // (8 * sum(math.prod(array.shape[1:]) for array in arrays.values())))
+
+
+def _column(array: np.ndarray) -> Any:
+    """The numbers of an array one after the other; ``pyarrow.array`` would import pandas, which takes half a second."""
+    import pyarrow as pa
+
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(flat.dtype), flat.size, [None, pa.py_buffer(flat)])
+
+
+def _meaning(rec: Record, name: str) -> dict[str, str]:
+    """What other programs learn of a column: its unit and axes and, of contact points, their names in order."""
+    if name.startswith(SIGNAL):
+        return {"unit": str(rec.info.get("signals", {}).get(name.removeprefix(SIGNAL), ""))}
+    points = {"points": json.dumps(rec.point_names)} if "point" in COLUMNS[name].axes else {}
+    return {"unit": COLUMNS[name].unit, "axes": json.dumps(COLUMNS[name].axes), **points}
+
+
+def read_samples(
+    path: Path, robot: Robot, others: int, samples: int, signals: Mapping[str, tuple[int, ...]]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The arrays and the signals of a recording; a ``RecordingError`` says what does not fit."""
+    shapes = array_shapes(robot, samples, others) | {
+        SIGNAL + name: (samples, *shape) for name, shape in signals.items()
+    }
+    _check_memory(path, shapes)
+    arrays = _arrays(path, shapes, samples)
+    time, mode = arrays["time"], arrays["mode"]
+    if not np.isfinite(time).all() or (np.diff(time) < 0.0).any():
+        raise RecordingError(f"the samples '{path}' are damaged: their times do not follow each other")
+    if mode.size and not (mode.min() >= MODES[0] and mode.max() <= MODES[1]):
+        raise RecordingError(f"the samples '{path}' are damaged: a mode is none of 0, 1, 2")
+    measured = {name: arrays.pop(SIGNAL + name) for name in signals}
+    return arrays, measured
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_memory(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse samples that exceed the machine's memory before reading them: a small file may unpack to any size."""
+    needed = 8 * sum(math.prod(shape) for shape in shapes.values())
+    memory = machine_memory()
+    if needed > memory:
+        raise RecordingError(
+            f"the samples '{path}' take {needed / 2**30:.3g} GiB, and this machine has {memory / 2**30:.3g} GiB"
+        )
+
+
+def _arrays(path: Path, shapes: Mapping[str, tuple[int, ...]], samples: int) -> dict[str, np.ndarray]:
+    """The columns of a table as arrays of these shapes, filled piece by piece."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # One file, not a dataset: a directory called "key=value" is no partition.
+        with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
+            names = file.schema_arrow.names
+            arrays = {
+                name: np.zeros(shape, COLUMNS[name].dtype if name in COLUMNS else "float64")
+                for name, shape in shapes.items()
+                if name in names or name not in DERIVED  # which older versions did not write
+            }
+            for name, array in arrays.items():
+                _check_column(path, file.schema_arrow, name, array)
+            if file.metadata.num_rows != samples:
+                found = file.metadata.num_rows
+                raise RecordingError(f"the samples '{path}' do not fit the manifest: there are {found}, not {samples}")
+            stored = {name: array for name, array in arrays.items() if name in names}
+            start = 0
+            for batch in file.iter_batches(_rows_at_once(arrays), columns=list(stored)):
+                for name, array in stored.items():
+                    part = array[start : start + len(batch)]
+                    part.reshape(-1)[:] = _numbers(path, batch.column(name), name, array.dtype)
+                start += len(batch)
+            return arrays
+    except (pa.ArrowException, OSError, MemoryError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RecordingError(f"the samples '{path}' are damaged: {reason}") from error
+
+
+def _check_column(path: Path, schema: Any, name: str, array: np.ndarray) -> None:
+    """Whether the table has a column of the type of an array, which is none where a sample has no values."""
+    import pyarrow as pa
+
+    width = math.prod(array.shape[1:])
+    if width == 0:
+        return
+    if schema.names.count(name) != 1:
+        raise RecordingError(f"the samples '{path}' have no column '{name}'")
+    found, value = schema.field(name).type, pa.from_numpy_dtype(array.dtype)
+    if found != (value if array.ndim == 1 else pa.list_(value, width)):
+        needed = f"{width} x {value}" if array.ndim > 1 else value
+        raise RecordingError(
+            f"the samples '{path}' do not fit the manifest: '{name}' holds {found}, and {needed} is needed"
+        )
+
+
+def _numbers(path: Path, column: Any, name: str, dtype: np.dtype) -> np.ndarray:
+    """The values of a column without a copy; ``to_numpy`` would import pandas."""
+    import pyarrow as pa
+
+    start, count = column.offset, len(column)
+    if pa.types.is_fixed_size_list(column.type):
+        start, count = start * column.type.list_size, count * column.type.list_size
+        column, gaps = column.values, column.null_count
+        start += column.offset
+    else:
+        gaps = 0
+    if gaps or column.null_count:
+        raise RecordingError(f"the samples '{path}' are damaged: '{name}' has gaps")
+    return np.frombuffer(column.buffers()[1] or b"", dtype, count, start * dtype.itemsize)
+
+
+# ---- files of the robot ------------------------------------------------------------------------------------------
+
+FILES = "robot-{}.zip"
+#: The name of MuJoCo's binary model of a robot that has no XML.
+BINARY = "model.mjb"
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """SHA-256 of names and contents."""
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{len(name)}:{name}:{len(files[name])}:".encode())
+        digest.update(files[name])
+    return digest.hexdigest()
+
+
+def write_files(files: Mapping[str, bytes], path: Path) -> None:
+    """Write files as an archive, the same bytes whenever it is written."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            archive.writestr(zipfile.ZipInfo(name), files[name], zipfile.ZIP_DEFLATED)
+
+
+def read_files(path: Path) -> dict[str, bytes]:
+    """The files of an archive, unpacked in memory."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if sum(entry.file_size for entry in entries) > machine_memory():
+                raise RecordingError(f"the robot's files '{path}' are larger than the memory of this machine")
+            return {entry.filename: archive.read(entry) for entry in entries}
+    except (OSError, ValueError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile) as error:
+        raise RecordingError(f"the robot's files '{path}' are damaged: {error}") from error
+
+
+#: Recordings of version 1 hold the robot's files in the manifest.
+FORMAT, VERSION, READABLE = "footfall-recording", 2, (1, 2)
+CHECKSUMS = "checksums"
+
+
+# ---- writing -----------------------------------------------------------------------------------------------
+
+
+def described(rec: Record) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What the manifest of a recording says, as plain values, and the files of the robot that it refers to.
+
+    A ``RecordingError`` says what JSON cannot hold.
+    """
+    robot, files = rec.robot.to_dict(), dict(rec.robot.assets)
+    del robot["assets"]
+    if binary := robot.pop("mjb"):
+        files[BINARY] = base64.b64decode(binary)
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "samples": len(rec),
+        "dt": rec.dt,
+        "columns": {
+            name: {
+                "shape": getattr(rec, name).shape,
+                "axes": ["time", *c.axes],
+                "dtype": c.dtype,
+                "unit": c.unit,
+            }
+            for name, c in COLUMNS.items()
+        },
+        "signals": {name: values.shape[1:] for name, values in rec.signals.items()},
+        "other_points": rec.other_points.tolist(),
+        "pushes": [push.to_dict() for push in rec.pushes],
+        "failure": None if rec.failure is None else asdict(rec.failure),
+        "info": dict(rec.info),
+        "law": rec.law.to_dict(),
+        "ground": rec.ground.to_dict(),
+        "robot": robot,
+        "files": digest_of(files) if files else None,
+    }
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(content, default=_plain))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordingError(f"cannot save the recording: info or the law's options: {error}") from error
+    return plain, files
+
+
+def text_of(content: Mapping[str, Any], samples_digest: str) -> str:
+    """The manifest of samples with that digest, as text, with its own checksum."""
+    own = {key: value for key, value in content.items() if key != CHECKSUMS}
+    checksums = {"samples": samples_digest, "manifest": _digest(own)}
+    return json.dumps(own | {CHECKSUMS: checksums}, indent=1)
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    """SHA-256 of plain values, whatever the order of their keys and the spaces between them."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Plain values for JSON in place of NumPy's numbers and arrays, mappings and paths."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"{value!r} is not a number, text, list or mapping")
+
+
+# ---- reading -----------------------------------------------------------------------------------------------
+
+
+def parsed(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The content itself, if it is a manifest that this version reads and is unchanged since it was saved."""
+    if content.get("format") != FORMAT:
+        raise RecordingError(f"'{folder}' is not a recording: its manifest.json does not say '{FORMAT}'")
+    if content.get("version") not in READABLE:
+        version, known = content.get("version"), " and ".join(map(str, READABLE))
+        raise RecordingError(f"the recording '{folder}' has format version {version}, and this Footfall reads {known}")
+    if CHECKSUMS in content:  # recordings of 0.1.0 have none
+        own = {key: value for key, value in content.items() if key != CHECKSUMS}
+        said = content[CHECKSUMS].get("manifest") if isinstance(content[CHECKSUMS], dict) else None
+        if said != _digest(own):
+            raise RecordingError(f"the manifest of the recording '{folder}' was changed after it was saved")
+    return content
+
+
+def saved_digest(content: Mapping[str, Any], otherwise: str) -> str:
+    """The digest of the samples that a manifest belongs to, ``otherwise`` where it does not say."""
+    checksums = content.get(CHECKSUMS)
+    return str(checksums.get("samples")) if isinstance(checksums, dict) else otherwise
+
+
+def restored(
+    content: Mapping[str, Any], files: Mapping[str, bytes], folder: Path
+) -> tuple[dict[str, Any], int, dict[str, tuple[int, ...]]]:
+    """Arguments of a ``Record`` that a manifest and the robot's files describe, the number of samples, and the shape
+    of a sample of each signal; a ``RecordingError`` says what is invalid.
+    """
+    try:
+        return _restored(content, files)
+    except FootfallError as error:
+        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {error}") from error
+    except Exception as error:  # it may hold anything, and robots, grounds and laws are made from it
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {reason}") from error
+
+
+def _restored(
+    content: Mapping[str, Any], files: Mapping[str, bytes]
+) -> tuple[dict[str, Any], int, dict[str, tuple[int, ...]]]:
+    info = dict(_mapping(content, "info"))
+    kept = info.pop("pushes", ())  # where recordings of version 0.1.0 have them
+    if "remarks" in info:  # what they call warnings
+        info["warnings"] = info.pop("remarks")
+    own: dict[str, Any] = {"assets": dict(files), "mjb": None}
+    if _mapping(content, "robot").get("mjcf") is None:
+        own["mjb"] = own["assets"].pop(BINARY, None)
+    robot = Robot.from_dict(own | dict(_mapping(content, "robot")))
+    others = [_count(point, "a point") for point in content.get("other_points", ())]
+    if sorted(set(others)) != others or (others and others[-1] >= len(robot.others)):
+        raise RecordingError(f"its other points are {_shown(others)}, and the robot has {len(robot.others)}")
+    described = {
+        "robot": robot,
+        "other_points": np.array(others, dtype=int),
+        "ground": Ground.from_dict(_mapping(content, "ground")),
+        "law": _law(_mapping(content, "law")),
+        "dt": _step(content["dt"]),
+        "pushes": tuple(map(Push.from_dict, content.get("pushes") or kept)),
+        "failure": None if content["failure"] is None else _failure(_mapping(content, "failure")),
+        "info": info,
+    }
+    shapes = _mapping(content, "signals") if "signals" in content else {}
+    signals = {name: tuple(_count(n, f"a length of signal '{name}'") for n in shapes[name]) for name in shapes}
+    return described, _count(content["samples"], "samples"), signals
+
+
+def _mapping(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = content[key]
+    if not isinstance(value, Mapping):
+        raise RecordingError(f"its '{key}' is {_shown(value)} and no object")
+    return value
+
+
+def _count(value: Any, what: str) -> int:
+    if not (is_whole(value, 0) and value < 2**40):
+        raise RecordingError(f"{what} is {_shown(value)} and no number of things")
+    return value
+
+
+def _step(value: Any) -> float:
+    if isinstance(value, bool) or not (is_number(value) and value > 0.0):
+        raise RecordingError(f"dt is {_shown(value)} and no step in s")
+    return float(value)
+
+
+def _failure(value: Mapping[str, Any]) -> Failure:
+    failure = Failure(**value)
+    if not isinstance(failure.time, int | float) or not all(
+        isinstance(text, str) for text in (failure.cause, failure.joint, failure.message)
+    ):
+        raise RecordingError("its 'failure' does not hold time, cause, joint and message")
+    return failure
+
+
+def _law(description: Mapping[str, Any]) -> Law:
+    name = description["name"]
+    if not isinstance(name, str):
+        raise RecordingError(f"its law is called {_shown(name)}, which is not a name")
+    # Options are hashable, so what JSON holds as a list was a tuple.
+    options = {key: tuple(v) if isinstance(v, list) else v for key, v in description.items() if key != "name"}
+    try:
+        return make_law(description)
+    except LawError:
+        return UnknownLaw(name=name, given=options)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+__all__ = ["place_for", "read", "write"]
+
+MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
+#: Samples that the manifest may already belong to, about to be renamed into place.
+NEXT = ".samples.parquet.next"
+LARGEST_MANIFEST = 2**30  # bytes; recordings of version 1 have the robot's meshes inside
+#: How often a reader tries again when a recording is being replaced while it reads.
+ATTEMPTS = 5
+
+
+# ---- writing -----------------------------------------------------------------------------------------------
+
+
+def write(rec: Record, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
+    """See ``Recording.save``."""
+    target = place_for(path)
+    content, files = described(rec)
+    made = not target.exists()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.mkdir(exist_ok=True)
+        with _Alone(target):
+            _complete(target)
+            try:
+                write_samples(rec, target / NEXT, progress)
+                synced(target / NEXT)
+                _put_files(files, target)
+                with atomic_write(target / MANIFEST) as part:
+                    part.write_text(text_of(content, file_digest(target / NEXT)), encoding="utf-8")
+            finally:
+                with suppress(OSError, RecordingError):  # the recording is whole, and the next save tries again
+                    _complete(target)
+    except OSError as error:
+        where = f": '{error.filename}'" if error.filename and Path(error.filename) != target else ""
+        reason = os.strerror(error.errno) if error.errno else error
+        raise RecordingError(f"cannot save the recording to '{target}': {reason}{where}") from error
+    finally:
+        if made:
+            with suppress(OSError):  # if nothing came of it
+                target.rmdir()
+    return target
+
+
+def place_for(path: str | os.PathLike[str]) -> Path:
+    """Where a recording called ``path`` goes; a ``RecordingError`` if something else is there."""
+    target = Path(os.path.abspath(Path(path).expanduser()))
+    target = target.resolve() if target.is_symlink() else target
+    if target.exists() and not target.is_dir():
+        raise RecordingError(f"cannot save the recording to '{target}': a file is in the way; give another name")
+    try:
+        if not target.is_dir() or all(map(_is_ours, target.iterdir())):
+            return target
+        if (target / MANIFEST).is_file() and _content(target / MANIFEST).get("format") == FORMAT:
+            return target
+    except RecordingError:
+        pass
+    except OSError as error:
+        raise RecordingError(f"cannot save the recording to '{target}': {error.strerror or error}") from error
+    raise RecordingError(
+        f"cannot save the recording to '{target}': the directory holds something that is not a recording; "
+        "give another name"
+    )
+
+
+def _put_files(files: dict[str, bytes], target: Path) -> None:
+    """Write the files of the robot, or link those of a recording beside this one, which has the same."""
+    if not files:
+        return
+    digest = digest_of(files)
+    name = FILES.format(digest)
+    with atomic_write(target / name) as part:
+        with suppress(OSError, RecordingError):  # no such file, one that is damaged, or a disk without links
+            other = next(target.parent.glob(f"*/{name}"), None)
+            if other and not other.is_symlink() and digest_of(read_files(other)) == digest:
+                os.link(other, part)
+                return
+        write_files(files, part)
+
+
+def _complete(target: Path) -> None:
+    """Put the samples of the manifest in place and remove those of no manifest, as well as robot files of none."""
+    manifest = _own_file(target, MANIFEST)
+    content = {} if manifest is None else _content(manifest)
+    if (target / NEXT).exists():
+        if saved_digest(content, "") == file_digest(target / NEXT):
+            os.replace(target / NEXT, target / SAMPLES)
+        else:
+            (target / NEXT).unlink()
+    for other in filter(_is_ours, target.iterdir()):
+        if other.name != FILES.format(content.get("files")):
+            other.unlink()
+    synced(target)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file may have been left by a save that was killed: none but the manifest tells what it is."""
+    part = path.name.startswith((f".{MANIFEST}.", ".robot-")) and PART in path.name
+    return path.name == NEXT or path.match(FILES.format("*")) or part
+
+
+class _Alone:
+    """A lock: one save at a time among all threads and processes. Whatever interrupts a save, it does not stay."""
+
+    descriptor = -1
+
+    def __init__(self, folder: Path) -> None:
+        self.descriptor = os.open(folder, os.O_RDONLY)
+
+    def __enter__(self) -> None:
+        with suppress(OSError):  # file systems that cannot lock
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX)
+
+    def __exit__(self, *_: object) -> None:
+        self.__del__()
+
+    def __del__(self) -> None:
+        if self.descriptor >= 0:
+            with suppress(OSError):  # closed already, if an interrupt came just then
+                os.close(self.descriptor)
+            self.descriptor = -1
+
+
+# ---- reading -----------------------------------------------------------------------------------------------
+
+
+def read(path: str | os.PathLike[str]) -> Record:
+    """See ``footfall.load_recording``."""
+    folder = Path(path).expanduser()
+    if not folder.exists():
+        raise RecordingError(f"there is no recording '{folder}'")
+    if not folder.is_dir():
+        raise RecordingError(f"'{folder}' is a file; a recording is a directory")
+    for attempt in range(ATTEMPTS):
+        before = _stamp(folder)
+        try:
+            return _read(folder)
+        except RecordingError:
+            if attempt + 1 == ATTEMPTS or _stamp(folder) == before:
+                raise
+    raise AssertionError("every attempt returns or raises")
+
+
+def _stamp(folder: Path) -> list[tuple[int, int] | None]:
+    """What changes when a recording is replaced."""
+    stamps: list[tuple[int, int] | None] = []
+    for name in (MANIFEST, SAMPLES, NEXT):
+        try:
+            found = (folder / name).stat()
+            stamps.append((found.st_ino, found.st_mtime_ns))
+        except OSError:
+            stamps.append(None)
+    return stamps
+
+
+def _read(folder: Path) -> Record:
+    """The recording of a folder, if the manifest and the other files belong together."""
+    manifest = _own_file(folder, MANIFEST)
+    if manifest is None:
+        left = any(map(_is_ours, folder.iterdir()))
+        cut = ", only what a save left that was interrupted" if left else ""
+        raise RecordingError(f"'{folder}' is not a recording: it has no {MANIFEST}{cut}")
+    content = parsed(_content(manifest), folder)
+    described, count, shapes = restored(content, _robot_files(folder, content.get("files")), folder)
+    samples, digest = _samples(folder, saved_digest(content, ""))
+    # A missing column is a clearer error than a wrong checksum, so columns are checked first.
+    arrays, signals = read_samples(samples, described["robot"], len(described["other_points"]), count, shapes)
+    if digest != saved_digest(content, digest):
+        raise RecordingError(f"the samples '{samples}' are damaged: they are not those that were saved")
+    return Record(**described, signals=signals, **arrays)
+
+
+def _samples(folder: Path, digest: str) -> tuple[Path, str]:
+    """The samples of that digest, of an interrupted save where they are not in place yet, and the digest they have."""
+    following = _own_file(folder, NEXT)
+    if following is not None and file_digest(following) == digest:
+        return following, digest
+    samples = _own_file(folder, SAMPLES)
+    if samples is None:
+        raise RecordingError(f"the recording '{folder}' has no {SAMPLES}")
+    return samples, file_digest(samples)
+
+
+def _robot_files(folder: Path, digest: Any) -> dict[str, bytes]:
+    """The files of the robot, which are named by their digest."""
+    if digest is None:
+        return {}
+    if not isinstance(digest, str) or not digest.isalnum():
+        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: its 'files' is no checksum")
+    path = _own_file(folder, FILES.format(digest))
+    if path is None:
+        raise RecordingError(f"the recording '{folder}' has no {FILES.format(digest)}")
+    files = read_files(path)
+    if digest_of(files) != digest:
+        raise RecordingError(f"the robot's files '{path}' are damaged: they are not those that were saved")
+    return files
+
+
+def _own_file(folder: Path, name: str) -> Path | None:
+    """A file of the recording; None if it is not there, an error if it is a link or not a regular file."""
+    path = folder / name
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise RecordingError(f"'{path}' is not a regular file, and a recording reads only its own files")
+    return path if path.exists() else None
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The content of a manifest, read as untrusted."""
+    try:
+        if path.stat().st_size > LARGEST_MANIFEST:
+            raise RecordingError(f"the manifest '{path}' is larger than {LARGEST_MANIFEST // 2**20} MiB")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordingError(f"cannot read '{path}': {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"the manifest '{path}' is damaged: {error}") from error
+    return content if isinstance(content, dict) else {}
