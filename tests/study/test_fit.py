@@ -56,7 +56,7 @@ def test_a_parameter_that_does_nothing_is_not_identifiable():
     tosses = thrown(6, "time-stepping", 0.3)
     ranges = {"ground.friction": (0.05, 1.0, "log"), "law.v_t": (1e-3, 1.0, "log")}
     # v_t decides when a sliding vertex may stick again; a cube that slides on its face does not care.
-    found = fit("constraint-selection", tosses, ranges, evaluations=40, workers=1)
+    found = fit(ff.law("constraint-selection", rules="paper"), tosses, ranges, evaluations=40, workers=1)
     assert found.parameters[0].value == pytest.approx(0.3, rel=0.05)
     assert found.parameters[1].note in ("not identifiable from these data", "the law's default, kept")
 

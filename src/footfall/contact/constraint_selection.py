@@ -2,10 +2,10 @@
 
 A foot has no contact, or one vertex, one edge or its whole face is clamped, each static or sliding (Table I). What is
 clamped is held exactly; the *state* is found by trial and error, until no rule of valid contact is broken
-(:mod:`footfall.solve.selection.rules`). Most steps have the state of the step before, so that is tried first.
+(:mod:`footfall.solve.selection.search`). Most steps have the state of the step before, so that is tried first.
 
-The rules judge the end of the step, so touch-down is a plastic impact within it, and no landing vertex enters the
-ground first.
+By default the rules judge the end of the step, so touch-down is a plastic impact within it, and no landing vertex
+enters the ground first.
 """
 
 from __future__ import annotations
@@ -26,11 +26,7 @@ from footfall.contact.time_stepping import free_velocities
 from footfall.solve.contact_problem import solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.problem import MODE, ProblemScratch, Size, begin_problem, problem_scratch
-from footfall.solve.selection.prediction import predict, write_modes
-from footfall.solve.selection.rules import CLAMPED_BITS
-from footfall.solve.selection.search import PLACES, search
-from footfall.solve.selection.soles import Desk, Stabilisation, look, make_desk
-from footfall.solve.selection.states import (
+from footfall.solve.selection.forces import (
     FACE,
     LOAD,
     MEMORY_SIZE,
@@ -42,14 +38,19 @@ from footfall.solve.selection.states import (
     state_of,
     vertex,
 )
+from footfall.solve.selection.search import PLACES, is_clean, predict, search, violations, write_modes
+from footfall.solve.selection.soles import Stabilisation, Workspace, look, make_workspace
 
 #: Steps in which Baumgarte's stabilisation takes an error down to 1/e, unless ``beta`` is given.
 STEPS = 20.0
 #: m/s, the fastest it corrects.
 FASTEST = 0.1
+#: How many signals come before those of feet; why points were clamped one by one.
+SIGNALS, UNEVEN, NOT_FOUND = 4, 1.0, 2.0
 
 
 class Parameters(NamedTuple):
+    paper: float  # whether the rules are the paper's
     d: float  # m
     a_t: float  # m/s2
     v_t: float  # m/s
@@ -59,88 +60,53 @@ class Parameters(NamedTuple):
     warm: float
     keep: float  # of a clamped vertex' velocity, over a step
     rate: float  # 1/s
-    level: float  # s
+    level: float  # 1/s
     feet: float  # of the robot
     points: float  # of their soles, which are the first
 
 
 class Scratch(NamedTuple):
     problem: ProblemScratch  # where points are clamped or free one by one
-    desk: Desk
+    work: Workspace
 
 
 @inlined
-def write(contacts, desk, memory, force, mode):
-    """Write forces and modes of the states in ``desk.code``; vertices that become static are anchored in place."""
+def write(contacts, work, memory, force, mode):
+    """Write forces and modes of the states in ``work.code``; vertices that become static are anchored in place."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
         mode[p] = OPEN
     for b in range(contacts.near.size - 1):
-        code = desk.code[b]
-        for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
-            write_clamped(contacts, desk, code, vertex(desk, b, code, j), memory, force, mode)
+        code = work.code[b]
+        for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
+            p = vertex(work, b, code, j)
+            f, v = work.push[p], work.end[p]
+            slides = code & SLIDING != 0 and v[0] * v[0] + v[1] * v[1] > STILL * STILL
+            limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
+            force[p, 2] = f[2]
+            force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
+            mode[p] = SLIDE if slides else STICK
+            if not slides and memory[p, MODE] != STICK:
+                for k in range(3):
+                    contacts.anchor[p, k] = contacts.position[p, k]
     for i in range(contacts.number[0]):
-        remember_point(desk, contacts.points[i], memory, force, mode)
-
-
-@inlined
-def write_clamped(contacts, desk, code, p, memory, force, mode):
-    """Write force and mode of a clamped vertex; if it becomes static, it is anchored in place."""
-    f, v = desk.push[p], desk.end[p]
-    slides = code & SLIDING != 0 and v[0] * v[0] + v[1] * v[1] > STILL * STILL
-    limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
-    force[p, 2] = f[2]
-    force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
-    mode[p] = SLIDE if slides else STICK
-    if not slides and memory[p, MODE] != STICK:
-        for k in range(3):
-            contacts.anchor[p, k] = contacts.position[p, k]
-
-
-@inlined
-def remember_point(desk, p, memory, force, mode):
-    memory[p, MODE] = mode[p]
-    memory[p, SPEED] = desk.push[p, 3] if mode[p] == SLIDE else 0.0
-    memory[p, LOAD] = force[p, 2]
-
-
-@inlined
-def violations(rank):
-    """How many rules a state of this rank breaks, all vertices and feet together."""
-    count, rest = 0, rank >> CLAMPED_BITS
-    for bits in (12, 12, 12, 6, 6):
-        count += rest & ((1 << bits) - 1)
-        rest >>= bits
-    return count
-
-
-@inlined
-def report(desk, feet, tried, rank, signals):
-    """Write the signals of the step."""
-    signals[0], signals[1] = tried, violations(rank)
-    for b in range(feet):
-        signals[2 + b] = desk.code[b] & 3
-        signals[2 + feet + b] = 1.0 if desk.code[b] & SLIDING else 0.0
+        p = contacts.points[i]
+        memory[p, MODE] = mode[p]
+        memory[p, SPEED] = work.push[p, 3] if mode[p] == SLIDE else 0.0
+        memory[p, LOAD] = force[p, 2]
 
 
 @cold(types.int64)
 def point_by_point(problem, feet, signals):
     """Clamp or free every contact point on its own: where the ground or a sole is uneven, or the search found nothing.
 
-    Adds to the states tried.
+    Adds to the states tried. Returns the law's status.
     """
+    contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     free_velocities(problem, 0.0)
     status, tried = solve_contacts(problem)
     signals[0], signals[1] = signals[0] + tried, status
-    leave_states(problem, feet, signals)
-    return status
-
-
-@inlined
-def leave_states(problem, feet, signals):
-    """Write the signals of feet whose points are clamped or free one by one, and what the next step is to remember."""
-    contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     for b in range(contacts.near.size - 1):
         count, slides = 0, 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
@@ -151,7 +117,8 @@ def leave_states(problem, feet, signals):
             for k in range(3):
                 contacts.anchor[p, k] = contacts.position[p, k]
         if b < feet:
-            signals[2 + b], signals[2 + feet + b] = min(count, FACE), slides
+            signals[SIGNALS + b], signals[SIGNALS + feet + b] = min(count, FACE), slides
+    return status
 
 
 @inlined
@@ -163,59 +130,35 @@ def beside_soles(contacts, points):
     return False
 
 
-@inlined
-def find_at_once(problem, desk, signals, rules):
-    """Forces, modes and signals of the states that are predicted. Gives the law's status."""
-    rank = predict(problem.contacts, problem.step, problem.memory, desk, rules)
-    write_prediction(problem, desk, signals, rules, rank)
-    return 0
-
-
-@inlined
-def write_prediction(problem, desk, signals, rules, rank):
-    """Forces, modes and signals of states of this ``rank`` that were predicted and evaluated."""
-    contacts, memory, force, mode = problem.contacts, problem.memory, problem.force, problem.mode
-    write(contacts, desk, memory, force, mode)
-    write_modes(contacts, desk, memory, force, mode)
-    report(desk, int(rules.feet), 1, rank, signals)
-
-
-@inlined
-def find_states(problem, desk, signals, rules):
-    """Forces, modes and signals of states that break no rule, sought from those in ``desk.code`` on. Gives the law's
-    status.
-    """
-    rank, tried, agreed = search(problem.contacts, problem.step, problem.memory, desk, rules)
-    return write_found(problem, desk, signals, rules, rank, tried, agreed)
-
-
-@inlined
-def write_found(problem, desk, signals, rules, rank, tried, agreed):
-    """Forces, modes and signals of what a search found. Gives the law's status."""
-    contacts, found = problem.contacts, agreed and rank >> CLAMPED_BITS == 0
-    feet = int(rules.feet)
-    if not found and rules.cop_rule == 1.0:
-        signals[0] = tried
-        return point_by_point(problem, feet, signals)
-    write(contacts, desk, problem.memory, problem.force, problem.mode)
-    report(desk, feet, tried, rank, signals)
-    return 0 if found else 1
-
-
 def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, parameters):
     """The states of all feet, searched or predicted, and their forces: a coupled kernel."""
-    feet, desk = int(parameters.feet), scratch.desk
+    feet, work, rules = int(parameters.feet), scratch.work, parameters
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
-    beside = meet(beside_soles(contacts, int(parameters.points)))
-    stabilisation = Stabilisation(parameters.keep, parameters.rate, FASTEST, parameters.level, parameters.d)
-    if beside or not meet(look(contacts, dt, stabilisation, memory, desk)):
-        signals[0] = 0.0
+    beside = meet(beside_soles(contacts, int(rules.points)))
+    stabilisation = Stabilisation(rules.keep, rules.rate, FASTEST, rules.level)
+    signals[0], signals[1], signals[2], signals[3] = 0.0, 0.0, 0.0, 0.0
+    if beside or not meet(look(contacts, dt, stabilisation, memory, work)):
+        signals[3] = UNEVEN
         return point_by_point(problem, feet, signals)
-    if parameters.one_step == 1.0:
-        return find_at_once(problem, desk, signals, parameters)
-    for b in range(contacts.near.size - 1):
-        desk.code[b] = state_of(memory[:, MODE], desk, b) if parameters.warm == 1.0 else NONE
-    return find_states(problem, desk, signals, parameters)
+    one_step = rules.one_step == 1.0
+    if one_step:
+        rank, tried, reason = predict(contacts, dt, memory, work, rules), 1, 0
+    else:
+        for b in range(contacts.near.size - 1):
+            work.code[b] = state_of(memory[:, MODE], work, b) if rules.warm == 1.0 else NONE
+        rank, tried, reason = search(contacts, dt, memory, work, rules)
+    signals[0], signals[2] = tried, reason
+    if not one_step and rules.cop_rule == 1.0 and not is_clean(rank):
+        signals[3] = NOT_FOUND
+        return point_by_point(problem, feet, signals)
+    write(contacts, work, memory, force, mode)
+    if one_step:
+        write_modes(contacts, work, memory, force, mode)
+    signals[1] = violations(rank)
+    for b in range(feet):
+        signals[SIGNALS + b] = work.code[b] & 3
+        signals[SIGNALS + feet + b] = 1.0 if work.code[b] & SLIDING else 0.0
+    return 0 if one_step or is_clean(rank) else 1
 
 
 @public
@@ -223,14 +166,16 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
 class ConstraintSelection(CoupledLaw):
     """Clamps vertices, edges or faces of the feet such that the rules of valid contact hold.
 
-    ``d``, ``a_t`` and ``v_t`` are the paper's thresholds. ``mode`` is ``"exact"``, which searches until no rule is
-    broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is released when
-    the centre of pressure reaches the edge of what is clamped. Without it, a rotation is released when a vertex would
-    pull, with the load spread over the sole as an affine function, by more than ``pull`` (N). A ``pull`` above zero is
-    the paper's thresholded model, in which the ground pulls that much and the centre of pressure leaves the sole.
-    ``warm=False`` starts every search without the last state; it serves to measure what the warm start saves. ``alpha``
-    and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2 x``; if left out, a velocity ends within the
-    step, and a position error falls to 1/e in 20 steps.
+    ``rules`` is ``"landing"``: a free vertex that would end the step inside the ground is clamped, and lands exactly
+    there; or ``"paper"``: vertices less than ``d`` above the ground are clamped unless they separate, by the thresholds
+    ``a_t`` and ``v_t``, and come down to it at Baumgarte's rate. ``mode`` is ``"exact"``, which searches until no rule
+    is broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is released
+    when the centre of pressure reaches the edge of what is clamped. Without it, a rotation is released when a vertex
+    would pull, with the load spread over the sole as an affine function, by more than ``pull`` (N). A ``pull`` above
+    zero is the paper's thresholded model, in which the ground pulls that much and the centre of pressure leaves the
+    sole. ``warm=False`` starts every search without the last state; it serves to measure what the warm start saves.
+    ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2 x``; if left out, a velocity ends
+    within the step, and a position error falls to 1/e in 20 steps.
 
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
@@ -240,9 +185,10 @@ class ConstraintSelection(CoupledLaw):
     parallel to the ground: in the step in which a tilted sole lands they are off by its tilt.
 
     Attributes:
-        d: m, depth from which a vertex must be clamped, and height from which it is free.
-        a_t: m/s2, upward acceleration beyond which a vertex leaves.
-        v_t: m/s, downward speed below which a vertex may leave.
+        rules: what a free vertex is judged by.
+        d: m, depth from which a vertex must be clamped, and height from which it is free; 1 mm if left out.
+        a_t: m/s2, upward acceleration beyond which a vertex leaves; 0.1 if left out.
+        v_t: m/s, downward speed below which a vertex may leave; 0.1 if left out.
         mode: search until no rule is broken, or predict at a fixed cost.
         cop_rule: a rotation is released when the centre of pressure reaches the edge.
         pull: N, force with which a vertex may pull where cop_rule is off.
@@ -251,9 +197,10 @@ class ConstraintSelection(CoupledLaw):
         beta: 1/s, Baumgarte's gain of positions; left out, errors fall to 1/e in 20 steps.
     """
 
-    d: float = 1e-3
-    a_t: float = 0.1
-    v_t: float = 0.1
+    rules: Literal["landing", "paper"] = "landing"
+    d: float | None = None
+    a_t: float | None = None
+    v_t: float | None = None
     mode: Literal["exact", "one-step"] = "exact"
     cop_rule: bool = True
     pull: float = 0.0
@@ -266,12 +213,25 @@ class ConstraintSelection(CoupledLaw):
     memory_size = MEMORY_SIZE
     margin = 0.01  # m, farther than a foot falls in a step of 1 ms
     fastest = 10.0  # m/s, after a fall from 5 m
-    signals = MappingProxyType({"candidates": "states tried", "violations": "rules broken"})
+    signals = MappingProxyType(
+        {
+            "candidates": "states tried",
+            "violations": "rules broken",
+            "rule": "for which the states changed: 0 none, 1 friction, 2 centre of pressure, 3 geometry, 4 pull, "
+            "5 kinematics, 6 fewest constraints, 7 rest",
+            "points": "1 or 2 if points were clamped one by one: ground or sole uneven, no state found",
+        }
+    )
     foot_signals = MappingProxyType({"state": "0 none, 1 vertex, 2 edge, 3 face", "sliding": "0 static, 1 sliding"})
     kernel = staticmethod(constraint_selection)
 
     def __post_init__(self) -> None:
         check_positive(self, "d", "a_t", "v_t", zero=True)
+        check(self.rules in ("landing", "paper"), self.name, "rules", self.rules, "'landing' or 'paper'")
+        for option in ("d", "a_t", "v_t"):
+            value = getattr(self, option)
+            fits = value is None or self.rules == "paper"
+            check(fits, self.name, option, value, "left out unless rules is 'paper', which alone has thresholds")
         check_positive(self, "alpha", "beta", zero=True)
         check(self.mode in ("exact", "one-step"), self.name, "mode", self.mode, "'exact' or 'one-step'")
         check(isinstance(self.cop_rule, bool), self.name, "cop_rule", self.cop_rule, "True or False")
@@ -280,23 +240,23 @@ class ConstraintSelection(CoupledLaw):
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 
     def scratch(self, size: Size) -> Scratch:
-        return Scratch(problem_scratch(size), make_desk(size.points, size.bodies, PLACES))
+        return Scratch(problem_scratch(size), make_workspace(size.points, size.bodies, PLACES))
 
     def resolve(self, setting: Setting) -> Parameters:
         dt = setting.dt
         rate = 1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt)
         return Parameters(
-            d=self.d,
-            a_t=self.a_t,
-            v_t=self.v_t,
+            paper=float(self.rules == "paper"),
+            d=1e-3 if self.d is None else self.d,
+            a_t=0.1 if self.a_t is None else self.a_t,
+            v_t=0.1 if self.v_t is None else self.v_t,
             cop_rule=float(self.cop_rule),
             pull=self.pull,
             warm=float(self.warm),
             one_step=float(self.mode == "one-step"),
             keep=0.0 if self.alpha is None else math.exp(-2.0 * self.alpha * dt),
             rate=rate,
-            # A face that had to level a sunken sole within the step would pull, be released, and be predicted again.
-            level=1.0 / rate if self.mode == "one-step" and rate > 0.0 else dt,
+            level=rate if self.rules == "paper" else 1.0 / dt,
             feet=float(len(setting.robot.feet)),
             points=float(setting.robot.point_count),
         )

@@ -1,178 +1,478 @@
-"""The exact mode: a best-first search that corrects states where they break a rule.
+"""The selection of states (Moraud 2008): rules of valid contact, and the search for states that break none.
 
-All feet are searched together, since forces on one move the other. A queue holds all candidate states, each with the
-rank of its parent until it is evaluated itself. When no correction is left, every change of a single foot is queued.
-The search fails when its queue is full.
+All feet are searched together, since forces on one move the other. A trial sets the states of all feet, solves for the
+forces that hold what they clamp, and judges every vertex. A vertex that breaks a rule should change between clamped and
+free. The rules are, in order of priority, with the paper's sections:
+
+1. friction (II.C): a foot that does not slide needs no more friction than there is; else it slides;
+2. centre of pressure (III): it lies within what is clamped; else the vertices away from it are released;
+3. geometry (II.C): a vertex above ``+d`` is free, one below ``-d`` clamped;
+4. force (II.C): no clamped vertex pulls;
+5. kinematics (II.C): a free vertex below ``+d`` is clamped, unless it separates (``a_z > a_t`` and ``v_z > -v_t``);
+6. fewest constraints (II.C): of states that break none of these, the one that clamps fewer vertices. It is asked when
+   another rule has changed the states, since thresholds are to keep them otherwise (III).
+
+A free vertex is asked to be clamped (3, 5) only if the clamp would push, since rule 4 forbids the other case, and not
+by rule 5 beside a clamped edge if another vertex is above ``+d``, since rule 3 forbids the face. Under the rules of
+``landing``, a free vertex is asked to be clamped if it would end the step inside the ground; ``d``, ``a_t`` and ``v_t``
+have no part in it, and 3 and 6 are not asked.
+
+The search begins with the last states. From each trial follow new ones: every vertex votes for what it should be, with
+a weight that falls from rule to rule, and the state with the most votes other than the present one is queued, for all
+feet at once and foot by foot. The trial of the best parent comes next (the paper's priority queue). When none is left,
+all changes of a single foot are queued, so that any state can be reached; a search that fills its queue fails. The
+one-step mode (section IV) takes votes on what is known before the step, and does what they say.
 """
 
 from __future__ import annotations
 
+import math
+
 from numba import types
 
-from footfall.compiled import cold, inlined
-from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, judge
-from footfall.solve.selection.sliding import ROUNDS
-from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
+from footfall.compiled import cold, inlined, kernel
+from footfall.solve.contacts import SLIDE, STICK, coulomb
+from footfall.solve.problem import MODE
+from footfall.solve.selection.forces import (
+    EDGE,
+    FACE,
+    INDEX,
+    LOAD,
+    NONE,
+    ROUNDS,
+    SLIDING,
+    SLOW,
+    STILL,
+    VERTEX,
+    affine_load,
+    area,
+    clamped,
+    evaluate,
+    hold,
+    spread_load,
+    state_of,
+    vertex,
+)
 
+#: The rules in order, as numbers; and two more reasons for which a state changes.
+GOOD, FRICTION, PRESSURE, GEOMETRY, PULL, KINEMATICS, FEWEST, REST = 0, 1, 2, 3, 4, 5, 6, 7
+#: A rank holds how often each rule is broken, the first rule highest, and the clamped vertices in its lowest bits.
+BITS = 10
+UNSOLVED = 1 << 60
+#: Tolerances of the rules: relative to the largest force, relative to a friction coefficient, and m.
+NO_PULL, IN_CONE, INSIDE = 1e-10, 1e-9, 1e-9
 #: Size of the queue. A search that fills it fails.
 PLACES = 512
-#: Corrections considered for each foot.
-IDEAS = 4
+#: Rounds in which the one-step mode adapts friction to load and slip.
+FEW_ROUNDS = 3
 
 
 @inlined
-def search(contacts, dt, memory, desk, rules):
-    """Find states that break no rule, beginning with those in ``desk.code``. Gives (rank, states evaluated, whether
-    friction was found).
-    """
-    agreed = evaluate(contacts, dt, memory, desk, ROUNDS)
-    rank = judge(contacts, dt, memory, desk, rules)
-    tried = 1
-    if not agreed or rank >> CLAMPED_BITS != 0:
-        rank, tried, agreed = search_on(contacts, dt, memory, desk, rules, rank, agreed)
-    if agreed and rank >> CLAMPED_BITS == 0 and comes_to_rest(contacts, desk):
-        rank = rest(contacts, dt, memory, desk, rules)
-        tried += 1
-    return rank, tried, agreed
+def broken(rule):
+    """What one violation of a rule adds to a rank."""
+    return 1 << BITS * (KINEMATICS - rule + 1)
 
 
 @inlined
-def comes_to_rest(contacts, desk):
-    """Whether a sliding foot has almost stopped at the end of the step."""
-    for b in range(contacts.near.size - 1):
-        if desk.code[b] & SLIDING and is_slow(desk, b):
+def is_clean(rank):
+    """Whether states of this rank break no rule."""
+    return rank >> BITS == 0
+
+
+@inlined
+def violations(rank):
+    """How many rules states of this rank break, all vertices and feet together."""
+    count, rest = 0, (rank & (UNSOLVED - 1)) >> BITS
+    while rest > 0:
+        count, rest = count + (rest & ((1 << BITS) - 1)), rest >> BITS
+    return count
+
+
+@inlined
+def first_broken(rank):
+    """The first rule that states of this rank break."""
+    for rule in range(FRICTION, KINEMATICS + 1):
+        if rank >= broken(rule):
+            return rule
+    return GOOD
+
+
+@inlined
+def try_states(contacts, dt, memory, work, rules, rounds):
+    """Evaluate and judge the states in ``work.code``. Returns their rank."""
+    agreed = evaluate(contacts, dt, memory, work, rounds)
+    rank = judge(contacts, dt, memory, work, rules)
+    return rank if agreed else rank | UNSOLVED
+
+
+@kernel
+def judge(contacts, dt, memory, work, rules):
+    """Rank of the states in ``work.code``, less is better; flaws of feet and vertices go to ``work``."""
+    feet, rank, largest = contacts.near.size - 1, 0, 0.0
+    for b in range(feet):
+        largest = max(largest, abs(work.pressure[b, 0]), abs(work.pressure[b, 3]), abs(work.pressure[b, 4]))
+    for b in range(feet):
+        code, n = work.code[b], work.begin[b + 1] - work.begin[b]
+        count = clamped(code, n)
+        rank += count
+        work.fault[b] = GOOD
+        for j in range(n):
+            work.flaw[vertex(work, b, code, j)] = GOOD
+        if count > 0:
+            judge_clamped(contacts, memory, work, b, count, rules, NO_PULL * largest)
+        no_face = is_high(contacts, work, b, rules)
+        for j in range(n):
+            p = vertex(work, b, code, j)
+            if j >= count:
+                v = work.end[p, 2]
+                flaw = free_flaw(contacts, work, p, rules, v, (v - contacts.velocity[p, 2]) / dt)
+                work.flaw[p] = GOOD if flaw == KINEMATICS and no_face and code & 3 == EDGE else flaw
+            elif rules.paper == 1.0 and contacts.gap[p] > rules.d and work.flaw[p] != PRESSURE:
+                work.flaw[p] = GEOMETRY
+            if work.flaw[p] != GOOD:
+                rank += broken(work.flaw[p])
+        rank += broken(FRICTION) if work.fault[b] == FRICTION else 0
+    return rank
+
+
+@inlined
+def is_high(contacts, work, b, rules):
+    """Whether a vertex of a foot is above the paper's threshold."""
+    for j in range(work.begin[b], work.begin[b + 1]):
+        if rules.paper == 1.0 and contacts.gap[work.ring[j]] > rules.d:
             return True
     return False
 
 
 @inlined
-def is_slow(desk, b):
-    code = desk.code[b]
-    for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
-        v = desk.end[vertex(desk, b, code, j)]
+def free_flaw(contacts, work, p, rules, v, a):
+    """The rule that a free vertex breaks at a normal velocity (m/s) and acceleration (m/s2)."""
+    gap = contacts.gap[p]
+    if v >= work.place[p, 3] - STILL:  # a clamp would pull
+        return GOOD
+    if rules.paper == 0.0:
+        return KINEMATICS
+    if gap < -rules.d:
+        return GEOMETRY
+    return GOOD if gap > rules.d or (a > rules.a_t and v > -rules.v_t) else KINEMATICS
+
+
+@inlined
+def judge_clamped(contacts, memory, work, b, count, rules, pull):
+    """Flaws of the clamped vertices of a foot; fills in their loads and, if it does not slide, their friction."""
+    code, found, kind = work.code[b], work.pressure[b], work.code[b] & 3
+    if found[0] < -pull:
+        for j in range(count):
+            work.flaw[vertex(work, b, code, j)] = PULL
+        return
+    spread_load(work, b)
+    if code & SLIDING == 0:
+        needed = hold(contacts, work, b, memory)
+        if needed > IN_CONE or (found[0] <= pull and abs(found[3]) + abs(found[4]) > 10.0 * pull):
+            work.fault[b] = FRICTION
+            return
+    if kind == FACE and rules.cop_rule == 0.0:
+        x, y = found[0] * (found[1] - work.joint[b, 0]), found[0] * (found[2] - work.joint[b, 1])
+        for j in range(count):
+            p = vertex(work, b, code, j)
+            load = affine_load(work, b, p, found[0], x, y)
+            if load < -max(pull, rules.pull):
+                work.flaw[p] = PULL
+            if rules.pull > 0.0:
+                work.push[p, 2] = load
+    elif kind >= EDGE:
+        out, nearest = beyond(work, b, count)
+        if out > INSIDE and out * found[0] > INSIDE * pull:
+            for j in range(count):
+                if j != nearest and (kind == EDGE or j != (nearest + 1) % count):
+                    work.flaw[vertex(work, b, code, j)] = PRESSURE if rules.cop_rule == 1.0 else PULL
+
+
+@inlined
+def beyond(work, b, count):
+    """Distance (m) of the centre of pressure beyond what is clamped, negative inside, and the clamped vertex there: the
+    first of the nearest edge of a face, or an end of an edge.
+    """
+    code, found = work.code[b], work.pressure[b]
+    worst, which = -1e300, 0
+    for j in range(count):
+        a = work.place[vertex(work, b, code, j)]
+        e = work.place[vertex(work, b, code, j + 1 if j + 1 < count else 0)]
+        length = math.sqrt((e[0] - a[0]) ** 2 + (e[1] - a[1]) ** 2)
+        if code & 3 == EDGE:
+            out = ((e[0] - a[0]) * (a[0] - found[1]) + (e[1] - a[1]) * (a[1] - found[2])) / length
+        else:
+            out = -area(a, e, found[1], found[2]) / length
+        if out > worst:
+            worst, which = out, j
+    return worst, which
+
+
+@inlined
+def vote(work, b, j, share):
+    """How much better a state is if it clamps the j-th vertex of a foot's outline, negative if it should be free.
+
+    Weights fall by a factor N + 1 from rule to rule, so that N violations of one rule weigh less than one of the rule
+    above. With the paper's factor N (section IV.C) they could tie. A vertex without flaw votes for what it is: a
+    clamped one before the kinematics of others, the more the more it carries.
+    """
+    code, n, p = work.code[b], work.begin[b + 1] - work.begin[b], work.ring[work.begin[b] + j]
+    k, flaw = j - (code >> INDEX), work.flaw[p]
+    holds = (k if k >= 0 else k + n) < clamped(code, n)
+    if flaw == GOOD:
+        load = work.push[p, 2] / max(work.pressure[b, 0], 1e-300) if holds else 0.0
+        return share**3 * (0.5 + 0.5 * min(1.0, load)) if holds else -(share**4)
+    size = share ** (flaw - PRESSURE) if flaw != KINEMATICS else share**4
+    return -size if holds else size
+
+
+@inlined
+def elected(work, b, other):
+    """The state of a foot with the most votes, of equals the one with fewest clamped; ``other``: than the present."""
+    n, present = work.begin[b + 1] - work.begin[b], work.code[b] if other else -1
+    slides, share, found, total = work.code[b] & SLIDING, 1.0 / (n + 1.0), NONE, 0.0
+    best = -1e300 if present == NONE else 0.0
+    for j in range(n):
+        gain = vote(work, b, j, share)
+        total += gain
+        code = VERTEX | slides | j << INDEX
+        if gain > best and code != present:
+            best, found = gain, code
+    for j in range(n if n > 2 else n - 1):
+        gain = vote(work, b, j, share) + vote(work, b, j + 1 if j + 1 < n else 0, share)
+        code = EDGE | slides | j << INDEX
+        if gain > best and code != present:
+            best, found = gain, code
+    return FACE | slides if n > 2 and total > best and present != FACE | slides else found
+
+
+@inlined
+def search(contacts, dt, memory, work, rules):
+    """Find states that break no rule, beginning with those in ``work.code``. Returns (rank, states tried, the first
+    rule for which the states changed).
+    """
+    rank, tried = try_states(contacts, dt, memory, work, rules, ROUNDS), 1
+    reason = first_broken(rank & (UNSOLVED - 1))
+    if not is_clean(rank):
+        rank, tried = search_on(contacts, dt, memory, work, rules, rank)
+    if is_clean(rank):
+        for b in range(contacts.near.size - 1):
+            if work.code[b] & SLIDING and is_slow(work, b):
+                tried += 1
+                if stands(contacts, dt, memory, work, rules, b):
+                    reason = REST if reason == GOOD else reason
+        if rules.paper == 1.0 and reason != GOOD and may_release(contacts, work, rules):
+            more, released = release(contacts, dt, memory, work, rules)
+            tried += more
+            reason = FEWEST if released else reason
+    return rank, tried, reason
+
+
+@cold(types.Tuple([types.int64, types.int64]), soon=True)
+def search_on(contacts, dt, memory, work, rules, rank):
+    """The search proper, from the states in ``work.code``, which were tried and have this ``rank``."""
+    feet, tried, best, widened = contacts.near.size - 1, 1, 0, 0
+    remember(work, 0, feet)
+    work.rank[0], work.tried[0] = rank, 1
+    count = add_elected(work, feet, rank, 1)
+    while True:
+        following = next_untried(work, count)
+        while following < 0 and widened < count:
+            count = add_neighbours(work, feet, widened, count)
+            widened += 1
+            following = next_untried(work, count)
+        if following < 0:
+            break
+        recall(work, following, feet)
+        rank = try_states(contacts, dt, memory, work, rules, ROUNDS)
+        tried += 1
+        work.rank[following], work.tried[following] = rank, 1
+        if is_clean(rank):
+            return rank, tried
+        if rank < work.rank[best]:
+            best = following
+        count = add_elected(work, feet, rank, count)
+    recall(work, best, feet)
+    return try_states(contacts, dt, memory, work, rules, ROUNDS), tried
+
+
+@inlined
+def is_slow(work, b):
+    """Whether a foot has almost stopped at the end of the step."""
+    code = work.code[b]
+    for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
+        v = work.end[vertex(work, b, code, j)]
         if v[0] * v[0] + v[1] * v[1] > SLOW * SLOW:
             return False
     return True
 
 
-@cold(types.int64)
-def rest(contacts, dt, memory, desk, rules):
-    """Make feet that come to rest static, if friction suffices; otherwise change nothing. Gives the rank."""
-    feet = contacts.near.size - 1
-    remember(desk, 0, feet)
-    for b in range(feet):
-        if desk.code[b] & SLIDING and is_slow(desk, b):
-            desk.code[b] -= SLIDING
-    agreed = evaluate(contacts, dt, memory, desk, ROUNDS)
-    rank = judge(contacts, dt, memory, desk, rules)
-    if not agreed or rank >> CLAMPED_BITS != 0:
-        recall(desk, 0, feet)
-        evaluate(contacts, dt, memory, desk, ROUNDS)
-        rank = judge(contacts, dt, memory, desk, rules)
-    return rank
+@cold(types.boolean)
+def stands(contacts, dt, memory, work, rules, b):
+    """Make a foot that comes to rest static, if friction suffices; otherwise change nothing. Returns whether it did."""
+    return replaced(contacts, dt, memory, work, rules, b, work.code[b] - SLIDING)
 
 
-@cold(types.Tuple([types.int64, types.int64, types.boolean]), soon=True)
-def search_on(contacts, dt, memory, desk, rules, rank, agreed):
-    """The search proper, from the state in ``desk.code``, which was evaluated and has this ``rank``."""
-    feet, count, tried, best, widened = contacts.near.size - 1, 1, 1, 0, 0
-    remember(desk, 0, feet)
-    desk.rank[0], desk.tried[0] = rank if agreed else rank | 1 << 60, 1
-    count = add_corrections(contacts, dt, desk, feet, desk.rank[0], count)
-    while True:
-        following = next_untried(desk, count)
-        if following < 0:
-            while following < 0 and widened < count:
-                count = add_neighbours(desk, feet, widened, count)
-                widened += 1
-                following = next_untried(desk, count)
-            if following < 0 or count >= PLACES:
-                break
-        recall(desk, following, feet)
-        agreed = evaluate(contacts, dt, memory, desk, ROUNDS)
-        rank = judge(contacts, dt, memory, desk, rules)
-        tried += 1
-        if agreed and rank >> CLAMPED_BITS == 0:
-            return rank, tried, True
-        desk.rank[following] = rank if agreed else rank | 1 << 60
-        desk.tried[following] = 1
-        if desk.rank[following] < desk.rank[best]:
-            best = following
-        count = add_corrections(contacts, dt, desk, feet, desk.rank[following], count)
-    recall(desk, best, feet)
-    agreed = evaluate(contacts, dt, memory, desk, ROUNDS)
-    return judge(contacts, dt, memory, desk, rules), tried, agreed
+@kernel
+def replaced(contacts, dt, memory, work, rules, b, code):
+    """Take another state for a foot, if that breaks no rule; otherwise change nothing. Returns whether it did."""
+    kept, work.code[b] = work.code[b], code
+    if is_clean(try_states(contacts, dt, memory, work, rules, ROUNDS)):
+        return True
+    work.code[b] = kept
+    try_states(contacts, dt, memory, work, rules, ROUNDS)
+    return False
 
 
 @inlined
-def remember(desk, place, feet):
-    for b in range(feet):
-        desk.queue[place * feet + b] = desk.code[b]
+def may_release(contacts, work, rules):
+    """Whether a rotation of a foot may be released: with the centre of pressure on the edge, or without that rule."""
+    for b in range(contacts.near.size - 1):
+        count = clamped(work.code[b], work.begin[b + 1] - work.begin[b])
+        if count > 1 and (rules.cop_rule == 0.0 or beyond(work, b, count)[0] > -INSIDE):
+            return True
+    return False
+
+
+@cold(types.Tuple([types.int64, types.boolean]))
+def release(contacts, dt, memory, work, rules):
+    """The rule of fewest constraints: release edges and vertices while no rule is broken.
+
+    Returns how many states were tried, and whether one was taken.
+    """
+    tried, found = 0, False
+    for b in range(contacts.near.size - 1):
+        n = work.begin[b + 1] - work.begin[b]
+        taken = True
+        while taken and work.code[b] & 3 >= EDGE:
+            code, taken = work.code[b], False
+            count = clamped(code, n)
+            out, near = beyond(work, b, count)
+            for j in range(count):
+                if taken or (rules.cop_rule == 1.0 and (out <= -INSIDE or j != near)):
+                    continue
+                k = (code >> INDEX) + j
+                fewer = (EDGE if code & 3 == FACE else VERTEX) | code & SLIDING | (k if k < n else k - n) << INDEX
+                taken = replaced(contacts, dt, memory, work, rules, b, fewer)
+                tried += 1
+                found = found or taken
+    return tried, found
 
 
 @inlined
-def recall(desk, place, feet):
+def remember(work, place, feet):
     for b in range(feet):
-        desk.code[b] = desk.queue[place * feet + b]
+        work.queue[place * feet + b] = work.code[b]
 
 
 @inlined
-def next_untried(desk, count):
-    """The state not yet evaluated whose parent ranks best, the oldest of equals; -1 if there is none."""
+def recall(work, place, feet):
+    for b in range(feet):
+        work.code[b] = work.queue[place * feet + b]
+
+
+@inlined
+def next_untried(work, count):
+    """The states not yet tried whose parent ranks best, the oldest of equals; -1 if there are none."""
     best = -1
     for q in range(count):
-        if desk.tried[q] == 0 and (best < 0 or desk.rank[q] < desk.rank[best]):
+        if work.tried[q] == 0 and (best < 0 or work.rank[q] < work.rank[best]):
             best = q
     return best
 
 
 @inlined
-def add(desk, feet, rank, count):
-    """Keep the state that was written at the end of the queue, ``count``, unless the queue has it already."""
+def add(work, feet, rank, count):
+    """Keep the states that were written at the end of the queue, ``count``, unless the queue has them already."""
     if count >= PLACES - 1:
         return count
     for q in range(count):
         same = True
         for b in range(feet):
-            if desk.queue[q * feet + b] != desk.queue[count * feet + b]:
-                same = False
-                break
+            same = same and work.queue[q * feet + b] == work.queue[count * feet + b]
         if same:
             return count
-    desk.rank[count], desk.tried[count] = rank, 0
+    work.rank[count], work.tried[count] = rank, 0
     return count + 1
 
 
 @inlined
-def add_corrections(contacts, dt, desk, feet, rank, count):
-    """Queue the corrections of the last evaluated state: of all feet at once, then one by one."""
-    remember(desk, count, feet)
-    for b in range(feet):
-        code = correction(contacts, dt, desk, b, 0)
-        if code >= 0:
-            desk.queue[count * feet + b] = code
-    count = add(desk, feet, rank, count)
-    for idea in range(IDEAS):
+def add_elected(work, feet, rank, count):
+    """Queue corrections of the states tried last: of all feet at once, then one by one."""
+    for only in range(-1, feet):
+        remember(work, count, feet)
         for b in range(feet):
-            code = correction(contacts, dt, desk, b, idea)
-            if code >= 0:
-                remember(desk, count, feet)
-                desk.queue[count * feet + b] = code
-                count = add(desk, feet, rank, count)
+            if only < 0 or b == only:
+                work.queue[count * feet + b] = corrected(work, b)
+        count = add(work, feet, rank, count)
     return count
 
 
 @inlined
-def add_neighbours(desk, feet, place, count):
-    """Queue every state that differs from one in the queue by one foot."""
-    rank = desk.rank[place]
+def corrected(work, b):
+    """The state that corrects the flaws of a foot, its present one if it has none."""
+    if work.fault[b] == FRICTION:
+        return work.code[b] | SLIDING
+    for j in range(work.begin[b], work.begin[b + 1]):
+        if work.flaw[work.ring[j]] != GOOD:
+            return elected(work, b, True)
+    return work.code[b]
+
+
+@inlined
+def add_neighbours(work, feet, place, count):
+    """Queue all states that differ from some in the queue by one foot."""
+    rank = work.rank[place]
     for b in range(feet):
-        n = desk.begin[b + 1] - desk.begin[b]
+        n = work.begin[b + 1] - work.begin[b]
         for kind in range(4 if n > 2 else n + 1):
             for j in range(n if kind in (VERTEX, EDGE) else 1):
                 for sliding in range(1 if kind == NONE else 2):
                     for o in range(feet):
-                        desk.queue[count * feet + o] = desk.queue[place * feet + o]
-                    desk.queue[count * feet + b] = kind | sliding * SLIDING | j << INDEX
-                    count = add(desk, feet, rank, count)
+                        work.queue[count * feet + o] = work.queue[place * feet + o]
+                    work.queue[count * feet + b] = kind | sliding * SLIDING | j << INDEX
+                    count = add(work, feet, rank, count)
     return count
+
+
+@cold(types.int64)
+def predict(contacts, dt, memory, work, rules):
+    """The one-step mode: elect the states of all feet by what is known before the step. Returns the rank."""
+    for b in range(contacts.near.size - 1):
+        code = state_of(memory[:, MODE], work, b)
+        work.code[b], work.pressure[b, 0] = code, 0.0
+        n = work.begin[b + 1] - work.begin[b]
+        for j in range(n):
+            p = vertex(work, b, code, j)
+            work.push[p, 2] = memory[p, LOAD]
+            v, a = contacts.velocity[p, 2], contacts.acceleration[p, 2]
+            if j >= clamped(code, n):
+                work.flaw[p] = free_flaw(contacts, work, p, rules, v, a)
+            elif memory[p, LOAD] < 0.0:
+                work.flaw[p] = PRESSURE
+            else:
+                work.flaw[p] = GEOMETRY if contacts.gap[p] > rules.d else GOOD
+        work.code[b] = elected(work, b, False)
+    return try_states(contacts, dt, memory, work, rules, FEW_ROUNDS)
+
+
+@cold(types.none)
+def write_modes(contacts, work, memory, force, mode):
+    """Note for the next step which rules the predicted states broke, and clip forces to what the ground can give."""
+    for b in range(contacts.near.size - 1):
+        code = work.code[b]
+        for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
+            p = vertex(work, b, code, j)
+            if work.fault[b] == FRICTION:
+                force[p, 0], force[p, 1], _ = coulomb(
+                    force[p, 0], force[p, 1], contacts.dynamic_friction[p] * force[p, 2]
+                )
+                mode[p] = SLIDE
+                memory[p, MODE] = SLIDE
+            elif work.flaw[p] in (PULL, PRESSURE):
+                if work.pressure[b, 0] < 0.0:
+                    for k in range(3):
+                        force[p, k] = 0.0
+                memory[p, LOAD] = -1.0
+            elif mode[p] == SLIDE and is_slow(work, b):
+                memory[p, MODE] = STICK

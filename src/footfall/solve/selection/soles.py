@@ -14,7 +14,7 @@ import numpy as np
 from footfall.compiled import inlined, kernel, reference_to
 from footfall.compiled.meeting import meet
 from footfall.solve.contacts import OPEN, STICK
-from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.solve.dense import minimum_norm_solve
 from footfall.solve.problem import MODE
 
 #: Largest differences of normals, and of heights (m), of ground that counts as one plane under a foot.
@@ -34,40 +34,38 @@ class Stabilisation(NamedTuple):
     keep: float  # share of a velocity
     rate: float  # 1/s, of an error of position
     fastest: float  # m/s, the fastest correction
-    level: float  # s, in which a sole that is wholly inside the ground, or deep at one place, becomes parallel to it
-    deep: float  # m
+    level: float  # 1/s, rate at which vertices above the lowest one, or above the ground, come down
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """Scratch of one step: K feet, P points, R = 6K rows of constraints, Q places in the queue."""
 
     # per foot
     begin: np.ndarray  # (K + 1,) where each outline begins in `ring`
-    code: np.ndarray  # (K,) the state that was evaluated last, see footfall.solve.selection.states
+    code: np.ndarray  # (K,) the state that was evaluated last, see footfall.solve.selection.forces
     fault: np.ndarray  # (K,) the first rule that it breaks
-    worst: np.ndarray  # (K,) where on the outline
     row: np.ndarray  # (K + 1,) first row of constraints
     motion: np.ndarray  # (K, 6) velocity of the centroid and angular velocity, at the end of a step without contact
     moved: np.ndarray  # (K, 6) the same with the contact forces of the state
-    joint: np.ndarray  # (K, 6) virtual joint: x, y, z of the middle of clamped vertices; direction of an edge (x, y)
+    joint: np.ndarray  # (K, 8) virtual joint: mean of clamped vertices (x, y, z); inverse of their second moments (xx,
+    # yy, xy); direction of an edge (x, y)
     pressure: np.ndarray  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
-    shares: np.ndarray  # (K, 6) how loads follow from a foot's multipliers, see footfall.solve.selection.loads
-    braked: np.ndarray  # (K, 12) effect of loads on the slip, per unit of three multipliers and in all
     # per point
     ring: np.ndarray  # (P + 1,) outlines, counter-clockwise seen from above the ground; one more while one is sought
     order: np.ndarray  # (P,)
+    flaw: np.ndarray  # (P,) rule by which a vertex should change between clamped and free
     place: np.ndarray  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
     push: np.ndarray  # (P, 6) force: tangential (x, y), normal; slip at which friction is linearised: speed, (x, y)
-    end: np.ndarray  # (P, 6) velocity at the end of the step; loads before; share of friction that is made constant
+    end: np.ndarray  # (P, 6) velocity at the end of the step; load in the linear problem; share of friction's slope
+    # along the slip that is taken as a constant force
     # the linear problem of a state
     basis: np.ndarray  # (R, 6) wrench of a unit multiplier, world frame, about the centroid
     mapped: np.ndarray  # (R, R) velocities of all feet per unit multiplier, world frame
     matrix: np.ndarray  # (R, R)
+    system: np.ndarray  # (R, R)
     factor: np.ndarray  # (R, R)
     spare: np.ndarray  # (R, R)
-    system: np.ndarray  # (R, R)
     wanted: np.ndarray  # (R,) velocity that the multipliers must add
-    rest: np.ndarray  # (R,) the same with sliding friction
     multiplier: np.ndarray  # (R,)
     scale: np.ndarray  # (R,)
     half: np.ndarray  # (R,)
@@ -75,76 +73,50 @@ class Desk(NamedTuple):
     queue: np.ndarray  # (Q K,) states, one after the other
     rank: np.ndarray  # (Q,) violations of a state, of its parent before it is tried
     tried: np.ndarray  # (Q,)
-    stand: np.ndarray  # (8,) progress of a search that is interrupted on a GPU, see footfall.solve.together.selection
 
 
-def make_desk(points: int, bodies: int, places: int) -> Desk:
+def make_workspace(points: int, bodies: int, places: int) -> Workspace:
     """Scratch for this many points, feet and queued states."""
     n = 6 * bodies
-
-    def integers(size: int) -> np.ndarray:
-        return np.zeros(size, dtype=np.int64)
-
-    return Desk(
-        begin=integers(bodies + 1),
-        code=integers(bodies),
-        fault=integers(bodies),
-        worst=integers(bodies),
-        row=integers(bodies + 1),
-        motion=np.zeros((bodies, 6)),
-        moved=np.zeros((bodies, 6)),
-        joint=np.zeros((bodies, 6)),
-        pressure=np.zeros((bodies, 6)),
-        shares=np.zeros((bodies, 6)),
-        braked=np.zeros((bodies, 12)),
-        ring=integers(points + 1),
-        order=integers(points),
-        place=np.zeros((points, 6)),
-        push=np.zeros((points, 6)),
-        end=np.zeros((points, 6)),
-        basis=np.zeros((n, 6)),
-        mapped=np.zeros((n, n)),
-        matrix=np.zeros((n, n)),
-        factor=np.zeros((n, n)),
-        spare=np.zeros((n, n)),
-        system=np.zeros((n, n)),
-        wanted=np.zeros(n),
-        rest=np.zeros(n),
-        multiplier=np.zeros(n),
-        scale=np.zeros(n),
-        half=np.zeros(n),
-        queue=integers(places * bodies),
-        rank=integers(places),
-        tried=integers(places),
-        stand=integers(8),
+    integers = {"begin": bodies + 1, "code": bodies, "fault": bodies, "row": bodies + 1}
+    integers |= {"ring": points + 1, "order": points, "flaw": points}
+    integers |= {"queue": places * bodies, "rank": places, "tried": places}
+    of_feet = {name: (bodies, 6) for name in ("motion", "moved", "pressure")} | {"joint": (bodies, 8)}
+    of_points = {name: (points, 6) for name in ("place", "push", "end")}
+    matrices = {name: (n, n) for name in ("mapped", "matrix", "system", "factor", "spare")} | {"basis": (n, 6)}
+    vectors = {name: (n,) for name in ("wanted", "multiplier", "scale", "half")}
+    return Workspace(
+        **{name: np.zeros(size, dtype=np.int64) for name, size in integers.items()},
+        **{name: np.zeros(shape) for name, shape in (of_feet | of_points | matrices | vectors).items()},
     )
 
 
-def desk_type() -> Any:
-    """The type of a desk by reference in compiled code."""
-    return reference_to(make_desk(1, 1, 1))
+def workspace_type() -> Any:
+    """The type of a workspace by reference in compiled code."""
+    return reference_to(make_workspace(1, 1, 1))
 
 
 @inlined
-def look(contacts, dt, stabilisation, memory, desk):
+def look(contacts, dt, stabilisation, memory, work):
     """Describe every foot on the ground; False if a sole or the ground under one is not flat."""
     count = 0
     for b in range(contacts.near.size - 1):
-        desk.begin[b] = count
+        work.begin[b] = count
         first, last = contacts.near[b], contacts.near[b + 1]
         if first == last:
             continue
-        if not meet(on_a_plane(contacts, first, last)) or not meet(is_flat(contacts, first, last)):
+        if not meet(on_a_plane(contacts, first, last)):
             return False
-        put_in_place(contacts, dt, stabilisation, memory, first, last, desk.place)
-        free_motion(contacts, dt, first, last, desk.place, desk.system, desk.factor, desk.motion[b])
-        if meet(in_order(contacts, first, last, desk.place)):
+        put_in_place(contacts, stabilisation, memory, first, last, work.place)
+        if not meet(free_motion(contacts, dt, first, last, work, work.motion[b])):
+            return False
+        if meet(in_order(contacts, first, last, work.place)):
             for i in range(first, last):
-                desk.ring[count] = contacts.points[i]
+                work.ring[count] = contacts.points[i]
                 count += 1
         else:
-            count += foot_hull(contacts, first, last, desk.place, desk.ring[count:], desk.order)
-    desk.begin[contacts.near.size - 1] = count
+            count += foot_hull(contacts, first, last, work.place, work.ring[count:], work.order)
+    work.begin[contacts.near.size - 1] = count
     return True
 
 
@@ -165,56 +137,24 @@ def on_a_plane(contacts, first, last):
 
 
 @inlined
-def is_flat(contacts, first, last):
-    """Whether a foot's near points are in one plane, as they must be to stand on the whole face."""
-    if last - first < 4:
-        return True
-    o = contacts.position[contacts.points[first]]
-    # The plane through the first point, the farthest from it, and the farthest from the line through both.
-    ux, uy, uz, longest = 0.0, 0.0, 0.0, 0.0
-    for i in range(first + 1, last):
-        at = contacts.position[contacts.points[i]]
-        x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
-        size = x * x + y * y + z * z
-        if size > longest:
-            ux, uy, uz, longest = x, y, z, size
-    nx, ny, nz, widest = 0.0, 0.0, 0.0, 0.0
-    for i in range(first + 1, last):
-        at = contacts.position[contacts.points[i]]
-        x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
-        x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
-        size = x * x + y * y + z * z
-        if size > widest:
-            nx, ny, nz, widest = x, y, z, size
-    limit = UNEVEN * widest**0.5
-    for i in range(first + 1, last):
-        at = contacts.position[contacts.points[i]]
-        if abs(nx * (at[0] - o[0]) + ny * (at[1] - o[1]) + nz * (at[2] - o[2])) > limit:
-            return False
-    return True
-
-
-@inlined
-def put_in_place(contacts, dt, stabilisation, memory, first, last, place):
+def put_in_place(contacts, stabilisation, memory, first, last, place):
     """Positions of a foot's near points in its contact frame, and the velocities wanted of them if they are clamped.
 
-    At the rate of the stabilisation, a point above the ground descends to it, a point inside comes out, and one away
-    from its anchor returns. Under a foot inside the ground the ground counts as that low and rises at this rate, since
-    a rigid sole can only follow a plane. A clamped vertex may keep a share of its velocity.
+    A point inside the ground comes out, and one away from its anchor returns, at the rate of the stabilisation; a point
+    above the ground descends to it at the rate ``level``. Under a foot inside the ground the ground counts as that low,
+    since a rigid sole can only follow a plane. A clamped vertex may keep a share of its velocity.
     """
-    keep, rate, fastest, level, deep = stabilisation
-    ground, highest = 0.0, contacts.gap[contacts.points[first]]
+    keep, rate, fastest, level = stabilisation
+    ground = 0.0
     for i in range(first, last):
         ground = min(ground, contacts.gap[contacts.points[i]])
-        highest = max(highest, contacts.gap[contacts.points[i]])
     rise = min(-rate * ground, fastest)
-    within = level if highest < 0.0 or ground < -deep else dt
     for i in range(first, last):
         p = contacts.points[i]
         frame, arm, at, row = contacts.frame[p], contacts.arm[p], contacts.position[p], place[p]
         for k in range(3):
             row[k] = frame[k, 0] * arm[0] + frame[k, 1] * arm[1] + frame[k, 2] * arm[2]
-        row[3] = rise - (contacts.gap[p] - ground) / within
+        row[3] = rise - level * (contacts.gap[p] - ground)
         row[4], row[5] = 0.0, 0.0
         if keep > 0.0 and memory[p, MODE] != OPEN:
             v = contacts.velocity[p]
@@ -234,9 +174,11 @@ def put_in_place(contacts, dt, stabilisation, memory, first, last, place):
 
 
 @inlined
-def free_motion(contacts, dt, first, last, place, moment, factor, motion):
-    """Motion of a foot at the end of a step without contact forces, from that of its near points."""
-    near = last - first
+def free_motion(contacts, dt, first, last, work, motion):
+    """Motion of a foot at the end of a step without contact forces, from that of its near points; False if these are
+    not in one plane, as they must be to stand on the whole face.
+    """
+    place, moment = work.place, work.system
     for k in range(6):
         motion[k] = 0.0
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -256,18 +198,22 @@ def free_motion(contacts, dt, first, last, place, moment, factor, motion):
         xy += r[0] * r[1]
         xz += r[0] * r[2]
         yz += r[1] * r[2]
-    share = 1.0 / near
+    share = 1.0 / (last - first)
     motion[0], motion[1], motion[2] = motion[0] * share, motion[1] * share, motion[2] * share
-    size = xx + yy + zz
-    if near == 1 or size == 0.0:
-        motion[3], motion[4], motion[5] = 0.0, 0.0, 0.0
-        return
     moment[0, 0], moment[1, 1], moment[2, 2] = yy + zz, xx + zz, xx + yy
     moment[1, 0], moment[2, 0], moment[2, 1] = -xy, -xz, -yz
-    if meet(near > 2 and cholesky(moment, 3, STRAIGHT, factor)):
-        cholesky_solve(factor, 3, motion[3:6])
-    else:  # points on a line: rotation about it moves none
-        motion[3], motion[4], motion[5] = motion[3] / size, motion[4] / size, motion[5] / size
+    # Rotation about a line through all points moves none: the least angular velocity has none of it.
+    minimum_norm_solve(moment, 3, STRAIGHT, motion[3:6], work.factor, work.spare, work.half)
+    # Heights of a flat sole are a linear function of the place; where it is a line, along that.
+    determinant, size = xx * yy - xy * xy, xx + yy
+    slope_x, slope_y = xz / max(size, 1e-300), yz / max(size, 1e-300)
+    if determinant > STRAIGHT * size * size:
+        slope_x, slope_y = (yy * xz - xy * yz) / determinant, (xx * yz - xy * xz) / determinant
+    for i in range(first, last):
+        r = place[contacts.points[i]]
+        if abs(r[2] - slope_x * r[0] - slope_y * r[1]) > UNEVEN:
+            return False
+    return True
 
 
 @inlined
@@ -281,17 +227,16 @@ def in_order(contacts, first, last, place):
         a = place[contacts.points[first + i]]
         b = place[contacts.points[first + (i + 1) % near]]
         c = place[contacts.points[first + (i + 2) % near]]
-        x, y, u, v = b[0] - a[0], b[1] - a[1], c[0] - b[0], c[1] - b[1]
-        if x * v - y * u <= STRAIGHT * (x * x + y * y + u * u + v * v):
+        if not _turns_left(a, b, c):
             return False
-        if y < 0.0 and v >= 0.0:
+        if b[1] - a[1] < 0.0 and c[1] - b[1] >= 0.0:
             turns += 1
     return turns == 1
 
 
 @kernel
 def foot_hull(contacts, first, last, place, ring, order):
-    """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Gives the number of vertices.
+    """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Returns the number of vertices.
 
     ``ring`` has room for one more than there are points: the second half of the chain may add a vertex twice.
     """
@@ -306,10 +251,6 @@ def foot_hull(contacts, first, last, place, ring, order):
             order[k] = order[k - 1]
             k -= 1
         order[k] = p
-    if near < 3:
-        for i in range(near):
-            ring[i] = order[i]
-        return near
     count = 0
     for half in range(2):
         base = count
