@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from footfall.errors import StudyError
 from footfall.study.fit import box, fit, load_tosses
-from footfall.study.fit.flight import attitudes
+from footfall.study.fit.tosses import attitudes
 from footfall.study.fit.trials import kind_of
 
 SIZE, MASS = (0.12, 0.08, 0.05), 0.6

@@ -8,45 +8,30 @@ so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any, NamedTuple
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.errors import StudyError, without_warnings
+from footfall.errors import FootfallError, StudyError, without_warnings
+from footfall.files.atomic_write import atomic_write
 from footfall.given_numbers import check_seed
+from footfall.ground import Ground
 from footfall.process.machine import cores
 from footfall.robot import Robot
-from footfall.study.fit.estimates import (
-    PROBES,
-    Curvature,
-    Estimate,
-    Probes,
-    Seen,
-    correlations,
-    curvature_evaluations,
-    estimates,
-    polished,
-    probed,
-)
-from footfall.study.fit.objective import Objective, Simulations, Yardstick
-from footfall.study.fit.parameters import Range, as_ranges
-from footfall.study.fit.result import Fit
-from footfall.study.fit.search import (
-    Errors,
-    Evaluations,
-    better,
-    bootstrapped,
-    cross_validated,
-    joined,
-    search,
-    settled,
-)
+from footfall.show.style import load_matplotlib, new_figure
+from footfall.simulation import Simulation
+from footfall.study.fit import search as searching
+from footfall.study.fit.search import Curvature, Estimate, Evaluations, Probes, Range, Seen
 from footfall.study.fit.tosses import Toss, box, cube, follow, load_tosses, split
 from footfall.study.fit.trials import (
     ForceTrial,
@@ -59,6 +44,10 @@ from footfall.study.fit.trials import (
     load_impacts,
     planar_impact,
 )
+from footfall.study.sweep.settings import ground_of, put_in
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
     "Estimate",
@@ -184,7 +173,7 @@ class Searched(NamedTuple):
 def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], found: Searched, seed: int) -> Fit:
     """The result: the best parameters refined, their intervals, and how they do on other trials."""
     tried, plain, trials = found.tried, found.plain, found.tried.errors.shape[1]
-    draws = bootstrapped(tried, DRAWS, seed)
+    draws = searching.bootstrapped(tried, DRAWS, seed)
     least, probes = _polished(errors, tried, found.best, kept=found.kept_defaults)
     chosen, of_robot = simulations.at(least.point)
     judged = [errors.judged(sim, judge) for sim in (chosen, simulations.at(tried.points[plain])[0])]
@@ -193,8 +182,10 @@ def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], f
         law=chosen.law,
         ground=chosen.ground,
         robot=of_robot,
-        parameters=estimates(simulations.ranges, least.point, Seen(draws, least.spread, probes, trials), fitted),
-        correlation=correlations(draws),
+        parameters=searching.estimates(
+            simulations.ranges, least.point, Seen(draws, least.spread, probes, trials), fitted
+        ),
+        correlation=searching.correlations(draws),
         kept_defaults=found.kept_defaults,
         loss=found.loss,
         default_loss=found.default_loss,
@@ -225,7 +216,7 @@ def _simulations(
     settings = {"robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}}
     made = robot if robot is not None else kind.robot
     assert made is not None
-    return Simulations(as_ranges(given or {}), settings, made, dt if dt is not None else kind.dt)
+    return Simulations(searching.as_ranges(given or {}), settings, made, dt if dt is not None else kind.dt)
 
 
 def _searched(errors: Objective, simulations: Simulations, evaluations: int, seed: int) -> Searched:
@@ -234,33 +225,35 @@ def _searched(errors: Objective, simulations: Simulations, evaluations: int, see
     of_law = np.array([name.startswith("law.") for name in simulations.ranges])
     few = max(4, round(FOR_DEFAULTS * evaluations))
     others = ~of_law if of_law.any() else np.ones_like(of_law)
-    default, plain = settled(search(errors, first, trials, few if of_law.any() else evaluations, seed, others), errors)
+    default, plain = searching.settled(
+        searching.search(errors, first, trials, few if of_law.any() else evaluations, seed, others), errors
+    )
     scale = default.scale
-    kept = cross_validated(errors, np.tile(first, (FOLDS, 1)), trials, few, seed, scale, others)
+    kept = searching.cross_validated(errors, np.tile(first, (FOLDS, 1)), trials, few, seed, scale, others)
     if not of_law.any():
         return Searched(default, plain, plain, float(kept.missed.mean()), float(kept.missed.mean()), of_law)
-    free = cross_validated(errors, kept.points, trials, round(CROSSED * evaluations), seed, scale)
+    free = searching.cross_validated(errors, kept.points, trials, round(CROSSED * evaluations), seed, scale)
     starts = np.vstack([free.points.mean(axis=0), free.points])
     begin, budget = default.points[plain], round(LAST * evaluations)
-    last = search(errors, begin, trials, budget, seed + 1, scale=scale, starts=starts)
-    tried, chosen = settled(joined(default, last), errors)
-    best = chosen if better(free.missed, kept.missed) else plain
+    last = searching.search(errors, begin, trials, budget, seed + 1, scale=scale, starts=starts)
+    tried, chosen = searching.settled(searching.joined(default, last), errors)
+    best = chosen if searching.better(free.missed, kept.missed) else plain
     return Searched(tried, plain, best, float(free.missed.mean()), float(kept.missed.mean()), of_law)
 
 
-def _polished(errors: Errors, tried: Evaluations, best: int, *, kept: bool) -> tuple[Curvature, Probes]:
+def _polished(errors: Objective, tried: Evaluations, best: int, *, kept: bool) -> tuple[Curvature, Probes]:
     """The best of what was tried, refined to the minimum unless it is ``kept``, and the loss around it."""
     found = Curvature(tried.points[best], tried.errors[best], np.full(tried.points.shape[1], np.nan))
     if kept:
-        return found, probed(errors, found.point, found.errors, tried.scale)
-    found = polished(errors, found.point, found.errors, tried.scale)
-    probes = probed(errors, found.point, found.errors, tried.scale)
+        return found, searching.probed(errors, found.point, found.errors, tried.scale)
+    found = searching.polished(errors, found.point, found.errors, tried.scale)
+    probes = searching.probed(errors, found.point, found.errors, tried.scale)
     trials = np.arange(found.errors.size)
     for _ in range(ESCAPES):  # a search may end on a plateau, beside which it is lower
         if probes.better is None:
             break
-        found = polished(errors, probes.better, errors(probes.better, trials), tried.scale)
-        probes = probed(errors, found.point, found.errors, tried.scale)
+        found = searching.polished(errors, probes.better, errors(probes.better, trials), tried.scale)
+        probes = searching.probed(errors, found.point, found.errors, tried.scale)
     return found, probes
 
 
@@ -268,4 +261,259 @@ def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
     """About how many simulations a fit takes; each half of the trials costs half."""
     of_law = any(name.startswith("law.") for name in names)
     share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
-    return round(trials * (share * evaluations + PROBES * len(names) + curvature_evaluations(len(names))))
+    return round(
+        trials * (share * evaluations + searching.PROBES * len(names) + searching.curvature_evaluations(len(names)))
+    )
+
+
+#: Error of a trial whose simulation fails, in units of the loss.
+FAILED = 10.0
+
+
+class Simulations:
+    """Makes simulations from parameters, each given as a share of its range."""
+
+    def __init__(
+        self,
+        ranges: Mapping[str, Range],
+        settings: Mapping[str, Any],
+        robot: Robot | Callable[..., Robot],
+        dt: float,
+    ) -> None:
+        self.ranges = ranges
+        self._settings, self._robot, self._dt = settings, robot, dt
+        # Most evaluations vary the law or the ground alone, and loading a robot takes milliseconds.
+        self._last_robot = lru_cache(maxsize=1)(self._make_robot)
+
+    @property
+    def first(self) -> np.ndarray:
+        """(d,) the first guess."""
+        return np.array([own.first for own in self.ranges.values()])
+
+    def at(self, shares: np.ndarray) -> tuple[Simulation, dict[str, float]]:
+        """The simulation at a place (parameters,) and the values of the robot's parameters there."""
+        values = {name: own.value(share) for (name, own), share in zip(self.ranges.items(), shares, strict=True)}
+        of_robot = {name.removeprefix("robot."): value for name, value in values.items() if name.startswith("robot.")}
+        others = {name: value for name, value in values.items() if not name.startswith("robot.")}
+        full = put_in(self._settings, others)
+        robot, law = self._last_robot(**of_robot), dict(full["law"])
+        made = make_law(law.pop("name"), **{name: tuple(v) if isinstance(v, list) else v for name, v in law.items()})
+        return Simulation(robot, ground=ground_of(full), law=made, dt=self._dt), of_robot
+
+    def _make_robot(self, **parameters: float) -> Robot:
+        return self._robot if isinstance(self._robot, Robot) else self._robot(**parameters)
+
+
+class Yardstick(NamedTuple):
+    """How a trial is judged."""
+
+    simulate: Simulate  # returns errors by name
+    weights: Mapping[str, float] | None  # with which they are added to the loss; each with one if left out
+
+    def loss(self, found: Mapping[str, float]) -> float:
+        """The loss of a trial from its errors; none of a simulation that failed."""
+        weights = dict.fromkeys(found, 1.0) if self.weights is None else self.weights
+        missing = [name for name in weights if name not in found]
+        if found and missing:
+            raise StudyError(f"weights names an error '{missing[0]}', and simulate returns {', '.join(found)}")
+        total = sum(weight * found[name] for name, weight in weights.items()) if found else np.nan
+        return float(total) if np.isfinite(total) else FAILED
+
+
+class Objective:
+    """Errors of trials as a function of parameters, cached; ``runs`` counts the simulations."""
+
+    def __init__(
+        self,
+        simulations: Simulations,
+        trials: Sequence[Any],
+        yardstick: Yardstick,
+        pool: Executor,
+        progress: Callable[[int], None],
+    ) -> None:
+        self._simulations, self._trials, self._yardstick = simulations, trials, yardstick
+        self.trials = len(trials)
+        self._pool, self._progress = pool, progress
+        self.runs = 0
+        self._known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
+        self._refused: list[FootfallError] = []
+
+    def __call__(self, shares: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """The errors of the trials of these numbers at a place (parameters,)."""
+        place = shares.tobytes()
+        new = [i for i in which if (place, i) not in self._known]
+        if not new:
+            return np.array([self._known[place, i] for i in which])
+        try:
+            sim, _ = self._simulations.at(shares)
+        except FootfallError:
+            if not self.runs:
+                raise
+            return np.full(len(which), FAILED)
+        for i, found in zip(new, self._measured(sim, [self._trials[i] for i in new]), strict=True):
+            self._known[place, i] = self._yardstick.loss(found)
+        if not self.runs and len(self._refused) == len(which):  # not the parameters: the trials are no such trials
+            raise self._refused[0]
+        self._count(len(new))
+        return np.array([self._known[place, i] for i in which])
+
+    def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, float]:
+        """The mean of each metric over other trials; failed ones are left out and counted."""
+        rows = list(self._measured(sim, trials))
+        self._count(len(rows))
+        done = [row for row in rows if row and np.isfinite(list(row.values())).all()]
+        if not rows:
+            return {}
+        means = {name: float(np.mean([row[name] for row in done])) for name in (done[0] if done else ())}
+        return means | {"failed_trials": float(len(rows) - len(done))}
+
+    def _measured(self, sim: Simulation, trials: Sequence[Any]) -> Iterable[Mapping[str, float]]:
+        return self._pool.map(lambda trial: self._metrics(sim, trial), trials)
+
+    def _metrics(self, sim: Simulation, trial: Any) -> Mapping[str, float]:
+        try:
+            return self._yardstick.simulate(sim, trial)
+        except FootfallError as error:
+            self._refused.append(error)
+            return {}
+
+    def _count(self, runs: int) -> None:
+        self.runs += runs
+        self._progress(self.runs)
+
+
+def profiles(title: str, ranges: Mapping[str, Range], parameters: Sequence[Estimate], tried: Evaluations) -> Figure:
+    """For each parameter the loss of every evaluation, the lowest at each value, the estimate and its interval."""
+    load_matplotlib()
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    names = list(ranges)
+    with new_figure(3.2, 3.4 * len(names)) as figure:
+        axes = figure.subplots(1, len(names), squeeze=False)
+        losses = tried.losses()
+        top = float(np.quantile(losses, 0.9))
+        for i, (ax, name) in enumerate(zip(axes[0], names, strict=True)):
+            own, one = ranges[name], parameters[i]
+            values = np.array([own.value(share) for share in tried.points[:, i]])
+            ax.plot(values, losses, ".", color="#8899aa", markersize=4, label="evaluations")
+            order = np.argsort(values)
+            bins = np.array_split(order, max(1, min(12, len(order) // 4)))
+            lowest = np.array([part[np.argmin(losses[part])] for part in bins if len(part)])
+            ax.plot(values[lowest], losses[lowest], "-", color="#0072b2", label="lowest")
+            ax.axvspan(one.low, one.high, color="#d55e00", alpha=0.15, label="interval, 95 %")
+            ax.axvline(one.value, color="#d55e00", label="estimate")
+            if own.scale == "log":
+                ax.set_xscale("log")
+                left, right = ax.get_xlim()
+                narrow, wide = right < 8.0 * left, right > 100.0 * left
+                ticks = MaxNLocator(4) if narrow else LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0))
+                ax.xaxis.set_major_locator(ticks)
+                ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                ax.xaxis.set_minor_formatter(NullFormatter())
+            ax.set_ylim(0.9 * losses.min(), max(top, 1.05 * losses.min()))
+            ax.set_xlabel(name)
+            ax.set_title(one.note, fontsize=8)
+        axes[0, 0].set_ylabel("loss")
+        figure.suptitle(title)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    return figure
+
+
+def residuals(title: str, fitted: np.ndarray, default: np.ndarray) -> Figure:
+    """The error of each trial with the law's defaults and fitted: below the line fitting has helped."""
+    with new_figure(4.0, 4.2) as figure:
+        ax = figure.subplots()
+        low, high = 0.8 * min(fitted.min(), default.min()), 1.25 * max(fitted.max(), default.max())
+        ax.plot([low, high], [low, high], "-", color="#8899aa", linewidth=1.0)
+        ax.plot(default, fitted, "o", color="#0072b2", markersize=4)
+        ax.plot(default.mean(), fitted.mean(), "D", color="#d55e00", markersize=7, label="mean")
+        if low > 0.0:
+            ax.set(xscale="log", yscale="log")
+        ax.set(xlabel="error with the law's defaults", ylabel="error fitted", xlim=(low, high), ylim=(low, high))
+        ax.set_aspect("equal")
+        ax.set_title(title, fontsize=10)
+        ax.legend(loc="upper left")
+    return figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A fitted law.
+
+    Attributes:
+        law, ground: with the parameters that were found, or the law's defaults where fitting made it no better.
+        robot: the parameters of the robot that were fitted, by name.
+        parameters: an estimate of each.
+        correlation: (d, d) of the estimates over the bootstrap, NaN where one of them does not move.
+        kept_defaults: on trials it was not fitted to, fitting gained the law nothing beyond the standard error of the
+            gain, so that its defaults are kept.
+        loss, default_loss: cross-validated on the trials of the fit, fitted and with the law's defaults; with the
+            defaults only what is not of the law (the ground, the robot) is fitted.
+        judged, judged_default: mean of each metric on the other trials, and with the law's defaults.
+        trials, others: how many trials it was fitted to, and judged on.
+        runs: simulations it took.
+        errors, default_errors: (trials,) of each trial of the fit, fitted and with the law's defaults.
+    """
+
+    law: Law
+    ground: Ground
+    robot: Mapping[str, float]
+    parameters: tuple[Estimate, ...]
+    correlation: np.ndarray
+    kept_defaults: bool
+    loss: float
+    default_loss: float
+    judged: Mapping[str, float]
+    judged_default: Mapping[str, float]
+    trials: int
+    others: int
+    runs: int
+    ranges: Mapping[str, Range]
+    tried: Evaluations
+    errors: np.ndarray
+    default_errors: np.ndarray
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "law": self.law.to_dict(),
+            "ground": self.ground.to_dict(),
+            "robot": dict(self.robot),
+            "parameters": {
+                one.name: {"value": one.value, "low": one.low, "high": one.high, "note": one.note}
+                for one in self.parameters
+            },
+            "correlation": self.correlation.tolist(),
+            "kept_defaults": self.kept_defaults,
+            "cross_validated_loss": self.loss,
+            "cross_validated_loss_of_defaults": self.default_loss,
+            "judged": dict(self.judged),
+            "judged_defaults": dict(self.judged_default),
+            "trials": self.trials,
+            "judged_trials": self.others,
+            "runs": self.runs,
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fit as JSON; ``ff.law(path)`` reads the law back."""
+        target = Path(path).expanduser()
+        with atomic_write(target) as part:
+            part.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+        return target
+
+    def plot(self, kind: Literal["profile", "residuals"] = "profile") -> Figure:
+        """``"profile"``: the loss over each parameter, every evaluation, the lowest at each value, the interval;
+        ``"residuals"``: the error of each trial, fitted against that with the law's defaults.
+        """
+        if kind == "residuals":
+            return residuals(f"{self.law.name}: {self.trials} trials", self.errors, self.default_errors)
+        if kind != "profile":
+            raise StudyError(f"there is no plot '{kind}' of a fit: profile, residuals")
+        title = f"{self.law.name}: loss over {self.trials} trials"
+        return profiles(title, self.ranges, self.parameters, self.tried)
+
+    def __str__(self) -> str:
+        found = ", ".join(f"{one.name} {one.value:.4g} ({one.low:.3g} .. {one.high:.3g})" for one in self.parameters)
+        return f"{self.law.name}: {found}"
+
+    __repr__ = __str__  # what prompts and notebooks show

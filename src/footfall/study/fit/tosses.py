@@ -1,13 +1,22 @@
-"""Tosses that a law is fitted to: files of the ContactNets kind or tables, and how a simulation follows a toss."""
+"""Tosses that a law is fitted to: files of the ContactNets kind or tables, and how a simulation follows a toss.
+
+Until it touches, the centre of a thrown body follows a parabola, and a body with equal moments of inertia keeps its
+spin; with unequal ones Euler's equations are fitted to its attitudes. Over ten or more frames that gives the velocity
+at the first frame ten times as accurately as the difference of two frames. The acceleration of falling bodies shows
+errors of the cameras' scale and clock.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
+from operator import mul
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,19 +28,10 @@ from footfall.measure.common import once
 from footfall.measure.motion import position_error, rotation_error
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
-from footfall.study.fit.flight import (
-    GRAVITY,
-    UP,
-    Flight,
-    Motion,
-    attitudes,
-    check_order,
-    check_speeds,
-    flight_of,
-    free_spin,
-    gravity_of,
-    start_velocity,
-)
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
 
 #: Columns of a table that number or name its tosses.
 NUMBERS = re.compile(r"^(toss|trial|throw|run|drop|take|episode)[._ ]?(id|no|nr|number|index|name)?$", re.IGNORECASE)
@@ -41,6 +41,8 @@ PLACE = re.compile(
 )
 
 Order = Literal["wxyz", "xyzw"]
+#: m/s2, where the flights do not say otherwise.
+GRAVITY = 9.81
 
 
 class Poses(NamedTuple):
@@ -198,7 +200,7 @@ class Toss:
         qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
         width: m, side of the cube, what position errors are counted in.
         mass, inertia: of the cube, kg and kg m2 about each axis, as far as known; three moments of a box.
-        gravity: m/s2, as the cameras see it; see ``footfall.study.fit.flight``.
+        gravity: m/s2, as the cameras see it; see the head of this module.
         size: m, the three sides of a box; left out, it is a cube of this width.
     """
 
@@ -290,7 +292,7 @@ def load_tosses(
 
     Velocities of a file are differences of two frames, with their noise and half a frame late. With ``start="flight"``
     the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
-    ``footfall.study.fit.flight``; ``"frame"`` takes the file's own, and 9.81 m/s2.
+    the head of this module; ``"frame"`` takes the file's own, and 9.81 m/s2.
     """
     if start not in ("flight", "frame"):
         raise StudyError(f"a toss starts from its 'flight' or from its first 'frame', not from '{start}'")
@@ -309,32 +311,21 @@ def load_tosses(
         if frames is None and not str(path).endswith(".npz"):
             raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
         known = CONTACTNETS_RATE if frames is None else frames
-        found.append(
-            Toss(
-                name=one.name, rate=known, qpos=one.qpos, qvel=one.qvel, width=width, mass=mass, inertia=own, size=sides
-            )
-        )
+        found.append(Toss(one.name, known, one.qpos, one.qvel, width, mass, own, size=sides))
     source = str(path) if isinstance(path, str | os.PathLike) else "the tosses"
     return started_from_flight(found, source) if start == "flight" else found
 
 
 def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
     """The tosses with velocities at the first frame and gravity from their flights; short flights keep velocities."""
-    motions = [Motion(one.name, one.qpos, one.rate) for one in tosses]
-    gravity = gravity_of(motions, source)
-    check_speeds(motions, source)
-    check_order([one.qpos for one in tosses], source)
-    flights = [flight_of(one.qpos, one.rate) for one in tosses]
-    return [
-        replace(one, gravity=gravity, qvel=one.qvel if own is None else _start(one, own, gravity))
-        for one, own in zip(tosses, flights, strict=True)
-    ]
-
-
-def _start(toss: Toss, flight: Flight, gravity: float) -> np.ndarray:
-    found = start_velocity(flight, gravity, toss.qvel)
-    moments = np.ravel(toss.inertia)
-    return found if moments.size == 1 or np.ptp(moments) == 0.0 else free_spin(flight, found, moments)
+    gravity = gravity_of(tosses, source)
+    check_poses(tosses, source)
+    found = []
+    for one in tosses:
+        flight = flight_of(one.qpos, one.rate)
+        qvel = one.qvel if flight is None else start_velocity(flight, gravity, one.qvel, np.ravel(one.inertia))
+        found.append(replace(one, gravity=gravity, qvel=qvel))
+    return found
 
 
 def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081, gravity: float = GRAVITY) -> Robot:
@@ -388,3 +379,208 @@ def split(trials: Sequence[Toss], number: int, others: int, seed: int) -> tuple[
     check_seed(seed)
     order = np.random.default_rng(seed).permutation(len(trials))
     return [trials[i] for i in order[:number]], [trials[i] for i in order[number : number + others]]
+
+
+#: A second difference of the height above this multiple of gravity is a push by the ground.
+PUSHED = 1.0
+#: Standard deviations of a second difference's noise that are below a push.
+QUIET = 3.0
+#: Frames of flight below which the velocities of the file are kept, and frames before the touch that are left out.
+FEWEST, LEFT_OUT = 5, 1
+#: Steps of Euler's equations between two frames.
+SUBSTEPS = 4
+
+
+class Flight(NamedTuple):
+    """The frames before the first touch: time (s), place (T, 3) in m, quaternion (T, 4) w, x, y, z."""
+
+    time: np.ndarray
+    place: np.ndarray
+    turn: np.ndarray
+
+
+def flight_of(qpos: np.ndarray, rate: float) -> Flight | None:
+    """The free flight at the beginning of a motion (T, 7) at some frames per second; None where it is too short."""
+    z = qpos[:, 2]
+    apart = _apart(z, rate)
+    if len(z) <= 2 * apart:
+        return None
+    pushed = (z[2 * apart :] - 2.0 * z[apart:-apart] + z[: -2 * apart]) * (rate / apart) ** 2 > PUSHED * GRAVITY
+    # The difference at k reaches from frame k to k + 2 apart: the frame before that is the last that may be free.
+    frames = (int(np.argmax(pushed)) + 2 * apart if pushed.any() else len(qpos)) - LEFT_OUT * apart
+    if frames < FEWEST:
+        return None
+    return Flight(np.arange(frames) / rate, qpos[:frames, :3], qpos[:frames, 3:7])
+
+
+def _apart(z: np.ndarray, rate: float) -> int:
+    """How many frames apart heights are differenced so that their noise is no push; a faster camera needs more."""
+    if len(z) < 8:
+        return 1
+    # Fourth differences of a smooth motion vanish; those of noise of standard deviation s have sqrt(70) s.
+    noise = float(np.median(np.abs(np.diff(z, n=4)))) / (0.6745 * np.sqrt(70.0))
+    return max(1, int(np.ceil(rate * np.sqrt(QUIET * np.sqrt(6.0) * noise / (PUSHED * GRAVITY)) - 1e-9)))
+
+
+def start_velocity(flight: Flight, gravity: float, measured: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """(6,) velocity (m/s, world) and spin (rad/s, body frame) at the first frame, by least squares over the flight.
+
+    ``measured`` (6,) is the first guess, ``moments`` are those of inertia, one for all axes or three, kg m2.
+    """
+    from scipy.optimize import least_squares
+    from scipy.spatial.transform import Rotation
+
+    design = np.stack([np.ones_like(flight.time), flight.time], axis=1)
+    place = flight.place + 0.5 * gravity * flight.time[:, None] ** 2 * np.array([0.0, 0.0, 1.0])
+    velocity = np.linalg.lstsq(design, place, rcond=None)[0][1]
+    turns = attitudes(flight.turn)
+
+    def miss(unknowns: np.ndarray) -> np.ndarray:
+        first, spin = turns[0] * Rotation.from_rotvec(unknowns[:3]), unknowns[3:]
+        if np.ptp(moments) == 0.0:
+            expected = first * Rotation.from_rotvec(flight.time[:, None] * spin)
+        else:
+            expected = Rotation.concatenate(list(accumulate(_turned(flight, spin, moments), mul, initial=first)))
+        return (expected.inv() * turns).as_rotvec().ravel()
+
+    solved = least_squares(miss, np.concatenate([np.zeros(3), measured[3:]]), method="lm")
+    return np.concatenate([velocity, solved.x[3:]])
+
+
+def _turned(flight: Flight, spin: np.ndarray, moments: np.ndarray) -> Rotation:
+    """The turn from each frame to the next of a body of unequal moments of inertia with a spin at the first."""
+    from scipy.spatial.transform import Rotation
+
+    a, b, c = moments.tolist()
+    of_x, of_y, of_z = (b - c) / a, (c - a) / b, (a - b) / c  # Euler's equations: x' = of_x y z, and so on
+    x, y, z = spin.tolist()
+    steps = []  # rotation vectors from substep to substep; plain numbers, as arrays of three take ten times as long
+    for step in np.diff(flight.time).tolist():
+        h = step / SUBSTEPS
+        for _ in range(SUBSTEPS):  # the midpoint rule
+            p, q, r = x + 0.5 * h * of_x * y * z, y + 0.5 * h * of_y * z * x, z + 0.5 * h * of_z * x * y
+            steps.append((h * p, h * q, h * r))
+            x, y, z = x + h * of_x * q * r, y + h * of_y * r * p, z + h * of_z * p * q
+    return math.prod((Rotation.from_rotvec(steps[k::SUBSTEPS]) for k in range(SUBSTEPS)), start=Rotation.identity())
+
+
+def attitudes(quaternions: np.ndarray) -> Rotation:
+    """Rotations from quaternions (N, 4) w, x, y, z."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(quaternions[:, [1, 2, 3, 0]])
+
+
+#: Gravity is measured if its relative standard error is below the first number, and believed up to the second from 9.81
+#: m/s2.
+KNOWN_TO, BELIEVED = 0.005, 0.06
+#: Standard errors by which gravity must be off to be refused where it is not known that well.
+CERTAIN = 5.0
+#: Units that places may be in, in m.
+UNITS = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254}
+#: Which axis may be up: its column, and its sign.
+UP = {"z": (2, 1.0), "y": (1, 1.0), "x": (0, 1.0), "-z": (2, -1.0), "-y": (1, -1.0), "-x": (0, -1.0)}
+#: Poses that change by less than this in two frames are at rest; a box at rest is tilted by no more than this, rad.
+AT_REST, TILTED = 2e-3, 0.17
+#: No toss is faster, m/s: that is a fall from 20 m.
+FASTEST = 20.0
+
+
+class Fall(NamedTuple):
+    """How fast bodies fall, m/s2, and the standard error of that."""
+
+    mean: float
+    error: float
+
+
+def gravity_of(tosses: Sequence[Toss], source: str) -> float:
+    """How fast bodies fall, m/s2, over all flights; 9.81 where these are too few to tell, refused where it is off."""
+    own = _fall([flight_of(one.qpos, one.rate) for one in tosses])
+    off = own is not None and abs(own.mean - GRAVITY) > max(BELIEVED * GRAVITY, CERTAIN * own.error)
+    if own is None or off or own.error > BELIEVED * GRAVITY:
+        seen = next(_explained(tosses), None)
+        if seen is not None or off:
+            fall = "do not fall along z" if own is None else f"fall with {own.mean:.4g} m/s2, not {GRAVITY}"
+            raise StudyError(
+                f"{source}: bodies in flight {fall}: are places in m, heights in z, and the rate in frames per second "
+                f"right?{_hint(own, seen)}"
+            )
+    if own is None or own.error > KNOWN_TO * GRAVITY:
+        return GRAVITY
+    return own.mean
+
+
+def _fall(flights: Sequence[Flight | None]) -> Fall | None:
+    """How fast bodies fall in these flights; None where there is none."""
+    slopes, weights, left = [], [], []
+    for one in flights:
+        if one is None:
+            continue
+        design = np.stack([np.ones_like(one.time), one.time, -0.5 * one.time**2], axis=1)
+        fitted = np.linalg.lstsq(design, one.place[:, 2], rcond=None)[0]
+        slopes.append(fitted[2])
+        weights.append(1.0 / np.linalg.inv(design.T @ design)[2, 2])
+        left.append(float(np.sum((one.place[:, 2] - design @ fitted) ** 2)) / (len(design) - 3))
+    if not slopes:
+        return None
+    slope, weight = np.array(slopes), np.array(weights)
+    mean = float(weight @ slope / weight.sum())
+    if len(slope) == 1:
+        return Fall(mean, float(np.sqrt(left[0] / weight[0])))
+    return Fall(mean, float(np.sqrt(weight @ (slope - mean) ** 2 / weight.sum() / (len(slope) - 1))))
+
+
+def _explained(tosses: Sequence[Toss]) -> Iterator[tuple[str, str]]:
+    """The axis that is up and the unit of positions, if not z and m, with which bodies fall as they do on Earth."""
+    for unit, scale in {"m": 1.0, **UNITS}.items():
+        for up, (axis, sign) in UP.items():
+            if (up, unit) == ("z", "m"):
+                continue
+            columns = [*(c for c in range(3) if c != axis), axis]
+            seen = [np.hstack([scale * sign * one.qpos[:, columns], one.qpos[:, 3:]]) for one in tosses]
+            fall = _fall([flight_of(qpos, one.rate) for qpos, one in zip(seen, tosses, strict=True)])
+            if fall is not None and abs(fall.mean / GRAVITY - 1.0) < BELIEVED and fall.error < BELIEVED * GRAVITY:
+                yield up, unit
+
+
+def _hint(own: Fall | None, seen: tuple[str, str] | None) -> str:
+    if seen is not None:
+        up, unit = seen
+        axis = f"; as if {up} were up, which up= or --up says" if up != "z" else ""
+        return axis + (f"; as if places were in {unit}" if unit != "m" else "")
+    if own is not None and own.mean > 0.0:
+        return f"; as if the rate were {(own.mean / GRAVITY) ** -0.5:.4g} times it"
+    return ""
+
+
+def check_poses(tosses: Sequence[Toss], source: str) -> None:
+    """Refuse poses that jump, as where several tosses follow each other, and quaternions by which boxes rest on an
+    edge, if in the order x, y, z, w they would lie flat.
+
+    Flights do not reveal the order: a constant spin stays constant in any order of the four numbers.
+    """
+    for one in tosses:
+        speed = np.linalg.norm(np.diff(one.qpos[:, :3], axis=0), axis=1) * one.rate
+        if speed.size and speed.max() > FASTEST:
+            k = int(speed.argmax())
+            raise StudyError(
+                f"{source}: {one.name} moves at {speed[k]:.3g} m/s from frame {k} to frame {k + 1}: number the tosses "
+                "in a column 'toss', and see that places are in m and the rate in frames per second is right"
+            )
+    last = [one.qpos[-3:] for one in tosses if len(one.qpos) > 3]
+    resting = [one[-1] for one in last if np.ptp(one, axis=0).max() < AT_REST]
+    if len(resting) < 2:
+        return
+    turns = np.array(resting)[:, 3:7]
+    own, other = (float(np.median(_tilt(turns[:, order]))) for order in ([0, 1, 2, 3], [3, 0, 1, 2]))
+    if own > TILTED and other < 0.25 * own:
+        raise StudyError(
+            f"{source}: at rest, the axes of the bodies are {np.degrees(own):.3g} deg from the vertical, and "
+            f"{np.degrees(other):.2g} deg if quaternions are x, y, z, w: give the order xyzw"
+        )
+
+
+def _tilt(turns: np.ndarray) -> np.ndarray:
+    """Angle (rad) between the vertical and the nearest axis of bodies with attitudes (N, 4)."""
+    upright = np.abs(attitudes(turns).as_matrix()[:, 2])
+    return np.arccos(np.minimum(upright.max(axis=1), 1.0))

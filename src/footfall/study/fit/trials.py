@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.base import control_pointer
-from footfall.errors import SolveError, StudyError
+from footfall.errors import SolveError, StudyError, did_you_mean
 from footfall.files.measured import Measured
 from footfall.files.tables import read_columns
 from footfall.ground import Ground
@@ -30,16 +30,12 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.standing import unit_rise
-from footfall.study.fit.parameters import Range, of_box, of_cube, preset
-from footfall.study.fit.tosses import TOSS_WEIGHTS, Toss, box, cube, follow, step_of
+from footfall.study.fit.search import Range
+from footfall.study.fit.tosses import GRAVITY, TOSS_WEIGHTS, Toss, box, cube, follow, step_of
 from footfall.study.identify import Pull, rise_of
 
 if TYPE_CHECKING:
     from footfall.solve.impacts import Collision
-
-
-#: What ``follow_forces`` measures, with its weight in the loss.
-FORCE_WEIGHTS = {"force_weights": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +99,6 @@ def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = Non
     return {"force_weights": float(np.sqrt(squares / count))}
 
 
-#: What ``follow_impact`` measures, with its weight in the loss.
-IMPACT_WEIGHTS = {"velocity_energy": 1.0}
 #: Columns of a table of planar impacts, before and after; the vertical one may be called z or y.
 _WHEN = {"before": ("before", "pre", "minus", "0", "in"), "after": ("after", "post", "plus", "1", "out")}
 
@@ -229,11 +223,8 @@ def load_impacts(
     return found
 
 
-#: What ``follow_pull`` measures, with its weight in the loss.
-PULL_WEIGHTS = {"friction_weights": 1.0}
 #: Steps between two changes of the force that draws the sled, and the size of the sled, m.
 CONTROL_STEPS, SIZE = 5, (0.2, 0.1, 0.05)
-GRAVITY = 9.81
 
 
 def sled(mass: float = 1.0) -> Robot:
@@ -308,7 +299,7 @@ class Kind(NamedTuple):
 
     trials: Sequence[Any]
     simulate: Simulate
-    weights: Mapping[str, float]
+    weights: Mapping[str, float] | None  # with which errors are added to the loss, each with one if None
     robot: Robot | Callable[..., Robot] | None  # that of the trials, where none is given
     dt: float
     #: Options of the law and what is fitted, by the law's name, where no parameters are given.
@@ -350,14 +341,89 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
         if not own_robot:
             raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
         trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
-        return Kind(trials, follow_forces, FORCE_WEIGHTS, None, STEP, _of_forces)
+        return Kind(trials, follow_forces, None, None, STEP, _of_forces)
     if isinstance(first, ImpactTrial):
-        return Kind(data, follow_impact, IMPACT_WEIGHTS, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
+        return Kind(data, follow_impact, None, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
     if isinstance(first, Pull):
-        return Kind(data, follow_pull, PULL_WEIGHTS, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
+        return Kind(data, follow_pull, None, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
     if not own_way:
         raise StudyError(
             "a trial is a Toss, measured forces, a pull or an impact, or whatever simulate= takes, and not a "
             f"{type(first).__name__}"
         )
     return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)
+
+
+def _springs(damping: float) -> dict[str, Range]:
+    """Of laws of springs: how deep the robot rests, m, and the damping ratio up to this one; 1 mm and 1 by default."""
+    return {
+        "law.rest_penetration": Range(2e-5, 5e-3, "log", 1e-3),
+        "law.damping_ratio": Range(0.02, damping, "log", 1.0),
+    }
+
+
+#: Options a law is given beside what is fitted, and the parameters. Bounds are wide: a decade or more for stiffness and
+#: damping, the whole possible range for restitution and friction. For a law that is not here, parameters must be named.
+PRESETS: dict[str, tuple[dict[str, Any], dict[str, Range]]] = {
+    "spring-damper": ({}, _springs(2.0)),
+    "hunt-crossley": ({}, _springs(4.0)),
+    "distributed": ({}, _springs(4.0)),
+    "linearizing-penalty": (
+        {},
+        {"law.kp": Range(50.0, 1e5, "log", 500.0), "law.kv": Range(20.0, 2000.0, "log", 250.0)},
+    ),
+    "constraint-selection": ({"rules": "paper"}, {"law.v_t": Range(1e-3, 1.0, "log", 0.1)}),
+    "time-stepping": (
+        {},
+        {
+            "law.restitution": Range(0.0, 0.8, "linear", 0.0),
+            "law.impact_friction": Range(0.5, 1.0, "linear", 1.0),
+        },
+    ),
+    # Errors of 0.1 um a step are far below what cameras see, and take two thirds of the time.
+    "acceleration-complementarity": (
+        {"tolerance": 1e-7},
+        {"law.restitution": Range(0.0, 0.8, "linear", 0.0)},
+    ),
+    "mujoco": (
+        {"cone": "elliptic", "solref": [0.02, 1.0]},
+        {
+            "law.solref.0": Range(2e-3, 5e-2, "log", 0.02),
+            "law.solref.1": Range(0.1, 2.0, "log", 1.0),
+            "law.impratio": Range(1.0, 100.0, "log", 1.0),
+        },
+    ),
+}
+#: Of a level ground.
+GROUND = {"ground.friction": Range(0.03, 1.0, "log", 0.2), "ground.height": Range(-5e-3, 5e-3, "linear", 0.0)}
+
+
+def of_cube(side: float, mass: float, inertia: float) -> dict[str, Range]:
+    """Of a tossed cube of about this side (m), mass (kg) and inertia (kg m2).
+
+    The side may be smaller than measured: rounded corners touch like those of a smaller cube on a ground that is higher
+    by the radius, at most 4 % of the side here. The inertia lies between that of a heavy core and that of masses in the
+    eight corners.
+    """
+    square = mass * side**2
+    return {
+        "robot.side": Range(0.92 * side, 1.01 * side, "linear", side),
+        "robot.inertia": Range(square / 12.0, square / 2.0, "log", inertia),
+    }
+
+
+def of_box(sides: Sequence[float]) -> dict[str, Range]:
+    """Of a tossed box of these sides (m): how far its corners are rounded, and its inertia relative to that stated."""
+    return {
+        "robot.rounding": Range(0.0, 0.04 * min(sides), "linear", 0.0),
+        "robot.inertia_scale": Range(0.5, 2.0, "log", 1.0),
+    }
+
+
+def preset(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
+    """Options and parameters of a law by name, those of the ground after them."""
+    if law not in PRESETS:
+        known = did_you_mean(law, PRESETS)
+        raise StudyError(f"which parameters of '{law}' shall be fitted? Give parameters=; by themselves, {known}")
+    options, own = PRESETS[law]
+    return dict(options), {**own, **GROUND}
