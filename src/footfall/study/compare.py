@@ -179,21 +179,12 @@ class Comparison:
     def table(self) -> str:
         """The rows as text, then the audits side by side, then what failed and why."""
         head = ("law", "outcome", "peak N", "x weight", "mean N", "slip mm", "depth mm", "loss J", "audit", "us/step")
-        lines = [
-            (
-                row.law,
-                row.outcome,
-                _number(row.peak_force_N),
-                _number(row.peak_force_bw, 3),
-                _number(row.mean_force_N),
-                _number(1e3 * row.slip_m, 3),
-                _number(1e3 * row.penetration_m, 3),
-                _number(row.ground_loss_J, 3),
-                row.audit_summary,
-                _number(row.us_per_step, 3),
-            )
-            for row in self.rows
-        ]
+        lines = []
+        for row in self.rows:
+            forces = (_number(row.peak_force_N), _number(row.peak_force_bw, 3), _number(row.mean_force_N))
+            others = (1e3 * row.slip_m, 1e3 * row.penetration_m, row.ground_loss_J, row.us_per_step)
+            slip, depth, loss, time = (_number(value, 3) for value in others)
+            lines.append((row.law, row.outcome, *forces, slip, depth, loss, row.audit_summary, time))
         parts = [text_table(head, lines, right=(2, 3, 4, 5, 6, 7, 9))]
         if self.audits:
             parts.append("Audit, worst of each:\n" + audit_table(self.audits))
@@ -323,67 +314,50 @@ def _run(
         simulate(replace(tasks[next(iter(packed))], duration=0.0))
     joins_in = workers is None  # this process works as well
     either = deque(label for label in packed if joins_in and not _is_foreign(tasks[label].law))
-    others = _Others(tasks, packed, either, count - joins_in if packed else 0)
+    own = deque(label for label in packed if label not in either)
     here = deque(label for label in tasks if label not in packed)
     answers: dict[str, Answer] = {}
+    come: SimpleQueue[tuple[str, Answer | BaseException]] = SimpleQueue()
+    no_more_here, patience = Event(), WORTH_A_PROCESS if either else 0.0
 
-    def note(label: str, answer: Answer) -> None:
+    def labour(worker: Worker) -> None:
+        no_more_here.wait(patience)
+        while (label := _next(own, either)) is not None:
+            try:
+                come.put((label, elsewhere(worker, tasks[label], packed[label])))
+            except BaseException as error:
+                come.put((label, error))
+
+    def take(label: str, answer: Answer | BaseException) -> None:
+        if isinstance(answer, BaseException):
+            raise answer
         answers[label] = answer
         if progress is not None:
             progress(len(answers), len(tasks), label)
 
-    with others:
+    helpers = [Worker() for _ in range(count - joins_in if packed else 0)]
+    threads = [Thread(target=labour, args=(helper,)) for helper in helpers]
+    try:
+        for thread in threads:
+            thread.start()
         while len(answers) < len(tasks):
             label = _next(here, either)
             if label is not None:
-                note(label, simulate(tasks[label]))
+                take(label, simulate(tasks[label]))
             else:
-                others.no_more_here.set()
-                note(*others.answer())
-            while not others.answers.empty():
-                note(*others.answer())
-    return answers, warnings
-
-
-class _Others:
-    """Other processes that take tasks of their own, and of those that either side may do, once that is worth it."""
-
-    def __init__(self, tasks: Mapping[str, Task], packed: Mapping[str, bytes], either: deque[str], count: int) -> None:
-        self.tasks, self.packed, self.either = tasks, packed, either
-        self.own = deque(label for label in packed if label not in either)
-        self.patience = WORTH_A_PROCESS if either else 0.0
-        self.no_more_here = Event()
-        self.answers: SimpleQueue[tuple[str, Answer | BaseException]] = SimpleQueue()
-        self.workers = [Worker() for _ in range(count)]
-        self.threads = [Thread(target=self._work, args=(worker,)) for worker in self.workers]
-
-    def __enter__(self) -> None:
-        for thread in self.threads:
-            thread.start()
-
-    def __exit__(self, *error: object) -> None:
-        self.own.clear()
-        self.either.clear()
-        self.no_more_here.set()
-        for worker in self.workers:
-            worker.end()
-        for thread in self.threads:
+                no_more_here.set()
+                take(*come.get())
+            while not come.empty():
+                take(*come.get())
+    finally:
+        own.clear()
+        either.clear()
+        no_more_here.set()
+        for helper in helpers:
+            helper.end()
+        for thread in threads:
             thread.join()
-
-    def answer(self) -> tuple[str, Answer]:
-        """The next task that was done elsewhere; waits for it."""
-        label, answer = self.answers.get()
-        if isinstance(answer, BaseException):
-            raise answer
-        return label, answer
-
-    def _work(self, worker: Worker) -> None:
-        self.no_more_here.wait(self.patience)
-        while (label := _next(self.own, self.either)) is not None:
-            try:
-                self.answers.put((label, elsewhere(worker, self.tasks[label], self.packed[label])))
-            except BaseException as error:
-                self.answers.put((label, error))
+    return answers, warnings
 
 
 def _next(first: deque[str], then: deque[str]) -> str | None:
@@ -421,14 +395,14 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
     rec = answer.recording
     if rec is None or audited is None:
         return ComparisonRow(label, "failed", answer.why)
-    summary = rec.summary()
-    own = energy(rec)
+    summary, own = rec.summary(), energy(rec)
+    fell = f"fell at t = {summary['fell_at_s']:.4g} s: {summary['fell_because']}" if summary["fell"] else ""
     steps = round(rec.duration / rec.dt)
     wall = rec.info.get("wall_time")
     return ComparisonRow(
         law=label,
-        outcome="failed" if answer.why else "fell" if summary["fell"] else "stood",
-        why=answer.why or _fall(summary),
+        outcome="failed" if answer.why else "fell" if fell else "stood",
+        why=answer.why or fell,
         duration_s=rec.duration,
         peak_force_N=float(summary["peak_vertical_force_N"]),
         peak_force_bw=float(summary["peak_vertical_force_bw"]),
@@ -442,10 +416,6 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
         audit_failed=audited.failed,
         us_per_step=1e6 * float(wall) / steps if wall and steps else math.nan,
     )
-
-
-def _fall(summary: Mapping[str, Any]) -> str:
-    return f"fell at t = {summary['fell_at_s']:.4g} s: {summary['fell_because']}" if summary["fell"] else ""
 
 
 def _number(value: float, digits: int = 4) -> str:

@@ -24,7 +24,6 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,73 +110,15 @@ def children(points: np.ndarray, costs: np.ndarray, number: int, round_: int, rn
         a, b = rng.choice(best, size=2, replace=False)
         moved = parent + STRIDE * (points[a] - points[b]) + rng.normal(0.0, NOISE / 2.0**round_, inputs)
         taken = np.less(rng.random(inputs), CROSSING) | (np.arange(inputs) == rng.integers(inputs))
-        made[k] = _reflected(np.where(taken, moved, parent))
+        folded = np.mod(np.where(taken, moved, parent), 2.0)
+        made[k] = np.minimum(folded, 2.0 - folded)
     return made
 
 
-def _reflected(x: np.ndarray) -> np.ndarray:
-    folded = np.mod(x, 2.0)
-    return np.where(folded > 1.0, 2.0 - folded, folded)
-
-
-Columns = Mapping[str, np.ndarray]
 #: Pairs of goals that are drawn at most.
 PAIRS = 3
 #: Panels side by side, so that their text is read at the width of a page.
 ABREAST = 2
-
-
-def draw(
-    goals: Mapping[str, float], inputs: Columns, measures: Columns, shown: np.ndarray, front: np.ndarray
-) -> Figure:
-    """Designs by pairs of goals with the front marked, and the front over each input's range.
-
-    ``shown`` (designs,) says which are drawn, ``front`` holds the indices of the front, the best first.
-    """
-    pairs = list(combinations(measures, 2))[:PAIRS] or [(next(iter(inputs)), next(iter(measures)))]
-    rows = -(-(len(pairs) + 1) // ABREAST)
-    with new_figure(3.7 * rows, 4.2 * ABREAST) as figure:
-        grid = figure.subplots(rows, ABREAST, squeeze=False)
-        axes = list(grid.ravel())
-        for ax in axes[len(pairs) + 1 :]:
-            ax.remove()
-        columns = {**inputs, **measures}
-        for ax, (x, y) in zip(axes, pairs, strict=False):
-            ax.scatter(columns[x][shown], columns[y][shown], s=14, color="#8899aa", label="designs")
-            ax.scatter(columns[x][front], columns[y][front], s=30, color=COLORS[0], label="front")
-            best = columns[x][front[:1]], columns[y][front[:1]]
-            ax.scatter(*best, s=110, marker="*", color=COLORS[1], label="best by weights")
-            ax.locator_params(nbins=6)
-            ax.set_xlabel(_with_aim(goals, x))
-            ax.set_ylabel(_with_aim(goals, y))
-        _draw_inputs(axes[len(pairs)], inputs, front)
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
-        figure.suptitle(f"{len(front)} best compromises of {len(shown)} designs")
-    return figure
-
-
-def _with_aim(goals: Mapping[str, float], name: str) -> str:
-    return f"{name} ({'less' if goals[name] > 0 else 'more'} is better)" if name in goals else name
-
-
-def _draw_inputs(ax: Axes, inputs: Columns, front: np.ndarray) -> None:
-    """The front's inputs, each over its own range, the best drawn heavier."""
-    places = np.arange(len(inputs))
-    spans = [(values.min(), np.ptp(values) or 1.0) for values in inputs.values()]
-    for k in reversed(front):
-        shares = [(values[k] - low) / span for values, (low, span) in zip(inputs.values(), spans, strict=True)]
-        best = k == front[0]
-        ax.plot(shares, places, "o-", color=COLORS[int(best)], lw=2.0 if best else 0.7, alpha=1.0 if best else 0.5)
-    labels = [f"{name}\n{low:.3g} to {low + span:.3g}" for name, (low, span) in zip(inputs, spans, strict=True)]
-    ax.set_yticks(places, labels)
-    ax.set_ylim(len(places) - 0.5, -0.5)
-    ax.set_xlim(-0.05, 1.05)
-    ax.set_xlabel("share of the range that was tried")
-    ax.set_title("inputs of the front")
-
-
-__all__ = ["Design", "design"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,8 +178,46 @@ class Design:
         }
 
     def plot(self) -> Figure:
-        """The goals against each other, and where on the inputs' ranges the front lies."""
-        return draw(self.goals, self.inputs, self.measures, self.admissible, self.front)
+        """Designs by pairs of goals with the front marked, and the front over each input's range."""
+        columns, front, shown = {**self.inputs, **self.measures}, self.front, self.admissible
+        pairs = list(combinations(self.measures, 2))[:PAIRS] or [(next(iter(self.inputs)), next(iter(self.measures)))]
+        rows = -(-(len(pairs) + 1) // ABREAST)
+        with new_figure(3.7 * rows, 4.2 * ABREAST) as figure:
+            axes = list(figure.subplots(rows, ABREAST, squeeze=False).ravel())
+            for ax in axes[len(pairs) + 1 :]:
+                ax.remove()
+            for ax, (x, y) in zip(axes, pairs, strict=False):
+                ax.scatter(columns[x][shown], columns[y][shown], s=14, color="#8899aa", label="designs")
+                ax.scatter(columns[x][front], columns[y][front], s=30, color=COLORS[0], label="front")
+                best = columns[x][front[:1]], columns[y][front[:1]]
+                ax.scatter(*best, s=110, marker="*", color=COLORS[1], label="best by weights")
+                ax.locator_params(nbins=6)
+                ax.set(xlabel=self._with_aim(x), ylabel=self._with_aim(y))
+            self._draw_inputs(axes[len(pairs)])
+            handles, labels = axes[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside lower center", ncols=3)
+            figure.suptitle(f"{len(front)} best compromises of {len(shown)} designs")
+        return figure
+
+    def _with_aim(self, name: str) -> str:
+        aim = f" ({'less' if self.goals[name] > 0 else 'more'} is better)" if name in self.goals else ""
+        return name + aim
+
+    def _draw_inputs(self, ax: Axes) -> None:
+        """The front's inputs, each over its own range, the best drawn heavier."""
+        places = np.arange(len(self.inputs))
+        spans = [(values.min(), np.ptp(values) or 1.0) for values in self.inputs.values()]
+        for k in reversed(self.front):
+            values = zip(self.inputs.values(), spans, strict=True)
+            best = k == self.front[0]
+            look: Any = {"color": COLORS[int(best)], "lw": 2.0 if best else 0.7, "alpha": 1.0 if best else 0.5}
+            ax.plot([(own[k] - low) / span for own, (low, span) in values], places, "o-", **look)
+        labels = [
+            f"{name}\n{low:.3g} to {low + span:.3g}" for name, (low, span) in zip(self.inputs, spans, strict=True)
+        ]
+        ax.set_yticks(places, labels)
+        ax.set(xlim=(-0.05, 1.05), ylim=(len(places) - 0.5, -0.5), title="inputs of the front")
+        ax.set_xlabel("share of the range that was tried")
 
     def __repr__(self) -> str:
         return f"Design({len(self)} designs, {int(self.admissible.sum())} admissible, {len(self.front)} on the front)"
@@ -283,7 +262,7 @@ def design(
     simulated = isinstance(settings, Mapping)
     if simulated:
         check_measures(weights)
-    names = tuple(vary)
+    names, told = tuple(vary), progress or (lambda done, total: None)
     low, high = np.array([vary[name] for name in names], dtype=float).T
     points, costs = np.empty((0, len(names))), np.empty((0, len(weights)))
     tables: list[SweepTable] = []
@@ -301,16 +280,12 @@ def design(
                 out=folder / f"round-{k + 1}",
                 workers=workers,
                 scheduler=scheduler,
-                progress=None if progress is None else partial(_report, progress, k * cases, rounds * cases),
+                progress=lambda done, _, before=k * cases: told(before + done, rounds * cases),
             )
             tables.append(table)
             points = np.vstack([points, new])
             costs = np.vstack([costs, _costs(table, weights)])
     return _design(weights, vary, low + points * (high - low), costs, tables)
-
-
-def _report(progress: Callable[[int, int], None], before: int, total: int, done: int, _: int) -> None:
-    progress(before + done, total)
 
 
 def _weights(goals: Mapping[str, float]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.control import named_controller
 from footfall.errors import FootfallError, SimulationError, without_warnings
-from footfall.given_numbers import is_number, is_whole
+from footfall.given_numbers import is_whole
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
 from footfall.record import Push
@@ -106,9 +106,12 @@ def largest_pushes(
     """
     if not 0.0 < within < 1.0:
         raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
-    check_wait(wait)
+    if wait < 0.0:
+        raise SimulationError(f"wait = {wait!r} but it must be a number of seconds >= 0")
     robot = as_robot(robot)
     check_fall(robot)
+    if isinstance(controller, str):
+        controller = named_controller(controller)
     sizes = [_size(push) for push in pushes]
     found: list[list[PushLimit]] = [[] for _ in pushes]
     for law in chosen_laws(laws):
@@ -132,22 +135,20 @@ def _size(push: Push) -> float:
     return size
 
 
+@dataclass(eq=False)
 class _Tries:
     """Pushes of given sizes on a robot, as worlds side by side where that is possible."""
 
-    def __init__(
-        self,
-        sim: Simulation,
-        pushes: Sequence[Push],
-        sizes: Sequence[float],
-        wait: float,
-        controller: Controller | str | None,
-        progress: Progress | None,
-    ) -> None:
-        self.sim, self.pushes, self.sizes, self.wait, self.progress = sim, pushes, sizes, wait, progress
-        self.controller = named_controller(controller) if isinstance(controller, str) else controller
-        self.batched = len(pushes) > 1 and not refusal(sim, self.controller)
-        self.in_worlds = [0] * len(pushes)
+    sim: Simulation
+    pushes: Sequence[Push]
+    sizes: Sequence[float]
+    wait: float
+    controller: Any
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
+        self.batched = len(self.pushes) > 1 and not refusal(self.sim, self.controller)
+        self.in_worlds = [0] * len(self.pushes)
 
     def outcomes(self, tries: Sequence[tuple[int, float]]) -> list[str]:
         """The outcome of each push (its number, and a size in N or N m), "" where the robot survived."""
@@ -163,14 +164,11 @@ class _Tries:
         return found
 
     def _of_worlds(self, pushes: Sequence[Push]) -> dict[int, str]:
-        """The outcomes that worlds can decide, by number: all except robots whose bodies touched each other before a
-        fall.
-        """
+        """The outcomes that worlds can decide, by number: not of robots whose bodies touched before a fall."""
         sim, found = self.sim, {}
-        by_duration: dict[float, list[int]] = {}
-        for k, push in enumerate(pushes):
-            by_duration.setdefault(_duration(push, self.wait), []).append(k)
-        for duration, some in by_duration.items():
+        ends = [push.start + push.duration + self.wait for push in pushes]
+        for duration in dict.fromkeys(ends):
+            some = [k for k, end in enumerate(ends) if end == duration]
             variants = [Variant(sim.ground, self.controller, [pushes[k]]) for k in some]
             recordings = run_batched(sim, variants, duration, record_dt=_every(sim.dt))
             for k, rec in zip(some, recordings, strict=True):
@@ -180,7 +178,7 @@ class _Tries:
         return found
 
 
-#: Gives the outcome of each try, "" if it was survived; a try is the number of a push and a size.
+#: Returns the outcome of each try, "" if it was survived; a try is the number of a push and a size.
 Outcomes = Callable[[Sequence[tuple[int, float]]], Sequence[str]]
 
 
@@ -203,29 +201,25 @@ def bisect_batched(outcomes: Outcomes, begin: Sequence[tuple[float, float]], wit
 def _search(start: float, factor: float, within: float) -> Generator[float, str, PushLimit]:
     """Sizes to try, one after the other: growing steps of ``factor`` bracket the limit, then it is bisected."""
     low, high, why, runs, size = 0.0, math.inf, "", 0, start
-    for _ in range(TRIES):  # until the limit is between two tries
+    while True:
+        failure = yield size
         runs += 1
-        failure = yield size
-        if failure:
-            high, why, size = size, failure, size / factor
-        else:
-            low, size = size, size * factor
-        if low > 0.0 and high < math.inf:
-            break
-        factor = min(FACTOR, 2.0 * factor - 1.0)
-    while low > 0.0 and high < math.inf and high - low > within * high:
-        size, runs = 0.5 * (low + high), runs + 1
-        failure = yield size
         if failure:
             high, why = size, failure
         else:
             low = size
-    return PushLimit(law="", survived=low, failed=high, unit="", why=why, runs=runs)
+        bracketed = low > 0.0 and high < math.inf
+        if high - low <= within * high if bracketed else runs == TRIES:
+            return PushLimit(law="", survived=low, failed=high, unit="", why=why, runs=runs)
+        if bracketed:
+            size = 0.5 * (low + high)
+        else:
+            size, factor = size / factor if failure else size * factor, min(FACTOR, 2.0 * factor - 1.0)
 
 
 def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:
     """The outcome of a push, "" if the robot survived (see ``largest_pushes``) ``wait`` seconds after it."""
-    duration = _duration(push, wait)
+    duration = push.start + push.duration + wait
     try:
         with without_warnings():  # a run that diverges says so in its recording
             rec = sim.run(duration, controller=controller, pushes=[push], record_dt=_every(sim.dt))
@@ -252,16 +246,6 @@ def check_fall(robot: Robot) -> None:
         raise SimulationError(f"no push lets {robot.name} fall: its body '{body}' is held in the world")
     if robot.weight == 0.0:
         raise SimulationError(f"no push lets {robot.name} fall: its model has no gravity")
-
-
-def check_wait(wait: float) -> None:
-    """Refuse an invalid time to wait after a push."""
-    if not (is_number(wait) and wait >= 0.0):
-        raise SimulationError(f"wait = {wait!r} but it must be a number of seconds >= 0")
-
-
-def _duration(push: Push, wait: float) -> float:
-    return push.start + push.duration + wait
 
 
 def _every(dt: float) -> float:
