@@ -295,6 +295,8 @@ WORDS: dict[Any, str] = {
 BETTER_KNOWN = {
     "Record": "a Recording",
     "Setup": "a Simulation",
+    "StatefulController": "a controller",
+    "CompiledController": "a controller",
     "footfall.simulation.state.State": "a state of world.state() or rec.state(time)",
 }
 

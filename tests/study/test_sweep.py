@@ -271,6 +271,7 @@ def test_a_study_interrupted_at_any_call_of_the_system_goes_on(tmp_path):
         ({"robot": "brick", "controller": "posture"}, {"controller.kpp": [1.0]}, "posture has no option 'kpp'"),
         ({"law": "mujoco"}, {"dt": [1e-3]}, "name no robot"),
         ({"robot": "brick"}, {"controller.kp": [1.0]}, "not its name"),
+        ({"robot": "brick", "controller": 3}, {"dt": [1e-3]}, "controller = 3, but it must be its name"),
         ({"robot": "brick", "law": "spring-damper"}, {"law.stifness": [1.0]}, "no option 'stifness'"),
         ({"robot": "brick", "push": {"body": "brick", "sise": 2.0}}, {"dt": [1e-3]}, "no 'sise'"),
         ({"robot": "brick", "ground": "swamp"}, {"dt": [1e-3]}, "no ground is called 'swamp'"),

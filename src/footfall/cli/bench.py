@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_rows, print_table, progress_bar, say, sentences_bar, text_of
+from footfall.cli.shared.output import (
+    LawsOptions,
+    print_json,
+    print_rows,
+    print_table,
+    progress_bar,
+    say,
+    sentences_bar,
+    text_of,
+)
 from footfall.errors import FootfallError
 from footfall.files.atomic_write import atomic_write
 
@@ -117,7 +126,7 @@ BENCH_COLUMNS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stress:
+class Stress(LawsOptions):
     """Release robots from random states on every kind of ground, under every law, and count what goes wrong.
 
     footfall stress 20 --laws time-stepping --robots hanavan
@@ -134,8 +143,6 @@ class Stress:
 
     count: tyro.conf.Positional[int] = 10
     """runs of each robot on each ground under each law"""
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
-    """which laws, see footfall laws"""
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|chance|NAME|FILE...")] = ("all", "chance")
     """all that are built in, robots made by chance, built-in names or model files"""
     chance: int = 10
@@ -152,7 +159,6 @@ class Stress:
     """print one JSON object for every law, robot and ground"""
 
     def run(self) -> int:
-        from footfall.contact import laws as all_laws
         from footfall.given_numbers import check_seed
         from footfall.study.bench.stress import coulomb_laws, random_states
 
@@ -160,7 +166,7 @@ class Stress:
             if number < 1:
                 raise FootfallError(f"{name} = {number} but it must be a whole number >= 1")
         check_seed(self.seed)
-        laws = coulomb_laws(all_laws() if self.laws == ("all",) else self.laws)
+        laws = coulomb_laws(self.chosen_laws())
         robots, grounds = self._robots(), self._grounds()
         found: list[Case] = []
         with progress_bar("random states", len(laws) * len(robots) * len(grounds), "cases") as bar:
@@ -265,7 +271,7 @@ def _markdown_row(texts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Survey:
+class Survey(LawsOptions):
     """Let robots stand, be pushed and walk under contact laws, with defaults, and write one table.
 
     footfall survey quadruped --laws time-stepping mujoco --steps 6 --out robots.md
@@ -277,8 +283,6 @@ class Survey:
 
     robots: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="all|ROBOT...")] = ("all",)
     """built-in names that can walk, or files: .xml (MJCF) or .urdf"""
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
-    """which laws, see footfall laws"""
     steps: int = 10
     """of the walk"""
     grounds: bool = False
@@ -293,11 +297,10 @@ class Survey:
     """print JSON"""
 
     def run(self) -> int:
-        from footfall.contact import laws as all_laws
         from footfall.robot import load_robot
         from footfall.study.outcomes import ground_outcomes, robot_outcome
 
-        laws = all_laws() if self.laws == ("all",) else self.laws
+        laws = self.chosen_laws()
         names = WALKERS if self.robots == ("all",) else self.robots
         files = [Path(name).suffix in (".xml", ".urdf") for name in names]
         given = [{"actuators": self.actuators} if file else {} for file in files]

@@ -9,13 +9,13 @@ import tyro
 
 from footfall.cli.shared.options import is_own
 from footfall.cli.shared.output import (
+    LawsOptions,
     MeasuredOptions,
-    errors_of,
+    against_measured,
     print_json,
     print_rows,
     progress_bar,
     say,
-    show_errors,
     show_notes,
 )
 from footfall.cli.shared.task import TaskOptions
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(TaskOptions, MeasuredOptions):
+class Compare(TaskOptions, LawsOptions, MeasuredOptions):
     """Run the same robot, ground, controller and push under several contact laws.
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
@@ -34,22 +34,19 @@ class Compare(TaskOptions, MeasuredOptions):
     kept, and a report with the replays side by side.
     """
 
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
-    """which laws, see footfall laws"""
     workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
     """processes at a time"""
 
     usual_duration = 3.0
 
     def run(self) -> int:
-        from footfall.contact import laws as all_laws
         from footfall.study.compare import compare
 
         measured = self.measured_forces()  # before anything slow
         robot = self.chosen_robot()
         ground = self.chosen_ground()
         controller, own = self.chosen_controller(robot), is_own(self.controller or "")
-        chosen = all_laws() if self.laws == ("all",) else self.laws
+        chosen = self.chosen_laws()
         with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
             found = compare(
                 robot,
@@ -65,13 +62,11 @@ class Compare(TaskOptions, MeasuredOptions):
             )
         if self.out is not None and found.recordings:
             found.save(self.out)  # nothing computed is lost, whatever the measurement
-        errors = {} if measured is None else errors_of(found.recordings, measured)
-        if self.json:
-            print_json(found.to_dict() | ({"against_measured": errors} if errors else {}))
-        else:
+        if not self.json:
             _show(found)
-            if measured is not None:
-                show_errors(errors, measured.source)
+        errors = {} if measured is None else against_measured(found.recordings, measured, show=not self.json)
+        if self.json:
+            print_json(found.to_dict() | errors)
         if self.out is not None and found.recordings:
             page = found.report(self.out / "report.html", measured=measured)
             say(f"the recordings and their report are in {page.parent}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import keep_plot, print_json, print_table, say, share_bar
+from footfall.cli.shared.output import LawsOptions, given, keep_plot, print_table, say, share_bar, tell
 from footfall.cli.shared.usage import UsageError, pairs
 from footfall.errors import did_you_mean
 
@@ -47,11 +47,7 @@ class _Options:
             found = fit(self.law, trials, ranges, evaluations=self.evaluations, seed=self.seed, progress=bar, **given)
         if self.out is not None:
             say(f"wrote {found.save(self.out)}")
-        if self.json:
-            print_json(found.to_dict())
-        else:
-            _show_fit(found, unit)
-        return 0
+        return tell(self.json, found.to_dict(), lambda: _show_fit(found, unit))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,9 +182,10 @@ class Impacts:
             own = [replace(one, rule=rule) for one in trials]
             with share_bar(rule, "of the impacts") as bar:
                 found[rule] = fit("time-stepping", own, evaluations=self.evaluations, seed=self.seed, progress=bar)
-        if self.json:
-            print_json({rule: one.to_dict() for rule, one in found.items()})
-            return 0
+        told = {rule: one.to_dict() for rule, one in found.items()}
+        return tell(self.json, told, lambda: self._show(found, len(trials)))
+
+    def _show(self, found: Mapping[str, Fit], trials: int) -> None:
         rows = []
         for rule, one in sorted(found.items(), key=lambda item: item[1].loss):
             cells = [
@@ -197,12 +194,11 @@ class Impacts:
             ]
             rows.append([rule, *cells, f"{one.loss:.4f}", f"{one.default_loss:.4f}"])
         columns = ("rule", "restitution", "friction", "error>", "without restitution>")
-        print_table(columns, rows, title=f"{len(trials)} impacts; errors in the norm of the kinetic energy, left out")
-        return 0
+        print_table(columns, rows, title=f"{trials} impacts; errors in the norm of the kinetic energy, left out")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tosses:
+class Tosses(LawsOptions):
     """Fit contact laws to motion-captured tosses of a body, judge them on other tosses, and rank them.
 
     footfall identify tosses tosses.npz --laws all --trials 30 --judge 100 --out fits
@@ -221,8 +217,6 @@ class Tosses:
     """what to identify from"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
     """the tosses: .npz or .csv"""
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
-    """which laws, see footfall laws"""
     trials: int = 30
     """tosses to fit on"""
     judge: int = 100
@@ -255,23 +249,18 @@ class Tosses:
     """print JSON"""
 
     def run(self) -> int:
-        from footfall.contact import laws as all_laws
         from footfall.study.fit import fit, split
 
         fitted_on, others = split(self._tosses(), self.trials, self.judge, self.seed)
         found = []
-        for name in tuple(all_laws()) if self.laws == ("all",) else self.laws:
+        for name in self.chosen_laws():
             with share_bar(name, "of the runs") as bar:
                 one = fit(name, fitted_on, judge=others, evaluations=self.evaluations, seed=self.seed, progress=bar)
             found.append(one)
             if self.out is not None:
                 _keep(one, name, self.out)
         found.sort(key=lambda one: one.judged["position_widths"])
-        if self.json:
-            print_json([one.to_dict() for one in found])
-        else:
-            self._show(found)
-        return 0
+        return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found))
 
     def _tosses(self) -> list[Toss]:
         """The tosses of the files."""
@@ -279,18 +268,10 @@ class Tosses:
 
         if len(self.inertia) not in (1, 3):
             raise UsageError(f"--inertia has {len(self.inertia)} numbers: give one, or three")
-        return load_tosses(
-            self.data[0] if len(self.data) == 1 else self.data,
-            rate=self.rate,
-            width=None if self.size is not None else self.side,
-            size=self.size,
-            mass=self.mass,
-            inertia=self.inertia if len(self.inertia) == 3 else self.inertia[0],
-            start=self.start,
-            quaternion=self.quaternion,
-            unit=self.unit,
-            up=self.up,
-        )
+        width = None if self.size is not None else self.side
+        inertia = self.inertia if len(self.inertia) == 3 else self.inertia[0]
+        others = given(self, "rate", "size", "mass", "start", "quaternion", "unit", "up")
+        return load_tosses(self.data[0] if len(self.data) == 1 else self.data, width=width, inertia=inertia, **others)
 
     def _show(self, found: list[Fit]) -> None:
         """Print the laws, the best first, and the notes on their parameters."""
@@ -365,21 +346,10 @@ class Friction:
 
         if not self.data:
             raise UsageError("which data? footfall identify friction DATA..., tables or recordings")
-        fit = identify_friction(
-            self.data,
-            time=self.time,
-            normal=self.normal,
-            tangential=self.tangential,
-            speed=self.speed,
-            pull=self.trial,
-            foot=self.foot,
-        )
+        names = given(self, "time", "normal", "tangential", "speed", "foot")
+        fit = identify_friction(self.data, pull=self.trial, **names)
         keep_plot(fit.plot, self.plot)
-        if self.json:
-            print_json(fit.to_dict())
-        else:
-            _show_friction(fit)
-        return 0
+        return tell(self.json, fit.to_dict(), lambda: _show_friction(fit))
 
 
 def _show_friction(fit: FrictionFit) -> None:

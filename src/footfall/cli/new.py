@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, text_of
+from footfall.cli.shared.output import tell, text_of
 from footfall.cli.shared.usage import UsageError
 
 ENDINGS = {"controller": ".py", "law": ".py", "study": ".toml"}
@@ -52,8 +52,4 @@ class New:
         except OSError as error:
             raise FootfallError(f"cannot write '{path}': {error.strerror or error}") from error
         how = f"footfall sweep {path}" if self.what == "study" else f"python {path}"
-        if self.json:
-            print_json({"file": str(path), "run": how})
-        else:
-            print(f"Wrote {path}. Run it: {how}")
-        return 0
+        return tell(self.json, {"file": str(path), "run": how}, f"Wrote {path}. Run it: {how}")

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from footfall.cli.shared.output import keep_plot, print_json, sentences_bar
+from footfall.cli.shared.output import given, keep_plot, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
 
 
@@ -37,18 +37,8 @@ class Points(RobotChoice):
         from footfall.study.testing_points import enough_points
 
         with sentences_bar("pressing soles on waves"):
-            enough = enough_points(
-                self.chosen_robot(),
-                roughness=self.roughness,
-                law=self.law,
-                tolerance=self.tolerance,
-                load=self.load,
-                layout=self.layout,
-            )
+            others = given(self, "roughness", "law", "tolerance", "load", "layout")
+            enough = enough_points(self.chosen_robot(), **others)
         keep_plot(enough.plot, self.plot)
-        if self.json:
-            points = {name: one.tolist() for name, one in enough.points.items()}
-            print_json(asdict(enough) | {"points": points})
-        else:
-            print(enough)
-        return 0
+        points = {name: one.tolist() for name, one in enough.points.items()}
+        return tell(self.json, asdict(enough) | {"points": points}, str(enough))

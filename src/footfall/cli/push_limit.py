@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, progress_bar, say
+from footfall.cli.shared.output import LawsOptions, print_json, print_table, progress_bar, say
 from footfall.cli.shared.task import SettingOptions, parse_push
 
 if TYPE_CHECKING:
-    from footfall.contact.base import Law
     from footfall.robot import Robot
 
 #: The first try where no push is given, times the weight.
@@ -20,7 +19,7 @@ FIRST = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushLimit(SettingOptions):
+class PushLimit(SettingOptions, LawsOptions):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
     footfall push-limit spatial-biped
@@ -33,8 +32,6 @@ class PushLimit(SettingOptions):
 
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
-    """which laws, see footfall laws"""
     wait: float = 1.5
     """s after the push at which the robot must be safe"""
     within: float = 0.05
@@ -48,11 +45,11 @@ class PushLimit(SettingOptions):
 
     def run(self) -> int:
         from footfall.contact import law_class
-        from footfall.contact import laws as all_laws
 
         robot = self.chosen_robot()
-        known = [name for name in all_laws() if not self.directions or _batched(law_class(name))]
-        laws = known if self.laws == ("all",) else list(self.laws)
+        laws = list(self.chosen_laws())
+        if self.directions and self.laws == ("all",):  # those that many worlds offer
+            laws = [one for one in laws if not law_class(one).native and not law_class(one).event_driven]
         given = {
             "controller": self.chosen_controller(robot),
             "ground": self.chosen_ground(),
@@ -82,10 +79,8 @@ class PushLimit(SettingOptions):
         if self.json:
             print_json([{"push": text, **asdict(one)} for text, one in found])
             return 0
-        rows = [
-            [text, one.law, f"{one.survived:.4g} {one.unit}", f"{one.failed:.4g} {one.unit}", one.why]
-            for text, one in found
-        ]
+        limits_of = [[f"{size:.4g} {one.unit}" for size in (one.survived, one.failed)] for _, one in found]
+        rows = [[text, one.law, *sizes, one.why] for (text, one), sizes in zip(found, limits_of, strict=True)]
         columns = ("push like", "law", "survived>", "too much>", "what then")
         print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
         runs, batched = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
@@ -109,8 +104,3 @@ class PushLimit(SettingOptions):
         if not self.json:
             print_table(("law", "least>", "largest>"), rows, title=f"{robot.name}: pushes of 0.1 s that are survived")
         return 0
-
-
-def _batched(law: type[Law]) -> bool:
-    """Whether many worlds offer a law."""
-    return not law.native and not law.event_driven

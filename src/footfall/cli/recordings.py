@@ -10,15 +10,17 @@ import tyro
 
 from footfall.cli.shared.output import (
     MeasuredOptions,
-    errors_of,
+    against_measured,
     print_json,
     print_table,
     say,
     show_audit,
-    show_errors,
     show_notes,
+    tell,
 )
 from footfall.cli.shared.result import loaded
+from footfall.cli.shared.usage import UsageError
+from footfall.errors import did_you_mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,18 +64,14 @@ class Export:
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.cli.shared.usage import UsageError
         from footfall.recording import load_recording
 
         if self.what is not None and self.file.suffix.lower() not in (".mot", ".sto"):
             raise UsageError(f"--what is for .mot and .sto files, not for '{self.file}'")
         options = {} if self.what is None else {"what": self.what}
         path = load_recording(self.recording).export(self.file, **options)
-        if self.json:
-            print_json({"file": str(path), "bytes": path.stat().st_size})
-        else:
-            print(f"Wrote {path} ({path.stat().st_size / 1e6:.3g} MB).")
-        return 0
+        size = path.stat().st_size
+        return tell(self.json, {"file": str(path), "bytes": size}, f"Wrote {path} ({size / 1e6:.3g} MB).")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +93,6 @@ class Plot(MeasuredOptions):
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.cli.shared.usage import UsageError
-        from footfall.errors import did_you_mean
         from footfall.show.plots import PLOTS, plot, save_plot
 
         if not self.words:
@@ -106,11 +102,7 @@ class Plot(MeasuredOptions):
         *folders, name = self.words
         if not folders and name == "list":
             about = {key: one.about for key, one in PLOTS.items()}
-            if self.json:
-                print_json(about)
-            else:
-                print_table(("plot", "shows"), list(about.items()))
-            return 0
+            return tell(self.json, about, lambda: print_table(("plot", "shows"), list(about.items())))
         if name not in PLOTS:  # before anything slow
             raise UsageError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
         if not folders:
@@ -122,11 +114,7 @@ class Plot(MeasuredOptions):
         options: dict[str, Any] = {} if measured is None else {"measured": measured}
         figure = plot(recordings, name, start=self.start, stop=self.stop, **options)
         path = save_plot(figure, self.out or Path(folders[0]) / f"{name}.png")
-        if self.json:
-            print_json({"plot": name, "file": str(path)})
-        else:
-            print(f"The plot is {path}.")
-        return 0
+        return tell(self.json, {"plot": name, "file": str(path)}, f"The plot is {path}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,16 +138,11 @@ class Report(MeasuredOptions):
         path = self.out or self.recordings[0] / "report.html"
         measured = self.measured_forces()
         write_report(recordings, path, title=self.title, measured=measured)
-        errors = (
-            {} if measured is None else errors_of(dict(zip(labels_of(recordings), recordings, strict=True)), measured)
-        )
-        if self.json:
-            print_json({"report": str(path), **({"against_measured": errors} if errors else {})})
-            return 0
+        told = {"report": str(path)}
         if measured is not None:
-            show_errors(errors, measured.source)
-        print(f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
-        return 0
+            runs = dict(zip(labels_of(recordings), recordings, strict=True))
+            told |= against_measured(runs, measured, show=not self.json)
+        return tell(self.json, told, f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +176,4 @@ class Video:
         rec = load_recording(self.recording)
         target = self.out or self.recording.with_suffix(".mp4")
         made = write_video(rec, target, fps=self.fps, speed=self.speed, size=self.size, forces=not self.no_forces)
-        if self.json:
-            print_json({"video": str(made)})
-        else:
-            say(f"wrote {made}")
-        return 0
+        return tell(self.json, {"video": str(made)}, lambda: say(f"wrote {made}"))

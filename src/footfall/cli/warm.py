@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from footfall.cli.shared.output import print_json, say
+from footfall.cli.shared.output import say, tell
 
 #: Packages that compile, or that compiled code calls or is laid out for.
 PACKAGES = ("llvmlite", "mujoco", "numba", "numpy")
@@ -55,11 +55,8 @@ class Warm:
             with suppress(OSError):  # then the next call checks everything again
                 note.write_text(json.dumps({"given": given, "kernels": _kernels(folder)}), encoding="utf-8")
         seconds = time.perf_counter() - begin
-        if self.json:
-            print_json({"folder": str(folder), "seconds": seconds})
-        else:
-            print(f"all is compiled, in {folder}" if known else f"compiled in {seconds:.1f} s, kept in {folder}")
-        return 0
+        done = f"all is compiled, in {folder}" if known else f"compiled in {seconds:.1f} s, kept in {folder}"
+        return tell(self.json, {"folder": str(folder), "seconds": seconds}, done)
 
 
 def _package() -> Path:

@@ -34,6 +34,22 @@ def print_json(value: Any) -> None:
     print(json.dumps(json_value(value), ensure_ascii=False), flush=True)
 
 
+def given(options: Any, *names: str) -> dict[str, Any]:
+    """Some options of a command by name, for a function that has arguments of the same names."""
+    return {name: getattr(options, name) for name in names}
+
+
+def tell(json: bool, told: Any, shown: str | Callable[[], object]) -> int:
+    """Print something as JSON, or as people read it; returns the exit code 0."""
+    if json:
+        print_json(told)
+    elif isinstance(shown, str):
+        print(shown)
+    else:
+        shown()
+    return 0
+
+
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", one_line: bool = False
 ) -> None:
@@ -255,6 +271,19 @@ def _at(row: AuditRow) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LawsOptions:
+    """Several laws."""
+
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
+    """which laws, see footfall laws"""
+
+    def chosen_laws(self) -> tuple[str, ...]:
+        from footfall.contact import laws
+
+        return tuple(laws()) if self.laws == ("all",) else self.laws
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasuredOptions:
     """Which file of forces, and what is what in it."""
 
@@ -273,20 +302,18 @@ class MeasuredOptions:
         return load_forces(self.measured, feet or None)
 
 
-def errors_of(runs: Mapping[str, Record], measured: Measured) -> dict[str, list[dict[str, Any]]]:
-    """By recording the errors of each measured force."""
+def against_measured(runs: Mapping[str, Record], measured: Measured, *, show: bool) -> dict[str, Any]:
+    """The errors of each measured force by recording, for JSON; if ``show``, they are printed as a table."""
     from footfall.measure.forces import forces_against
 
-    return {label: [one._asdict() for one in forces_against(rec, measured)] for label, rec in runs.items()}
-
-
-def show_errors(found: Mapping[str, list[dict[str, Any]]], source: str) -> None:
-    """Print them as a table."""
-    columns = ("", "force", "rms N>", "peak N>", "measured>", "impulse N s>", "measured>", "peak later by s>")
-    keys = ("rms", "peak", "measured_peak", "impulse", "measured_impulse", "timing")
-    rows = [
-        [label, f"{one['foot']} {one['axis']}", *(f"{one[key]:.4g}" for key in keys)]
-        for label, errors in found.items()
-        for one in errors
-    ]
-    print_table(columns, rows, title=f"against {source}")
+    found = {label: [one._asdict() for one in forces_against(rec, measured)] for label, rec in runs.items()}
+    if show:
+        columns = ("", "force", "rms N>", "peak N>", "measured>", "impulse N s>", "measured>", "peak later by s>")
+        keys = ("rms", "peak", "measured_peak", "impulse", "measured_impulse", "timing")
+        rows = [
+            [label, f"{one['foot']} {one['axis']}", *(f"{one[key]:.4g}" for key in keys)]
+            for label, errors in found.items()
+            for one in errors
+        ]
+        print_table(columns, rows, title=f"against {measured.source}")
+    return {"against_measured": found} if found else {}

@@ -312,6 +312,8 @@ class Yardstick(NamedTuple):
 
     def loss(self, found: Mapping[str, float]) -> float:
         """The loss of a trial from its errors; none of a simulation that failed."""
+        if not isinstance(found, Mapping):
+            raise StudyError(f"simulate returned {found!r}, but it must be a mapping of errors by name")
         weights = dict.fromkeys(found, 1.0) if self.weights is None else self.weights
         missing = [name for name in weights if name not in found]
         if found and missing:

@@ -134,6 +134,8 @@ def put_in(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, 
     for head, key in NAMED.items():
         if isinstance(full.get(head), str):
             full[head] = {key: full[head]}
+        if not isinstance(full.get(head, {}), dict):
+            raise StudyError(f"{head} = {full[head]!r}, but it must be its {key}, or a table with that and options")
         if head in full and key not in full[head]:
             raise StudyError(f"the settings give options of the {head} but not its {key}")
     return full
