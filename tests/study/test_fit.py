@@ -243,7 +243,7 @@ def test_errors_of_ones_own_are_added_and_weights_of_others_are_refused():
     assert found.errors.mean() == pytest.approx(0.02, abs=0.01)
     with pytest.raises(StudyError, match="names an error 'none', and simulate returns one, other"):
         fit("spring-damper", [1, 2, 3], weights={"none": 1.0}, **given)
-    with pytest.raises(StudyError, match="simulate returned 3.0, but it must be a mapping"):
+    with pytest.raises(StudyError, match=r"simulate returned 3\.0, but it must be a mapping"):
         fit("spring-damper", [1, 2, 3], **given | {"simulate": lambda sim, trial: 3.0})
 
 
