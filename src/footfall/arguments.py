@@ -171,22 +171,25 @@ class _Names(dict[str, Any]):
     def __init__(self, module: str) -> None:
         # What NumPy takes for an array is a union of many types, a text among them.
         super().__init__(vars(sys.modules[module]) | {"ArrayLike": np.ndarray})
-        self._imported = _imported_by(module)
+        self._module = module
 
     def __getitem__(self, name: str) -> Any:
-        home, original = self._imported.get(name, ("", name))
-        value = super().__getitem__(name) if name in self or not home else getattr(import_module(home), original)
-        return _evaluated(value, _Names(home)) if isinstance(value, str) and home else value  # an alias as a text
-
-    def __missing__(self, name: str) -> Any:
-        return getattr(builtins, name)
+        value = self.get(name, getattr(builtins, name, _NONE))
+        if value is not _NONE and not isinstance(value, str):
+            return value
+        home, original = _imported_by(self._module).get(name, ("", name))
+        if not home:
+            return value
+        value = getattr(import_module(home), original) if value is _NONE else value
+        return _evaluated(value, _Names(home)) if isinstance(value, str) else value  # an alias as a text
 
 
 @cache
 def _imported_by(module: str) -> dict[str, tuple[str, str]]:
-    """Where the names come from that a module imports anywhere in its text, and what they are called there."""
-    steps = ast.walk(ast.parse(inspect.getsource(sys.modules[module])))
-    found = [(step.module or "", one) for step in steps if isinstance(step, ast.ImportFrom) for one in step.names]
+    """Where the names come from that a module imports, for type checkers alone too, and what they are called there."""
+    lines = ast.parse(inspect.getsource(sys.modules[module])).body
+    lines += [line for block in lines if isinstance(block, ast.If) for line in block.body]
+    found = [(line.module or "", one) for line in lines if isinstance(line, ast.ImportFrom) for one in line.names]
     return {one.asname or one.name: (home, one.name) for home, one in found}
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, warn
-from footfall.files.measured import Measured
-from footfall.gait.human.data import STANCE
 from footfall.measure.common import cross, feet, normal_force, runs, threshold
 from footfall.measure.pressure import cop
 from footfall.record import Record
+
+if TYPE_CHECKING:
+    from footfall.files.measured import Measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,8 @@ def stance_forces(rec: Record) -> np.ndarray:
 
     A stance lasts from where the vertical force rises above 30 N (of a man of 77 kg) to where it falls below.
     """
+    from footfall.gait.human.data import STANCE
+
     found = []
     least = THRESHOLD / WEIGHT
     for f, foot in enumerate(rec.robot.feet):

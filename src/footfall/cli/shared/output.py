@@ -216,7 +216,7 @@ def sentences_bar(what: str) -> Iterator[Callable[[str], None]]:
 
 def quantity(value: float, unit: str) -> str:
     """A value in a unit that suits its size, as reports write it: rounding errors are 0."""
-    from footfall.show.tables import number
+    from footfall.measure.summary import number
 
     return number(value, unit)
 
