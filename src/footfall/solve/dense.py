@@ -182,6 +182,8 @@ def eliminate(a, n, tolerance, x):
         top = a[k, k + 1 : n]  # rows as slices that start at zero: only then are loops over them vectorised
         for i in range(k + 1, n - 1, 2):  # two rows at once: the third is read once
             share, further = a[i, k] * inverse, a[i + 1, k] * inverse
+            if share == 0.0 and further == 0.0:
+                continue
             line, other = a[i, k + 1 : n], a[i + 1, k + 1 : n]
             for j in range(rest):
                 value = top[j]

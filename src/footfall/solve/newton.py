@@ -15,9 +15,10 @@ the body in the coordinates that contacts move, each with the sign s of its weig
 
     (1 + s S^T (G^T E G) S) y = s S^T G^T step,
 
-which has about as many unknowns as the robot has degrees of freedom, however many points there are. Where fewer points
-are near than that, as under a robot that lies, W is written out, and the step of the points that are pressed is found
-at once.
+which has about as many unknowns as the robot has degrees of freedom, however many points there are. Few of these move a
+given body: S is kept without the columns that do not. Coordinates are eliminated from the hands and feet to the trunk,
+as in the inertia matrix, so that limbs do not mix. Where W has fewer rows than that, it is written out, and a step
+solves ``(1 + E W) z' = step`` for the points that are pressed.
 
 Where whole steps do not converge, the problem is softened about the last iterate, which is the proximal point method
 (Rockafellar 1976), and hardened again as it is solved.
@@ -32,7 +33,7 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined, kernel
 from footfall.compiled.lanes import greatest, lane, lanes, total, wait
-from footfall.solve.contacts import SLIDE, coulomb
+from footfall.solve.contacts import SLIDE
 from footfall.solve.dense import eliminate
 from footfall.solve.problem import ANY, COMPLIANCE, MODE, known_slip
 
@@ -62,34 +63,35 @@ class Scale(NamedTuple):
 
 @inlined
 def write_motions(problem, space):
-    """Write S, without the columns that no contact moves, and the sign of each; returns their number."""
+    """Write S of each body and the signs; returns the number of columns that contacts move."""
     contacts, near, response = problem.contacts, problem.contacts.near, problem.contacts.response
-    weight, whole = contacts.weight, contacts.number[2]
+    weight, whole, number = contacts.weight, contacts.number[2], space.number
     for j in range(lane(), whole, lanes()):
-        moved = 0
-        for b in range(near.size - 1):
-            if near[b + 1] > near[b] and weight[j] != 0.0:
-                h = response[b, j]
-                if h[0] != 0.0 or h[1] != 0.0 or h[2] != 0.0 or h[3] != 0.0 or h[4] != 0.0 or h[5] != 0.0:
-                    moved = 1
-        space.moves[j] = moved
+        number[j] = -1
+    wait()
+    for b in range(lane(), near.size - 1, lanes()):
+        width, motions = 0, space.motions[b]
+        for j in range(whole if near[b + 1] > near[b] else 0):
+            h = response[b, j]
+            size = abs(h[0]) + abs(h[1]) + abs(h[2]) + abs(h[3]) + abs(h[4]) + abs(h[5])
+            if weight[j] != 0.0 and size != 0.0:
+                root, number[j], space.support[b, width] = math.sqrt(problem.step * abs(weight[j])), 0, j
+                for k in range(6):
+                    motions[k, width] = root * h[k]
+                width += 1
+        space.width[b] = width
     wait()
     n = 0
-    for j in range(whole):
-        if space.moves[j] == 1:
+    for j in range(whole - 1, -1, -1):
+        if number[j] == 0:
             if lane() == 0:
-                space.column[n] = j
                 space.sign[n] = 1.0 if weight[j] > 0.0 else -1.0
+                number[j] = n
             n += 1
     wait()
-    for c in range(lane(), n, lanes()):
-        j, row = space.column[c], 0
-        root = math.sqrt(problem.step * abs(weight[j]))
-        for b in range(near.size - 1):
-            if near[b + 1] > near[b]:
-                for k in range(6):
-                    space.motions[row + k, c] = root * response[b, j, k]
-                row += 6
+    for b in range(lane(), near.size - 1, lanes()):
+        for c in range(space.width[b]):
+            space.support[b, c] = number[space.support[b, c]]
     wait()
     return n
 
@@ -105,17 +107,16 @@ def write_lever(contacts, p, levers):
 
 
 @inlined
-def mobility_of_point(levers, gram):
-    """Trace of ``G S s S^T G^T`` of a point, from ``S s S^T`` (6, 6) of its body."""
-    trace = 0.0
-    for k in range(3):
-        row = levers[k]
-        for i in range(6):
-            value = 0.0
-            for j in range(6):
-                value += gram[i, j] * row[j]
-            trace += row[i] * value
-    return trace
+def mobility_of_point(contacts, p, b):
+    """Trace of a point's own mobility, from that of its body: that of ``[1 -r] L [1 -r]^T``."""
+    r, m, k = contacts.arm[p], contacts.mobility, 6 * b
+    x, y, z = r[0], r[1], r[2]
+    xx, yy, zz = m[k + 3, k + 3], m[k + 4, k + 4], m[k + 5, k + 5]
+    turning = (y * y + z * z) * xx + (x * x + z * z) * yy + (x * x + y * y) * zz
+    turning -= 2.0 * (x * y * m[k + 3, k + 4] + x * z * m[k + 3, k + 5] + y * z * m[k + 4, k + 5])
+    mixed = x * (m[k + 1, k + 5] - m[k + 2, k + 4])
+    mixed += y * (m[k + 2, k + 3] - m[k, k + 5]) + z * (m[k, k + 4] - m[k + 1, k + 3])
+    return m[k, k] + m[k + 1, k + 1] + m[k + 2, k + 2] + 2.0 * mixed + turning
 
 
 @kernel
@@ -135,44 +136,31 @@ def write_out(problem, space):
                     m0, m1, m2 = m0 + line[0] * part, m1 + line[1] * part, m2 + line[2] * part
                     m3, m4, m5 = m3 + line[3] * part, m4 + line[4] * part, m5 + line[5] * part
             for c in range(3 * j, 3 * j + 3):
-                h = space.levers[c]
-                value = h[0] * m0 + h[1] * m1 + h[2] * m2 + h[3] * m3 + h[4] * m4 + h[5] * m5
+                value = along(space.levers[c], (m0, m1, m2, m3, m4, m5))
                 w[e, c], w[c, e] = value, value
     wait()
 
 
 @kernel
 def lay_out(problem, space):
-    """Write S, G, the weights and the friction of every near point, and W if it is small. Returns the scale."""
-    contacts, gram, weight = problem.contacts, space.block, space.weight
-    near, row, size, mobile = contacts.near, 0, 1e-300, 0.0
+    """Write G, the weights and the friction of every near point, and S, or W if it is smaller. Returns the scale."""
+    contacts, weight = problem.contacts, space.weight
+    size, mobile = 1e-300, 0.0
+    for i in range(lane(), contacts.number[0], lanes()):
+        p = contacts.points[i]
+        write_lever(contacts, p, space.levers[3 * i : 3 * i + 3])
+        trace = problem.step * mobility_of_point(contacts, p, contacts.body[p])
+        mobile = max(mobile, trace / 3.0)
+        weight[i] = 3.0 / trace if trace > 0.0 else 1.0
+        slid = problem.memory[p, MODE] == SLIDE
+        space.friction[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
+        if problem.target[p] != ANY:
+            largest = abs(problem.target[p])
+            for k in range(3):
+                largest = max(largest, abs(problem.free[p, k]))
+            size = max(size, weight[i] * largest)
+    wait()
     n = write_motions(problem, space)
-    for b in range(near.size - 1):
-        if near[b + 1] == near[b]:
-            continue
-        for e in range(lane(), 36, lanes()):
-            i, j = e // 6, e % 6
-            if j <= i:
-                value, one, other = 0.0, space.motions[row + i], space.motions[row + j]
-                for c in range(n):
-                    value += space.sign[c] * one[c] * other[c]
-                gram[i, j], gram[j, i] = value, value
-        wait()
-        for i in range(near[b] + lane(), near[b + 1], lanes()):
-            p, levers = contacts.points[i], space.levers[3 * i : 3 * i + 3]
-            write_lever(contacts, p, levers)
-            trace = mobility_of_point(levers, gram)
-            mobile = max(mobile, trace / 3.0)
-            weight[i] = 3.0 / trace if trace > 0.0 else 1.0
-            slid = problem.memory[p, MODE] == SLIDE
-            space.friction[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
-            if problem.target[p] != ANY:
-                largest = abs(problem.target[p])
-                for k in range(3):
-                    largest = max(largest, abs(problem.free[p, k]))
-                size = max(size, weight[i] * largest)
-        wait()
-        row += 6
     if 3 * contacts.number[0] <= n:
         write_out(problem, space)
         n = 0
@@ -180,269 +168,269 @@ def lay_out(problem, space):
 
 
 @inlined
-def shifted(problem, space, i, size):
-    """``z - r (u - target n)`` of one point."""
-    p, r, z, u = problem.contacts.points[i], space.weight[i], space.impulse[i], space.motion[i]
-    return z[0] - r * u[0], z[1] - r * u[1], z[2] - r * (u[2] - problem.target[p] / size)
-
-
-@inlined
 def sum_wrenches(problem, space, n, impulse):
     """Write ``y = s S^T G^T z`` of impulses (P, 3), to ``right``."""
-    near, y, row = problem.contacts.near, space.right, 0
+    near, y = problem.contacts.near, space.right
     for c in range(lane(), n, lanes()):
         y[c] = 0.0
+    wait()
     for b in range(near.size - 1):
         if near[b + 1] == near[b]:
             continue
         w0, w1, w2, w3, w4, w5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(near[b] + lane(), near[b + 1], lanes()):
-            for k in range(3):
-                part, g = impulse[i, k], space.levers[3 * i + k]
-                w0, w1, w2 = w0 + part * g[0], w1 + part * g[1], w2 + part * g[2]
-                w3, w4, w5 = w3 + part * g[3], w4 + part * g[4], w5 + part * g[5]
+            x, v, z = impulse[i, 0], impulse[i, 1], impulse[i, 2]
+            if x != 0.0 or v != 0.0 or z != 0.0:
+                gx, gy, gz = space.levers[3 * i], space.levers[3 * i + 1], space.levers[3 * i + 2]
+                w0, w1 = w0 + x * gx[0] + v * gy[0] + z * gz[0], w1 + x * gx[1] + v * gy[1] + z * gz[1]
+                w2, w3 = w2 + x * gx[2] + v * gy[2] + z * gz[2], w3 + x * gx[3] + v * gy[3] + z * gz[3]
+                w4, w5 = w4 + x * gx[4] + v * gy[4] + z * gz[4], w5 + x * gx[5] + v * gy[5] + z * gz[5]
         w0, w1, w2, w3, w4, w5 = total(w0), total(w1), total(w2), total(w3), total(w4), total(w5)
-        s0, s1, s2 = space.motions[row], space.motions[row + 1], space.motions[row + 2]
-        s3, s4, s5 = space.motions[row + 3], space.motions[row + 4], space.motions[row + 5]
-        for c in range(lane(), n, lanes()):
-            y[c] += s0[c] * w0 + s1[c] * w1 + s2[c] * w2 + s3[c] * w3 + s4[c] * w4 + s5[c] * w5
-        row += 6
-    for c in range(lane(), n, lanes()):
-        y[c] *= space.sign[c]
-    wait()
+        s, support = space.motions[b], space.support[b]
+        for a in range(lane(), space.width[b], lanes()):
+            value = s[0, a] * w0 + s[1, a] * w1 + s[2, a] * w2 + s[3, a] * w3 + s[4, a] * w4 + s[5, a] * w5
+            y[support[a]] += space.sign[support[a]] * value
+        wait()
 
 
 @inlined
-def move_points(problem, space, n, motion):
-    """Write the motions ``G S y`` (P, 3) of the points, y being in ``right``."""
-    near, y, row = problem.contacts.near, space.right, 0
+def move_bodies(problem, space):
+    """Write the motions ``S y`` of the bodies, y being in ``right``."""
+    near, y = problem.contacts.near, space.right
     for b in range(near.size - 1):
         if near[b + 1] == near[b]:
             continue
+        s, support, m = space.motions[b], space.support[b], space.moved[b]
         m0, m1, m2, m3, m4, m5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        s0, s1, s2 = space.motions[row], space.motions[row + 1], space.motions[row + 2]
-        s3, s4, s5 = space.motions[row + 3], space.motions[row + 4], space.motions[row + 5]
-        for c in range(lane(), n, lanes()):
-            part = y[c]
-            m0, m1, m2 = m0 + s0[c] * part, m1 + s1[c] * part, m2 + s2[c] * part
-            m3, m4, m5 = m3 + s3[c] * part, m4 + s4[c] * part, m5 + s5[c] * part
-        m0, m1, m2, m3, m4, m5 = total(m0), total(m1), total(m2), total(m3), total(m4), total(m5)
-        row += 6
-        for i in range(near[b] + lane(), near[b + 1], lanes()):
-            for k in range(3):
-                g = space.levers[3 * i + k]
-                motion[i, k] = g[0] * m0 + g[1] * m1 + g[2] * m2 + g[3] * m3 + g[4] * m4 + g[5] * m5
+        for a in range(lane(), space.width[b], lanes()):
+            part = y[support[a]]
+            m0, m1, m2 = m0 + s[0, a] * part, m1 + s[1, a] * part, m2 + s[2, a] * part
+            m3, m4, m5 = m3 + s[3, a] * part, m4 + s[4, a] * part, m5 + s[5, a] * part
+        m[0], m[1], m[2], m[3], m[4], m[5] = total(m0), total(m1), total(m2), total(m3), total(m4), total(m5)
     wait()
 
 
 @inlined
-def find_motions(problem, space, scale, impulse, motion):
-    """Write ``W z`` (P, 3) of impulses (P, 3)."""
-    count, n = problem.contacts.number[0], scale.columns
-    if n > 0:
-        sum_wrenches(problem, space, n, impulse)
-        move_points(problem, space, n, motion)
-        return
-    for i in range(lane(), count, lanes()):
-        for k in range(3):
-            value, line = 0.0, space.delassus[3 * i + k]
-            for j in range(count):
-                value += line[3 * j] * impulse[j, 0] + line[3 * j + 1] * impulse[j, 1] + line[3 * j + 2] * impulse[j, 2]
-            motion[i, k] = value
-    wait()
+def along(g, m):
+    """The motion of a point along one axis, whose wrench is ``g`` (6,), with its body's."""
+    return g[0] * m[0] + g[1] * m[1] + g[2] * m[2] + g[3] * m[3] + g[4] * m[4] + g[5] * m[5]
+
+
+@inlined
+def moved_by_impulses(space, scale, i, b, k, count):
+    """``W z`` of one point along one axis; the motions of the bodies are known, or W."""
+    if scale.columns > 0:
+        return along(space.levers[3 * i + k], space.moved[b])
+    value, line, z = 0.0, space.delassus[3 * i + k], space.impulse
+    for j in range(count):
+        value += line[3 * j] * z[j, 0] + line[3 * j + 1] * z[j, 1] + line[3 * j + 2] * z[j, 2]
+    return value
+
+
+@inlined
+def project_point(problem, space, i, p, limit, x, y):
+    """Friction within ``limit`` for a shifted impulse (x, y); writes its direction, zero where the point sticks, and by
+    how much it is shortened.
+    """
+    slope = space.slope[i]
+    slope[3], slope[4], space.shrink[i] = 0.0, 0.0, 1.0
+    if known_slip(problem, p):
+        slope[3], slope[4], space.shrink[i] = -problem.slip[p, 0], -problem.slip[p, 1], 0.0
+        return limit * slope[3], limit * slope[4]
+    square = x * x + y * y
+    if square <= limit * limit:
+        return x, y
+    inverse = 1.0 / math.sqrt(square)
+    slope[3], slope[4], space.shrink[i] = x * inverse, y * inverse, limit * inverse
+    return limit * slope[3], limit * slope[4]
 
 
 @kernel
 def find_residual(problem, space, scale, soft):
-    """Write the motions u under the impulses, compliance and softness included, and the residual; returns its
-    largest part.
+    """Write the motions u under the impulses, compliance and softness included, the residual and which points are
+    pressed; returns its largest part. Of points that are not pressed only the normal motion is written.
     """
-    contacts, z, u, phi, size = problem.contacts, space.impulse, space.motion, space.residual, scale.size
-    find_motions(problem, space, scale, z, u)
-    worst = 0.0
-    for i in range(lane(), contacts.number[0], lanes()):
-        p, pull = contacts.points[i], soft / space.weight[i]
-        for k in range(3):
-            u[i, k] += problem.free[p, k] / size + scale.compliance * z[i, k] + pull * (z[i, k] - space.centre[i, k])
-        x, v, normal = shifted(problem, space, i, size)
-        normal = max(0.0, normal)
-        limit = space.friction[i] * normal
-        if known_slip(problem, p):
-            x, v = -limit * problem.slip[p, 0], -limit * problem.slip[p, 1]
+    contacts, size, count, worst = problem.contacts, scale.size, problem.contacts.number[0], 0.0
+    if scale.columns > 0:
+        sum_wrenches(problem, space, scale.columns, space.impulse)
+        move_bodies(problem, space)
+    for i in range(lane(), count, lanes()):
+        p, r, z, u, phi = contacts.points[i], space.weight[i], space.impulse[i], space.motion[i], space.residual[i]
+        b, pull, centre, free = contacts.body[p], soft / r, space.centre[i], problem.free[p]
+        own = scale.compliance + pull
+        u[2] = moved_by_impulses(space, scale, i, b, 2, count) + free[2] / size + own * z[2] - pull * centre[2]
+        normal = z[2] - r * (u[2] - problem.target[p] / size)
+        space.pressed[i] = 1 if normal > 0.0 else 0
+        if normal <= 0.0:
+            phi[0], phi[1], phi[2] = z[0], z[1], z[2]
         else:
-            x, v, _ = coulomb(x, v, limit)
-        phi[i, 0], phi[i, 1], phi[i, 2] = z[i, 0] - x, z[i, 1] - v, z[i, 2] - normal
-        worst = max(worst, abs(phi[i, 0]), abs(phi[i, 1]), abs(phi[i, 2]))
+            u[0] = moved_by_impulses(space, scale, i, b, 0, count) + free[0] / size + own * z[0] - pull * centre[0]
+            u[1] = moved_by_impulses(space, scale, i, b, 1, count) + free[1] / size + own * z[1] - pull * centre[1]
+            x, y = project_point(problem, space, i, p, space.friction[i] * normal, z[0] - r * u[0], z[1] - r * u[1])
+            phi[0], phi[1], phi[2] = z[0] - x, z[1] - y, z[2] - normal
+        worst = max(worst, abs(phi[0]), abs(phi[1]), abs(phi[2]))
     wait()
     return greatest(worst)
 
 
 @inlined
-def linearise(problem, space, i, scale, soft):
-    """Write E of a point, to ``slope``, and ``-B^-1 phi``, to ``step``; returns whether it is pressed."""
+def linearise(space, i, compliance, soft):
+    """Write E of a point, to ``slope``, and ``-B^-1 phi``, to ``step``."""
     r, mu, f, step, slope = space.weight[i], space.friction[i], space.residual[i], space.step[i], space.slope[i]
-    own = 1.0 - soft - r * scale.compliance
-    x, y, normal = shifted(problem, space, i, scale.size)
-    length, pressed = math.sqrt(x * x + y * y), normal > 0.0
-    limit = mu * normal if pressed else 0.0
-    slides = length > limit
-    tx, ty = (x / length, y / length) if slides else (0.0, 0.0)
-    shrink = limit / length if slides else 1.0
-    p = problem.contacts.points[i]
-    if known_slip(problem, p):
-        tx, ty, shrink, slides = -problem.slip[p, 0], -problem.slip[p, 1], 0.0, True
-    across = 1.0 / (1.0 - own * shrink)
-    down = 1.0 / (1.0 - own) if pressed else 1.0
-    lean = mu * (1.0 + own * down) if slides and pressed else 0.0
-    along = (1.0 - across) * (tx * f[0] + ty * f[1]) + (lean - mu if lean > 0.0 else 0.0) * f[2]
-    step[0], step[1], step[2] = -across * f[0] - along * tx, -across * f[1] - along * ty, -down * f[2]
-    slope[0], slope[1], slope[2] = r * shrink * across, r * lean, r * down if pressed else 0.0
-    slope[3], slope[4], space.shrink[i] = tx, ty, shrink
-    return pressed
+    if space.pressed[i] == 0:
+        step[0], step[1], step[2] = -f[0], -f[1], -f[2]
+        return
+    tx, ty, shrink = slope[3], slope[4], space.shrink[i]
+    own = 1.0 - soft - r * compliance
+    across, down = 1.0 / (1.0 - own * shrink), 1.0 / (1.0 - own)
+    slides = tx != 0.0 or ty != 0.0
+    lean = mu * (1.0 + own * down) if slides else 0.0
+    extra = (1.0 - across) * (tx * f[0] + ty * f[1]) + (lean - mu if slides else 0.0) * f[2]
+    step[0], step[1], step[2] = -across * f[0] - extra * tx, -across * f[1] - extra * ty, -down * f[2]
+    slope[0], slope[1], slope[2] = r * shrink * across, r * lean, r * down
 
 
 @inlined
-def turn_levers(space, i, pressed):
-    """Write ``E G`` (3, 6) of a point, zero unless it is ``pressed``."""
+def answer(slope, x, y, z):
+    """``E u`` of a pressed point."""
+    slip = slope[0] * (slope[3] * x + slope[4] * y) - slope[1] * z
+    return slope[0] * x - slip * slope[3], slope[0] * y - slip * slope[4], slope[2] * z
+
+
+@inlined
+def turn_levers(space, i):
+    """Write ``E G`` (3, 6) of a pressed point."""
     slope, gx, gy, gz = space.slope[i], space.levers[3 * i], space.levers[3 * i + 1], space.levers[3 * i + 2]
     hx, hy, hz = space.turned[3 * i], space.turned[3 * i + 1], space.turned[3 * i + 2]
-    tx, ty = slope[3], slope[4]
     for j in range(6):
-        slip = slope[0] * (tx * gx[j] + ty * gy[j]) - slope[1] * gz[j]
-        hx[j] = slope[0] * gx[j] - slip * tx if pressed else 0.0
-        hy[j] = slope[0] * gy[j] - slip * ty if pressed else 0.0
-        hz[j] = slope[2] * gz[j] if pressed else 0.0
+        hx[j], hy[j], hz[j] = answer(slope, gx[j], gy[j], gz[j])
 
 
 @inlined
 def write_block(space, first, last):
     """Write ``G^T E G`` of one body, whose points are ``first`` to ``last``."""
-    block, g, h = space.block, space.levers, space.turned
-    for e in range(lane(), 36, lanes()):
-        block[e // 6, e % 6] = 0.0
     for e in range(lane(), 6, lanes()):
-        row = block[e]
-        for i in range(3 * first, 3 * last):
-            part, line = g[i, e], h[i]
-            for j in range(6):
-                row[j] += part * line[j]
+        v0, v1, v2, v3, v4, v5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(first, last):
+            if space.pressed[i] == 1:
+                x, y, z = space.levers[3 * i, e], space.levers[3 * i + 1, e], space.levers[3 * i + 2, e]
+                hx, hy, hz = space.turned[3 * i], space.turned[3 * i + 1], space.turned[3 * i + 2]
+                v0, v1 = v0 + x * hx[0] + y * hy[0] + z * hz[0], v1 + x * hx[1] + y * hy[1] + z * hz[1]
+                v2, v3 = v2 + x * hx[2] + y * hy[2] + z * hz[2], v3 + x * hx[3] + y * hy[3] + z * hz[3]
+                v4, v5 = v4 + x * hx[4] + y * hy[4] + z * hz[4], v5 + x * hx[5] + y * hy[5] + z * hz[5]
+        row = space.block[e]
+        row[0], row[1], row[2], row[3], row[4], row[5] = v0, v1, v2, v3, v4, v5
     wait()
 
 
-@kernel
-def step_by_bodies(problem, space, scale, soft):
-    """Write Newton's step of the impulses in the coordinates of S; False if there is none."""
-    contacts, matrix, n = problem.contacts, space.matrix, scale.columns
-    near, block, lifted, step, row = contacts.near, space.block, space.lifted, space.step, 0
+@inlined
+def add_block(space, b):
+    """Add ``s S^T (G^T E G) S`` of one body to the matrix."""
+    block, s, support, width, lifted = space.block, space.motions[b], space.support[b], space.width[b], space.lifted
+    for a in range(lane(), width, lanes()):
+        s0, s1, s2, s3, s4, s5 = s[0, a], s[1, a], s[2, a], s[3, a], s[4, a], s[5, a]
+        for k in range(6):
+            f = block[k]
+            lifted[k, a] = f[0] * s0 + f[1] * s1 + f[2] * s2 + f[3] * s3 + f[4] * s4 + f[5] * s5
+    wait()
+    t0, t1, t2, t3, t4, t5 = lifted[0], lifted[1], lifted[2], lifted[3], lifted[4], lifted[5]
+    for a in range(lane(), width, lanes()):
+        line, sign = space.matrix[support[a]], space.sign[support[a]]
+        s0, s1, s2, s3, s4, s5 = s[0, a], s[1, a], s[2, a], s[3, a], s[4, a], s[5, a]
+        for c in range(width):
+            value = s0 * t0[c] + s1 * t1[c] + s2 * t2[c] + s3 * t3[c] + s4 * t4[c] + s5 * t5[c]
+            line[support[c]] += sign * value
+    wait()
+
+
+@inlined
+def step_by_bodies(problem, space, n):
+    """Continue the step of all points in the coordinates of S; False if there is none."""
+    contacts, near, matrix, step = problem.contacts, problem.contacts.near, space.matrix, space.step
     for i in range(lane(), n, lanes()):
         line = matrix[i]
         for j in range(n):
             line[j] = 0.0
         line[i] = 1.0
     for b in range(near.size - 1):
-        if near[b + 1] == near[b]:
-            continue
+        some = 0.0
         for i in range(near[b] + lane(), near[b + 1], lanes()):
-            turn_levers(space, i, linearise(problem, space, i, scale, soft))
+            if space.pressed[i] == 1:
+                some = 1.0
+                turn_levers(space, i)
         wait()
-        write_block(space, near[b], near[b + 1])
-        s = space.motions[row : row + 6]
-        for c in range(lane(), n, lanes()):
-            s0, s1, s2, s3, s4, s5 = s[0, c], s[1, c], s[2, c], s[3, c], s[4, c], s[5, c]
-            for k in range(6):
-                f = block[k]
-                lifted[k, c] = f[0] * s0 + f[1] * s1 + f[2] * s2 + f[3] * s3 + f[4] * s4 + f[5] * s5
-        wait()
-        t0, t1, t2, t3, t4, t5 = lifted[0], lifted[1], lifted[2], lifted[3], lifted[4], lifted[5]
-        for i in range(lane(), n, lanes()):
-            s0, s1, s2, s3, s4, s5 = s[0, i], s[1, i], s[2, i], s[3, i], s[4, i], s[5, i]
-            if s0 != 0.0 or s1 != 0.0 or s2 != 0.0 or s3 != 0.0 or s4 != 0.0 or s5 != 0.0:
-                line, sign = matrix[i], space.sign[i]
-                s0, s1, s2, s3, s4, s5 = sign * s0, sign * s1, sign * s2, sign * s3, sign * s4, sign * s5
-                for c in range(n):
-                    line[c] += s0 * t0[c] + s1 * t1[c] + s2 * t2[c] + s3 * t3[c] + s4 * t4[c] + s5 * t5[c]
-        wait()
-        row += 6
+        if greatest(some) > 0.0:
+            write_block(space, near[b], near[b + 1])
+            add_block(space, b)
     sum_wrenches(problem, space, n, step)
     if not eliminate(matrix, n, 0.0, space.right):
         return False
-    move_points(problem, space, n, space.moved)
+    move_bodies(problem, space)
     for i in range(lane(), contacts.number[0], lanes()):
-        slope, m = space.slope[i], space.moved[i]
-        tx, ty = slope[3], slope[4]
-        slip = slope[0] * (tx * m[0] + ty * m[1]) - slope[1] * m[2]
-        step[i, 0] -= slope[0] * m[0] - slip * tx
-        step[i, 1] -= slope[0] * m[1] - slip * ty
-        step[i, 2] -= slope[2] * m[2]
+        if space.pressed[i] == 1:
+            g, m = space.levers[3 * i : 3 * i + 3], space.moved[contacts.body[contacts.points[i]]]
+            x, y, z = answer(space.slope[i], along(g[0], m), along(g[1], m), along(g[2], m))
+            step[i, 0] -= x
+            step[i, 1] -= y
+            step[i, 2] -= z
     wait()
     return True
 
 
 @inlined
-def write_rows(space, pressed, a, n, soft, compliance):
-    """Write the three equations of a pressed point: its impulses, W and the other pressed points in its projection."""
-    i, w = pressed[a], space.delassus
-    r, slope, f, shrink = space.weight[i], space.slope[i], space.residual[i], space.shrink[i]
-    own, tx, ty = 1.0 - soft - r * compliance, slope[3], slope[4]
-    lean = space.friction[i] if tx != 0.0 or ty != 0.0 else 0.0
-    x, y, z = space.matrix[3 * a], space.matrix[3 * a + 1], space.matrix[3 * a + 2]
-    wx, wy, wz, right = w[3 * i], w[3 * i + 1], w[3 * i + 2], space.right
-    for b in range(n):
+def write_equations(space, i, row, count):
+    """Write the three equations of a pressed point in the impulses of all that are pressed; the others' are known."""
+    w, slope, step, right = space.delassus, space.slope[i], space.step, space.right
+    wx, wy, wz = w[3 * i], w[3 * i + 1], w[3 * i + 2]
+    ax, ay, az = space.matrix[row], space.matrix[row + 1], space.matrix[row + 2]
+    bx, by, bz, c = step[i, 0], step[i, 1], step[i, 2], 0
+    for j in range(count):
+        pressed = space.pressed[j] == 1
         for k in range(3):
-            j, c = 3 * pressed[b] + k, 3 * b + k
-            along = shrink * (tx * wx[j] + ty * wy[j]) - lean * wz[j]
-            x[c], y[c], z[c] = r * (shrink * wx[j] - along * tx), r * (shrink * wy[j] - along * ty), r * wz[j]
-    c = 3 * a
-    x[c] += 1.0 - own * shrink * (1.0 - tx * tx)
-    x[c + 1] += own * shrink * tx * ty
-    x[c + 2] -= own * lean * tx
-    y[c] += own * shrink * tx * ty
-    y[c + 1] += 1.0 - own * shrink * (1.0 - ty * ty)
-    y[c + 2] -= own * lean * ty
-    z[c + 2] += 1.0 - own
-    # Points that are not pressed lose their impulse, which moves this one.
-    m = space.moved[i]
-    along = shrink * (tx * m[0] + ty * m[1]) - lean * m[2]
-    right[c] = -f[0] - r * (shrink * m[0] - along * tx)
-    right[c + 1] = -f[1] - r * (shrink * m[1] - along * ty)
-    right[c + 2] = -f[2] - r * m[2]
+            e = 3 * j + k
+            x, y, z = answer(slope, wx[e], wy[e], wz[e])
+            if pressed:
+                ax[c], ay[c], az[c] = x, y, z
+                c += 1
+            else:
+                bx, by, bz = bx - x * step[j, k], by - y * step[j, k], bz - z * step[j, k]
+    ax[row] += 1.0
+    ay[row + 1] += 1.0
+    az[row + 2] += 1.0
+    right[row], right[row + 1], right[row + 2] = bx, by, bz
+
+
+@inlined
+def step_by_points(problem, space):
+    """Continue the step of all points in the impulses of those that are pressed; False if there is none."""
+    count, n = problem.contacts.number[0], 0
+    for i in range(count):
+        if space.pressed[i] == 1:
+            if n % lanes() == lane():
+                write_equations(space, i, 3 * n, count)
+            n += 1
+    wait()
+    if not eliminate(space.matrix, 3 * n, 0.0, space.right):
+        return False
+    n = 0
+    for i in range(count):
+        if space.pressed[i] == 1:
+            for k in range(lane(), 3, lanes()):
+                space.step[i, k] = space.right[3 * n + k]
+            n += 1
+    wait()
+    return True
 
 
 @kernel
-def step_by_points(problem, space, scale, soft):
-    """Write Newton's step of the impulses in the forces of the points that are pressed; False if there is none."""
-    count, right, step, pressed = problem.contacts.number[0], space.right, space.step, space.pressed
-    for i in range(lane(), count, lanes()):
-        space.moves[i] = 1 if linearise(problem, space, i, scale, soft) else 0
-        for k in range(3):
-            step[i, k] = 0.0 if space.moves[i] == 1 else -space.residual[i, k]
-    wait()
-    n = 0
-    for i in range(count):
-        if space.moves[i] == 1:
-            if lane() == 0:
-                pressed[n] = i
-            n += 1
-    wait()
-    find_motions(problem, space, scale, step, space.moved)
-    for a in range(lane(), n, lanes()):
-        write_rows(space, pressed, a, n, soft, scale.compliance)
-    wait()
-    if not eliminate(space.matrix, 3 * n, 0.0, right):
-        return False
-    for a in range(lane(), n, lanes()):
-        for k in range(3):
-            step[pressed[a], k] = right[3 * a + k]
-    wait()
-    return True
-
-
-@inlined
 def newton_step(problem, space, scale, soft):
     """Write Newton's step of the impulses; False if there is none."""
+    for i in range(lane(), problem.contacts.number[0], lanes()):
+        linearise(space, i, scale.compliance, soft)
+    wait()
     if scale.columns > 0:
-        return step_by_bodies(problem, space, scale, soft)
-    return step_by_points(problem, space, scale, soft)
+        return step_by_bodies(problem, space, scale.columns)
+    return step_by_points(problem, space)
 
 
 @inlined
@@ -485,12 +473,16 @@ def project(space, count):
 
 @kernel
 def proximal_newton(problem, space, scale):
-    """From the impulses there are to those of a solution. Returns the residual and the steps taken."""
+    """From the impulses there are to those of a solution, and the motions under them. Returns the residual and the
+    steps taken.
+    """
     count, z, best = problem.contacts.number[0], space.impulse, space.best
     copy_points(best, z, count)
     error, steps = newton(problem, space, scale, 0.0, HARD_STEPS)
     if error <= CONTENT:
         project(space, count)
+        if error > TOLERANCE:
+            find_residual(problem, space, scale, 0.0)
         return error, steps
     copy_points(z, best, count)
     lowest, soft, factor = math.inf, SOFT, HARDER
@@ -512,7 +504,20 @@ def proximal_newton(problem, space, scale):
                 break
             soft, factor = min(SOFTEST, max(LEAST_SOFT, SOFTER * soft)), SLOWLY
     copy_points(z, best, count)
+    find_residual(problem, space, scale, 0.0)
     return lowest, steps
+
+
+@inlined
+def move_open_points(problem, space, scale):
+    """Write the motions along the ground of points that are not pressed, after :func:`find_residual`."""
+    contacts, count = problem.contacts, problem.contacts.number[0]
+    for i in range(lane(), count, lanes()):
+        p = contacts.points[i]
+        for k in range(2 if space.pressed[i] == 0 else 0):
+            moved = moved_by_impulses(space, scale, i, contacts.body[p], k, count)
+            space.motion[i, k] = moved + problem.free[p, k] / scale.size
+    wait()
 
 
 @inlined
@@ -557,11 +562,10 @@ def solve_by_newton(problem):
     scale = lay_out(problem, space)
     take_forces(problem, space, scale.size)
     error, steps = proximal_newton(problem, space, scale)
-    find_residual(problem, space, scale, 0.0)
     if error <= SOLVED and let_slide(problem, space, scale.size):
         error, more = proximal_newton(problem, space, scale)
-        find_residual(problem, space, scale, 0.0)
         steps += more
+    move_open_points(problem, space, scale)
     give_forces(problem, space, scale.size)
     return error, steps
 

@@ -40,9 +40,12 @@ class NewtonScratch(NamedTuple):
     See :mod:`footfall.solve.newton`.
     """
 
-    column: np.ndarray  # (N,) of ``contacts.response``, of each column of S
+    number: np.ndarray  # (N,) which column of S each of ``contacts.response`` is, or -1
     sign: np.ndarray  # (N,) of each column of S, 1 or -1
-    motions: np.ndarray  # (6K, N) S of each body with near points, one below the other
+    motions: np.ndarray  # (K, 6, N) S of each body, without columns that do not move it
+    support: np.ndarray  # (K, N) which columns these are
+    width: np.ndarray  # (K,) how many
+    moved: np.ndarray  # (K, 6) motion of each body
     delassus: np.ndarray  # (N, N) W, if it is that small
     matrix: np.ndarray  # (N, N) of the unknowns of a step
     right: np.ndarray  # (N,)
@@ -52,27 +55,28 @@ class NewtonScratch(NamedTuple):
     turned: np.ndarray  # (3P, 6) E G
     impulse: np.ndarray  # (P, 3) z, over the size of impulses
     motion: np.ndarray  # (P, 3) u, likewise
-    moved: np.ndarray  # (P, 3) what a step adds to it
     residual: np.ndarray  # (P, 3) z less its projection
     step: np.ndarray  # (P, 3)
     centre: np.ndarray  # (P, 3) the iterate about which the problem is softened
     best: np.ndarray  # (P, 3)
-    slope: np.ndarray  # (P, 5) E: across and along the slip, normal; the direction of friction
+    slope: np.ndarray  # (P, 5) E: across and along the slip, normal; the direction of friction, zero if it sticks
     weight: np.ndarray  # (P,) r, the impulse per motion that stops a point alone
     friction: np.ndarray  # (P,) coefficient
     shrink: np.ndarray  # (P,) the friction of a point over what would hold it, at most one
-    pressed: np.ndarray  # (P,) points whose normal impulse is positive
-    moves: np.ndarray  # (P or N,) which columns are moved, or which points are pressed
+    pressed: np.ndarray  # (P,) 1 for points whose normal impulse is positive
 
 
 def newton_scratch(size: Size) -> NewtonScratch:
     """The arrays of :class:`NewtonScratch`."""
     points, dofs = size.points, size.columns
-    of_points = ("impulse", "motion", "moved", "residual", "step", "centre", "best")
+    of_points = ("impulse", "motion", "residual", "step", "centre", "best")
     return NewtonScratch(
-        column=np.zeros(dofs, dtype=np.int64),
+        number=np.zeros(dofs, dtype=np.int64),
         sign=np.zeros(dofs),
-        motions=np.zeros((6 * size.bodies, dofs)),
+        motions=np.zeros((size.bodies, 6, dofs)),
+        support=np.zeros((size.bodies, dofs), dtype=np.int64),
+        width=np.zeros(size.bodies, dtype=np.int64),
+        moved=np.zeros((size.bodies, 6)),
         delassus=np.zeros((dofs, dofs)),
         matrix=np.zeros((dofs, dofs)),
         right=np.zeros(dofs),
@@ -85,7 +89,6 @@ def newton_scratch(size: Size) -> NewtonScratch:
         friction=np.zeros(points),
         shrink=np.zeros(points),
         pressed=np.zeros(points, dtype=np.int64),
-        moves=np.zeros(max(points, dofs), dtype=np.int64),
         **{name: np.zeros((points, 3)) for name in of_points},
     )
 
