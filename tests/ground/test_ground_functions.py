@@ -12,11 +12,11 @@ from fresh_python import fresh_python
 import footfall
 from footfall.ground import Ground
 
-STEEP, TERRACES = 0.3, 4
+STEP = 0.5
 
 
-def terraced(x, y, lift=0.01):
-    return lift + STEEP * x + math.floor(y * TERRACES) / TERRACES
+def terraced(terraces):
+    return lambda x, y, steep=0.3: STEP * math.floor(y * terraces) / terraces + steep * x
 
 
 def bumpy(height, waves):
@@ -30,7 +30,7 @@ def bumpy(height, waves):
 
 
 def test_functions_that_differ_in_their_numbers_share_their_code(monkeypatch):
-    """Numbers of enclosing functions, of the module and of defaults, whole ones too, are values as Python has them."""
+    """Numbers of enclosing functions and of defaults, whole ones too, are values as Python has them."""
     places = np.random.default_rng(0).uniform(-2.0, 2.0, (50, 2))
 
     def agree(ground, function):
@@ -42,16 +42,17 @@ def test_functions_that_differ_in_their_numbers_share_their_code(monkeypatch):
         agree(ground, function)
     assert len({ground.height_function.pointer.address for ground, _ in made}) == 1
     assert len(set(made)) == 3  # and yet no two are equal
-    first = Ground.function(terraced)
+    one, other = terraced(4), terraced(7)
+    other.__defaults__ = (-0.2,)
+    first, second = Ground.function(one), Ground.function(other)
+    agree(first, one)
+    agree(second, other)
+    assert first != second and first.height_function.pointer.address == second.height_function.pointer.address
     before = first.height(*places.T)
-    agree(first, terraced)
-    monkeypatch.setitem(globals(), "STEEP", -0.2)
-    monkeypatch.setitem(globals(), "TERRACES", 7)
-    monkeypatch.setattr(terraced, "__defaults__", (0.5,))
-    second = Ground.function(terraced)
-    agree(second, terraced)
-    assert first != second and np.array_equal(first.height(*places.T), before)
-    assert first.height_function.pointer.address == second.height_function.pointer.address
+    monkeypatch.setitem(globals(), "STEP", 0.25)  # frozen when the ground was made, as a number of the module is
+    third = Ground.function(one)
+    agree(third, one)
+    assert first != third and np.array_equal(first.height(*places.T), before)
 
 
 def test_where_a_number_decides_types_it_stays_frozen():

@@ -90,31 +90,70 @@ def in_cell(x, y, i, j, parameters, table):
     return x - parameters[X] - (j - 1) * width, y - parameters[Y] - (i - 1) * depth, a, b, c, t
 
 
-@kernel
-def nearest_in_cell(point, i, j, limit, parameters, table):
-    """The place of a cell (row i, column j) that is nearest to a point.
+class Patch(NamedTuple):
+    """A point from the corner of a cell (m), the slopes and the twist of its heights, and the ends of the cell (m)."""
 
-    Returns the square of its distance (m2), gap and normal; a larger square than ``limit`` (m2) is infinite. Inside the
-    cell the place is found by Newton's method; along an edge, which is straight, it is known.
+    x: float
+    y: float
+    z: float
+    b: float  # slope along x, at y = 0
+    c: float  # slope along y, at x = 0
+    t: float  # twist, 1/m
+    left: float
+    right: float
+    near: float
+    far: float
+
+
+@inlined
+def place_at(patch, u, v):
+    """Of a place (u, v) of a cell: the square of the distance of the point (m2), and its gap and normal there."""
+    slope_x, slope_y = patch.b + patch.t * v, patch.c + patch.t * u
+    clearance = patch.z - patch.b * u - slope_y * v
+    square = (patch.x - u) ** 2 + (patch.y - v) ** 2 + clearance * clearance
+    over = clearance - slope_x * (patch.x - u) - slope_y * (patch.y - v)
+    gap, nx, ny, nz = over_height(over, slope_x, slope_y)
+    return square, gap, nx, ny, nz
+
+
+@inlined
+def on_edge(patch, edge):
+    """The place of an edge of a cell, which is straight, that is nearest to the point."""
+    if edge < 2:
+        u = patch.left if edge == 0 else patch.right
+        slope = patch.c + patch.t * u
+        v = (patch.y + slope * (patch.z - patch.b * u)) / (1.0 + slope * slope)
+        return u, min(max(v, patch.near), patch.far)
+    v = patch.near if edge == 2 else patch.far
+    slope = patch.b + patch.t * v
+    u = (patch.x + slope * (patch.z - patch.c * v)) / (1.0 + slope * slope)
+    return min(max(u, patch.left), patch.right), v
+
+
+@inlined
+def is_too_far(patch, u, v, du, dv, over, convex, limit):
+    """Whether no place of a convex cell is nearer than the square root of ``limit`` (m2), by the slope at one."""
+    outward_x = (u == patch.left and du < 0.0) or (u == patch.right and du > 0.0)
+    outward_y = (v == patch.near and dv < 0.0) or (v == patch.far and dv > 0.0)
+    along_x, along_y = 0.0 if outward_x else du, 0.0 if outward_y else dv
+    square = (patch.x - u) ** 2 + (patch.y - v) ** 2 + over * over
+    return convex > 0.0 and (square - limit) * convex > along_x * along_x + along_y * along_y
+
+
+@inlined
+def foot_in_cell(patch, convex, limit):
+    """The foot of the point in a cell, by Newton's method: (u, v), and 1.
+
+    -1 in place of 1 where no place is nearer than the square root of ``limit`` (m2), 0 where the foot is outside.
     """
-    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
-    x, y, a, b, c, t = in_cell(point.x, point.y, i, j, parameters, table)
-    z, width, depth = point.z - a, parameters[WIDTH], parameters[DEPTH]
-    left, right = (0.0 if j > 0 else -ENDLESS), (width if j < columns - 1 else ENDLESS)
-    near, far = (0.0 if i > 0 else -ENDLESS), (depth if i < rows - 1 else ENDLESS)
-    highest = max(abs(z), abs(z - b * width), abs(z - c * depth), abs(z - (b + t * depth) * width - c * depth))
-    convex = 1.0 - abs(t) * highest  # a lower bound over the whole cell
-    u, v, strayed, inside = min(max(x, left), right), min(max(y, near), far), False, False
+    x, y, z, b, c, t, left, right, near, far = patch
+    u, v, strayed, inside = min(max(x, left), right), min(max(y, near), far), False, 0
     for k in range(STEPS):
         slope_x, slope_y = b + t * v, c + t * u
         over = b * u + slope_y * v - z
         du, dv = x - u - over * slope_x, y - v - over * slope_y
-        if k == 0 and convex > 0.0:
-            along_x = 0.0 if (u == left and du < 0.0) or (u == right and du > 0.0) else du
-            along_y = 0.0 if (v == near and dv < 0.0) or (v == far and dv > 0.0) else dv
-            square = (x - u) ** 2 + (y - v) ** 2 + over * over
-            if (square - limit) * convex > along_x * along_x + along_y * along_y:
-                return math.inf, 0.0, 0.0, 0.0, 1.0
+        if k == 0 and is_too_far(patch, u, v, du, dv, over, convex, limit):
+            return u, v, -1
         p, q, r = 1.0 + slope_x * slope_x, 1.0 + slope_y * slope_y, slope_x * slope_y + over * t
         if r * r > 0.9 * p * q:  # not convex here: curvature is left out
             r = slope_x * slope_y
@@ -122,39 +161,45 @@ def nearest_in_cell(point, i, j, limit, parameters, table):
         du, dv = (q * du - r * dv) * scale, (p * dv - r * du) * scale
         u, v = u + du, v + dv
         if u < left or u > right or v < near or v > far:
-            inside = False
+            inside = 0
             if strayed:
                 break
             u, v, strayed = min(max(u, left), right), min(max(v, near), far), True
         else:
-            inside = True
+            inside = 1
             if abs(t) * (du * du + dv * dv) < FOUND:
                 break
+    return u, v, inside
+
+
+@kernel
+def nearest_in_cell(point, i, j, limit, parameters, table):
+    """The place of a cell (row i, column j) that is nearest to a point.
+
+    Returns the square of its distance (m2), gap and normal; a larger square than ``limit`` (m2) is infinite.
+    """
+    rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
+    x, y, a, b, c, t = in_cell(point.x, point.y, i, j, parameters, table)
+    z, width, depth = point.z - a, parameters[WIDTH], parameters[DEPTH]
+    left, right = (0.0 if j > 0 else -ENDLESS), (width if j < columns - 1 else ENDLESS)
+    near, far = (0.0 if i > 0 else -ENDLESS), (depth if i < rows - 1 else ENDLESS)
+    patch = Patch(x, y, z, b, c, t, left, right, near, far)
+    highest = max(abs(z), abs(z - b * width), abs(z - c * depth), abs(z - (b + t * depth) * width - c * depth))
+    convex = 1.0 - abs(t) * highest  # a lower bound over the whole cell
+    u, v, inside = foot_in_cell(patch, convex, limit)
     best, gap, nx, ny, nz = math.inf, 0.0, 0.0, 0.0, 1.0
-    if inside:
-        slope_x, slope_y = b + t * v, c + t * u
-        clearance = z - b * u - slope_y * v
-        best = (x - u) ** 2 + (y - v) ** 2 + clearance * clearance
-        gap, nx, ny, nz = over_height(clearance - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
-        if convex > 0.0:
-            return best, gap, nx, ny, nz
+    if inside > 0:
+        best, gap, nx, ny, nz = place_at(patch, u, v)
+    if inside < 0 or (inside > 0 and convex > 0.0):
+        return best, gap, nx, ny, nz
     for edge in range(4):
-        if edge < 2:
-            u = left if edge == 0 else right
-            slope = c + t * u
-            v = min(max((y + slope * (z - b * u)) / (1.0 + slope * slope), near), far)
-        else:
-            v = near if edge == 2 else far
-            slope = b + t * v
-            u = min(max((x + slope * (z - c * v)) / (1.0 + slope * slope), left), right)
-        slope_x, slope_y = b + t * v, c + t * u
-        clearance = z - b * u - slope_y * v
-        square = (x - u) ** 2 + (y - v) ** 2 + clearance * clearance
-        if square < best:
-            best = square
-            gap, nx, ny, nz = over_height(clearance - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
-            if square > ON_THE_EDGE * ON_THE_EDGE:
-                gap = point.up * math.sqrt(square)
+        u, v = on_edge(patch, edge)
+        other = place_at(patch, u, v)
+        if other[0] < best:
+            best, gap, nx, ny, nz = other
+            if best > ON_THE_EDGE * ON_THE_EDGE:
+                gap = point.up * math.sqrt(best)
+                clearance = z - b * u - (c + t * u) * v
                 nx, ny, nz = (x - u) / gap, (y - v) / gap, clearance / gap
     return best, gap, nx, ny, nz
 
