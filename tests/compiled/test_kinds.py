@@ -21,7 +21,7 @@ tool = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tool)
 
 #: Rooms whose kernels are annotated, with what must be compiled to see how they are called.
-ROOMS = ("engine/dynamics", "contact/spring_damper.py", "contact/hunt_crossley.py", "contact/distributed.py")
+ROOMS = ("engine/dynamics", "ground", "contact/spring_damper.py", "contact/hunt_crossley.py", "contact/distributed.py")
 JOBS = ("worlds", "law-spring-damper", "law-hunt-crossley", "law-distributed")
 
 

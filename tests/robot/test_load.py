@@ -216,7 +216,7 @@ def test_a_built_in_robot_is_made_once_for_the_same_options():
     assert second == first and second.others is first.others and second.model is not first.model
     assert load_robot("brick", mass=2.5).mass == pytest.approx(2.5)
     assert load_robot("brick", mass=2.0, name="stone").name == "stone"
-    soles = [load_robot("brick", mass=2.0, points=(2, 2)) for _ in range(2)]  # no plain value: made anew
+    soles = [load_robot("brick", mass=2.0, points=[2, 2]) for _ in range(2)]  # which has no hash: made anew
     assert soles[0].others is not soles[1].others
 
 

@@ -25,6 +25,7 @@ from footfall.compiled import function_pointer, kernel
 from footfall.errors import GroundError
 from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Array, number, packed, pair, square, unpacked
 from footfall.ground.place_function import FRICTION_SIGNATURE, PlaceFunction, compile_friction
+from footfall.kinds import Float, Function, Matrix, Tensor, Vector
 
 
 @public
@@ -81,7 +82,7 @@ RULE = "coefficients are finite, not negative, and the static one is not the sma
 Friction = float | tuple[float, float] | FrictionTable | Callable[[float, float], Any]
 
 
-def cells(x, y, corner, table):
+def cells(x: Float, y: Float, corner: Vector, table: Tensor) -> tuple[Float, Float]:
     """Coefficients of the cell that holds (x, y). ``corner``: x and y of the first cell's, its width and its height."""
     column = min(max((x - corner[0]) / corner[2], 0.0), table.shape[1] - 1.0)
     row = min(max((y - corner[1]) / corner[3], 0.0), table.shape[0] - 1.0)
@@ -177,7 +178,7 @@ class Coefficients(NamedTuple):
 
 
 @kernel
-def _ask(friction, corner, table, points, static, dynamic):
+def _ask(friction: Function, corner: Vector, table: Tensor, points: Matrix, static: Vector, dynamic: Vector) -> None:
     for i in range(points.shape[0]):
         static[i], dynamic[i] = friction(points[i, 0], points[i, 1], corner, table)
 

@@ -24,6 +24,7 @@ from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import LARGEST_TABLE, Array, Grid, height_table, number, pair
 from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.surface import REACH, over_height
+from footfall.kinds import Bool, Float, Int, Matrix, Vector
 
 #: Places in the surface's ``parameters``: x and y of the first height (m), spacing of columns and of rows (m), the
 #: inverse of both (1/m), numbers of rows and of columns of cells, the highest height (m), and the distance up to which
@@ -80,7 +81,9 @@ def _blocks(values: Array, most: np.ufunc) -> Array:
 
 
 @inlined
-def in_cell(x, y, i, j, parameters, table):
+def in_cell(
+    x: Float, y: Float, i: Int, j: Int, parameters: Vector, table: Matrix
+) -> tuple[Float, Float, Float, Float, Float, Float]:
     """Position (x, y) from the corner of a cell (m), and a, b, c and t of its heights a + b x + c y + t x y."""
     width, depth = parameters[WIDTH], parameters[DEPTH]
     per_width, per_depth = parameters[PER_WIDTH], parameters[PER_DEPTH]
@@ -106,7 +109,7 @@ class Patch(NamedTuple):
 
 
 @inlined
-def place_at(patch, u, v):
+def place_at(patch: Patch, u: Float, v: Float) -> tuple[Float, Float, Float, Float, Float]:
     """Of a place (u, v) of a cell: the square of the distance of the point (m2), and its gap and normal there."""
     slope_x, slope_y = patch.b + patch.t * v, patch.c + patch.t * u
     clearance = patch.z - patch.b * u - slope_y * v
@@ -117,7 +120,7 @@ def place_at(patch, u, v):
 
 
 @inlined
-def on_edge(patch, edge):
+def on_edge(patch: Patch, edge: Int) -> tuple[Float, Float]:
     """The place of an edge of a cell, which is straight, that is nearest to the point."""
     if edge < 2:
         u = patch.left if edge == 0 else patch.right
@@ -131,7 +134,9 @@ def on_edge(patch, edge):
 
 
 @inlined
-def is_too_far(patch, u, v, du, dv, over, convex, limit):
+def is_too_far(
+    patch: Patch, u: Float, v: Float, du: Float, dv: Float, over: Float, convex: Float, limit: Float
+) -> Bool:
     """Whether no place of a convex cell is nearer than the square root of ``limit`` (m2), by the slope at one."""
     outward_x = (u == patch.left and du < 0.0) or (u == patch.right and du > 0.0)
     outward_y = (v == patch.near and dv < 0.0) or (v == patch.far and dv > 0.0)
@@ -141,7 +146,7 @@ def is_too_far(patch, u, v, du, dv, over, convex, limit):
 
 
 @inlined
-def foot_in_cell(patch, convex, limit):
+def foot_in_cell(patch: Patch, convex: Float, limit: Float) -> tuple[Float, Float, Int]:
     """The foot of the point in a cell, by Newton's method: (u, v), and 1.
 
     -1 in place of 1 where no place is nearer than the square root of ``limit`` (m2), 0 where the foot is outside.
@@ -173,7 +178,9 @@ def foot_in_cell(patch, convex, limit):
 
 
 @kernel
-def nearest_in_cell(point, i, j, limit, parameters, table):
+def nearest_in_cell(
+    point: Query, i: Int, j: Int, limit: Float, parameters: Vector, table: Matrix
+) -> tuple[Float, Float, Float, Float, Float]:
     """The place of a cell (row i, column j) that is nearest to a point.
 
     Returns the square of its distance (m2), gap and normal; a larger square than ``limit`` (m2) is infinite.
@@ -205,7 +212,7 @@ def nearest_in_cell(point, i, j, limit, parameters, table):
 
 
 @inlined
-def away(x, lowest, spacing, first, last, count):
+def away(x: Float, lowest: Float, spacing: Float, first: Int, last: Int, count: Int) -> Float:
     """Distance (m) of x from cells ``first`` to ``last`` (exclusive) of ``count``, of which the outer are endless."""
     if first > 0 and x < lowest + (first - 1) * spacing:
         return lowest + (first - 1) * spacing - x
@@ -215,7 +222,7 @@ def away(x, lowest, spacing, first, last, count):
 
 
 @inlined
-def extreme(up, level, i, j, parameters, table):
+def extreme(up: Float, level: Int, i: Int, j: Int, parameters: Vector, table: Matrix) -> Float:
     """The highest (``up`` = 1) or lowest (-1) height of a block; level 0: of a cell."""
     if level == 0:
         one, two, three, four = table[i, j], table[i, j + 1], table[i + 1, j], table[i + 1, j + 1]
@@ -228,7 +235,7 @@ def extreme(up, level, i, j, parameters, table):
 
 
 @inlined
-def can_be_nearer(point, level, i, j, limit, parameters, table):
+def can_be_nearer(point: Query, level: Int, i: Int, j: Int, limit: Float, parameters: Vector, table: Matrix) -> Bool:
     """Whether a block may contain a place nearer than the square root of ``limit`` (m2)."""
     rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
     shift = BITS * level
@@ -242,32 +249,34 @@ def can_be_nearer(point, level, i, j, limit, parameters, table):
 
 
 @inlined
-def blocks(count, level):
+def blocks(count: Int, level: Int) -> Int:
     """Number of blocks of a level along ``count`` cells."""
     return (count + (1 << BITS * level) - 1) >> BITS * level
 
 
 @inlined
-def cell_of(across, count):
+def cell_of(across: Float, count: Int) -> Int:
     """The cell, of ``count``, at a distance ``across`` in cells; the last edge belongs to the cell before it."""
     across = min(max(across, 0.0), float(count))
     return min(int(across), count - 2 if across <= count - 1.0 else count - 1)
 
 
 @inlined
-def column_of(x, parameters):
+def column_of(x: Float, parameters: Vector) -> Int:
     """The column of cells over x (m)."""
     return cell_of((x - parameters[X]) * parameters[PER_WIDTH] + 1.0, int(parameters[COLUMNS]))
 
 
 @inlined
-def row_of(y, parameters):
+def row_of(y: Float, parameters: Vector) -> Int:
     """The row of cells over y (m)."""
     return cell_of((y - parameters[Y]) * parameters[PER_DEPTH] + 1.0, int(parameters[ROWS]))
 
 
 @kernel
-def nearest_elsewhere(point, limit, known_i, known_j, parameters, table):
+def nearest_elsewhere(
+    point: Query, limit: Float, known_i: Int, known_j: Int, parameters: Vector, table: Matrix
+) -> tuple[Float, Float, Float, Float, Float]:
     """The nearest place in all cells but a known one, if it is nearer than the square root of ``limit`` (m2)."""
     x, y, z, up = point
     rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
@@ -326,7 +335,7 @@ def nearest_elsewhere(point, limit, known_i, known_j, parameters, table):
 
 
 @kernel
-def nearest_place(x, y, z, parameters, table):
+def nearest_place(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
     """Gap and normal of a point: to the nearest place of a height field or, from afar, to the plane under the point."""
     if x != x or y != y or z != z:  # or NaN would become an index
         return x + y + z, 0.0, 0.0, 1.0
@@ -431,7 +440,7 @@ def heightfield(
     return Form(Coefficients.of(friction, static_friction), options, table)
 
 
-def surface(x, y, z, parameters, table):
+def surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
     """Bilinear interpolation of a table of heights, constant beyond its edges; see ``cells`` for both arguments."""
     return nearest_place(x, y, z, parameters, table)
 

@@ -34,6 +34,7 @@ from footfall.compiled import (
 )
 from footfall.errors import GroundError
 from footfall.ground.surface import REACH, SURFACE_SIGNATURE, over_height
+from footfall.kinds import Bool, Float
 
 GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
 #: Tolerance of the nearest place of a surface, m, and most evaluations of the surface; at a kink the nearest one found
@@ -62,14 +63,16 @@ class Role(NamedTuple):
 
 
 @kernel
-def is_under(plane):
+def is_under(plane: tuple[Float, Float, Float, Float]) -> Bool:
     """Whether a point is nearest to the surface straight under it, as all are that are on it."""
     gap, nx, ny, _ = plane
     return abs(gap) < NARROW and gap * gap * (nx * nx + ny * ny) < FOOT * FOOT
 
 
 @kernel
-def way_to_foot(x, y, z, slope_x, slope_y, bend_x, bend_y, twist):
+def way_to_foot(
+    x: Float, y: Float, z: Float, slope_x: Float, slope_y: Float, bend_x: Float, bend_y: Float, twist: Float
+) -> tuple[Float, Float]:
     """How far to go along x and y (m) from a place, from which a point is at (x, y, z), to the nearest.
 
     A step of Newton's method; where the surface bends towards the point more than a ball around it does, the plane's.

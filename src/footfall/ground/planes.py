@@ -13,6 +13,7 @@ from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Array, Geoms, Grid, number, square
 from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.surface import heights_at, pointer
+from footfall.kinds import Float, Matrix, Vector
 
 if TYPE_CHECKING:
     import mujoco
@@ -31,7 +32,7 @@ def plane(
     return Form(Coefficients.of(friction, static_friction), (("height", number("height", height)),))
 
 
-def level_surface(x, y, z, parameters, table):
+def level_surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
     """Level ground. ``parameters``: height (m)."""
     return z - parameters[0], 0.0, 0.0, 1.0
 
@@ -66,7 +67,9 @@ def slope(
     return Form(Coefficients.of(friction, static_friction), (("angle", angle), ("heading", heading)))
 
 
-def sloped_surface(x, y, z, parameters, table):
+def sloped_surface(
+    x: Float, y: Float, z: Float, parameters: Vector, table: Matrix
+) -> tuple[Float, Float, Float, Float]:
     """A tilted plane through the origin. ``parameters``: its unit normal."""
     nx, ny, nz = parameters[0], parameters[1], parameters[2]
     return nx * x + ny * y + nz * z, nx, ny, nz
@@ -131,7 +134,9 @@ def stairs(
     return Form(Coefficients.of(friction, static_friction), options)
 
 
-def stairs_surface(x, y, z, parameters, table):
+def stairs_surface(
+    x: Float, y: Float, z: Float, parameters: Vector, table: Matrix
+) -> tuple[Float, Float, Float, Float]:
     """Euclidean signed distance to a flight of stairs: treads, risers, nosings and inner corners.
 
     ``parameters``: rise, run, count, start (m, m, -, m), cosine and sine of the heading. With s the distance

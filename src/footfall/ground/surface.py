@@ -22,6 +22,7 @@ from numba import types
 
 from footfall.compiled import function_pointer, kernel
 from footfall.ground.geometry import Array
+from footfall.kinds import Float, Function, Matrix, Vector
 
 SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
     types.float64, types.float64, types.float64, types.float64[::1], types.float64[:, ::1]
@@ -36,7 +37,7 @@ FAR_ABOVE = 1e4
 
 
 @kernel
-def over_height(clearance, slope_x, slope_y):
+def over_height(clearance: Float, slope_x: Float, slope_y: Float) -> tuple[Float, Float, Float, Float]:
     """Gap and normal of a point ``clearance`` (m) straight above a surface of the given gradient.
 
     The gap is the distance to the tangent plane under the point: exact on planes, first order elsewhere.
@@ -52,7 +53,7 @@ def pointer(surface: Callable[..., Any]) -> Any:
 
 
 @kernel
-def tangent_frame(nx, ny, nz, out):
+def tangent_frame(nx: Float, ny: Float, nz: Float, out: Matrix) -> None:
     """Write the contact frame of a unit normal to ``out`` (3, 3): rows tangent 1, tangent 2, normal (world).
 
     Tangent 1 is world x laid onto the tangent plane, or world y where the normal is nearly along x; tangent 2
@@ -69,7 +70,7 @@ def tangent_frame(nx, ny, nz, out):
 
 
 @kernel
-def gaps(surface, parameters, table, points, gap, normal):
+def gaps(surface: Function, parameters: Vector, table: Matrix, points: Matrix, gap: Vector, normal: Matrix) -> None:
     """Fill ``gap`` (N,) and ``normal`` (N, 3) for ``points`` (N, 3)."""
     for i in range(points.shape[0]):
         gap[i], normal[i, 0], normal[i, 1], normal[i, 2] = surface(

@@ -75,16 +75,15 @@ class Foot:
     @cached_property
     def length(self) -> float:
         """Longer side (m) of the smallest rectangle around the sole; 0 for a point."""
-        ring, following = self.polygon, np.roll(self.polygon, -1, axis=0)
-        edges = following - ring
-        sizes = np.linalg.norm(edges, axis=1)
-        if not sizes.any():
-            return 0.0
-        normal = np.cross(ring - ring[0], following - ring[0]).sum(axis=0)
-        normal /= max(float(np.linalg.norm(normal)), 1e-12)
-        edges = edges[sizes > 0.0] / sizes[sizes > 0.0, None]  # a side of that rectangle lies along one of them
-        along, across = np.ptp(ring @ edges.T, axis=0), np.ptp(ring @ np.cross(normal, edges).T, axis=0)
-        return float(np.maximum(along, across)[np.argmin(along * across)])
+        if len(self.polygon) < 3:
+            return float(np.linalg.norm(np.ptp(self.polygon, axis=0)))
+        return float(np.ptp(sole_frame(self.polygon)[3][:, 0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The arguments that make it again, as JSON can hold them."""
+        arrays = {key: getattr(self, key).tolist() for key in ("polygon", "points", "radius")}
+        axes = {"axes": self.axes.tolist()} if self.axes.any() else {}
+        return {"name": self.name, "body": self.body, **arrays, **axes}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Foot):
@@ -154,7 +153,7 @@ def choose_points(foot: Foot, points: Any) -> Foot:
         return foot
     if numbers.shape == ():
         return _sharp(foot, _on_outline(foot.polygon, int(numbers)))
-    return _sharp(foot, _grid(foot.polygon, int(numbers[0]), int(numbers[1])))
+    return _sharp(foot, grid_on_sole(foot, int(numbers[0]), int(numbers[1])))
 
 
 def points_on_feet(feet: tuple[Foot, ...], points: Any) -> tuple[Foot, ...]:
@@ -207,15 +206,6 @@ def _beyond(flat: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.max(np.einsum("pki,ki->pk", at[:, None] - flat[None], outward), axis=1)
 
 
-def grid_on_sole(foot: Foot, nx: int, ny: int, *, layout: str = "edges") -> np.ndarray:
-    """(P, 3) points of a grid over the smallest rectangle around a sole, body frame, m; those outside are dropped.
-
-    ``layout`` is "edges", edges included, or "even": the middles of nx x ny equal cells, drawn apart by
-    n / sqrt(n^2 - 1), so that n points of equal weight have the second moment of the side they cover.
-    """
-    return _grid(foot.polygon, nx, ny, even=layout == "even")
-
-
 def _sharp(foot: Foot, points: np.ndarray) -> Foot:
     return replace(foot, points=points, radius=np.zeros(len(points)), axes=np.zeros((len(points), 3, 3)))
 
@@ -224,10 +214,10 @@ def sole_frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     """Origin, longer and shorter axis of the smallest bounding rectangle, (K, 2) outline in these."""
     origin = polygon.mean(axis=0)
     normal = np.cross(polygon - origin, np.roll(polygon, -1, axis=0) - origin).sum(axis=0)
-    normal /= np.linalg.norm(normal)
+    normal /= max(float(np.linalg.norm(normal)), 1e-12)
     edges = np.roll(polygon, -1, axis=0) - polygon
     edges -= (edges @ normal)[:, None] * normal
-    edges /= np.linalg.norm(edges, axis=1, keepdims=True)
+    edges /= np.maximum(np.linalg.norm(edges, axis=1, keepdims=True), 1e-12)
     spans = [np.ptp((polygon - origin) @ np.column_stack([e, np.cross(normal, e)]), axis=0) for e in edges]
     areas = np.array([span[0] * span[1] for span in spans])
     best = int(np.flatnonzero(areas <= areas.min() * (1 + 1e-9))[0])
@@ -237,7 +227,13 @@ def sole_frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return origin, along, across, np.column_stack([(polygon - origin) @ along, (polygon - origin) @ across])
 
 
-def _grid(polygon: np.ndarray, nx: int, ny: int, *, even: bool = False) -> np.ndarray:
+def grid_on_sole(foot: Foot, nx: int, ny: int, *, layout: str = "edges") -> np.ndarray:
+    """(P, 3) points of a grid over the smallest rectangle around a sole, body frame, m; those outside are dropped.
+
+    ``layout`` is "edges", edges included, or "even": the middles of nx x ny equal cells, drawn apart by
+    n / sqrt(n^2 - 1), so that n points of equal weight have the second moment of the side they cover.
+    """
+    polygon, even = foot.polygon, layout == "even"
     if len(polygon) == 2:
         return np.linspace(polygon[0], polygon[1], nx) if nx > 1 else polygon.mean(axis=0)[None]
     origin, along, across, flat = sole_frame(polygon)

@@ -8,7 +8,8 @@ import copy
 import os
 import re
 import struct
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -27,8 +28,6 @@ from footfall.robot.model import (
     check_sizes,
     check_table,
     compiled,
-    exclude_overlaps,
-    model_bytes,
     model_name,
     one_line,
     overlapping,
@@ -218,11 +217,6 @@ def _asset_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, str, str]]:
                 yield texture, file, texture.compiler.texturedir
 
 
-#: The last built-in robots, by name and options, and the model of each as it was: making one takes 5 to 40 ms.
-_made: dict[Hashable, tuple[Robot, bytes]] = {}
-MOST_MADE = 32
-
-
 class _Asked(NamedTuple):
     """The options of ``load_robot``."""
 
@@ -283,7 +277,7 @@ def load_robot(
     """
     asked = _Asked(feet, points, pose, actuators, forward, name)
     if isinstance(source, str) and not is_path(source):
-        return _with_own_model(_built_in(source, asked, parameters))
+        return _with_own_model(_built_in(source, asked, tuple(sorted(parameters.items()))))
     if parameters:
         raise RobotError(
             f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own "
@@ -292,25 +286,23 @@ def load_robot(
     return _robot(_of_user(source, name), asked)
 
 
-def _built_in(source: str, asked: _Asked, parameters: dict[str, Any]) -> Robot:
-    """The built-in robot of that name, which all who ask for the same share, with its cached properties.
+def _built_in(source: str, asked: _Asked, parameters: tuple[tuple[str, Any], ...]) -> Robot:
+    """The built-in robot of that name: that of all who ask for the same, where options can be compared."""
+    try:
+        return _made_once(source, asked, parameters)
+    except TypeError:  # an option that has no hash: a list, an array
+        return _made_once.__wrapped__(source, asked, parameters)
 
-    One whose model was changed, against the rule, is not shared any further.
-    """
-    key = _key(source, asked, parameters)
-    if key in _made:
-        robot, written = _made[key]
-        if model_bytes(robot.model) == written:
-            return robot
+
+@lru_cache(maxsize=32)
+def _made_once(source: str, asked: _Asked, given: tuple[tuple[str, Any], ...]) -> Robot:
+    """Cached: making one takes 5 to 40 ms, most of it to find where other bodies can touch."""
+    parameters = dict(given)
     if asked.actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
         parameters, asked = parameters | {"actuators": asked.actuators}, asked._replace(actuators="as-is")
     spec, sole, resolved = build(source, parameters)
     robot = _robot(_Given(asked.name or source, spec, feet=sole, parameters=resolved), asked)
-    if key is not None:
-        if len(_made) >= MOST_MADE:
-            _made.pop(next(iter(_made)), None)
-        _ = robot.others  # which takes longest to find out
-        _made[key] = robot, model_bytes(robot.model)
+    _ = robot.others
     return robot
 
 
@@ -359,7 +351,8 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
     excluded = given.path is not None and is_urdf(given.path) and isinstance(given.model, mujoco.MjSpec)
     warn_of_overlaps(name, overlaps, excluded=excluded)
     if excluded and overlaps:
-        exclude_overlaps(given.model, overlaps)
+        for first, second in overlaps:  # URDF users keep such pairs in other files, as MoveIt's SRDF
+            given.model.add_exclude(bodyname1=first, bodyname2=second)
         mjcf = written(given.model, name)
         model = compiled(mjcf, assets, name)
     data = posed(model, home)
@@ -420,7 +413,7 @@ def as_robot(given: Any) -> Robot:
         raise RobotError(
             f"a robot is a footfall.Robot, the name of one, a file, an MjModel or an MjSpec, not {given!r}"
         )
-    return _built_in(given, _Asked(), {}) if isinstance(given, str) and not is_path(given) else load_robot(given)
+    return load_robot(given)
 
 
 def _with_own_model(robot: Robot) -> Robot:
@@ -431,11 +424,3 @@ def _with_own_model(robot: Robot) -> Robot:
     own = object.__new__(Robot)
     vars(own).update(vars(robot), model=copy.copy(robot.model))
     return own
-
-
-def _key(source: str, asked: _Asked, parameters: Mapping[str, Any]) -> Hashable:
-    """The key of a built-in robot in the cache; None where an option is not a plain value."""
-    given = (*asked._asdict().items(), *sorted(parameters.items()))
-    if not all(value is None or isinstance(value, str | int | float) for _, value in given):
-        return None
-    return source, tuple((name, type(value), value) for name, value in given)

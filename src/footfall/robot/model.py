@@ -314,16 +314,6 @@ def overlapping(model: mujoco.MjModel, pose: np.ndarray, name: str) -> dict[tupl
     return found
 
 
-def exclude_overlaps(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]]) -> None:
-    """Exclude collisions between overlapping bodies, as a URDF cannot.
-
-    URDF users keep such pairs in other files (``disable_collisions`` in MoveIt's SRDF). In MuJoCo it is an
-    ``<exclude>``.
-    """
-    for first, second in pairs:
-        spec.add_exclude(bodyname1=first, bodyname2=second)
-
-
 def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, excluded: bool) -> None:
     """Warn of bodies that overlap, deeper than by rounding if they were ``excluded``, once for all of them."""
     told = [pair for pair in sorted(pairs, key=lambda pair: -pairs[pair]) if excluded or pairs[pair] > TOLD]

@@ -11,6 +11,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.errors import ControllerError, RobotError
+from footfall.kinds import Float, Int, Ints, Vector
 from footfall.robot.model import AT_JOINT, FREE, compiled, written
 from footfall.robot.robot import Robot
 
@@ -21,15 +22,15 @@ class Drives(NamedTuple):
     A plain motor has only a scale; a position or velocity servo gets the target that gives the wanted torque.
     """
 
-    place: np.ndarray  # (nu,) address of its joint in qpos
-    dof: np.ndarray  # (nu,) address in qvel
-    scale: np.ndarray  # (nu,) N m per unit of control
-    offset: np.ndarray  # (nu,) N m
-    per_angle: np.ndarray  # (nu,) N m/rad
-    per_speed: np.ndarray  # (nu,) N m s/rad
-    limit: np.ndarray  # (nu,) N m, the largest torque
-    low: np.ndarray  # (nu,) least control; -inf where the model sets no range
-    high: np.ndarray  # (nu,) largest control; inf where the model sets no range
+    place: Ints  # (nu,) address of its joint in qpos
+    dof: Ints  # (nu,) address in qvel
+    scale: Vector  # (nu,) N m per unit of control
+    offset: Vector  # (nu,) N m
+    per_angle: Vector  # (nu,) N m/rad
+    per_speed: Vector  # (nu,) N m s/rad
+    limit: Vector  # (nu,) N m, the largest torque
+    low: Vector  # (nu,) least control; -inf where the model sets no range
+    high: Vector  # (nu,) largest control; inf where the model sets no range
     servos: int  # 1 if any of them is one
 
     def range_at(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -41,13 +42,13 @@ class Drives(NamedTuple):
 
 
 @inlined
-def own_torque(drives, i, qpos, qvel):
+def own_torque(drives: Drives, i: Int, qpos: Vector, qvel: Vector) -> Float:
     """N m, that an actuator gives at control zero in this state: nothing, except a servo."""
     return drives.offset[i] + drives.per_angle[i] * qpos[drives.place[i]] + drives.per_speed[i] * qvel[drives.dof[i]]
 
 
 @inlined
-def torque_range(drives, i, qpos, qvel):
+def torque_range(drives: Drives, i: Int, qpos: Vector, qvel: Vector) -> tuple[Float, Float]:
     """Least and largest torque (N m) that an actuator can give in this state, within its limit and control range."""
     own, top = own_torque(drives, i, qpos, qvel), drives.limit[i]
     first, second = drives.scale[i] * drives.low[i] + own, drives.scale[i] * drives.high[i] + own
@@ -55,7 +56,7 @@ def torque_range(drives, i, qpos, qvel):
 
 
 @inlined
-def write_controls(drives, torque, qpos, qvel, ctrl):
+def write_controls(drives: Drives, torque: Vector, qpos: Vector, qvel: Vector, ctrl: Vector) -> None:
     """Write the controls (nu,) that give these torques (nu,) in this state, or come nearest within their range."""
     for i in range(ctrl.size):
         wanted = (torque[i] - own_torque(drives, i, qpos, qvel)) / drives.scale[i]

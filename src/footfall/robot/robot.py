@@ -104,9 +104,7 @@ class Robot:
     @cached_property
     def has_inertia(self) -> bool:
         """Whether the inertia matrix of the home pose is positive definite in spite of rounding."""
-        data, inertia = mujoco.MjData(self.model), np.zeros((self.model.nv, self.model.nv))
-        data.qpos[:] = self.home
-        mujoco.mj_kinematics(self.model, data)
+        data, inertia = posed(self.model, self.home), np.zeros((self.model.nv, self.model.nv))
         mujoco.mj_comPos(self.model, data)
         mujoco.mj_makeM(self.model, data)
         mujoco.mj_fullM(self.model, data, inertia)
@@ -271,17 +269,7 @@ class Robot:
             "mjcf": self.mjcf,
             "mjb": None if binary is None else base64.b64encode(binary).decode(),
             "assets": {key: base64.b64encode(value).decode() for key, value in self.assets.items()},
-            "feet": [
-                {
-                    "name": f.name,
-                    "body": f.body,
-                    "polygon": f.polygon.tolist(),
-                    "points": f.points.tolist(),
-                    "radius": f.radius.tolist(),
-                    **({"axes": f.axes.tolist()} if f.axes.any() else {}),
-                }
-                for f in self.feet
-            ],
+            "feet": [foot.to_dict() for foot in self.feet],
             "home": self.home.tolist(),
             "home_ctrl": self.home_ctrl.tolist(),
             "parameters": dict(self.parameters),
