@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.files.tables import unique
+
 BLOCK = 512
 PARAMETERS = 0x50  # what the second byte of header and parameter section says
 INTEL, DEC, MIPS = 84, 85, 86
@@ -241,11 +243,7 @@ def _padded(values: np.ndarray, count: int, filling: float) -> np.ndarray:
 
 def _names(given: tuple[str, ...], count: int, kind: str) -> tuple[str, ...]:
     """So many names, none empty and none twice."""
-    found: list[str] = []
-    for i in range(count):
-        name = given[i] if i < len(given) and given[i] else f"{kind}{i + 1}"
-        found.append(name if name not in found else f"{name}#{i + 1}")
-    return tuple(found)
+    return tuple(unique(name or f"{kind}{i + 1}" for i, name in enumerate((given + ("",) * count)[:count])))
 
 
 # ---- writing: floats in Intel's order, which every reader takes -----------------------------------------------------
@@ -390,7 +388,7 @@ def _plate(file: C3D, i: int) -> PlateRecord:
         kind = int(np.atleast_1d(group["TYPE"])[i])
         if kind not in CHANNELS:
             raise ValueError(f"its force plate {i + 1} is of type {kind}; types 1 to 4 are read")
-        channel = np.asarray(group["CHANNEL"]).reshape(-1, _plates(group), order="F")[: CHANNELS[kind], i]
+        channel = np.atleast_2d(np.asarray(group["CHANNEL"]).T)[i, : CHANNELS[kind]]
         corners = np.asarray(group["CORNERS"], float).reshape(3, 4, -1, order="F")[:, :, i].T
         origin = np.asarray(group["ORIGIN"], float).reshape(3, -1, order="F")[:, i]
         signals = file.analog[:, channel.astype(int) - 1]
@@ -407,11 +405,6 @@ def _plate(file: C3D, i: int) -> PlateRecord:
     cop[force[:, 2] == 0.0] = np.nan
     turning = names[5] if kind != 3 else f"{names[0]}{file.unit}"
     return PlateRecord(corners, force @ axes, moment @ axes, cop @ axes + middle, names[0], turning)
-
-
-def _plates(group: object) -> int:
-    shape = np.asarray(group["CHANNEL"]).shape  # type: ignore[index]
-    return shape[1] if len(shape) > 1 else 1
 
 
 def _axes(corners: np.ndarray) -> np.ndarray:

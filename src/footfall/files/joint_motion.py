@@ -31,7 +31,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.files.motion import load_motion
-from footfall.files.tables import TIMES, known_unit, plain, scale_of, time_column, without_unit
+from footfall.files.tables import TIMES, is_number, known_unit, plain, scale_of, time_column, without_unit
 
 #: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets; BONES-SEED.
 FPS, SEED_FPS = 30.0, 120.0
@@ -130,12 +130,13 @@ class _Given(NamedTuple):
 
 def _check(motion: JointMotion) -> None:
     count = len(motion.time)
-    shapes = {"joints": (motion.joints, 2), "position": (motion.position, 2), "rotation": (motion.rotation, 2)}
-    for name, (values, dimensions) in shapes.items():
-        if values is not None and (values.ndim != dimensions or len(values) != count):
+    for name in ("joints", "position", "rotation"):
+        values = getattr(motion, name)
+        if values is not None and (values.ndim != 2 or len(values) != count):
             raise FootfallError(f"{motion.source}: {name} has shape {values.shape} and there are {count} samples")
         if values is not None and not np.isfinite(values).all():
-            raise FootfallError(f"{motion.source}: {name} has a gap or no number at sample {_first_bad(values)}")
+            bad = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+            raise FootfallError(f"{motion.source}: {name} has a gap or no number at sample {bad}")
     if count < 2 or not (np.diff(motion.time) > 0.0).all():
         raise FootfallError(f"{motion.source}: a motion needs two samples or more, at times that increase")
     if motion.names is not None and len(motion.names) != motion.joints.shape[1]:
@@ -148,10 +149,6 @@ def _check(motion: JointMotion) -> None:
         raise FootfallError(f"{motion.source}: the rotation of the root is not a unit quaternion in every sample")
 
 
-def _first_bad(values: np.ndarray) -> int:
-    return int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-
-
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
@@ -162,20 +159,12 @@ def _read_csv(path: Path, given: _Given) -> JointMotion:
     delimiter = max(",;\t", key=lines[0].count)
     rows = list(csv.reader(lines, delimiter=delimiter))
     head = [title.strip() for title in rows[0]]
-    if all(_is_number(cell) for cell in head):
+    if all(is_number(cell) for cell in head):
         return _headless(_numbers(rows, len(head)), path.name, given)
     table = dict(zip(head, _numbers(rows[1:], len(head)).T, strict=True))
     if "root_translateX" in table:
         return _seed(table, path.name, given)
     return _named(table, path.name, given)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _numbers(rows: list[list[str]], width: int) -> np.ndarray:
@@ -314,7 +303,8 @@ _RATES = ("fps", "framerate", "mocap_framerate", "mocap_frame_rate", "frequency"
 
 def _read_npz(path: Path, given: _Given) -> JointMotion:
     with np.load(path, allow_pickle=False) as file:
-        names = _array_of_names(file)
+        key = next((key for key in _NAMES if key in file), None)
+        names = None if key is None else tuple(str(name) for name in np.ravel(file[key]))
         rate = next((float(np.ravel(file[key])[0]) for key in _RATES if key in file), None)
         given = given._replace(fps=rate if given.fps is None else given.fps)
         if "qpos" in file:
@@ -332,13 +322,6 @@ def _read_npz(path: Path, given: _Given) -> JointMotion:
         place, turned = place[:, 0], turned[:, 0]
     rotation = given.scalar_first(turned, layout.order)
     return JointMotion(given.times(len(joints)), joints, names, place, rotation, path.name)
-
-
-def _array_of_names(file: Mapping[str, np.ndarray]) -> tuple[str, ...] | None:
-    for key in _NAMES:
-        if key in file:
-            return tuple(str(name) for name in np.ravel(file[key]))
-    return None
 
 
 def _whole(file: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:

@@ -104,15 +104,11 @@ class Measured:
 
     def vector(self, name: str) -> np.ndarray:
         """(T, 3) a vector by its name, such as a marker."""
-        return np.column_stack([self.channels[one] for one in self._triple(name)])
-
-    def channels_of(self, name: str) -> tuple[str, str, str]:
-        """The names of a vector's three channels."""
-        return self._triple(name)
+        return np.column_stack([self.channels[one] for one in self.channels_of(name)])
 
     def vector_unit(self, name: str) -> str:
         """The unit of a vector."""
-        return self.units[self._triple(name)[0]]
+        return self.units[self.channels_of(name)[0]]
 
     def z_up(self) -> Measured:
         """The same with vectors in Footfall's frame, x forward, y to the left, z up."""
@@ -187,7 +183,8 @@ class Measured:
         channels = {name: sosfiltfilt(sections, values) for name, values in self.channels.items()}
         return replace(self, channels=channels, done=(*self.done, f"low-passed at {cutoff:g} Hz"))
 
-    def _triple(self, name: str) -> tuple[str, str, str]:
+    def channels_of(self, name: str) -> tuple[str, str, str]:
+        """The names of a vector's three channels."""
         triples = self._triples()
         found = triples.get(name) or triples.get(name.rstrip("._/ "))
         if found is None:

@@ -88,65 +88,36 @@ def unique(names: Iterable[str]) -> list[str]:
 # ---- units ----------------------------------------------------------------------------------------------------------
 
 
-#: What a unit of a file is in SI, by its name in lower case without dots, stars, blanks and lines.
-SCALES = {
-    "mm": (1e-3, "m"),
-    "cm": (1e-2, "m"),
-    "m": (1.0, "m"),
-    "in": (0.0254, "m"),
-    "deg": (np.pi / 180.0, "rad"),
-    "rad": (1.0, "rad"),
-    "s": (1.0, "s"),
-    "ms": (1e-3, "s"),
-    "us": (1e-6, "s"),
-    "ns": (1e-9, "s"),
-    "m/s": (1.0, "m/s"),
-    "mm/s": (1e-3, "m/s"),
-    "cm/s": (1e-2, "m/s"),
-    "m/s2": (1.0, "m/s2"),
-    "mm/s2": (1e-3, "m/s2"),
-    "rad/s": (1.0, "rad/s"),
-    "deg/s": (np.pi / 180.0, "rad/s"),
-    "n": (1.0, "N"),
-    "kn": (1e3, "N"),
-    "mn": (1e-3, "N"),
-    "kgf": (9.80665, "N"),
-    "lbf": (4.4482216152605, "N"),
-    "nmm": (1e-3, "N m"),
-    "ncm": (1e-2, "N m"),
-    "nm": (1.0, "N m"),
-    "knm": (1e3, "N m"),
-    "": (1.0, ""),
+#: Units of files by their SI unit, with their factors; in lower case, without dots, stars and blanks.
+_IN_SI: dict[str, dict[str, float]] = {
+    "m": {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254},
+    "rad": {"deg": np.pi / 180.0, "rad": 1.0},
+    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
+    "m/s": {"m/s": 1.0, "mm/s": 1e-3, "cm/s": 1e-2},
+    "m/s2": {"m/s2": 1.0, "mm/s2": 1e-3},
+    "rad/s": {"rad/s": 1.0, "deg/s": np.pi / 180.0},
+    "N": {"n": 1.0, "kn": 1e3, "mn": 1e-3, "kgf": 9.80665, "lbf": 4.4482216152605},
+    "N m": {"nmm": 1e-3, "ncm": 1e-2, "nm": 1.0, "knm": 1e3},
+    "": {"": 1.0},
 }
+#: Factor and SI unit of each.
+SCALES = {name: (factor, unit) for unit, names in _IN_SI.items() for name, factor in names.items()}
 #: Units that are kept as they are: nothing here computes with them.
 KEPT = ("V", "mV", "uV", "W", "J", "kg", "g", "Hz", "%", "N/kg", "Nm/kg", "BW", "1", "-")
-_NAMES = {
-    "newton": "n",
-    "kp": "kgf",
-    "newtons": "n",
-    "meter": "m",
-    "meters": "m",
-    "metre": "m",
-    "metres": "m",
-    "millimeter": "mm",
-    "millimeters": "mm",
-    "millimetres": "mm",
-    "degree": "deg",
-    "degrees": "deg",
-    "degs": "deg",
-    "°": "deg",
-    "°/s": "deg/s",
-    "radian": "rad",
-    "radians": "rad",
-    "sec": "s",
-    "secs": "s",
-    "second": "s",
-    "seconds": "s",
-    "newtonmeters": "nm",
-    "newtonmetres": "nm",
-    "m/s^2": "m/s2",
-    "m/s²": "m/s2",
+#: Other names of units.
+_SPELLED = {
+    "n": ("newton", "newtons"),
+    "kgf": ("kp",),
+    "m": ("meter", "meters", "metre", "metres"),
+    "mm": ("millimeter", "millimeters", "millimetres"),
+    "deg": ("degree", "degrees", "degs", "°"),
+    "deg/s": ("°/s",),
+    "rad": ("radian", "radians"),
+    "s": ("sec", "secs", "second", "seconds"),
+    "nm": ("newtonmeters", "newtonmetres"),
+    "m/s2": ("m/s^2", "m/s²"),
 }
+_NAMES = {spelled: name for name, all_ in _SPELLED.items() for spelled in all_}
 _KEPT = {name.lower(): name for name in KEPT} | {"µv": "uV", "μv": "uV", "volt": "V", "volts": "V"}
 
 

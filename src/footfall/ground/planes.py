@@ -12,7 +12,6 @@ from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Array, Geoms, Grid, number, square
 from footfall.ground.kind import Form, Kind, Option
-from footfall.ground.surface import heights_at, pointer
 from footfall.kinds import Float, Matrix, Vector
 
 if TYPE_CHECKING:
@@ -82,8 +81,8 @@ def normal(form: Form) -> tuple[float, float, float]:
 
 
 def sloped_grid(form: Form, extent: float) -> Grid:
-    x, y = square(extent)
-    return x, y, heights_at((pointer(sloped_surface), np.array(normal(form)), np.zeros((1, 1))), x, y)
+    (x, y), (nx, ny, nz) = square(extent), normal(form)
+    return x, y, -(nx * x + ny * y) / nz + 0.0  # no -0.0
 
 
 SLOPE = Kind(

@@ -8,11 +8,12 @@ count as one; what lies in the sole of a foot, or is one of its contact points, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
-from footfall.robot.foot import Foot
+from footfall.robot.foot import Foot, sole_frame
 from footfall.robot.pose import posed
 from footfall.robot.shapes import (
     CUBE,
@@ -70,6 +71,18 @@ class BodyPoints:
         return np.repeat(self.body, np.diff(self.begin))
 
 
+class Parts(NamedTuple):
+    """Parts of geoms that can touch the ground, world frame, m."""
+
+    centre: np.ndarray  # (N, 3)
+    radius: np.ndarray  # (N,)
+    axes: np.ndarray  # (N, 3, 3) semi-axes of ellipsoids as columns, zero for all others
+    geom: np.ndarray  # (N,) ids
+
+    def where(self, kept: np.ndarray) -> Parts:
+        return Parts(*(values[kept] for values in self))
+
+
 def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...]) -> BodyPoints:
     """All points of a robot's bodies that do not belong to a sole; ``home`` (nq,) is a pose in which the soles lie
     flat.
@@ -85,17 +98,14 @@ def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...])
     for weld, geoms in groups.items():
         own = [i for i, body in enumerate(foot_body) if model.body_weldid[body] == weld]
         body = foot_body[own[0]] if own else weld
-        parts = [_touching(model, data, geom) for geom in geoms]
-        centre, radius, axes, of_geom = (np.concatenate([part[i] for part in parts]) for i in range(4))
-        keep = np.ones(len(centre), dtype=bool)
+        parts = Parts(*map(np.concatenate, zip(*(_touching(model, data, geom) for geom in geoms), strict=True)))
         for i in own:
-            keep &= _above_sole(model, data, feet[i], foot_body[i], centre, radius, axes)
-            keep &= ~_in_foot(data, feet[i], foot_body[i], centre, radius, axes)
-        keep[keep] = _needed(centre[keep], radius[keep], axes[keep])
-        if keep.any():
+            parts = parts.where(_is_apart(data, feet[i], foot_body[i], parts))
+        parts = parts.where(_needed(parts))
+        if len(parts.geom):
             rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
-            local = (centre[keep] - origin) @ rotation
-            found.append((body, own[0] if own else -1, local, radius[keep], rotation.T @ axes[keep], of_geom[keep]))
+            local = (parts.centre - origin) @ rotation
+            found.append((body, own[0] if own else -1, local, parts.radius, rotation.T @ parts.axes, parts.geom))
     found.sort(key=lambda one: one[1] < 0)
     count = [len(one[2]) for one in found]
 
@@ -113,8 +123,7 @@ def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...])
     )
 
 
-def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, ...]:
-    """Centres, radii and semi-axes of the parts of a geom that can touch, world frame, and the geom's id for each."""
+def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Parts:
     kind, size = model.geom_type[geom], model.geom_size[geom]
     turn, radius, axes = data.geom_xmat[geom].reshape(3, 3), 0.0, np.zeros((1, 3, 3))
     if kind == KIND.mjGEOM_SPHERE:
@@ -141,12 +150,8 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np
             local = np.vstack([(ends - data.geom_xpos[geom]) @ turn, _inside_rim(local, wheel, data, geom)])
             axes = np.concatenate([axes, np.zeros((len(local) - len(ends), 3, 3))])
     many = len(local)
-    return (
-        local @ turn.T + data.geom_xpos[geom],
-        np.full(many, radius),
-        np.broadcast_to(axes, (many, 3, 3)),
-        np.full(many, geom),
-    )
+    centre = local @ turn.T + data.geom_xpos[geom]
+    return Parts(centre, np.full(many, radius), np.broadcast_to(axes, (many, 3, 3)), np.full(many, geom))
 
 
 def _inside_rim(local: np.ndarray, wheel: Wheel, data: mujoco.MjData, geom: int) -> np.ndarray:
@@ -160,41 +165,29 @@ def _inside_rim(local: np.ndarray, wheel: Wheel, data: mujoco.MjData, geom: int)
     return np.asarray(centre + along + np.minimum(1.0, share) * across)
 
 
-def _above_sole(
-    model: mujoco.MjModel,
-    data: mujoco.MjData,
-    foot: Foot,
-    body: int,
-    centre: np.ndarray,
-    radius: np.ndarray,
-    axes: np.ndarray,
-) -> np.ndarray:
-    """Which points do not belong to the sole of a foot: those that lie above it by more than its thickness."""
+def _is_apart(data: mujoco.MjData, foot: Foot, body: int, parts: Parts) -> np.ndarray:
+    """Which parts are not of a foot's sole: those higher above it than its thickness that are none of its points.
+
+    Two points in one place would be twice as stiff.
+    """
     turn, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
-    polygon, normal = foot.polygon @ turn.T + origin, UP
+    polygon, own, normal = foot.polygon @ turn.T + origin, foot.points @ turn.T + origin, UP
     if len(polygon) >= 3:
-        middle = polygon.mean(axis=0)
-        normal = np.cross(polygon - middle, np.roll(polygon, -1, axis=0) - middle).sum(axis=0)
-        normal = normal / np.linalg.norm(normal)
+        normal = np.cross(*sole_frame(polygon)[1:3])
         normal = normal if normal @ UP > 0 else -normal
-    low = (centre - polygon[0]) @ normal - radius - np.linalg.norm(np.swapaxes(axes, 1, 2) @ normal, axis=1)
+    round_ = parts.radius + np.linalg.norm(np.swapaxes(parts.axes, 1, 2) @ normal, axis=1)
+    low = (parts.centre - polygon[0]) @ normal - round_
     size = float(np.linalg.norm(np.ptp(polygon, axis=0)))
-    tolerance = max(np.clip(SOLE_DEPTH * float(low.max(initial=0.0)), *SOLE_DEPTH_RANGE), SOLE_SHARE * size)
-    return low > tolerance
+    thick = max(np.clip(SOLE_DEPTH * float(low.max(initial=0.0)), *SOLE_DEPTH_RANGE), SOLE_SHARE * size)
+    away = np.linalg.norm(parts.centre[:, None] - own, axis=2) + np.abs(parts.radius[:, None] - foot.radius)
+    same = (away <= SAME).any(axis=1) & ~parts.axes.any(axis=(1, 2))
+    return (low > thick) & ~same
 
 
-def _in_foot(
-    data: mujoco.MjData, foot: Foot, body: int, centre: np.ndarray, radius: np.ndarray, axes: np.ndarray
-) -> np.ndarray:
-    """Which points are contact points of a foot already: two in one place would be twice as stiff."""
-    own = foot.points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
-    away = np.linalg.norm(centre[:, None] - own, axis=2) + np.abs(radius[:, None] - foot.radius)
-    return (away <= SAME).any(axis=1) & ~axes.any(axis=(1, 2))
-
-
-def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndarray:
+def _needed(parts: Parts) -> np.ndarray:
     """Which points of a body are needed: round ones inside no other, and the extreme ones of many corners."""
-    smooth = np.atleast_1d(axes.any(axis=(1, 2)))
+    centre, radius = parts.centre, parts.radius
+    smooth = parts.axes.any(axis=(1, 2))
     keep = np.ones(len(centre), dtype=bool)
     sharp = np.flatnonzero((radius == 0) & ~smooth)
     if len(sharp) > MOST:
@@ -202,9 +195,7 @@ def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndar
         outer = np.unique(centre[sharp], axis=0, return_index=True)[1] if found is None else found.corners
         keep[sharp] = False
         keep[sharp[outer[_extreme(centre[sharp[outer]])]]] = True
-    for i in range(len(centre)):
-        if smooth[i] or not keep[i]:
-            continue
+    for i in np.flatnonzero(keep & ~smooth):
         away = np.linalg.norm(centre - centre[i], axis=1)
         inside = away + radius[i] <= radius + SAME  # of equal ones the first stays
         inside &= keep & ~smooth & ((radius > radius[i]) | (np.arange(len(centre)) < i))

@@ -317,16 +317,6 @@ class _Given(NamedTuple):
     parameters: Mapping[str, Any] = MappingProxyType({})  # of a built-in robot
 
 
-class _Compiled(NamedTuple):
-    """A model, and the source from which it can be made again."""
-
-    name: str
-    model: mujoco.MjModel
-    mjcf: str | None
-    assets: dict[str, bytes]
-    touched: list[str]  # parts of its scene that could be
-
-
 def _of_user(source: Any, name: str | None) -> _Given:
     """The model of a file, of a spec, or one that is compiled already."""
     if isinstance(source, (str, os.PathLike)):
@@ -382,14 +372,16 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
     return robot
 
 
-def _compiled(given: _Given, *, motors: bool) -> _Compiled:
-    """The model, without a scene that collides, and with ``motors`` for servos if they are asked for."""
+def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str | None, dict[str, bytes], list[str]]:
+    """Name and model, without a scene that collides, with ``motors`` for servos if they are asked for; the XML and the
+    files from which it can be made again; and parts of its scene that could be touched.
+    """
     if isinstance(given.model, mujoco.MjModel):
         name = str(given.name or model_name(given.model))
         touched = silence_scene(given.model)
         if motors:
             servos_of_model_to_motors(given.model)
-        return _Compiled(name, given.model, None, {}, touched)
+        return name, given.model, None, {}, touched
     spec = given.model
     name = str(given.name or spec.modelname)
     touched = prepare(spec, name)
@@ -398,7 +390,7 @@ def _compiled(given: _Given, *, motors: bool) -> _Compiled:
         servos_to_motors(spec)
     mjcf = written(spec, name)
     # Compiled from the XML itself, so that the stored model is the simulated one.
-    return _Compiled(name, compiled(mjcf, assets, name), mjcf, assets, touched)
+    return name, compiled(mjcf, assets, name), mjcf, assets, touched
 
 
 #: Everything that is accepted as a robot.
