@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 
 import pytest
 from numba import float64
@@ -42,3 +44,39 @@ def test_ctrl_c_waits_until_what_is_being_compiled_is_done(monkeypatch, tmp_path
         with pytest.raises(KeyboardInterrupt):
             use()
     assert ended and use() == 1.5
+
+
+PENDING = """
+import sys
+from numba import types
+from footfall.compiled import cold, kernel
+from footfall.process.interrupts import end_as_by_ctrl_c
+
+if sys.argv[1] == "own":
+    end_as_by_ctrl_c()
+send = types.ExternalFunction("raise", types.int32(types.int32))
+
+@cold(types.float64)
+def doubled(x):
+    return 2.0 * x
+
+@kernel
+def interrupted(x):
+    send(2)
+    return doubled(x)
+
+found = 0.0
+try:
+    found = interrupted(21.0)
+    while True:
+        pass
+except KeyboardInterrupt:
+    print("interrupted", found)
+"""
+
+
+@pytest.mark.parametrize("program", ["own", "others"])
+def test_ctrl_c_before_compiled_code_looks_up_a_kernel_waits_until_it_returns(program):
+    """Python raises it as soon as compiled code calls Python for the address; signal 11 followed."""
+    done = subprocess.run([sys.executable, "-c", PENDING, program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "interrupted 42.0\n"), done.stderr

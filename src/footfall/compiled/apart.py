@@ -11,9 +11,11 @@ import _thread
 import ctypes
 import hashlib
 import inspect
+import os
 import pickle
 import threading
 import time
+import traceback
 from collections.abc import Callable, Collection
 from types import FunctionType
 from typing import Any
@@ -28,6 +30,9 @@ from footfall.compiled.by_reference import Reference
 from footfall.compiled.cache import asked, named
 from footfall.compiled.kernels import function_pointer
 from footfall.compiled.stamp import values_reached
+
+#: s until an interruption is raised again: by then compiled code has its address.
+SOON = 0.01
 
 
 class _Waited(threading.local):
@@ -49,7 +54,7 @@ class Apart:
         self.py_func = function
         self.symbol = f"{function.__module__}.{function.__qualname__}"
         self._lock = threading.Lock()
-        self._find = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)(self._address)
+        self._find = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)(self._address)
         llvm.add_symbol(self.symbol, ctypes.cast(self._find, ctypes.c_void_p).value)
 
         def typer(*arguments: Any) -> Any:
@@ -75,18 +80,27 @@ class Apart:
         """The compiled function for types as bytes."""
         raise NotImplementedError
 
-    def _address(self, start: int, size: int) -> int:
-        """Its address, looked up by compiled code at the first call; Ctrl-C waits until it is known."""
-        interrupted, begin = False, time.perf_counter()
+    def _address(self, start: int, size: int, again: int) -> int:
+        """Its address, looked up by compiled code at the first call.
+
+        An exception, as of Ctrl-C, that is raised before or after the ``try`` is lost, and compiled code gets 0: it
+        then asks ``again``. Interruptions are raised when compiled code has returned.
+        """
+        interrupted, failed, begin = again == 1, False, time.perf_counter()
         while True:
             try:
                 address: int = self.linked(ctypes.string_at(start, size)).address
-            except KeyboardInterrupt:
-                interrupted = True
+            except BaseException as error:
+                if isinstance(error, Exception) and failed:  # not by a signal: it cannot be compiled
+                    traceback.print_exc()
+                    os._exit(1)  # compiled code has nothing to call
+                interrupted, failed = True, isinstance(error, Exception)
                 continue
             _waited.seconds += time.perf_counter() - begin
             if interrupted:
-                _thread.interrupt_main()
+                later = threading.Timer(SOON, _thread.interrupt_main)
+                later.daemon = True
+                later.start()
             return address
 
     def __call__(self, *arguments: Any) -> Any:
@@ -101,9 +115,18 @@ class Apart:
         place = cgutils.alloca_once_value(builder, builder.load_atomic(kept, "acquire", 8))
         with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", builder.load(place), ir.Constant(word, 0))):
             text = cgutils.global_constant(builder, f"{self.symbol}.types", cgutils.make_bytearray(written))
-            taken = ir.FunctionType(word, [text.type, word])
-            find = cgutils.get_or_insert_function(builder.module, taken, self.symbol)
-            builder.store(builder.call(find, [text, ir.Constant(word, len(written))]), place)
+            find = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(word, [text.type, word, word]), self.symbol
+            )
+            size, again = ir.Constant(word, len(written)), cgutils.alloca_once_value(builder, ir.Constant(word, 0))
+            ask, found = builder.append_basic_block("ask"), builder.append_basic_block("found")
+            builder.branch(ask)
+            builder.position_at_end(ask)
+            address = builder.call(find, [text, size, builder.load(again)])
+            builder.store(address, place)
+            builder.store(ir.Constant(word, 1), again)
+            builder.cbranch(builder.icmp_unsigned("==", address, ir.Constant(word, 0)), ask, found)
+            builder.position_at_end(found)
             builder.store_atomic(builder.load(place), kept, "release", 8)
         kinds = [context.get_value_type(kind) for kind in signature.args]
         kind = ir.FunctionType(context.get_value_type(signature.return_type), kinds)

@@ -63,10 +63,11 @@ def while_compiling() -> Iterator[None]:
         with to_the_end():
             yield
         return
+    before = len(_noted)
     try:
         yield
     finally:
-        if _noted:  # the exception was lost in a call from machine code, and perhaps Numba missed its result
+        if len(_noted) > before:  # the exception was lost in a call from machine code, and perhaps Numba's result
             raise KeyboardInterrupt
 
 
