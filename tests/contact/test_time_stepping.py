@@ -107,3 +107,14 @@ def test_an_impact_slower_than_impact_speed_is_sliding():
 def test_friction_of_impacts_is_a_share_and_their_speed_is_not_negative(option):
     with pytest.raises(ff.FootfallError, match=next(iter(option))):
         ff.law("time-stepping", **option)
+
+
+@pytest.mark.parametrize("law", ["time-stepping", "linearizing-penalty"])
+def test_the_steps_and_the_residual_of_the_solver_are_recorded(law):
+    """A brick that slides, then rests: a search as long as it slides, then the closed form, without a residual."""
+    rec = ff.Simulation("brick", ground=ff.Ground.plane(0.3), law=law, dt=DT).run(0.3, qvel=[0.5, 0, 0, 0, 0, 0])
+    iterations, residual = rec.signals["iterations"], rec.signals["residual"]
+    slides = (rec.mode == 2).any(axis=1)
+    assert (rec.status == 0).all() and slides.any() and not slides[-50:].any()
+    assert iterations[slides].max() >= 1 and residual[slides].max() > 0.0
+    assert residual.max() <= 1e-10 and (iterations[-50:] == 0).all() and (residual[-50:] == 0).all()

@@ -180,7 +180,7 @@ def solve_on_cone(problem, sliding):
             memory[p, MODE] = SLIDE
         elif memory[p, MODE] == SLIDE:
             memory[p, MODE] = STICK
-    status, _ = solve_contacts(problem)
+    status, _, _ = solve_contacts(problem)
     return INCONSISTENT if status == 1 and sliding > 0 else status
 
 
@@ -241,7 +241,7 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
             problem.target[p] = rebound if rebound > REBOUND else 0.0  # (20)
             for k in range(3):
                 free[p, k] = contacts.velocity[p, k] + dt * contacts.acceleration[p, k]
-        status, _ = solve_contacts(problem)  # (20)-(21)
+        status, _, _ = solve_contacts(problem)  # (20)-(21)
         if restitution == 0.0:
             break
         find_motions(problem)

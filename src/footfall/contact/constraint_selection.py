@@ -105,7 +105,7 @@ def point_by_point(problem, feet, signals):
     """
     contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     free_velocities(problem, 0.0)
-    status, tried = solve_contacts(problem)
+    status, tried, _ = solve_contacts(problem)
     signals[0], signals[1] = signals[0] + tried, status
     for b in range(contacts.near.size - 1):
         count, slides = 0, 0.0

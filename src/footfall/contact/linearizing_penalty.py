@@ -26,7 +26,7 @@ from footfall.arguments import public
 from footfall.compiled import inlined, kernel
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
-from footfall.solve.contact_problem import solve_contacts
+from footfall.solve.contact_problem import SIGNALS, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import LeastScratch, least_scratch, spread
 from footfall.solve.problem import ANY, MEMORY_SIZE, MODE, ProblemScratch, Size, begin_problem, problem_scratch
@@ -109,7 +109,7 @@ def linearizing_penalty(contacts, dt, memory, force, mode, scratch, signals, par
     if parameters.consistent == 0.0:
         saturated(problem, scratch.least)
         return 0
-    status, _ = solve_contacts(problem)
+    status, signals[0], signals[1] = solve_contacts(problem)
     return status
 
 
@@ -144,6 +144,7 @@ class LinearizingPenalty(CoupledLaw):
     citation = "Rengifo et al. 2009, eq. 17-20"
     memory_size = MEMORY_SIZE
     margin = 2e-4  # the farthest a point may come out of the ground in a step
+    signals = SIGNALS
     kernel = staticmethod(linearizing_penalty)
 
     @property

@@ -17,7 +17,7 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
-from footfall.solve.contact_problem import solve_contacts
+from footfall.solve.contact_problem import SIGNALS, solve_contacts
 from footfall.solve.faceted import FacetScratch, facet_scratch, solve_with_facets
 from footfall.solve.problem import ANY, MEMORY_SIZE, ProblemScratch, Size, begin_problem, problem_scratch
 
@@ -92,9 +92,9 @@ def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameter
     if weaker:
         weaken_impacts(contacts, parameters.impact_friction, parameters.impact_speed, scratch.kept)
     if parameters.facets == 0.0:
-        status, _ = solve_contacts(problem)  # (24)-(26)
+        status, signals[0], signals[1] = solve_contacts(problem)  # (24)-(26)
     else:
-        status, _ = solve_with_facets(problem, scratch.facets, int(parameters.facets))
+        status, signals[0], signals[1] = solve_with_facets(problem, scratch.facets, int(parameters.facets))
     if weaker:
         restore_friction(contacts, scratch.kept)
     return status
@@ -145,6 +145,7 @@ class TimeStepping(CoupledLaw):
     memory_size = MEMORY_SIZE
     margin = 0.01  # m, farther than a foot falls in a step of 1 ms
     fastest = 10.0  # m/s, after a fall from 5 m
+    signals = SIGNALS
     kernel = staticmethod(time_stepping)
 
     def __post_init__(self) -> None:

@@ -6,12 +6,14 @@
 3. Where it does not converge, some sweeps of Gauss-Seidel (:mod:`footfall.solve.gauss_seidel`), which comes near a
    solution from any start, and Newton again, ``TRIES`` times.
 
-What is not solved then is told: the status is 1, and the forces are scaled down so that they add no energy.
+What is not solved then is told: the status is 1, and the forces are scaled down so that they add no energy. Laws
+record the number of steps and sweeps, and the residual, as the signals ``SIGNALS``.
 """
 
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
@@ -22,6 +24,8 @@ from footfall.solve.held_feet import spread_over_held_feet
 from footfall.solve.newton import SOLVED, solve_by_newton
 from footfall.solve.problem import ANY, MODE, known_slip, problem_type
 
+#: What laws record of the solution: names and units.
+SIGNALS = MappingProxyType({"iterations": "", "residual": "of the largest impulse that stops a point alone"})
 #: Largest difference between motions wanted of more than three points of a foot, which a rigid sole follows only if it
 #: is flat, in units of the motion that is none.
 UNEVEN = 1e3
@@ -177,21 +181,22 @@ def search(problem):
 
 def solver_signature() -> Any:
     """What :func:`solve_contacts` takes and returns."""
-    from numba import int64, types
+    from numba import float64, int64, types
 
-    return types.UniTuple(int64, 2)(problem_type())
+    return types.Tuple([int64, int64, float64])(problem_type())
 
 
 @separate(solver_signature)
 def solve_contacts(problem):
     """Forces and modes of all near points, for a law that has written the motions of its problem.
 
-    Returns a law's status, and the steps and sweeps taken.
+    Returns a law's status, the steps and sweeps taken, and the residual (see :mod:`footfall.solve.newton`); both are
+    zero where the closed form holds all feet.
     """
-    found, iterations = False, 1
+    found, iterations, residual = False, 0, 0.0
     if may_hold(problem):
         found = hold(problem)
     if not found:
-        found, iterations, _ = search(problem)
+        found, iterations, residual = search(problem)
     conclude(problem)
-    return 0 if found else 1, iterations
+    return 0 if found else 1, iterations, residual

@@ -223,22 +223,26 @@ def faceted_signature() -> Any:
 
 @separate(faceted_signature, rare=True)
 def solve_with_facets(problem, scratch, facets):
-    """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction."""
-    status, iterations = SOLVED, 1
+    """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
+
+    Where pivoting ends with a solution it is exact but for rounding, and the residual is zero.
+    """
+    status, iterations, residual = SOLVED, 0, 0.0
     if not (may_hold(problem) and hold(problem) and within_facets(problem, facets)):
-        found, iterations, _ = search(problem)
+        found, iterations, residual = search(problem)
         if not (found and within_facets(problem, facets)):
             status, pivots = pivot_and_join(problem, scratch, facets)
             iterations += pivots
+            residual = 0.0
             if status != SOLVED:  # the exact cone's forces are the best there are
-                search(problem)
+                _, _, residual = search(problem)
     conclude(problem)
-    return 0 if status == SOLVED else 1, iterations
+    return 0 if status == SOLVED else 1, iterations, residual
 
 
 def refuse_facets(problem, scratch, facets):
     """What a GPU has in its place: pivoting needs more memory than a lane has."""
-    return 1, 0
+    return 1, 0, 0.0
 
 
 solve_with_facets.on_gpu = refuse_facets  # type: ignore[attr-defined]

@@ -41,8 +41,9 @@ from footfall.solve.problem import ANY, COMPLIANCE, MODE, known_slip
 #: compliance, so that forces which only that decides are known to three digits), with which it is content if rounding
 #: allows no better, and at which a problem counts as solved.
 TOLERANCE, CONTENT, SOLVED = 1e-12, 1e-10, 1e-6
-#: Most steps on the problem as it is, on each softened one, and in all.
-HARD_STEPS, SOFT_STEPS, STEPS = 8, 10, 60
+#: Most steps in all: the limit of a search. On the problem as it is and on each softened one there are fewer, since
+#: Newton either converges in a few steps or not at all, and a softer problem is worth more than the rest.
+STEPS, HARD_STEPS, SOFT_STEPS = 300, 8, 10
 #: Softness, relative to each point's own mobility: of the first softened problem, the most and the least there is.
 SOFT, SOFTEST, LEAST_SOFT = 1e-2, 1.0, 1e-9
 #: Factors of the softness: after a solved problem, after one that followed a failure, and after a failure.
