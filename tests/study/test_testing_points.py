@@ -172,7 +172,8 @@ def test_the_plot_shows_three_errors_and_the_tolerance():
     found = enough_points("hanavan", roughness=(2e-3, 0.05), tolerance=0.05, samples=8)
     ax = found.plot().axes[0]
     names = ax.get_legend_handles_labels()[1]
-    assert names == ["resultant force", "centre of pressure", "tilt stiffness"]
+    assert names[:3] == ["resultant force", "centre of pressure", "tilt stiffness"]
+    assert names[3] == "tolerance 5 %" and names[4].startswith(f"enough: {found.grid[0]} x {found.grid[1]}, ")
     assert ax.get_xlabel() == "testing points per foot"
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_facts, print_json, print_table, say, seconds, sentences_bar
+from footfall.cli.shared.output import given, print_facts, print_table, say, seconds, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
 from footfall.cli.shared.usage import pairs
 from footfall.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from footfall.gait.library import Found
-    from footfall.gait.step_check import GaitConstraints, Row, Step
+    from footfall.gait.step_check import Row, Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +59,8 @@ class Gait(RobotChoice):
         from footfall.gait.step_check import GaitConstraints, examine, judge
 
         robot = self.chosen_robot()
-        constraints = GaitConstraints(
-            speed=self.speed,
-            step_length=self.step_length,
-            clearance=self.clearance,
-            landing_speed=self.landing_speed,
-            friction=self.friction,
-            sole_margin=self.sole_margin,
-        )
+        names = ("speed", "step_length", "clearance", "landing_speed", "friction", "sole_margin")
+        constraints = GaitConstraints(**given(self, *names))
         with sentences_bar(f"{robot.name}: looking for the gait") as progress:
             found = find_gait(robot, constraints, cache=self.cache, fresh=self.fresh, progress=progress)
         guess = guess_of(robot, found.gait)
@@ -80,14 +74,18 @@ class Gait(RobotChoice):
             from footfall.show.step_plot import plot_step
 
             files["plot"] = str(save_plot(plot_step(robot, found.gait, constraints), self.plot))
-        if self.json:
-            print_json(_told(found, step, first.cost, rows, before) | {"files": files})
-        else:
-            _show(found, constraints, step, first.cost, rows, before, files)
+        pairs = list(zip(rows, before, strict=True))
+        tell(
+            self.json,
+            _told(found, step, first.cost, pairs, files),
+            lambda: _show(found, step, first.cost, pairs, files),
+        )
         return int(not all(row.met for row in rows))
 
 
-def _told(found: Found, step: Step, first: float, rows: Sequence[Row], before: Sequence[Row]) -> dict[str, Any]:
+def _told(
+    found: Found, step: Step, first: float, rows: Sequence[tuple[Row, Row]], files: dict[str, str]
+) -> dict[str, Any]:
     gait = found.gait
     return {
         "robot": gait.robot,
@@ -97,37 +95,27 @@ def _told(found: Found, step: Step, first: float, rows: Sequence[Row], before: S
         "step_duration_s": gait.step_duration,
         "cost_N2m2s": step.cost,
         "guess_cost_N2m2s": first,
-        "constraints": [row._asdict() | {"guess": old.value} for row, old in zip(rows, before, strict=True)],
+        "constraints": [row._asdict() | {"guess": old.value} for row, old in rows],
         "gait": gait.to_dict(),
+        "files": files,
     }
 
 
-def _show(
-    found: Found,
-    constraints: GaitConstraints,
-    step: Step,
-    first: float,
-    rows: Sequence[Row],
-    before: Sequence[Row],
-    files: dict[str, str],
-) -> None:
-    gait = found.gait
+def _show(found: Found, step: Step, first: float, rows: Sequence[tuple[Row, Row]], files: dict[str, str]) -> None:
+    gait, known = found.gait, {"library": "the gaits that come with Footfall", "cache": "the cache"}
     table = [
         [row.name, row.bound, _number(old.value), _number(row.value), row.unit, "yes" if row.met else "NO"]
-        for row, old in zip(rows, before, strict=True)
+        for row, old in rows
     ]
     columns = ("constraint", "bound>", "first guess>", "found>", "unit", "met")
-    print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {constraints.speed:g} m/s")
+    print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {gait.speed:g} m/s")
     facts = {
         "torque integral J": f"{step.cost:.5g} N²m²s (first guess: {first:.5g})",
         "step": f"{gait.step_length:.4g} m in {seconds(gait.step_duration)}",
         "swing foot at touch-down": f"{step.landing[0]:.3g} m/s forward, {-step.landing[1]:.3g} m/s down",
-        "from": {"library": "the gaits that come with Footfall", "cache": "the cache"}.get(
-            found.source, "optimisation"
-        ),
-        **files,
+        "from": known.get(found.source, "optimisation"),
     }
-    print_facts(facts)
+    print_facts(facts | files)
 
 
 def _number(value: float) -> str:
@@ -185,8 +173,5 @@ class HumanWalk:
             "stance_share": walk.stance,
             "attribution": walk.attribution,
         }
-        if self.json:
-            print_json(facts)
-        else:
-            print_facts({name: value if isinstance(value, str) else f"{value:.4g}" for name, value in facts.items()})
-        return 0
+        shown = {name: value if isinstance(value, str) else f"{value:.4g}" for name, value in facts.items()}
+        return tell(self.json, facts, lambda: print_facts(shown))

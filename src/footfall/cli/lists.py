@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from footfall.cli.shared.options import described_fields
-from footfall.cli.shared.output import print_facts, print_json, print_table, print_text, without_markup
+from footfall.cli.shared.output import print_facts, print_json, print_table, print_text, tell, without_markup
 from footfall.cli.shared.task import RobotOptions
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-SEES = {"point": "one point", "coupled": "all points", "native": "all points"}
+#: By the kind of a law what it sees, and what that means.
+KINDS = {
+    "point": ("one point", "point law: sees one contact point at a time"),
+    "coupled": ("all points", "coupled law: sees all contact points"),
+    "native": ("all points", "MuJoCo's own contacts"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,22 +40,16 @@ class Laws:
     def run(self) -> int:
         from footfall.contact import law_class, laws
 
-        if self.name is None:
-            _show_laws([law_class(name) for name in laws()], long=self.long, json=self.json)
-        else:
-            _show_law(law_class(self.name), json=self.json)
-        return 0
+        if self.name is not None:
+            return _show_law(law_class(self.name), json=self.json)
+        found = [law_class(name) for name in laws()]
+        return tell(self.json, [describe(law) for law in found], lambda: _show_laws(found, long=self.long))
 
 
 def describe(law: type[Law]) -> dict[str, Any]:
     """A law and its options, as JSON can hold them."""
-    kind = "native" if law.native else "coupled" if law.coupled else "point"
-    return {"name": law.name, "kind": kind, "citation": law.citation, "options": _options(law)}
-
-
-def _options(law: type[Law]) -> list[dict[str, Any]]:
-    notes = described_fields(law)
-    return [
+    kind, notes = "native" if law.native else "coupled" if law.coupled else "point", described_fields(law)
+    options = [
         {
             "name": one.name,
             "type": one.type if isinstance(one.type, str) else getattr(one.type, "__name__", str(one.type)),
@@ -60,6 +59,7 @@ def _options(law: type[Law]) -> list[dict[str, Any]]:
         }
         for one in fields(law)
     ]
+    return {"name": law.name, "kind": kind, "citation": law.citation, "options": options}
 
 
 def _default(option: dict[str, Any]) -> str:
@@ -69,14 +69,11 @@ def _default(option: dict[str, Any]) -> str:
     return "derived" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _show_laws(found: list[type[Law]], *, long: bool, json: bool) -> None:
+def _show_laws(found: list[type[Law]], *, long: bool) -> None:
     described = [describe(law) for law in found]
-    if json:
-        print_json(described)
-        return
     if not long:
         about = [without_markup((inspect.getdoc(law) or "").partition("\n")[0]) for law in found]
-        rows = [[one["name"], SEES[one["kind"]], what] for one, what in zip(described, about, strict=True)]
+        rows = [[one["name"], KINDS[one["kind"]][0], what] for one, what in zip(described, about, strict=True)]
         print_table(("law", "sees", "what it is"), rows, one_line=True)
         print("footfall laws NAME or --long says more; footfall run ROBOT --law NAME uses one.")
         return
@@ -88,26 +85,22 @@ def _show_laws(found: list[type[Law]], *, long: bool, json: bool) -> None:
     print("footfall laws NAME says more; footfall run ROBOT --law NAME --law.OPTION VALUE uses one.")
 
 
-def _show_law(law: type[Law], *, json: bool) -> None:
+def _show_law(law: type[Law], *, json: bool) -> int:
     module = sys.modules.get(law.__module__)
     about_law = (inspect.getdoc(law) or "").partition("\nAttributes:\n")[0].rstrip()  # its options are a table below
     texts = [inspect.getdoc(module) or "" if module and law.__module__ != "types" else "", about_law]
     described = describe(law)
-    if json:
-        print_json(described | {"documentation": "\n\n".join(filter(None, texts))})
-        return
-    kinds = {
-        "point": "point law: sees one contact point at a time",
-        "coupled": "coupled law: sees all contact points together",
-        "native": "MuJoCo's own contacts",
-    }
-    print_facts({"kind": kinds[described["kind"]], "source": law.citation}, title=law.name)
-    print()
-    for text in filter(None, texts):
-        print_text(text)
-    if described["options"]:
-        columns = ("option", "type", "default", "unit and meaning")
-        print_table(columns, [[o["name"], o["type"], _default(o), o["note"]] for o in described["options"]])
+
+    def show() -> None:
+        print_facts({"kind": KINDS[described["kind"]][1], "source": law.citation}, title=law.name)
+        print()
+        for text in filter(None, texts):
+            print_text(text)
+        if described["options"]:
+            columns = ("option", "type", "default", "unit and meaning")
+            print_table(columns, [[o["name"], o["type"], _default(o), o["note"]] for o in described["options"]])
+
+    return tell(json, described | {"documentation": "\n\n".join(filter(None, texts))}, show)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,8 +120,8 @@ class Robots(RobotOptions):
         from footfall.robot import load_robot, robots
 
         if self.name is None:
-            _show_robots([load_robot(name) for name in robots()], long=self.long, json=self.json)
-            return 0
+            found = [_brief(load_robot(name)) for name in robots()]
+            return tell(self.json, found, lambda: _show_robots(found, long=self.long))
         robot = self.loaded(self.name)
         _show_robot(robot, json=self.json)
         if self.soles is not None:
@@ -152,22 +145,13 @@ def _brief(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _show_robots(found: list[Robot], *, long: bool, json: bool) -> None:
-    described = [_brief(robot) for robot in found]
-    if json:
-        print_json(described)
-        return
-    if not long:
-        rows = [
-            [str(one["name"]), str(one["degrees_of_freedom"]), f"{one['mass_kg']:g}", one["summary"]]
-            for one in described
-        ]
-        print_table(("robot", "DoF>", "kg>", "what it is"), rows, one_line=True)
-        print("footfall robots NAME or --long says more; footfall run NAME simulates one.")
-        return
+def _show_robots(found: list[dict[str, Any]], *, long: bool) -> None:
     columns = ("robot", "DoF>", "actuators>", "points>", "mass, kg>", "what it is")
-    print_table(columns, [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in described])
-    print("footfall robots NAME says more; footfall run NAME simulates one.")
+    rows = [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in found]
+    if not long:
+        columns, rows = ("robot", "DoF>", "kg>", "what it is"), [[*row[:2], *row[4:]] for row in rows]
+    print_table(columns, rows, one_line=not long)
+    print(f"footfall robots NAME {'' if long else 'or --long '}says more; footfall run NAME simulates one.")
 
 
 def _show_robot(robot: Robot, *, json: bool) -> None:

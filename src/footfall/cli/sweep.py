@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -29,11 +31,58 @@ if TYPE_CHECKING:
 
 
 SECTIONS = ("simulation", "grid", "samples", "table", "measures", "seed")
-SAMPLES = ("number", "method", "bounds")
+DESIGN_SECTIONS = ("simulation", "vary", "goals", "cases", "rounds", "seed")
+#: Rows of the front that are printed.
+SHOWN = 12
+#: Characters of a line in a column's head, where its name has parts.
+WIDEST = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sweep:
+class StudyOptions:
+    """A study file, and where and by whom its cases are done."""
+
+    study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
+    """the study file"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: beside the file)")] = None
+    """folder of the study and its tables"""
+    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
+    """processes at a time"""
+    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
+    """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
+    plot: Path | None = None
+    """draw the first measure over the first input, or the goals against each other: .png, .svg or .pdf"""
+    json: bool = False
+    """print one JSON object"""
+
+    @property
+    def folder(self) -> Path:
+        return self.out or self.study.with_suffix("")
+
+    def read(self, sections: tuple[str, ...], owed: tuple[str, ...]) -> dict[str, Any]:
+        """The study file; keys other than ``sections`` are refused, and tables that are ``owed`` must be there."""
+        path = self.study
+        try:
+            given = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"cannot read the study '{path}': {getattr(error, 'strerror', None) or error}") from error
+        _check(str(path), given, sections)
+        for name in owed:
+            if not isinstance(given.get(name), dict):
+                raise UsageError(f"{path} has no table [{name}]")
+        return given
+
+    def done(self, work: Callable[..., Any], *given: Any, cases: int, what: str, **options: Any) -> tuple[Any, float]:
+        """What a study finds with a progress bar, and the s that it takes."""
+        begin, places = perf_counter(), {"out": self.folder, "workers": self.workers, "scheduler": self.scheduler}
+        with kept_if_interrupted(self.folder), progress_bar(self.study.stem, cases, what) as bar:
+            progress = None if bar is None else lambda done, total: bar(done)
+            found = work(*given, **options, **places, progress=progress)
+        return found, perf_counter() - begin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep(StudyOptions):
     """Run every case of a study file and write one Parquet table with a row per case.
 
     footfall sweep pushes.toml --out pushes
@@ -45,81 +94,48 @@ class Sweep:
     command continues. Exits with 1 if every case failed.
     """
 
-    study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
-    """the study file"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: beside the file)")] = None
-    """folder of the study and its table"""
-    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
-    """processes at a time"""
-    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
-    """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
     worlds: Literal["auto", "on", "off"] = "auto"
     """run cases that differ only in numbers as parallel worlds, where results are the same; auto: from 100 cases on"""
     retry: bool = False
     """repeat the cases that failed when the study ran before"""
-    plot: Path | None = None
-    """draw the first measure over the first input: .png, .svg or .pdf"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
-        from time import perf_counter
-
         from footfall.study.sweep import Samples, sweep
         from footfall.study.sweep.cases import make_cases
         from footfall.study.sweep.work import DEFAULT
 
-        given = _read_sweep(self.study)
-        out = self.out or self.study.with_suffix("")
-        samples = None if "samples" not in given else Samples(**given["samples"])
+        given = self.read(SECTIONS, ("simulation",))
+        samples = given.get("samples")
+        if samples is not None:
+            _check(f"{self.study}, [samples]", samples, ("number", "method", "bounds"))
+            for owed in ("number", "bounds"):
+                if owed not in samples:
+                    raise UsageError(f"{self.study}: [samples] needs '{owed}'")
+            samples = Samples(**samples)
+        beside = None if given.get("table") is None else self.study.parent / given["table"]
         seed = given.get("seed", 0)
-        cases = make_cases(given.get("grid"), samples, _beside(self.study, given.get("table")), seed)
-        started = perf_counter()
-        with kept_if_interrupted(out), progress_bar(self.study.stem, len(next(iter(cases.values()))), "cases") as bar:
-            table = sweep(
-                given["simulation"],
-                table=cases,
-                measures=given.get("measures", DEFAULT),
-                seed=seed,
-                out=out,
-                workers=self.workers,
-                scheduler=self.scheduler,
-                worlds={"auto": None, "on": True, "off": False}[self.worlds],
-                retry=self.retry,
-                progress=None if bar is None else lambda done, total: bar(done),
-            )
-        took = perf_counter() - started
+        cases = make_cases(given.get("grid"), samples, beside, seed)
+        table, took = self.done(
+            sweep,
+            given["simulation"],
+            cases=len(next(iter(cases.values()))),
+            what="cases",
+            table=cases,
+            measures=given.get("measures", DEFAULT),
+            seed=seed,
+            worlds={"auto": None, "on": True, "off": False}[self.worlds],
+            retry=self.retry,
+        )
         keep_plot(lambda: table.plot(table.outputs[0]), self.plot)
-        about = {"cases": len(table), "failed": table.failed, "table": str(out / "table.parquet"), "seconds": took}
+        file = str(self.folder / "table.parquet")
+        about = {"cases": len(table), "failed": table.failed, "table": file, "seconds": took}
         about |= {"in_worlds": table.in_worlds, "alone": dict(table.alone)}
         if self.json:
             print_json(about | {"inputs": table.inputs, "outputs": table.outputs})
         else:
             _show_table(table)
-            say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {about['table']}")
+            say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {file}")
         return int(0 < len(table) == table.failed)
-
-
-def read_toml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
-    """A study file; keys other than these are refused."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read the study '{path}': {getattr(error, 'strerror', None) or error}") from error
-    _check(str(path), given, sections)
-    return given
-
-
-def _read_sweep(path: Path) -> dict[str, Any]:
-    given = read_toml(path, SECTIONS)
-    if not isinstance(given.get("simulation"), dict):
-        raise UsageError(f"{path} has no table [simulation]")
-    if "samples" in given:
-        _check(f"{path}, [samples]", given["samples"], SAMPLES)
-        for owed in ("number", "bounds"):
-            if owed not in given["samples"]:
-                raise UsageError(f"{path}: [samples] needs '{owed}'")
-    return given
 
 
 def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -128,17 +144,12 @@ def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None
             raise UsageError(f"{where} has a key '{name}' that means nothing: {did_you_mean(name, known)}")
 
 
-def _beside(study: Path, table: str | None) -> Path | None:
-    """The path of a table of cases, relative to the study file."""
-    return None if table is None else study.parent / table
-
-
 def _show_table(table: SweepTable) -> None:
     rows = []
     for name in table.outputs:
         values = table[name]
         if values.dtype.kind in "ifb":
-            numbers = values.astype(float)[~_nan(values)]
+            numbers = values.astype(float)[values == values]  # without NaN
             if numbers.size:
                 rows.append([name, *(f"{x:.4g}" for x in (numbers.min(), numbers.mean(), numbers.max()))])
                 continue
@@ -162,19 +173,8 @@ def _ways(table: SweepTable) -> str:
     return f"{table.in_worlds} as worlds side by side" + (f" and {rest} one by one ({why})" if rest else "")
 
 
-def _nan(values: Any) -> Any:
-    return values != values
-
-
-DESIGN_SECTIONS = ("simulation", "vary", "goals", "cases", "rounds", "seed")
-#: Rows of the front that are printed.
-SHOWN = 12
-#: Characters of a line in a column's head, where its name has parts.
-WIDEST = 12
-
-
 @dataclass(frozen=True, kw_only=True)
-class Design:
+class Design(StudyOptions):
     """Vary parameters of robot, foot and gait, and show the best compromises between several measures (the Pareto
     front).
 
@@ -186,59 +186,26 @@ class Design:
     command is killed, the same command continues.
     """
 
-    study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DESIGN.toml")]
-    """the file of the design"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: beside the file)")] = None
-    """folder of the rounds and their tables"""
-    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
-    """processes at a time"""
-    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS")] = None
-    """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
-    plot: Path | None = None
-    """draw the goals against each other and the front: .png, .svg or .pdf"""
-    json: bool = False
-    """print one JSON object"""
-
     def run(self) -> int:
-        from time import perf_counter
-
         from footfall.study.design import design
 
-        given = _read_design(self.study)
-        cases, rounds = given.get("cases", 32), given.get("rounds", 3)
-        out = self.out or self.study.with_suffix("")
-        started = perf_counter()
-        with kept_if_interrupted(out), progress_bar(self.study.stem, cases * rounds, "designs") as bar:
-            found = design(
-                given["simulation"],
-                given["vary"],
-                given["goals"],
-                cases=cases,
-                rounds=rounds,
-                seed=given.get("seed", 0),
-                out=out,
-                workers=self.workers,
-                scheduler=self.scheduler,
-                progress=None if bar is None else lambda done, total: bar(done),
-            )
+        given = self.read(DESIGN_SECTIONS, ("simulation", "vary", "goals"))
+        numbers = {"cases": 32, "rounds": 3, "seed": 0} | {
+            name: given[name] for name in DESIGN_SECTIONS[3:] if name in given
+        }
+        for name, value in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise UsageError(f"{self.study}: {name} is a whole number, not {value!r}")
+        work = partial(design, **numbers)
+        tables = (given["simulation"], given["vary"], given["goals"])
+        found, took = self.done(work, *tables, cases=numbers["cases"] * numbers["rounds"], what="designs")
         keep_plot(found.plot, self.plot if found.front.size else None)
         if self.json:
-            print_json(found.to_dict() | {"folder": str(out), "seconds": perf_counter() - started})
+            print_json(found.to_dict() | {"folder": str(self.folder), "seconds": took})
         else:
             _show_front(found)
-            say(f"{len(found)} designs in {seconds(perf_counter() - started)}; their tables are in {out}")
+            say(f"{len(found)} designs in {seconds(took)}; their tables are in {self.folder}")
         return int(not found.front.size)
-
-
-def _read_design(path: Path) -> dict[str, Any]:
-    given = read_toml(path, DESIGN_SECTIONS)
-    for owed in ("simulation", "vary", "goals"):
-        if not isinstance(given.get(owed), dict):
-            raise UsageError(f"{path} has no table [{owed}]")
-    for name in ("cases", "rounds", "seed"):
-        if name in given and (isinstance(given[name], bool) or not isinstance(given[name], int)):
-            raise UsageError(f"{path}: {name} is a whole number, not {given[name]!r}")
-    return given
 
 
 def _show_front(found: Designs) -> None:

@@ -86,43 +86,26 @@ def run_batched(
     portion = max(1, int(ROOM / (samples * sample_bytes(sim.scene.model, sim.robot.point_count))))
     found: list[Recording] = []
     for first in range(0, len(variants), portion):
-        some = slice(first, first + portion)
-        options = {name: values[some] for name, values in (law_options or {}).items()}
-        found += _portion(sim, variants[some], duration, record_dt, options, threads)
+        some = variants[first : first + portion]
+        grounds, states = [one.ground for one in some], [_start(sim, one) for one in some]
+        given: dict[str, Any] = {
+            "qpos": np.array([qpos for qpos, _ in states]),
+            "qvel": np.array([qvel for _, qvel in states]),
+            "friction": np.array([[ground.static_friction, ground.dynamic_friction] for ground in grounds]),
+            "law_options": {name: values[first : first + portion] for name, values in (law_options or {}).items()},
+            "ground": grounds[0] if all(ground is grounds[0] for ground in grounds) else grounds,
+            "pushes": [list(one.pushes) for one in some] if any(one.pushes for one in some) else (),
+        }
+        with without_warnings():  # runs in which bodies would touch are none of worlds
+            worlds = Worlds(sim, len(some), **given, fall=0.0, threads=threads)
+        controller, gains = some[0].controller, None
+        if isinstance(controller, CompiledController):
+            step = sim.dt * own_rate(controller, sim.dt)
+            gains = np.array([one.controller.gains(sim.robot, one.ground, step) for one in some])
+        all_of_them = range(len(some))
+        runs = worlds.run(duration, controller=controller, gains=gains, record=all_of_them, record_dt=record_dt)
+        found += runs.values()
     return found
-
-
-def _portion(
-    sim: Simulation,
-    variants: Sequence[Variant],
-    duration: float,
-    record_dt: float | None,
-    law_options: Mapping[str, np.ndarray],
-    threads: int | None,
-) -> list[Recording]:
-    """The recordings of variants that run together as worlds."""
-    controller = variants[0].controller
-    grounds = [one.ground for one in variants]
-    states = [_start(sim, one) for one in variants]
-    with without_warnings():  # runs in which bodies would touch are none of worlds
-        worlds = Worlds(
-            sim,
-            len(variants),
-            qpos=np.array([qpos for qpos, _ in states]),
-            qvel=np.array([qvel for _, qvel in states]),
-            friction=np.array([[ground.static_friction, ground.dynamic_friction] for ground in grounds]),
-            law_options=law_options,
-            ground=grounds[0] if all(ground is grounds[0] for ground in grounds) else grounds,
-            pushes=[list(one.pushes) for one in variants] if any(one.pushes for one in variants) else (),
-            fall=0.0,
-            threads=threads,
-        )
-    gains = None
-    if isinstance(controller, CompiledController):
-        step = sim.dt * own_rate(controller, sim.dt)
-        gains = np.array([one.controller.gains(sim.robot, one.ground, step) for one in variants])
-    found = worlds.run(duration, controller=controller, gains=gains, record=range(len(variants)), record_dt=record_dt)
-    return list(found.values())
 
 
 def _start(sim: Simulation, one: Variant) -> tuple[np.ndarray, np.ndarray]:

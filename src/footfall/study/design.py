@@ -86,8 +86,8 @@ def crowding(costs: np.ndarray) -> np.ndarray:
     return found
 
 
-#: Share of the difference of two designs that a parent is moved by.
-STRIDE = 0.6
+#: Share of the difference of two designs that a parent is moved by (F of Storn and Price 1997).
+SHARE = 0.6
 #: Standard deviation of the noise, in ranges of the inputs, halved from round to round.
 NOISE = 0.08
 #: Chance that an input of the child is taken from the moved parent and not from the parent itself.
@@ -109,7 +109,7 @@ def children(points: np.ndarray, costs: np.ndarray, number: int, round_: int, rn
         one, other = rng.integers(len(front), size=2)
         parent = points[front[one if spread[one] >= spread[other] else other]]
         a, b = rng.choice(best, size=2, replace=False)
-        moved = parent + STRIDE * (points[a] - points[b]) + rng.normal(0.0, NOISE / 2.0**round_, inputs)
+        moved = parent + SHARE * (points[a] - points[b]) + rng.normal(0.0, NOISE / 2.0**round_, inputs)
         taken = np.less(rng.random(inputs), CROSSING) | (np.arange(inputs) == rng.integers(inputs))
         folded = np.mod(np.where(taken, moved, parent), 2.0)
         made[k] = np.minimum(folded, 2.0 - folded)

@@ -25,8 +25,23 @@ from footfall.standing import at_home, point_positions
 from footfall.study.largest_push import largest_pushes
 
 
-@dataclass(frozen=True)
-class FollowOutcome:
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a run ended."""
+
+    audit: str  # verdict
+    audit_summary: str  # with the rows that are not as they should be
+    fall: str  # when and why; empty where it did not fall
+
+
+def _ended(rec: Record) -> dict[str, str]:
+    fallen, audited = fall(rec), audit(rec)
+    end = "" if fallen is None else str(fallen)
+    return {"audit": audited.verdict, "audit_summary": audited.summary, "fall": end}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowOutcome(Ended):
     """What became of a motion: errors are those of the state against the motion at the same time."""
 
     joint_rms: float  # rad, over all joints and samples
@@ -36,30 +51,22 @@ class FollowOutcome:
     root_worst: float  # m
     tilt_worst: float  # rad
     help: Assistance  # of motors between world and root
-    audit: str  # verdict
-    audit_summary: str  # with the rows that are not as they should be
-    fall: str  # when and why; empty where it did not fall
 
 
 def follow_outcome(rec: Record) -> FollowOutcome:
     """Judge the recording of a run under ``Follow``."""
-    model = rec.robot.model
     joints = np.abs(rec.signals["joint_error"])
     root = np.linalg.norm(rec.signals["root_error"], axis=1)
-    own = np.flatnonzero(~rec.robot.root_motors)
-    worst = int(joints.max(axis=0).argmax())
-    fallen, audited = fall(rec), audit(rec)
+    worst = np.flatnonzero(~rec.robot.root_motors)[int(joints.max(axis=0).argmax())]
     return FollowOutcome(
         joint_rms=float(np.sqrt(np.mean(joints**2))),
         joint_worst=float(joints.max()),
-        worst_joint=rec.robot.joint_names[int(model.actuator_trnid[own[worst], 0])],
+        worst_joint=rec.robot.joint_names[int(rec.robot.model.actuator_trnid[worst, 0])],
         root_rms=float(np.sqrt(np.mean(root**2))),
         root_worst=float(root.max()),
         tilt_worst=float(rec.signals["tilt_error"].max()),
         help=assistance(rec),
-        audit=audited.verdict,
-        audit_summary=audited.summary,
-        fall="" if fallen is None else str(fallen),
+        **_ended(rec),
     )
 
 
@@ -71,17 +78,14 @@ STANDING, PUSH, FIRST = 1.0, 0.1, 0.05
 STANDING_AGAIN = 2.0
 
 
-@dataclass(frozen=True)
-class WalkOutcome:
+@dataclass(frozen=True, kw_only=True)
+class WalkOutcome(Ended):
     """What became of a walk."""
 
     speed: float  # m/s, over ground in the middle of the walk
     way: float  # m, the way that the robot faces at home
     drift: float  # m, to the left of that
     cost_of_transport: float
-    audit: str  # verdict
-    audit_summary: str  # with the rows that are not as they should be
-    fall: str  # when and why; empty where it did not fall
 
 
 def walk_outcome(rec: Record) -> WalkOutcome:
@@ -90,17 +94,10 @@ def walk_outcome(rec: Record) -> WalkOutcome:
     first, last = (int(np.searchsorted(phase, part * phase.max())) for part in (FROM, TO))
     time = float(rec.time[last] - rec.time[first])
     speed = float(np.hypot(*(com[last] - com[first])[:2])) / time if time > 0.0 else math.nan
-    fallen, audited = fall(rec), audit(rec)
     went, ahead = com[-1] - com[0], rec.robot.forward
-    return WalkOutcome(
-        speed=speed,
-        way=float(went @ ahead),
-        drift=float(ahead[0] * went[1] - ahead[1] * went[0]),
-        cost_of_transport=float(cost_of_transport(rec)),
-        audit=audited.verdict,
-        audit_summary=audited.summary,
-        fall="" if fallen is None else str(fallen),
-    )
+    way, drift = float(went @ ahead), float(ahead[0] * went[1] - ahead[1] * went[0])
+    cost = float(cost_of_transport(rec))
+    return WalkOutcome(speed=speed, way=way, drift=drift, cost_of_transport=cost, **_ended(rec))
 
 
 def walked(
@@ -153,9 +150,7 @@ def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutc
         walks = rec.failure.message if rec.failure is not None else walk.fall or "yes"
     except FootfallError as error:
         walks = str(error)
-    return RobotOutcome(
-        robot=robot.name, law=sim.law.name, stands=stands, push=push, walks=walks, asked=asked, walk=walk
-    )
+    return RobotOutcome(robot.name, sim.law.name, stands, push, walks, asked, walk)
 
 
 def _largest(sim: Simulation) -> float:
@@ -185,9 +180,9 @@ class GroundOutcome:
     ground: str
     law: str
     outcome: str  # "walks", that it is held up, or when and why it fell
-    asked: float  # m/s
-    speed: float  # m/s, that was reached
-    drift: float  # m, to the left
+    asked: float = math.nan  # m/s
+    speed: float = math.nan  # m/s, that was reached
+    drift: float = math.nan  # m, to the left
 
 
 def ground_outcomes(robot: Robot, law: Law | str, *, steps: int = 10) -> Iterator[GroundOutcome]:
@@ -196,24 +191,14 @@ def ground_outcomes(robot: Robot, law: Law | str, *, steps: int = 10) -> Iterato
         controller = walker(robot, steps=steps)
     except FootfallError as error:
         name = law if isinstance(law, str) else law.name
-        yield GroundOutcome(
-            robot=robot.name, ground="any", law=name, outcome=str(error), asked=math.nan, speed=math.nan, drift=math.nan
-        )
+        yield GroundOutcome(robot.name, "any", name, str(error))
         return
     for name, make in walk_grounds(robot, controller).items():
         rec, found = walked(robot, controller, law, make())
         asked = math.nan if controller.speed is None else float(controller.speed)
         upright = "stays upright, held up" if found.speed < HELD_UP * asked else "walks"
         end = rec.failure.message if rec.failure is not None else found.fall.partition(";")[0] or upright
-        yield GroundOutcome(
-            robot=robot.name,
-            ground=name,
-            law=rec.law.name,
-            outcome=end,
-            asked=asked,
-            speed=found.speed,
-            drift=found.drift,
-        )
+        yield GroundOutcome(robot.name, name, rec.law.name, end, asked, found.speed, found.drift)
 
 
 def walk_grounds(robot: Robot, walk: Walk | QuadrupedWalk) -> dict[str, Callable[[], Ground]]:

@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,14 @@ from footfall.show.style import BLUE, GREEN, GREY, VERMILION, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: What is drawn of each grid: its name, the field of a row, colour and marker.
+CURVES = (
+    ("resultant force", "force", BLUE, "o"),
+    ("centre of pressure", "centre", VERMILION, "s"),
+    ("tilt stiffness", "tilt", GREEN, "^"),
+)
 
 
 @dataclass(frozen=True)
@@ -99,51 +107,23 @@ class Enough:
 
     def plot(self) -> Figure:
         """Errors against the number of points, with the tolerance and the grid that is enough."""
-        return _convergence(self)
-
-
-def _convergence(enough: Enough) -> Figure:
-    rows = enough.table
-    count = [row.count for row in rows]
-    curves = {
-        "resultant force": (BLUE, "o", [row.force for row in rows]),
-        "centre of pressure": (VERMILION, "s", [row.centre for row in rows]),
-        "tilt stiffness": (GREEN, "^", [row.tilt for row in rows]),
-    }
-    with new_figure(3.4) as figure:
-        ax = figure.subplots()
-        for name, (color, marker, errors) in curves.items():
-            shown = [100 * max(error, 1e-6) for error in errors]
-            ax.plot(count, shown, color=color, marker=marker, markersize=3.5, label=name)
-        ax.axhline(100 * enough.tolerance, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
-        ax.axvline(enough.count, color=GREY, linewidth=0.8, linestyle=(0, (1, 1.2)))
-        ax.set(xscale="log", yscale="log", xlabel="testing points per foot", ylabel="error (%)")
-        ax.margins(x=0.03)
-        nx, ny = enough.grid
-        apart = f"{1e3 * enough.spacing:.3g} mm apart"
-        if enough.wavelength is not None:
-            apart += f", {enough.spacing / enough.wavelength:.2g} of the wavelength"
-        ax.annotate(
-            f"enough: {nx} x {ny} points\n{apart}",
-            (enough.count, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, -2),
-            textcoords="offset points",
-            va="top",
-            fontsize=8,
-        )
-        ax.annotate(
-            f"tolerance {100 * enough.tolerance:g} %",
-            (0.0, 100 * enough.tolerance),
-            xycoords=("axes fraction", "data"),
-            xytext=(3, 2),
-            textcoords="offset points",
-            fontsize=8,
-            color="#555555",
-        )
-        ax.legend(loc="lower left")
-        ax.set_title(enough.title, fontweight="bold")
-    return figure
+        rows, count = self.table, [row.count for row in self.table]
+        apart = f"{1e3 * self.spacing:.3g} mm apart"
+        if self.wavelength is not None:
+            apart += f", {self.spacing / self.wavelength:.2g} of the wavelength"
+        with new_figure(3.4) as figure:
+            ax = figure.subplots()
+            for name, what, color, marker in CURVES:
+                shown = [100 * max(getattr(row, what), 1e-6) for row in rows]
+                ax.plot(count, shown, color=color, marker=marker, markersize=3.5, label=name)
+            dashes: Any = {"color": GREY, "linewidth": 0.8}
+            ax.axhline(100 * self.tolerance, linestyle="--", label=f"tolerance {100 * self.tolerance:g} %", **dashes)
+            ax.axvline(self.count, linestyle=":", label=f"enough: {self.grid[0]} x {self.grid[1]}, {apart}", **dashes)
+            ax.set(xscale="log", yscale="log", xlabel="testing points per foot", ylabel="error (%)")
+            ax.margins(x=0.03)
+            ax.legend(loc="lower left")
+            ax.set_title(self.title, fontweight="bold")
+        return figure
 
 
 #: Height of the ground (m) at world x and y (m), arrays of one shape.

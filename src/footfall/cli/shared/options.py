@@ -12,7 +12,7 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, field, fields, make_dataclass
 from functools import cache
 from importlib import import_module
@@ -80,22 +80,26 @@ def _of_ground(kind: Kind[Any]) -> type | None:
         elif hint in TYPEABLE:
             angle = about.unit == "rad"
             typed[name] = Angle if angle else hint, f"{text}; or degrees, as in 10deg" if angle else text
-    given = inspect.signature(kind.make).parameters
-    if not set(given) <= set(typed):
+    arguments = inspect.signature(kind.make).parameters.values()
+    if not {one.name for one in arguments} <= set(typed):
         return None
-    fields = []
-    for name, one in given.items():
-        hint, text = typed[name]
-        known = {} if one.default is one.empty else {"default": one.default}
-        fields.append((name, described(hint, known.get("default", ...), about=text), field(**known)))
+    entries = [(one.name, typed[one.name][0], one.default, {"about": typed[one.name][1]}) for one in arguments]
 
     def make(self: Any) -> Ground:
         from footfall.ground import Ground
 
-        values = {name: getattr(self, name) for name in given}
-        return getattr(Ground, kind.name)(**values)
+        return getattr(Ground, kind.name)(**vars(self))
 
-    return make_dataclass(kind.name.title(), fields, namespace={"make": make}, frozen=True, kw_only=True)
+    return _class(kind.name.title(), entries, make=make)
+
+
+def _class(name: str, entries: Iterable[tuple[str, Any, Any, dict[str, Any]]], **more: Any) -> type:
+    """A dataclass of options, each with its name, type, default and how it is described; ``more`` is what it has."""
+    added = []
+    for option, hint, default, how in entries:
+        known = {} if default in (MISSING, inspect.Parameter.empty) else {"default": default}
+        added.append((option, described(hint, known.get("default", ...), **how), field(**known)))
+    return make_dataclass(name, added, namespace=more, frozen=True, kw_only=True)
 
 
 Command = TypeVar("Command")
@@ -206,16 +210,8 @@ def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
 def _of_law(law: type[Law]) -> type:
     """The options of a law; their docstrings are their help, and ``make`` returns the law."""
     hints, notes = get_type_hints(law), described_fields(law)
-    added = []
-    for one in fields(law):
-        default = {} if one.default is MISSING else {"default": one.default}
-        hint = described(hints[one.name], one.default, about=notes.get(one.name, ""))
-        added.append((one.name, hint, field(**default)))
-
-    def make(self: Any) -> Law:
-        return law(**{name: getattr(self, name) for name, *_ in added})
-
-    return make_dataclass("Law", added, namespace={"make": make}, frozen=True, kw_only=True)
+    entries = [(one.name, hints[one.name], one.default, {"about": notes.get(one.name, "")}) for one in fields(law)]
+    return _class("Law", entries, make=lambda self: law(**vars(self)))
 
 
 def _typeable(controller: type, taken: set[str]) -> type:
@@ -224,13 +220,13 @@ def _typeable(controller: type, taken: set[str]) -> type:
     Names that are not ``taken`` by the command can be typed alone.
     """
     hints, notes = get_type_hints(controller), described_fields(controller)
-    added = []
+    entries = []
     for one in fields(controller):
         if hints[one.name] in (int, float, str, bool, float | None, str | None):
             short = () if one.name in taken else (f"--{one.name.replace('_', '-')}",)
-            hint = described(hints[one.name], one.default, about=notes.get(one.name, ""), aliases=short)
-            added.append((one.name, hint, field(default=one.default)))
-    return make_dataclass("Controller", added, frozen=True)
+            how = {"about": notes.get(one.name, ""), "aliases": short}
+            entries.append((one.name, hints[one.name], one.default, how))
+    return _class("Controller", entries)
 
 
 def _parameters(of: Callable[[], Any]) -> type:

@@ -516,7 +516,7 @@ def world_robot(name: str = "spatial-biped") -> Robot:
 def world_speeds(
     robot: Robot, counts: Sequence[int], laws: Sequence[str] = LAWS, *, device: str = "cpu", rounds: int = 5, say: Say
 ) -> Iterator[Row]:
-    """Steps per second of all worlds together, by law and number of worlds, on a GPU in both precisions.
+    """Steps per second of all worlds, by law and number of worlds, on a GPU in both precisions.
 
     On a CPU also those of MuJoCo's own batch, standing. What is not offered is said.
     """

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -167,8 +167,7 @@ def _add_joint(body: mujoco.MjsBody, rng: np.random.Generator) -> None:
             setattr(joint, name, rng.uniform(0.0, largest))
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
+class Start(NamedTuple):
     """A state to start from."""
 
     qpos: np.ndarray  # (nq,)
@@ -188,7 +187,8 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator, *, fall
     if free:
         turn[:3] = *rng.uniform(-0.3, 0.3, 2), 0.0
         if fallen:
-            turn[3:6] = rng.uniform(0.4 * math.pi, math.pi) * _direction(rng)
+            tilt, about = rng.uniform(0.4 * math.pi, math.pi), rng.uniform(0.0, 2.0 * math.pi)
+            turn[3:6] = tilt * math.cos(about), tilt * math.sin(about), 0.0
     mujoco.mj_integratePos(model, data.qpos, turn, 1.0)
     for j in range(model.njnt):
         if model.jnt_limited[j] and model.jnt_type[j] in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
@@ -206,12 +206,6 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator, *, fall
     # Between a riser and a tread there may be no place of that height.
     clear = bool(kind == CLEAR and _gaps(robot, ground, data, everything=True)[0].min() > 0.0)
     return Start(data.qpos.copy(), size * rng.normal(size=model.nv), clear)
-
-
-def _direction(rng: np.random.Generator) -> np.ndarray:
-    """(3,) a horizontal unit vector, about which a robot falls."""
-    angle = rng.uniform(0.0, 2.0 * math.pi)
-    return np.array([math.cos(angle), math.sin(angle), 0.0])
 
 
 def _gaps(robot: Robot, ground: Ground, data: mujoco.MjData, *, everything: bool) -> tuple[np.ndarray, Any]:
@@ -276,11 +270,6 @@ def begun(sim: Simulation, start: Start | None, steps: int) -> Run:
     """A run from a state, or from home, that can take this many steps."""
     task = Task() if start is None else Task(qpos=start.qpos, qvel=start.qvel)
     return Run(sim, steps * sim.dt, task)
-
-
-def standing_step(robot: Robot, law: Law) -> float:
-    """Processor time of a step of a robot at home on a plane, s; it is about to fall where it has no servos."""
-    return float(np.median(step_times(Simulation(robot, law=law, dt=DT), STEPS)))
 
 
 def _gain(rec: Record, start: Start) -> float:
@@ -353,7 +342,9 @@ def random_states(
     """``count`` runs of every robot on every ground under every law; all laws start from the same states."""
     check_seed(seed)
     for r, robot in enumerate(robots):
-        standing = {name: standing_step(robot, law) for name, law in laws.items()} if timed else {}
+        # A step of the robot at home on a plane, s; it is about to fall where it has no servos.
+        homes = {name: Simulation(robot, law=law, dt=DT) for name, law in laws.items()} if timed else {}
+        standing = {name: float(np.median(step_times(home, STEPS))) for name, home in homes.items()}
         for g, (kind, ground) in enumerate(grounds.items()):
             (static, dynamic), starts = _drawn(robot, ground, count, (seed, r, g))
             place = replace(ground, static_friction=static, dynamic_friction=dynamic)

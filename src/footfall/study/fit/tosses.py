@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import StudyError
 from footfall.files.tables import known_unit, read_columns, time_column
 from footfall.given_numbers import check_seed
@@ -69,10 +70,6 @@ def read_tosses(
     scale = known_unit(unit)
     if scale is None or scale[1] != "m":
         raise StudyError(f"places are in a unit of length, such as m or mm, not in '{unit}'")
-    if order not in ("wxyz", "xyzw"):
-        raise StudyError(f"quaternions are in the order 'wxyz' or 'xyzw', not '{order}'")
-    if up not in UP:
-        raise StudyError(f"the axis that is up is one of {', '.join(UP)}, not '{up}'")
     found = [_upright(one, up) for source in sources for one in _of_file(source, order, scale[0], rate)]
     if not found:
         raise StudyError("no toss was given")
@@ -266,6 +263,7 @@ def _first_touch(toss: Toss) -> int:
     return 0 if flight is None else len(flight.time)
 
 
+@public
 def load_tosses(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
@@ -277,7 +275,7 @@ def load_tosses(
     start: Literal["flight", "frame"] = "flight",
     quaternion: Order = "wxyz",
     unit: str = "m",
-    up: str = "z",
+    up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z",
 ) -> list[Toss]:
     """Tosses of one body: a file .npz, a table (.csv, .tsv, .txt) of one or more tosses, or several tables.
 
@@ -294,8 +292,6 @@ def load_tosses(
     the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
     the head of this module; ``"frame"`` takes the file's own, and 9.81 m/s2.
     """
-    if start not in ("flight", "frame"):
-        raise StudyError(f"a toss starts from its 'flight' or from its first 'frame', not from '{start}'")
     sides = None if size is None else tuple(float(one) for one in size)
     if sides is not None and (len(sides) != 3 or min(sides) <= 0.0):
         raise StudyError(f"a box has three sides in m, not {size}")

@@ -43,7 +43,7 @@ class ForceTrial:
     """Ground forces measured during a motion that a simulation can repeat.
 
     Attributes:
-        measured: vectors ``FOOT.force`` or ``total.force`` in N with z up, as ``footfall.load_forces`` gives them; its
+        measured: vectors ``FOOT.force`` or ``total.force`` in N with z up, as ``footfall.load_forces`` returns; its
             time counts from the start of the run, s. Gaps (NaN) are not compared.
         qpos, qvel: (nq,) and (nv,) start; left out, home on the ground and at rest.
         drop: m, how much higher than ``qpos`` the root starts.
