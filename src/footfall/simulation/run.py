@@ -129,6 +129,7 @@ class Run:
         """Give the loop its plan, its pushes, its controls and room to record ``steps`` steps."""
         sim, shared, space = self.simulation, self._shared, self.workspace
         signals = shared.law_signals + sum(signal.values.size for signal in self.controls.signals.values())
+        own_pushes = make_pushes(self.model, self.pushes, sim.dt, self.total)
         plan = shared.plan._replace(
             energy=energy_at_hand(sim.robot, self.pushes),
             total=self.total,
@@ -136,7 +137,6 @@ class Run:
             control_every=control_every,
             record_every=self.record_every,
         )
-        own_pushes = make_pushes(self.model, self.pushes, sim.dt, self.total)
         space.for_run(plan, own_pushes, self.controls.control, signals)
         self._see_room()
         if self.data.qvel.any():

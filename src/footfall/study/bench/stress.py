@@ -26,7 +26,7 @@ from footfall.errors import SimulationError, without_warnings
 from footfall.given_numbers import check_seed
 from footfall.ground import Ground
 from footfall.measure import audit
-from footfall.measure.common import contact_bodies
+from footfall.measure.audit_errors import outside_the_cone, pull, turning
 from footfall.record import Record
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
@@ -290,33 +290,21 @@ def _gain(rec: Record, start: Start) -> float:
 
 
 def judge_forces(rec: Record) -> tuple[bool, bool]:
-    """Whether any recorded force is outside its cone, or pulls. For a law with one cone per foot the resultant counts.
+    """Whether any recorded force is outside its cone, or pulls, by more than rounding; as the audit measures it.
 
     MuJoCo's own contacts have different normals on uneven ground, and are not judged.
     """
-    law, ground, force, normal = rec.law, rec.ground, rec.force, rec.normal
-    if law.native or not force.any():
+    law, ground = rec.law, rec.ground
+    if law.native or not rec.force.any():
         return False, False
-    load = np.einsum("tpi,tpi->tp", force, normal)
-    friction = force - load[:, :, None] * normal
-    slides = rec.mode == 2
-    if law.cone_of_foot or law.event_driven:  # both frictions in one step: a transition, or a mean over events
-        slides = np.zeros_like(slides)
-    limit = np.where(slides, ground.dynamic_friction, ground.static_friction) * np.maximum(load, 0.0)
-    size = np.linalg.norm(force, axis=2)
-    slack = ROUNDING * size.max(axis=1, keepdims=True) + 1e-9
-    if law.event_driven:  # a mean over the period, in which the point has moved and the normal turned
-        turned = np.linalg.norm(np.diff(normal, axis=0), axis=2)
-        turned = np.concatenate([turned, np.ones_like(size[-1:])])  # what comes after the last is not known
-        slack = slack + (1.0 + ground.static_friction) * turned * size
-        slack = slack + rec.robot.mass * STOPPED / rec.dt
-        slack = slack + (0.0 if ground.flat else ROUNDING_IN_CURVES) * size.max(axis=1, keepdims=True)
-    pulls = bool((load < -slack).any())
-    if law.cone_of_foot:
-        bodies = contact_bodies(rec)
-        friction = np.stack([friction[:, points].sum(axis=1) for points in bodies], axis=1)
-        limit = np.stack([limit[:, points].sum(axis=1) for points in bodies], axis=1)
-    return bool((np.linalg.norm(friction, axis=2) > limit + slack).any()), pulls
+    largest, unknown = np.linalg.norm(rec.force, axis=2).max(axis=1), turning(rec)
+    slack = ROUNDING * largest + 1e-9
+    if law.event_driven:  # both frictions in one step: a mean over the period, in which normals turn on curved ground
+        rec = replace(rec, ground=replace(ground, dynamic_friction=ground.static_friction))
+        slack += rec.robot.mass * STOPPED / rec.dt + (0.0 if ground.flat else ROUNDING_IN_CURVES) * largest
+        unknown[-1] |= not ground.flat  # what comes after the last is not known
+    cone, pulls = (bool((error > slack)[~unknown].any()) for error in (outside_the_cone(rec), pull(rec)))
+    return cone, pulls
 
 
 @lru_cache(maxsize=256)  # every law starts from the same, also where laws are run one after the other

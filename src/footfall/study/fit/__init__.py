@@ -31,7 +31,7 @@ from footfall.robot import Robot
 from footfall.show.style import load_matplotlib, new_figure
 from footfall.simulation import Simulation
 from footfall.study.fit import search as searching
-from footfall.study.fit.search import Curvature, Estimate, Evaluations, Probes, Range, Seen
+from footfall.study.fit.search import Estimate, Evaluations, Probes, Range
 from footfall.study.fit.tosses import Toss, box, cube, follow, load_tosses, split
 from footfall.study.fit.trials import (
     ForceTrial,
@@ -128,7 +128,10 @@ def fit(
     kind = kind_of(data, robot is not None, known.event_driven, simulate is not None)
     others = kind_of(judge, robot is not None).trials if judge else ()
     simulations = _simulations(law, kind, parameters, robot, ground, dt)
-    yardstick = _yardstick(kind, simulations, simulate, weights)
+    if simulate is None:
+        simulate, weights = kind.simulate, weights or kind.weights
+        if simulate is follow_forces:  # in body weights of the first guess: masses may be fitted
+            simulate = partial(follow_forces, weight=simulations.at(simulations.first)[0].robot.weight)
     expected = _expected(len(kind.trials), evaluations, list(simulations.ranges)) + 2 * len(others)
 
     def tell(runs: int) -> None:
@@ -136,23 +139,10 @@ def fit(
             progress(min(runs, expected), expected)
 
     with ThreadPoolExecutor(workers or cores()) as pool, without_warnings():  # a run that diverges has its error
-        errors = Objective(simulations, kind.trials, yardstick, pool, tell)
+        errors = Objective(simulations, kind.trials, simulate, weights, pool, tell)
         found = _fitted(errors, simulations, others, _searched(errors, simulations, evaluations, seed), seed)
         tell(expected)
     return found
-
-
-def _yardstick(
-    kind: Kind, simulations: Simulations, simulate: Simulate | None, weights: Mapping[str, float] | None
-) -> Yardstick:
-    """How trials are judged; body weights are those of the robot at the first guess."""
-    if simulate is not None:
-        return Yardstick(simulate, weights)
-    following = kind.simulate
-    if following is follow_forces:
-        weight = simulations.at(simulations.first)[0].robot.weight
-        following = partial(follow_forces, weight=weight)
-    return Yardstick(following, weights or kind.weights)
 
 
 class Searched(NamedTuple):
@@ -174,17 +164,15 @@ def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], f
     """The result: the best parameters refined, their intervals, and how they do on other trials."""
     tried, plain, trials = found.tried, found.plain, found.tried.errors.shape[1]
     draws = searching.bootstrapped(tried, DRAWS, seed)
-    least, probes = _polished(errors, tried, found.best, kept=found.kept_defaults)
-    chosen, of_robot = simulations.at(least.point)
+    (point, least), probes = _refined(errors, tried, found.best, kept=found.kept_defaults)
+    chosen, of_robot = simulations.at(point)
     judged = [errors.judged(sim, judge) for sim in (chosen, simulations.at(tried.points[plain])[0])]
     fitted = ~found.of_law | (not found.kept_defaults)
     return Fit(
         law=chosen.law,
         ground=chosen.ground,
         robot=of_robot,
-        parameters=searching.estimates(
-            simulations.ranges, least.point, Seen(draws, least.spread, probes, trials), fitted
-        ),
+        parameters=searching.estimates(simulations.ranges, point, draws, probes, trials, fitted),
         correlation=searching.correlations(draws),
         kept_defaults=found.kept_defaults,
         loss=found.loss,
@@ -196,7 +184,7 @@ def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], f
         runs=errors.runs,
         ranges=simulations.ranges,
         tried=tried,
-        errors=least.errors,
+        errors=least,
         default_errors=tried.errors[plain],
     )
 
@@ -241,19 +229,21 @@ def _searched(errors: Objective, simulations: Simulations, evaluations: int, see
     return Searched(tried, plain, best, float(free.missed.mean()), float(kept.missed.mean()), of_law)
 
 
-def _polished(errors: Objective, tried: Evaluations, best: int, *, kept: bool) -> tuple[Curvature, Probes]:
-    """The best of what was tried, refined to the minimum unless it is ``kept``, and the loss around it."""
-    found = Curvature(tried.points[best], tried.errors[best], np.full(tried.points.shape[1], np.nan))
+def _refined(
+    errors: Objective, tried: Evaluations, best: int, *, kept: bool
+) -> tuple[tuple[np.ndarray, np.ndarray], Probes]:
+    """The best of what was tried and its errors, refined unless it is ``kept``, and the loss around it."""
+    found = tried.points[best], tried.errors[best]
     if kept:
-        return found, searching.probed(errors, found.point, found.errors, tried.scale)
-    found = searching.polished(errors, found.point, found.errors, tried.scale)
-    probes = searching.probed(errors, found.point, found.errors, tried.scale)
-    trials = np.arange(found.errors.size)
+        return found, searching.probed(errors, *found, tried.scale)
+    found = searching.refined(errors, *found, tried.scale)
+    probes = searching.probed(errors, *found, tried.scale)
     for _ in range(ESCAPES):  # a search may end on a plateau, beside which it is lower
         if probes.better is None:
             break
-        found = searching.polished(errors, probes.better, errors(probes.better, trials), tried.scale)
-        probes = searching.probed(errors, found.point, found.errors, tried.scale)
+        there = errors(probes.better, np.arange(found[1].size))
+        found = searching.refined(errors, probes.better, there, tried.scale)
+        probes = searching.probed(errors, *found, tried.scale)
     return found, probes
 
 
@@ -261,9 +251,7 @@ def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
     """About how many simulations a fit takes; each half of the trials costs half."""
     of_law = any(name.startswith("law.") for name in names)
     share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
-    return round(
-        trials * (share * evaluations + searching.PROBES * len(names) + searching.curvature_evaluations(len(names)))
-    )
+    return round(trials * (share * evaluations + (searching.PROBES + searching.REFINING) * len(names)))
 
 
 #: Error of a trial whose simulation fails, in units of the loss.
@@ -304,36 +292,23 @@ class Simulations:
         return self._robot if isinstance(self._robot, Robot) else self._robot(**parameters)
 
 
-class Yardstick(NamedTuple):
-    """How a trial is judged."""
-
-    simulate: Simulate  # returns errors by name
-    weights: Mapping[str, float] | None  # with which they are added to the loss; each with one if left out
-
-    def loss(self, found: Mapping[str, float]) -> float:
-        """The loss of a trial from its errors; none of a simulation that failed."""
-        if not isinstance(found, Mapping):
-            raise StudyError(f"simulate returned {found!r}, but it must be a mapping of errors by name")
-        weights = dict.fromkeys(found, 1.0) if self.weights is None else self.weights
-        missing = [name for name in weights if name not in found]
-        if found and missing:
-            raise StudyError(f"weights names an error '{missing[0]}', and simulate returns {', '.join(found)}")
-        total = sum(weight * found[name] for name, weight in weights.items()) if found else np.nan
-        return float(total) if np.isfinite(total) else FAILED
-
-
 class Objective:
-    """Errors of trials as a function of parameters, cached; ``runs`` counts the simulations."""
+    """Errors of trials as a function of parameters, cached; ``runs`` counts the simulations.
+
+    ``simulate`` returns errors by name, and ``weights`` are those with which they are added to the loss, each with one
+    if left out.
+    """
 
     def __init__(
         self,
         simulations: Simulations,
         trials: Sequence[Any],
-        yardstick: Yardstick,
+        simulate: Simulate,
+        weights: Mapping[str, float] | None,
         pool: Executor,
         progress: Callable[[int], None],
     ) -> None:
-        self._simulations, self._trials, self._yardstick = simulations, trials, yardstick
+        self._simulations, self._trials, self._simulate, self._weights = simulations, trials, simulate, weights
         self.trials = len(trials)
         self._pool, self._progress = pool, progress
         self.runs = 0
@@ -353,11 +328,22 @@ class Objective:
                 raise
             return np.full(len(which), FAILED)
         for i, found in zip(new, self._measured(sim, [self._trials[i] for i in new]), strict=True):
-            self._known[place, i] = self._yardstick.loss(found)
+            self._known[place, i] = self._loss(found)
         if not self.runs and len(self._refused) == len(which):  # not the parameters: the trials are no such trials
             raise self._refused[0]
         self._count(len(new))
         return np.array([self._known[place, i] for i in which])
+
+    def _loss(self, found: Mapping[str, float]) -> float:
+        """The loss of a trial from its errors; none of a simulation that failed."""
+        if not isinstance(found, Mapping):
+            raise StudyError(f"simulate returned {found!r}, but it must be a mapping of errors by name")
+        weights = dict.fromkeys(found, 1.0) if self._weights is None else self._weights
+        missing = [name for name in weights if name not in found]
+        if found and missing:
+            raise StudyError(f"weights names an error '{missing[0]}', and simulate returns {', '.join(found)}")
+        total = sum(weight * found[name] for name, weight in weights.items()) if found else np.nan
+        return float(total) if np.isfinite(total) else FAILED
 
     def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, float]:
         """The mean of each metric over other trials; failed ones are left out and counted."""
@@ -374,7 +360,7 @@ class Objective:
 
     def _metrics(self, sim: Simulation, trial: Any) -> Mapping[str, float]:
         try:
-            return self._yardstick.simulate(sim, trial)
+            return self._simulate(sim, trial)
         except FootfallError as error:
             self._refused.append(error)
             return {}

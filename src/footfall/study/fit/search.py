@@ -5,15 +5,10 @@ trial, so that the bootstrap needs no further simulation. Whether fitting helps 
 never see the trials on which they are judged: tosses are chaotic, and among hundreds of parameters some follow thirty
 tosses well by chance.
 
-Around the best parameters a quadratic is put through as many evaluations of the loss as it has coefficients. Its
-minimum is tried, and the covariance of the estimate is the sandwich of M-estimators (Huber 1967): with the Hessian H of
-the mean loss and the gradients g of single trials at the estimate, inv(H) cov(g) inv(H) / trials.
-
-An interval covers the draws of the bootstrap over the trials, widened by the ratio of Student's to Gauss's quantile for
-so few trials; the uncertainty from the curvature of the loss; and values at which, with the others unchanged, the
-trials are not significantly worse. The bootstrap, which picks among the parameters tried, is coarse where the loss is
-smooth; the curvature means little where trials are chaotic; and a parameter without effect is found by trying other
-values of it.
+The best is refined by a last search downhill, if that gains more than chance does. An interval covers the draws of the
+bootstrap over the trials, widened by the ratio of Student's to Gauss's quantile for so few trials, and values at which,
+with the others unchanged, the trials are not significantly worse. The bootstrap, which picks among the parameters
+tried, is coarse where the loss is smooth; a parameter without effect is found by trying other values of it.
 """
 
 from __future__ import annotations
@@ -21,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -93,6 +87,8 @@ OUTLIER = 3.0
 GLOBAL, SUBSET = 0.5, 1.0 / 3.0
 #: Places of the box that are evaluated on all trials, and those of them from which the search goes downhill.
 FINALISTS, DESCENTS = 0.2, 2
+#: Evaluations of all trials for each parameter in the last search, in which a simplex shrinks to a tenth or so.
+REFINING = 15
 #: Share of the best parameters tried whose mean is tried last.
 MIDDLE = 0.06
 
@@ -133,8 +129,6 @@ def search(
 
     With ``starts`` (S, d) the search goes downhill from the best of them, and not over the whole box.
     """
-    from scipy.optimize import minimize
-
     free = np.ones(first.size, dtype=bool) if free is None else free
     everyone = np.arange(trials)
     points, found = [first.copy()], [errors(first, everyone)]
@@ -165,22 +159,32 @@ def search(
     lowest = np.argsort([robust(one, scale) for one in found])[:DESCENTS]
     left = max(8, round(evaluations if starts is not None else (1.0 - GLOBAL) * evaluations)) // (len(lowest) + 1)
 
-    def descend(start: np.ndarray, width: float) -> None:
-        simplex = np.vstack([start, *(_aside(start, k, width) for k in range(start.size))])
-        options = {"maxfev": left, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-6 * scale}
-        minimize(loss, start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options)
-
     for i in lowest:
-        descend(points[i][free], 0.1)
-    descend(points[int(np.argmin([robust(one, scale) for one in found]))][free], 0.02)  # from the best of both
+        _descend(loss, points[i][free], 0.1, left, scale)
+    best = int(np.argmin([robust(one, scale) for one in found]))  # of both
+    _descend(loss, points[best][free], 0.02, left, scale)
     return Evaluations(np.array(points), np.array(found), scale)
 
 
-def _aside(start: np.ndarray, axis: int, width: float) -> np.ndarray:
-    """A corner of the first simplex: some of the range towards the farther bound."""
-    corner = start.copy()
-    corner[axis] += width if start[axis] < 0.5 else -width
-    return corner
+def _descend(
+    loss: Callable[[np.ndarray], float], start: np.ndarray, width: float, evaluations: int, scale: float
+) -> np.ndarray:
+    """Go downhill from a place (d,), with a first simplex that is so wide towards the farther bounds."""
+    from scipy.optimize import minimize
+
+    aside = np.where(start < 0.5, width, -width) * np.eye(start.size)
+    simplex = np.vstack([start, start + aside])
+    options = {"maxfev": evaluations, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-6 * scale}
+    return minimize(loss, start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options).x
+
+
+def refined(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """The best (d,) and its errors (trials,) after a last search downhill, if it is better by more than chance."""
+    trials = np.arange(at_best.size)
+    point = _descend(lambda x: float(robust(errors(x, trials), scale)), best, 0.1, REFINING * best.size, scale)
+    there = errors(point, trials)
+    gained = better(robust(there[:, None], scale), robust(at_best[:, None], scale))
+    return (point, there) if gained else (best, at_best)
 
 
 def settled(tried: Evaluations, errors: Errors) -> tuple[Evaluations, int]:
@@ -252,124 +256,6 @@ def bootstrapped(tried: Evaluations, number: int, seed: int) -> np.ndarray:
     return np.array([tried.points[tried.best(one)] for one in drawn])
 
 
-#: Share by which the loss should rise at the evaluated points, and their largest and least distance from the best, as
-#: shares of the range.
-RISE, WIDEST, NARROWEST = 0.08, 0.2, 1e-4
-#: A parameter that changes the loss by less than this share is not moved.
-FLAT = 1e-4
-#: How often this is repeated about the new minimum if that is farther away than this share of the standard error, and
-#: the distance of the new evaluations in standard errors.
-AGAIN, FAR, LOOK = 3, 0.2, 2.0
-#: Share of the gain predicted by the quadratic that its minimum must reach: for chaotic trials there is no such
-#: quadratic.
-KEPT = 0.5
-
-
-class Curvature(NamedTuple):
-    """Parameters (d,), the errors of each trial there, and the standard errors (d,), NaN where they are not known."""
-
-    point: np.ndarray
-    errors: np.ndarray
-    spread: np.ndarray
-
-
-def curvature_evaluations(parameters: int) -> int:
-    """About how many evaluations of all trials it takes."""
-    return 4 * parameters + 2 * parameters + parameters * (parameters - 1) // 2
-
-
-def polished(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> Curvature:
-    """The minimum of a quadratic around the best, or the best itself."""
-    found, size = Curvature(best, at_best, np.full(best.size, np.nan)), np.full(best.size, WIDEST)
-    for _ in range(1 + AGAIN):
-        before = found.point
-        found, size = _step(errors, found.point, found.errors, scale, size)
-        if not (np.abs(found.point - before) > FAR * found.spread).any():
-            break
-        size = np.clip(LOOK * np.nan_to_num(found.spread, nan=WIDEST), NARROWEST, size)
-    return found
-
-
-def _step(
-    errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, widest: np.ndarray
-) -> tuple[Curvature, np.ndarray]:
-    """The result at the minimum of one quadratic, or at the best if that is no better, and the distance of the
-    evaluations.
-    """
-    trials = np.arange(at_best.size)
-    unknown = Curvature(best, at_best, np.full(best.size, np.nan))
-    if trials.size < 3:
-        return unknown, widest
-
-    def losses(x: np.ndarray) -> np.ndarray:
-        return robust(errors(x, trials)[:, None], scale)
-
-    base = robust(at_best[:, None], scale)
-    inward = np.where(best < 0.5, 1.0, -1.0)
-    size, names = _distances(losses, best, inward, base.mean(), widest)
-    if not names.size:
-        return unknown, size
-
-    def full(u: np.ndarray) -> np.ndarray:
-        x = best.copy()
-        x[names] += inward[names] * size[names] * u
-        return np.clip(x, 0.0, 1.0)
-
-    # Twice inward where a step outward would leave the range.
-    outward = [-1.0 if 0.0 <= best[i] - inward[i] * size[i] <= 1.0 else 2.0 for i in names]
-    gradient, hessian = _quadratic(lambda u: losses(full(u)), base, outward)
-    if np.linalg.eigvalsh(hessian)[0] <= 1e-9 * np.trace(hessian):
-        return unknown, size
-    inverse = np.linalg.inv(hessian)
-    step = -inverse @ gradient.mean(axis=1)
-    step /= max(1.0, np.abs(step).max())
-    covariance = inverse @ np.atleast_2d(np.cov(gradient)) @ inverse / trials.size
-    spread = np.full(best.size, np.nan)
-    spread[names] = size[names] * np.sqrt(np.diag(covariance))
-    point = full(step)
-    there = errors(point, trials)
-    promised = -(gradient.mean(axis=1) @ step + 0.5 * step @ hessian @ step)
-    if base.mean() - robust(there, scale) > KEPT * promised:
-        return Curvature(point, there, spread), size
-    return unknown._replace(spread=spread), size
-
-
-def _distances(
-    losses: Callable[[np.ndarray], np.ndarray], best: np.ndarray, inward: np.ndarray, base: float, widest: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """How far from the best the loss is to be evaluated along each parameter, and which parameters change it."""
-    size, rise = widest.copy(), np.zeros(best.size)
-    for i in range(best.size):
-        while size[i] > NARROWEST:
-            rise[i] = losses(best + inward * size * (np.arange(best.size) == i)).mean() - base
-            if rise[i] <= RISE * base:
-                break
-            size[i] *= max(0.1, 0.9 * np.sqrt(RISE * base / rise[i]))
-    return size, np.flatnonzero(np.abs(rise) > FLAT * base)
-
-
-def _quadratic(
-    losses: Callable[[np.ndarray], np.ndarray], base: np.ndarray, outward: list[float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gradients (d, trials) of the trials and Hessian (d, d) of their mean, of a quadratic through the losses.
-
-    ``losses`` are those of the trials at a place in units of the distances; ``base`` those at the origin; ``outward``
-    is the second place along each axis, the first is at one.
-    """
-    d = len(outward)
-    unit, pairs = np.eye(d), list(combinations(range(d), 2))
-    at = np.array([np.zeros(d), *unit, *(a * u for a, u in zip(outward, unit, strict=True))])
-    at = np.array([*at, *(unit[i] + unit[j] for i, j in pairs)])
-    products = [(i, i) for i in range(d)] + pairs
-    terms = np.column_stack([np.ones(len(at)), at, *(at[:, i] * at[:, j] for i, j in products)])
-    coefficients = np.linalg.solve(terms, np.array([base, *(losses(u) for u in at[1:])]))
-    hessian = np.zeros((d, d))
-    for pair, value in zip(products, coefficients[1 + d :].mean(axis=1), strict=True):
-        hessian[pair] += value
-        hessian[pair[::-1]] += value
-    return coefficients[1 : 1 + d], hessian
-
-
 #: Share of its range that the interval of an identifiable parameter covers at most.
 UNKNOWN = 0.5
 #: Distance from a bound, as a share of the range, below which the estimate is at the bound.
@@ -404,8 +290,7 @@ def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) 
     """Try each parameter at its bounds, then half way to them and so on, until the trials cannot distinguish it from
     the best.
 
-    ``at_best`` (trials,) are the errors of the best. Where the loss is smooth, half of the way to where trials become
-    worse is the interval by its curvature; that lies between half of what is found here and all of it.
+    ``at_best`` (trials,) are the errors of the best.
     """
     trials = np.arange(at_best.size)
     base = robust(at_best[:, None], scale)
@@ -453,24 +338,14 @@ def quantile(trials: int) -> float:
     return float(stdtrit(trials - 1, 0.5 + CONFIDENCE / 2.0))
 
 
-class Seen(NamedTuple):
-    """The ingredients of intervals, as shares of the ranges."""
-
-    draws: np.ndarray  # (B, d) of the bootstrap
-    spread: np.ndarray  # (d,) standard errors by curvature, NaN where they are not known
-    probes: Probes
-    trials: int
-
-
-def estimates(ranges: Mapping[str, Range], best: np.ndarray, seen: Seen, fitted: np.ndarray) -> tuple[Estimate, ...]:
-    """The estimate of each parameter."""
-    draws, spread, probes, trials = seen
+def estimates(
+    ranges: Mapping[str, Range], best: np.ndarray, draws: np.ndarray, probes: Probes, trials: int, fitted: np.ndarray
+) -> tuple[Estimate, ...]:
+    """The estimate of each parameter, from ``draws`` (B, d) of the bootstrap and from probes."""
     low, high = np.quantile(draws, [0.5 - CONFIDENCE / 2.0, 0.5 + CONFIDENCE / 2.0], axis=0)
     wider = quantile(trials) / 1.96 * np.sqrt(trials / (trials - 1.0))
-    curved = quantile(trials) * np.nan_to_num(spread)
-    below, above = np.maximum(wider * (best - low), curved), np.maximum(wider * (high - best), curved)
-    low = np.clip(np.minimum(best - below, probes.low), 0.0, 1.0)
-    high = np.clip(np.maximum(best + above, probes.high), 0.0, 1.0)
+    low = np.clip(np.minimum(best - np.maximum(wider * (best - low), 0.0), probes.low), 0.0, 1.0)
+    high = np.clip(np.maximum(best + np.maximum(wider * (high - best), 0.0), probes.high), 0.0, 1.0)
     found = []
     for i, (name, own) in enumerate(ranges.items()):
         note = ""
