@@ -36,7 +36,7 @@ from footfall.files.atomic_write import PART, atomic_write, synced
 from footfall.given_numbers import is_number, is_whole
 from footfall.ground import Ground
 from footfall.process.machine import machine_memory
-from footfall.record import COLUMNS, DERIVED, Failure, Push, Record, array_shapes
+from footfall.record import COLUMNS, Failure, Push, Record, array_shapes
 from footfall.robot import Robot
 
 #: What the columns of signals begin with.
@@ -138,7 +138,6 @@ def _arrays(path: Path, shapes: Mapping[str, tuple[int, ...]], samples: int) -> 
             arrays = {
                 name: np.zeros(shape, COLUMNS[name].dtype if name in COLUMNS else "float64")
                 for name, shape in shapes.items()
-                if name in names or name not in DERIVED  # which older versions did not write
             }
             for name, array in arrays.items():
                 _check_column(path, file.schema_arrow, name, array)
@@ -226,8 +225,7 @@ def read_files(path: Path) -> dict[str, bytes]:
         raise RecordingError(f"the robot's files '{path}' are damaged: {error}") from error
 
 
-#: Recordings of version 1 hold the robot's files in the manifest.
-FORMAT, VERSION, READABLE = "footfall-recording", 2, (1, 2)
+FORMAT, VERSION = "footfall-recording", 2
 CHECKSUMS = "checksums"
 
 
@@ -304,21 +302,21 @@ def parsed(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The content itself, if it is a manifest that this version reads and is unchanged since it was saved."""
     if content.get("format") != FORMAT:
         raise RecordingError(f"'{folder}' is not a recording: its manifest.json does not say '{FORMAT}'")
-    if content.get("version") not in READABLE:
-        version, known = content.get("version"), " and ".join(map(str, READABLE))
-        raise RecordingError(f"the recording '{folder}' has format version {version}, and this Footfall reads {known}")
-    if CHECKSUMS in content:  # recordings of 0.1.0 have none
-        own = {key: value for key, value in content.items() if key != CHECKSUMS}
-        said = content[CHECKSUMS].get("manifest") if isinstance(content[CHECKSUMS], dict) else None
-        if said != _digest(own):
-            raise RecordingError(f"the manifest of the recording '{folder}' was changed after it was saved")
+    if content.get("version") != VERSION:
+        version = content.get("version")
+        raise RecordingError(
+            f"the recording '{folder}' has format version {version}, and this Footfall reads {VERSION}"
+        )
+    own = {key: value for key, value in content.items() if key != CHECKSUMS}
+    if _checksum(content, "manifest") != _digest(own):
+        raise RecordingError(f"the manifest of the recording '{folder}' was changed after it was saved")
     return content
 
 
-def saved_digest(content: Mapping[str, Any], otherwise: str) -> str:
-    """The digest of the samples that a manifest belongs to, ``otherwise`` where it does not say."""
+def _checksum(content: Mapping[str, Any], what: str) -> str:
+    """The checksum of the samples, or of the manifest itself, that a manifest has; "" where it has none."""
     checksums = content.get(CHECKSUMS)
-    return str(checksums.get("samples")) if isinstance(checksums, dict) else otherwise
+    return str(checksums.get(what)) if isinstance(checksums, dict) else ""
 
 
 def restored(
@@ -340,9 +338,6 @@ def _restored(
     content: Mapping[str, Any], files: Mapping[str, bytes]
 ) -> tuple[dict[str, Any], int, dict[str, tuple[int, ...]]]:
     info = dict(_mapping(content, "info"))
-    kept = info.pop("pushes", ())  # where recordings of version 0.1.0 have them
-    if "remarks" in info:  # what they call warnings
-        info["warnings"] = info.pop("remarks")
     own: dict[str, Any] = {"assets": dict(files), "mjb": None}
     if _mapping(content, "robot").get("mjcf") is None:
         own["mjb"] = own["assets"].pop(BINARY, None)
@@ -356,7 +351,7 @@ def _restored(
         "ground": Ground.from_dict(_mapping(content, "ground")),
         "law": _law(_mapping(content, "law")),
         "dt": _step(content["dt"]),
-        "pushes": tuple(map(Push.from_dict, content.get("pushes") or kept)),
+        "pushes": tuple(map(Push.from_dict, content["pushes"])),
         "failure": None if content["failure"] is None else _failure(_mapping(content, "failure")),
         "info": info,
     }
@@ -415,7 +410,7 @@ __all__ = ["place_for", "read", "write"]
 MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
 #: Samples that the manifest may already belong to, about to be renamed into place.
 NEXT = ".samples.parquet.next"
-LARGEST_MANIFEST = 2**30  # bytes; recordings of version 1 have the robot's meshes inside
+LARGEST_MANIFEST = 2**30  # bytes
 #: How often a reader tries again when a recording is being replaced while it reads.
 ATTEMPTS = 5
 
@@ -494,7 +489,7 @@ def _complete(target: Path) -> None:
     manifest = _own_file(target, MANIFEST)
     content = {} if manifest is None else _content(manifest)
     if (target / NEXT).exists():
-        if saved_digest(content, "") == file_digest(target / NEXT):
+        if _checksum(content, "samples") == file_digest(target / NEXT):
             os.replace(target / NEXT, target / SAMPLES)
         else:
             (target / NEXT).unlink()
@@ -573,10 +568,10 @@ def _read(folder: Path) -> Record:
         raise RecordingError(f"'{folder}' is not a recording: it has no {MANIFEST}{cut}")
     content = parsed(_content(manifest), folder)
     described, count, shapes = restored(content, _robot_files(folder, content.get("files")), folder)
-    samples, digest = _samples(folder, saved_digest(content, ""))
+    samples, digest = _samples(folder, _checksum(content, "samples"))
     # A missing column is a clearer error than a wrong checksum, so columns are checked first.
     arrays, signals = read_samples(samples, described["robot"], len(described["other_points"]), count, shapes)
-    if digest != saved_digest(content, digest):
+    if digest != _checksum(content, "samples"):
         raise RecordingError(f"the samples '{samples}' are damaged: they are not those that were saved")
     return Record(**described, signals=signals, **arrays)
 

@@ -102,7 +102,7 @@ DAMAGE = {
         "is not a recording: .* 'footfall-recording'",
     ),
     "foreign": (lambda f: edit(f, format="x"), "its manifest.json does not say 'footfall-recording'"),
-    "newer": (lambda f: edit(f, version=3), "has format version 3, and this Footfall reads 1 and 2"),
+    "newer": (lambda f: edit(f, version=3), "has format version 3: this Footfall reads 2"),
     "no robot": (
         lambda f: edit(f, robot={}),
         "manifest of the recording .* damaged: this is not a description of a robot",

@@ -40,16 +40,6 @@ def assert_same(a, b):
     assert dict(a.info) == dict(b.info)
 
 
-def test_pushes_and_warnings_of_older_recordings_are_read(rec, tmp_path):
-    manifest = rec.save(tmp_path / "old") / "manifest.json"
-    content = json.loads(manifest.read_text())
-    content["info"]["pushes"] = content.pop("pushes")
-    content["info"]["remarks"] = content["info"].pop("warnings")
-    del content["checksums"]
-    manifest.write_text(json.dumps(content))
-    assert_same(load_recording(tmp_path / "old"), rec)
-
-
 def test_a_saved_recording_comes_back_to_the_last_bit(rec, tmp_path):
     where = rec.save(tmp_path / "not" / "there" / "yet")
     assert sorted(os.listdir(where)) == ["manifest.json", "samples.parquet"]

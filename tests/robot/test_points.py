@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from footfall.robot import Foot
-from footfall.robot.foot import choose_points
+from footfall.robot.feet import choose_points
 
 
 def rectangle(length: float = 0.2, width: float = 0.1) -> Foot:

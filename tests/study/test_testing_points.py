@@ -11,7 +11,7 @@ import pytest
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallError, GroundError, LawError, RobotError
-from footfall.robot.foot import grid_on_sole
+from footfall.robot.feet import grid_on_sole
 from footfall.study.testing_points import enough_points, equilibrium, put_down, resultant, rough, scattered
 
 

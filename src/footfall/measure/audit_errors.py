@@ -32,7 +32,7 @@ from footfall.standing import at_home, point_positions, scratch_data
 if TYPE_CHECKING:
     from footfall.record import Record
     from footfall.robot import Robot
-    from footfall.robot.foot import Foot
+    from footfall.robot.feet import Foot
 
 
 #: Cosine of the angle between the normals of two samples beyond which they belong to two faces of the ground: 30

@@ -6,7 +6,7 @@
 
 from footfall.process.mujoco_library import write_no_log_file
 from footfall.robot.built_in import documentation, robots, summary
-from footfall.robot.foot import Foot
+from footfall.robot.feet import Foot
 from footfall.robot.load import load_robot
 from footfall.robot.robot import Robot
 

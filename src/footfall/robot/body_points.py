@@ -13,7 +13,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.robot.foot import Foot, sole_frame
+from footfall.robot.feet import Foot, sole_frame
 from footfall.robot.pose import posed
 from footfall.robot.shapes import (
     CUBE,

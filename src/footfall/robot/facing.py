@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.foot import LEG_WORDS, Foot
+from footfall.robot.feet import LEG_WORDS, Foot
 from footfall.robot.model import SLIDE, base_of, chain_of
 from footfall.robot.pose import posed
 

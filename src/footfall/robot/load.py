@@ -21,8 +21,7 @@ from footfall.arguments import public
 from footfall.errors import RobotError, warn
 from footfall.robot.built_in import BUILT_IN, build, parameters_of, robots
 from footfall.robot.facing import described
-from footfall.robot.feet import find_feet, named_feet
-from footfall.robot.foot import points_on_feet
+from footfall.robot.feet import find_feet, named_feet, points_on_feet
 from footfall.robot.model import (
     check_choice,
     check_sizes,
@@ -251,7 +250,7 @@ def load_robot(
             "polygon": ring}}`` with the vertices of a flat convex sole in order. A geom's name may stand in place of a
             body's.
         points: where the soles can touch: "vertices" of the outline, an (nx, ny) grid, a number of points on
-            the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.foot.choose_points``).
+            the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.feet.choose_points``).
         pose: the pose to stand in: a keyframe's name, (nq,) numbers (m and rad), or {joint: value} on top of the
             default.
         actuators: "as-is", or "motor": position and velocity servos become torque motors of their force range.

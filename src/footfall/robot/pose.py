@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.errors import RobotError, did_you_mean, warn
 from footfall.given_numbers import is_number
-from footfall.robot.foot import Foot
+from footfall.robot.feet import Foot
 from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE, height_of_root, some
 
 STANDING_KEYS = ("home", "stand", "standing")

@@ -18,7 +18,7 @@ from footfall.errors import RobotError
 from footfall.frozen_values import made_again
 from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.facing import Facing, as_forward, find_facing
-from footfall.robot.foot import Foot, check_feet, points_on_feet
+from footfall.robot.feet import Foot, check_feet, points_on_feet
 from footfall.robot.model import (
     AT_JOINT,
     BALL,

@@ -45,7 +45,7 @@ from footfall.errors import FootfallError, GroundError, RobotError
 from footfall.given_numbers import check_seed
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot
-from footfall.robot.foot import grid_on_sole, sole_frame
+from footfall.robot.feet import grid_on_sole, sole_frame
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.show.style import BLUE, GREEN, GREY, VERMILION, new_figure
 

@@ -15,9 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import mujoco
-import numpy as np
-
 from footfall.robot.built_in.parts import Hinge, Link, Size, build_biped, total_mass
 
 HEIGHT = 1.57  # m, of the table below with straight legs
@@ -84,7 +81,7 @@ LINKS = (
 class Parameters(Size):
     __doc__ = Size.__doc__
 
-    robot = "full-humanoid"
+    robot, links, tall = "full-humanoid", LINKS, HEIGHT
     mass: float = total_mass(LINKS)
     height: float = HEIGHT
     armature: float = 0.1
@@ -92,6 +89,4 @@ class Parameters(Size):
     knee: float = 0.4
 
 
-def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
-    """The spec, and the corners of its soles."""
-    return build_biped(p, LINKS, height=HEIGHT)
+build = build_biped

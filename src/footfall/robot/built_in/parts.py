@@ -320,6 +320,8 @@ class Size(Checked):
     joint in N m s/rad, ``knee`` the flexion of both knees in the home pose in rad.
     """
 
+    links: ClassVar[Sequence[Link]]
+    tall: ClassVar[float]  # m, height of the table of links
     mass: float
     height: float
     armature: float
@@ -342,11 +344,9 @@ def total_mass(table: Sequence[Link]) -> float:
     return sum(link.mass * (2 if link.pair else 1) for link in table)
 
 
-def build_biped(
-    p: Size, table: Sequence[Link], *, height: float
-) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
-    """The spec of a table made for ``height`` (m), on bent knees, and its feet as ``load_robot`` takes them."""
-    scale = p.height / height
+def build_biped(p: Size) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
+    """The spec of a robot written as a table, on bent knees, and its feet as ``load_robot`` takes them."""
+    table, scale = p.links, p.height / p.tall
     foot = next(link for link in table if link.name == "foot")
     size, centre = scale * np.array(foot.size), scale * np.array(foot.centre)
     ring = sole_ring(size[0], size[1], p.vertices) + centre[:2]

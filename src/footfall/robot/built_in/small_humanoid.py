@@ -14,9 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import mujoco
-import numpy as np
-
 from footfall.robot.built_in.parts import Hinge, Link, Size, build_biped, total_mass
 
 HEIGHT = 0.5  # m, of the table below with straight legs
@@ -57,7 +54,7 @@ LINKS = (
 class Parameters(Size):
     __doc__ = Size.__doc__
 
-    robot = "small-humanoid"
+    robot, links, tall = "small-humanoid", LINKS, HEIGHT
     mass: float = total_mass(LINKS)
     height: float = HEIGHT
     armature: float = 0.01
@@ -65,6 +62,4 @@ class Parameters(Size):
     knee: float = 0.5
 
 
-def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
-    """The spec, and the corners of its soles."""
-    return build_biped(p, LINKS, height=HEIGHT)
+build = build_biped

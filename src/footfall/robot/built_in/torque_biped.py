@@ -17,9 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import mujoco
-import numpy as np
-
 from footfall.robot.built_in.parts import Hinge, Link, Size, build_biped, total_mass
 
 HEIGHT = 1.25  # m, of the table below with straight legs
@@ -47,7 +44,7 @@ LINKS = (
 class Parameters(Size):
     __doc__ = Size.__doc__
 
-    robot = "torque-biped"
+    robot, links, tall = "torque-biped", LINKS, HEIGHT
     mass: float = total_mass(LINKS)
     height: float = HEIGHT
     armature: float = 0.1
@@ -55,6 +52,4 @@ class Parameters(Size):
     knee: float = 0.7
 
 
-def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
-    """The spec, and the corners of its soles."""
-    return build_biped(p, LINKS, height=HEIGHT)
+build = build_biped
