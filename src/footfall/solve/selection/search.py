@@ -20,8 +20,8 @@ have no part in it, and 3 and 6 are not asked.
 The search begins with the last states. From each trial follow new ones: every vertex votes for what it should be, with
 a weight that falls from rule to rule, and the state with the most votes other than the present one is queued, for all
 feet at once and foot by foot. The trial of the best parent comes next (the paper's priority queue). When none is left,
-all changes of a single foot are queued, so that any state can be reached; a search that fills its queue fails. The
-one-step mode (section IV) takes votes on what is known before the step, and does what they say.
+the best trial queues every change of a single foot that has votes for it, then the next best, until the queue is full.
+The one-step mode (section IV) takes votes on what is known before the step, and does what they say.
 """
 
 from __future__ import annotations
@@ -61,8 +61,10 @@ BITS = 10
 UNSOLVED = 1 << 60
 #: Tolerances of the rules: relative to the largest force, relative to a friction coefficient, and m.
 NO_PULL, IN_CONE, INSIDE = 1e-10, 1e-9, 1e-9
-#: Size of the queue. A search that fills it fails.
-PLACES = 512
+#: Size of the queue, beyond which states are not queued.
+PLACES = 128
+#: Stages of states in the queue.
+QUEUED, TRIED, WIDENED = 0, 1, 2
 #: Rounds in which the one-step mode adapts friction to load and slip.
 FEW_ROUNDS = 3
 
@@ -161,16 +163,17 @@ def free_flaw(contacts, work, p, rules, v, a):
 def judge_clamped(contacts, memory, work, b, count, rules, pull):
     """Flaws of the clamped vertices of a foot; fills in their loads and, if it does not slide, their friction."""
     code, found, kind = work.code[b], work.pressure[b], work.code[b] & 3
-    if found[0] < -pull:
+    pulls, drags = found[0] < -pull, abs(found[3]) + abs(found[4]) > 10.0 * pull
+    if not pulls:
+        spread_load(work, b)
+    if code & SLIDING == 0:
+        if (found[0] <= pull and drags) or (not pulls and hold(contacts, work, b, memory) > IN_CONE):
+            work.fault[b] = FRICTION
+            return
+    if pulls:
         for j in range(count):
             work.flaw[vertex(work, b, code, j)] = PULL
         return
-    spread_load(work, b)
-    if code & SLIDING == 0:
-        needed = hold(contacts, work, b, memory)
-        if needed > IN_CONE or (found[0] <= pull and abs(found[3]) + abs(found[4]) > 10.0 * pull):
-            work.fault[b] = FRICTION
-            return
     if kind == FACE and rules.cop_rule == 0.0:
         x, y = found[0] * (found[1] - work.joint[b, 0]), found[0] * (found[2] - work.joint[b, 1])
         for j in range(count):
@@ -214,7 +217,8 @@ def vote(work, b, j, share):
 
     Weights fall by a factor N + 1 from rule to rule, so that N violations of one rule weigh less than one of the rule
     above. With the paper's factor N (section IV.C) they could tie. A vertex without flaw votes for what it is: a
-    clamped one before the kinematics of others, the more the more it carries.
+    clamped one before the kinematics of others, the more the more it carries. One that should be clamped votes the more
+    the faster it goes in (m/s).
     """
     code, n, p = work.code[b], work.begin[b + 1] - work.begin[b], work.ring[work.begin[b] + j]
     k, flaw = j - (code >> INDEX), work.flaw[p]
@@ -223,7 +227,10 @@ def vote(work, b, j, share):
         load = work.push[p, 2] / max(work.pressure[b, 0], 1e-300) if holds else 0.0
         return share**3 * (0.5 + 0.5 * min(1.0, load)) if holds else -(share**4)
     size = share ** (flaw - PRESSURE) if flaw != KINEMATICS else share**4
-    return -size if holds else size
+    if holds:
+        return -size
+    short = work.place[p, 3] - work.end[p, 2]
+    return size * (0.5 + 0.5 * short / (1.0 + short))
 
 
 @inlined
@@ -271,28 +278,30 @@ def search(contacts, dt, memory, work, rules):
 @cold(types.Tuple([types.int64, types.int64]), soon=True)
 def search_on(contacts, dt, memory, work, rules, rank):
     """The search proper, from the states in ``work.code``, which were tried and have this ``rank``."""
-    feet, tried, best, widened = contacts.near.size - 1, 1, 0, 0
+    feet, tried, count = contacts.near.size - 1, 1, 1
     remember(work, 0, feet)
-    work.rank[0], work.tried[0] = rank, 1
-    count = add_elected(work, feet, rank, 1)
+    work.rank[0], work.tried[0] = rank, TRIED
+    count = add_elected(work, feet, rank, count)
     while True:
-        following = next_untried(work, count)
-        while following < 0 and widened < count:
-            count = add_neighbours(work, feet, widened, count)
-            widened += 1
-            following = next_untried(work, count)
-        if following < 0:
-            break
+        following = first_of(work, count, QUEUED)
+        widen = following < 0
+        if widen:
+            following = first_of(work, count, TRIED)
+            if following < 0:
+                break
         recall(work, following, feet)
         rank = try_states(contacts, dt, memory, work, rules, ROUNDS)
         tried += 1
-        work.rank[following], work.tried[following] = rank, 1
         if is_clean(rank):
             return rank, tried
-        if rank < work.rank[best]:
-            best = following
-        count = add_elected(work, feet, rank, count)
-    recall(work, best, feet)
+        work.rank[following] = rank
+        if widen:
+            work.tried[following] = WIDENED
+            count = add_neighbours(work, feet, rank, count)
+        else:
+            work.tried[following] = TRIED
+            count = add_elected(work, feet, rank, count)
+    recall(work, first_of(work, count, WIDENED), feet)
     return try_states(contacts, dt, memory, work, rules, ROUNDS), tried
 
 
@@ -372,11 +381,11 @@ def recall(work, place, feet):
 
 
 @inlined
-def next_untried(work, count):
-    """The states not yet tried whose parent ranks best, the oldest of equals; -1 if there are none."""
+def first_of(work, count, stage):
+    """The states of this stage that rank best, or whose parent does, the oldest of equals; -1 if there are none."""
     best = -1
     for q in range(count):
-        if work.tried[q] == 0 and (best < 0 or work.rank[q] < work.rank[best]):
+        if work.tried[q] == stage and (best < 0 or work.rank[q] < work.rank[best]):
             best = q
     return best
 
@@ -392,19 +401,22 @@ def add(work, feet, rank, count):
             same = same and work.queue[q * feet + b] == work.queue[count * feet + b]
         if same:
             return count
-    work.rank[count], work.tried[count] = rank, 0
+    work.rank[count], work.tried[count] = rank, QUEUED
     return count + 1
 
 
 @inlined
 def add_elected(work, feet, rank, count):
-    """Queue corrections of the states tried last: of all feet at once, then one by one."""
+    """Queue corrections of the states tried last: of all feet at once, then one by one.
+
+    Friction has no rank in the paper: if all feet that exceed it slide, the other rules say how good the trial was.
+    """
     for only in range(-1, feet):
         remember(work, count, feet)
         for b in range(feet):
             if only < 0 or b == only:
                 work.queue[count * feet + b] = corrected(work, b)
-        count = add(work, feet, rank, count)
+        count = add(work, feet, rank if only >= 0 else rank & UNSOLVED | rank % broken(FRICTION), count)
     return count
 
 
@@ -420,17 +432,19 @@ def corrected(work, b):
 
 
 @inlined
-def add_neighbours(work, feet, place, count):
-    """Queue all states that differ from some in the queue by one foot."""
-    rank = work.rank[place]
+def add_neighbours(work, feet, rank, count):
+    """Queue all states that differ from those tried last by one foot and clamp what has votes for it."""
     for b in range(feet):
         n = work.begin[b + 1] - work.begin[b]
+        share = 1.0 / (n + 1.0)
         for kind in range(4 if n > 2 else n + 1):
             for j in range(n if kind in (VERTEX, EDGE) else 1):
-                for sliding in range(1 if kind == NONE else 2):
-                    for o in range(feet):
-                        work.queue[count * feet + o] = work.queue[place * feet + o]
-                    work.queue[count * feet + b] = kind | sliding * SLIDING | j << INDEX
+                gain = vote(work, b, j, share) if kind in (VERTEX, EDGE) else 1.0
+                if kind == EDGE:
+                    gain += vote(work, b, j + 1 if j + 1 < n else 0, share)
+                for sliding in range(2 if gain > 0.0 else 0):
+                    remember(work, count, feet)
+                    work.queue[count * feet + b] = kind | j << INDEX | (sliding * SLIDING if kind != NONE else 0)
                     count = add(work, feet, rank, count)
     return count
 
@@ -444,7 +458,7 @@ def predict(contacts, dt, memory, work, rules):
         n = work.begin[b + 1] - work.begin[b]
         for j in range(n):
             p = vertex(work, b, code, j)
-            work.push[p, 2] = memory[p, LOAD]
+            work.push[p, 2], work.end[p, 2] = memory[p, LOAD], contacts.velocity[p, 2]
             v, a = contacts.velocity[p, 2], contacts.acceleration[p, 2]
             if j >= clamped(code, n):
                 work.flaw[p] = free_flaw(contacts, work, p, rules, v, a)
