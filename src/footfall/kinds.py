@@ -67,7 +67,9 @@ def _fields(kind: type) -> Fields:
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is Annotated:
             array, *lengths = get_args(hint)
-            (element,) = get_args(get_args(array)[1])
+            element = array
+            while get_args(element):  # in NumPy 2.5 an array's only argument is its element
+                element = get_args(element)[-1]
             found[name] = np.dtype(element), tuple(lengths)
     return found
 

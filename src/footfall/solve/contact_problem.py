@@ -179,6 +179,12 @@ def search(problem):
     return found, iterations, residual
 
 
+@inlined
+def is_searched(problem):
+    """Whether a solution waits for its law, as on a GPU, where :func:`search` is done between two calls of a law."""
+    return False
+
+
 def solver_signature() -> Any:
     """What :func:`solve_contacts` takes and returns."""
     from numba import float64, int64, types
@@ -194,7 +200,7 @@ def solve_contacts(problem):
     zero where the closed form holds all feet.
     """
     found, iterations, residual = False, 0, 0.0
-    if may_hold(problem):
+    if not is_searched(problem) and may_hold(problem):
         found = hold(problem)
     if not found:
         found, iterations, residual = search(problem)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined, kernel
-from footfall.compiled.lanes import greatest, lane, lanes, wait
 from footfall.compiled.meeting import meet
 
 #: Relative rounding error of a pivot that follows a small one, with a margin.
@@ -201,46 +200,4 @@ def eliminate(a, n, tolerance, x):
         for j in range(i + 1, n):
             value -= a[i, j] * x[j]
         x[i] = value / a[i, i]
-    return True
-
-
-#: How the lanes of a warp share a matrix: rows and columns at a time.
-DOWN, ACROSS = 4, 8
-
-
-@inlined
-def eliminate_by_lanes(a, n, tolerance, x):
-    """The same by the lanes of a warp, without ``tolerance``."""
-    down, across = lane() // ACROSS, lane() % ACROSS
-    for k in range(n):
-        best, pivot = n, -1.0
-        for i in range(k + lane(), n, lanes()):
-            if abs(a[i, k]) > pivot:
-                best, pivot = i, abs(a[i, k])
-        most = greatest(pivot)
-        if not most > 0.0:
-            return False
-        best = n - int(greatest(float(n - best) if pivot == most else 0.0))  # the first of equals
-        if best != k and down == 0:
-            for j in range(k + across, n, ACROSS):
-                a[k, j], a[best, j] = a[best, j], a[k, j]
-            if across == 0:
-                x[k], x[best] = x[best], x[k]
-        wait()
-        inverse = 1.0 / a[k, k]
-        for i in range(k + 1 + down, n, DOWN):
-            share = a[i, k] * inverse
-            for j in range(k + 1 + across, n, ACROSS):
-                a[i, j] -= share * a[k, j]
-            if across == 0:
-                x[i] -= share * x[k]
-        wait()
-    for i in range(n - 1, -1, -1):
-        last = x[i] / a[i, i]
-        wait()
-        if lane() == 0:
-            x[i] = last
-        for j in range(lane(), i, lanes()):
-            x[j] -= a[j, i] * last
-        wait()
     return True

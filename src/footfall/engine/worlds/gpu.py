@@ -29,6 +29,7 @@ from footfall.engine.worlds.gpu_kernels import (
     build_turn,
     find_cuda,
     idle_control,
+    registers_for,
 )
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
@@ -306,7 +307,7 @@ class Gpu:
 
     def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in two kernels that take turns, see :mod:`.turns`."""
-        turn = build_turn(law, self.surface, control, self.plot, every_body=self.every_body)
+        turn = build_turn(law, self.surface, control, self.plot, registers_for(self.lanes), every_body=self.every_body)
         find = build_search(self.plot, self.size.columns, every_body=self.every_body)
         queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))
         warps = 1 if is_simulated() else min(self.lanes, WARPS)

@@ -9,7 +9,7 @@ import numpy as np
 
 from footfall.compiled.gpu import Device, checked_cuda, is_simulated
 from footfall.compiled.gpu_cache import kept_on_disk
-from footfall.compiled.lanes import warp
+from footfall.compiled.lanes import WARP, warp
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.tape import Tape
@@ -22,13 +22,24 @@ from footfall.engine.worlds.gather import gather
 from footfall.engine.worlds.one_world import contacts_of, one_world_on_feet, points_of
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
-from footfall.engine.worlds.turns import ANSWER, ASKED, IDLE, TAKEN, WAITS, search_later, search_now, take_turn
-from footfall.solve.contact_problem import search
-from footfall.solve.dense import eliminate, eliminate_by_lanes
+from footfall.engine.worlds.turns import (
+    ANSWER,
+    ASKED,
+    IDLE,
+    TAKEN,
+    WAITS,
+    search_later,
+    search_now,
+    take_turn,
+    was_searched,
+)
+from footfall.solve.contact_problem import is_searched, search
+from footfall.solve.dense import eliminate
 from footfall.solve.problem import NewtonScratch
+from footfall.solve.registers import eliminator
 
-#: Registers of a lane: few enough for many warps to hide each other's memory latency.
-REGISTERS = 128
+#: Registers of a lane, at least: few enough for many warps to hide each other's memory latency; and at most.
+REGISTERS, MOST_REGISTERS = 128, 255
 
 #: Numba's module, once there is a GPU: global, for its simulator to replace.
 cuda: Any = None
@@ -62,6 +73,15 @@ pick_other_tape = picker(OtherTape, world_last=True)
 def limited(registers: int) -> dict[str, int]:
     """The compiler option that limits a kernel's registers."""
     return {} if is_simulated() else {"max_registers": registers}
+
+
+def registers_for(lanes: int) -> int:
+    """Registers of each of so many lanes that all of them are at work at once, as far as that is possible."""
+    if is_simulated():
+        return REGISTERS
+    device = cuda.get_current_device()
+    each = -(-lanes // (WARP * device.MULTIPROCESSOR_COUNT)) * WARP  # lanes of a multiprocessor
+    return max(REGISTERS, min(MOST_REGISTERS, device.MAX_REGISTERS_PER_MULTIPROCESSOR // each))
 
 
 def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
@@ -129,10 +149,10 @@ def build_steps(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
 
 
 @cache
-def build_turn(law: Any, surface: Any, control: Any, plot: Plot, *, every_body: bool) -> Any:
+def build_turn(law: Any, surface: Any, control: Any, plot: Plot, registers: int, *, every_body: bool) -> Any:
     """The kernel in which lanes end and begin steps of their worlds, see :mod:`.turns`."""
     stand_ins, one_of = (EVERY_BODY, one_world_on_every_body) if every_body else (FEET_ALONE, one_world_on_feet)
-    device = Device(replaced=stand_ins | {search: search_later})
+    device = Device(replaced=stand_ins | {search: search_later, is_searched: was_searched})
     turn, world = device.function(take_turn), device.function(one_of)
     coupled, point = law_on_tiles(device, law.adapter(), plot), device.function(idle_point)
     ground, controller = device.function(surface), device.function(control)
@@ -140,7 +160,7 @@ def build_turn(law: Any, surface: Any, control: Any, plot: Plot, *, every_body: 
     tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
     space_of = device.function(tile_picker(plot, simulated=is_simulated()))
 
-    @cuda.jit(**limited(REGISTERS))
+    @cuda.jit(**limited(registers))
     def entry(arrays, plan, queue, span, first, start):
         lane, chosen = cuda.grid(1), arrays.chosen
         w = first + lane
@@ -169,7 +189,7 @@ def build_search(plot: Plot, columns: int, *, every_body: bool) -> Any:
     with this many columns, lies in the memory that a block shares.
     """
     simulated = is_simulated()
-    by_lanes = {} if simulated else warp(cuda) | {eliminate: eliminate_by_lanes}
+    by_lanes = {} if simulated else warp(cuda) | {eliminate: eliminator(cuda)}
     device = Device(replaced=by_lanes)
     now, points_in, contacts_in = map(
         device.function, (search_now, points_of_all if every_body else points_of, contacts_of)
@@ -178,18 +198,24 @@ def build_search(plot: Plot, columns: int, *, every_body: bool) -> Any:
     with_matrix = device.function(gather(NewtonScratch, {"own": NewtonScratch, "matrix": None}, matrix="matrix"))
     space_of = device.function(tile_picker(plot, simulated=simulated))
     law_of = device.function(law_picker(plot, simulated=simulated))
+    width = columns | 1  # odd, so that lanes read different banks
 
     @cuda.jit(**limited(REGISTERS))
     def entry(robot, states, spaces, scratch, queue, first):
         number, waiting = cuda.blockIdx.x, queue.number[0]
-        matrix = cuda.shared.array((columns, columns), np.float64)
+        matrix = cuda.shared.array((columns, width), np.float64)
+        following = cuda.shared.array(1, np.int64)
         newton = with_matrix(newton_of(scratch, cuda.blockIdx.x), matrix)
         while number < waiting:
             owner = queue.member[number]
             own, state = space_of(spaces, owner), state_of(states, first + owner)
             points = all_points(robot, state, own)
             now(points, contacts_in(robot.soles.foot, points, own), law_of(own.law).problem, newton)
-            number += cuda.gridDim.x
+            if cuda.threadIdx.x == 0:  # a warp whose world takes long takes no other
+                following[0] = cuda.gridDim.x + cuda.atomic.add(queue.number, 1, 1)
+            cuda.syncthreads()
+            number = following[0]
+            cuda.syncthreads()
 
     if every_body:
 

@@ -7,7 +7,7 @@ bodies).
 from __future__ import annotations
 
 from footfall.compiled import inlined, kernel
-from footfall.engine.constraints.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
+from footfall.engine.constraints.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
@@ -19,6 +19,9 @@ from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_iner
 from footfall.engine.dynamics.joint_forces import damp_servos
 from footfall.engine.mobility import finish_solve, half_solve
 from footfall.solve.dense import copy
+
+#: Share of a line's change of slope that is rounding.
+LEVEL = 1e-12
 
 
 @inlined
@@ -45,37 +48,31 @@ def half_solved_push(one):
 
 @inlined
 def constrained_step(one, dt):
-    """The acceleration under given contact forces. Gives 1 if the constraints' active set was not found."""
+    """The acceleration under given contact forces. Returns 1 if the constraints' active set was not found."""
     for turn in range(ROUNDS):
         half_solved_push(one)
         finish_solve(one.world, one.world.qacc)
-        if one.near[0] == 0 or joint_rows_agree(one, turn, dt):
+        if one.near[0] == 0 or joint_rows_agree(one, turn, True):
             return 0
+        factor_with_rows(one, dt)
     return 1
 
 
 @inlined
-def joint_rows_agree(one, turn, dt):
-    """Whether the constraints' active set agrees with the acceleration; if not, it is corrected."""
+def joint_rows_agree(one, turn, alone):
+    """Whether the constraints' active set agrees with the acceleration; if not, it is corrected, and the inertia has to
+    be factored again. For constraints ``alone``, with given contact forces, the cost is convex.
+    """
     tolerance = EXACT if turn < SOME else ENOUGH
     if check_joint_rows(one.joints, one.world, tolerance) == 0:
         return True
-    correct_states(one, turn, dt)
+    move_states(one, turn, alone)
     return False
 
 
 @kernel
-def correct_states(one, turn, dt):
-    """Take the active set of an acceleration between the last one and this, and factor the inertia again."""
-    if move_states(one, turn):
-        factor_with_rows(one, dt)
-
-
-@inlined
-def move_states(one, turn):
-    """Take the active set of an acceleration between the last one and this: that of least cost on the line. Gives
-    whether it changed.
-    """
+def move_states(one, turn, alone):
+    """Take the active set of an acceleration between the last one and this: that of least cost on the line."""
     joints, qacc = one.joints, one.world.qacc
     at, needed, direction, force = one.line.acceleration, one.line.needed, one.line.direction, joints.diagonal
     for j in range(qacc.size):
@@ -90,16 +87,36 @@ def move_states(one, turn):
             direction[j] = qacc[j] - at[j]
             begin += direction[j] * needed[j]
             change += direction[j] * (force[j] - needed[j])
-        low, high, t = 0.0, 1.0, 1.0
-        for _ in range(HALVINGS):
-            if begin + t * change - joint_slope(joints, at, direction, t) <= 0.0:
-                low = t
-            else:
-                high = t
-            if low == 1.0:
-                break
-            t = 0.5 * (low + high)
+        share = least_cost(joints, at, direction, begin, change)
+        if share < STALLED and not alone:  # the law is not monotone here: there is no cost to lower
+            share = 1.0
         for j in range(qacc.size):
-            at[j] += low * direction[j]
-            needed[j] += low * (force[j] - needed[j])
-    return set_joint_states(joints, at)
+            at[j] += share * direction[j]
+            needed[j] += share * (force[j] - needed[j])
+    set_joint_states(joints, at)
+
+
+@inlined
+def least_cost(joints, at, direction, begin, change):
+    """The share of the line on which the cost has its least value: its slope, which is piecewise linear and grows, is
+    zero there, or still negative at the end. Found by secants, of whose ends one that stays counts half.
+    """
+    high, above = 1.0, begin + change - joint_slope(joints, at, direction, 1.0)
+    if above <= 0.0:
+        return 1.0
+    low, below, side = 0.0, begin - joint_slope(joints, at, direction, 0.0), 0
+    if below >= 0.0:
+        return 0.0
+    nothing = LEVEL * (above - below)
+    for _ in range(HALVINGS):
+        t = (low * above - high * below) / (above - below)
+        slope = begin + t * change - joint_slope(joints, at, direction, t)
+        if abs(slope) <= nothing:
+            return t
+        if slope < 0.0:
+            above *= 0.5 if side < 0 else 1.0
+            low, below, side = t, slope, -1
+        else:
+            below *= 0.5 if side > 0 else 1.0
+            high, above, side = t, slope, 1
+    return low

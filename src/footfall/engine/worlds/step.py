@@ -6,19 +6,18 @@ from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
 from footfall.engine.bending import bend_points
-from footfall.engine.constraints.active_set import ROUNDS
+from footfall.engine.constraints.active_set import FEW, ROUNDS
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows
 from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
 from footfall.engine.dynamics.inertia import composite_inertia
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
-from footfall.engine.kinematics import add_forces, keep_memory, point_forces, restore_memory, velocities
+from footfall.engine.kinematics import add_forces, point_forces, velocities
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
 from footfall.engine.other_bodies.near import (
     free_far_places,
     lacks_room,
-    live,
     locate_all,
     release_all,
     roll_all_anchors,
@@ -49,6 +48,7 @@ from footfall.engine.tape import (
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
+from footfall.solve.dense import copy
 
 
 class Plan(NamedTuple):
@@ -118,10 +118,34 @@ def operator_step(one, functions, given, plan):
     """
     begin_operator(one)
     for turn in range(ROUNDS):
-        status = ask_operator(one, functions, given, plan, turn)
-        if end_operator(one, plan, turn):
+        status = 0
+        if prepare_operator(one, functions, given, plan, turn):
+            status = ask_law(one, functions, given, plan)
+        if end_operator(one, turn):
             return status
+        factor_with_rows(one, plan.dt)
     return 1
+
+
+@inlined
+def keep_near(points, contacts, scratch):
+    """Save what near points remember while their law is asked; it changes nothing else."""
+    m = points.memory.shape[1]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        copy(scratch.memory[p, :m], points.memory[p])
+        copy(scratch.memory[p, m:], points.anchor[p])
+        scratch.mode[p] = points.mode[p]
+
+
+@inlined
+def restore_near(points, contacts, scratch):
+    m = points.memory.shape[1]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        copy(points.memory[p], scratch.memory[p, :m])
+        copy(points.anchor[p], scratch.memory[p, m:])
+        points.mode[p] = scratch.mode[p]
 
 
 @inlined
@@ -134,18 +158,20 @@ def begin_operator(one):
     if near:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
-        keep_memory(points, scratch, live(points))
+        keep_near(points, contacts, scratch)
 
 
 @inlined
-def ask_operator(one, functions, given, plan, turn):
-    """Ask such a law for forces. Gives its status."""
+def prepare_operator(one, functions, given, plan, turn):
+    """Compute what such a law reads. Returns whether any point is near, for which it is to be asked."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     half_solved_push(one)
     if contacts.number[0] == 0:
-        return 0
-    if turn > 0:
-        restore_memory(points, scratch, live(points))
+        return False
+    if 0 < turn < FEW:
+        restore_near(points, contacts, scratch)
+    elif turn >= FEW:  # the law starts from its last answer, which may be on another branch
+        keep_near(points, contacts, scratch)
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     contacts.number[2] = world.qvel.size
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
@@ -153,17 +179,26 @@ def ask_operator(one, functions, given, plan, turn):
     if plan.bends:
         lag = 0.5 * plan.dt if turn == 0 else 0.0
         bend_points(world, points, contacts, functions.surface, given.shape, given.table, plan.dt, lag)
-    return ask(functions.coupled, points, contacts, scratch.law, scratch.signals, given.values, plan.dt)
+    return True
 
 
 @inlined
-def end_operator(one, plan, turn):
-    """The acceleration under its forces. Gives whether the active set of joint constraints agrees with it."""
+def ask_law(one, functions, given, plan):
+    """Ask a coupled law for forces. Returns its status."""
+    scratch = one.scratch
+    return ask(functions.coupled, one.points, one.contacts, scratch.law, scratch.signals, given.values, plan.dt)
+
+
+@inlined
+def end_operator(one, turn):
+    """The acceleration under its forces. Returns whether the active set of joint constraints agrees with it; else the
+    inertia has to be factored again.
+    """
     world = one.world
     if one.contacts.number[0] > 0:
         add_half_solved_forces(one.points, one.contacts, one.scratch.half, world.qacc)
     finish_solve(world, world.qacc)
-    return one.near[0] == 0 or joint_rows_agree(one, turn, plan.dt)
+    return one.near[0] == 0 or joint_rows_agree(one, turn, False)
 
 
 @inlined

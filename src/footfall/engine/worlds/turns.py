@@ -13,13 +13,23 @@ from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
 from footfall.compiled.lanes import lane, lanes, wait
+from footfall.compiled.meeting import meet
 from footfall.engine.constraints.active_set import ROUNDS
-from footfall.engine.kinematics import restore_memory
-from footfall.engine.law_step import ask
-from footfall.engine.other_bodies.near import lacks_room, live
+from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
-from footfall.engine.tape import END, STATUS, STEP
-from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, judge, sense
+from footfall.engine.tape import END, SAMPLES, STATUS, STEP
+from footfall.engine.worlds.joints import factor_with_rows
+from footfall.engine.worlds.step import (
+    ask_law,
+    begin_operator,
+    end_operator,
+    finish_step,
+    judge,
+    prepare_operator,
+    restore_near,
+    sense_forces,
+    sense_place,
+)
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
 from footfall.solve.problem import problem_in
 
@@ -29,6 +39,8 @@ TAKEN, ASKED, ANSWER = range(3)
 IDLE, WAITS = -1, 2
 # Whether the search of a world's law is to be done in its turn, waits, or has been done: ``contacts.number[SEARCH]``.
 SEARCH, NOT_ASKED, WANTED, FOUND = 3, 0, 1, 2
+#: Parts of a turn: the end of a step, and the beginning of the next.
+PARTS = 2
 
 
 class Queue(NamedTuple):
@@ -52,6 +64,12 @@ def search_later(problem):
         problem.friction[p, 1] = problem.contacts.dynamic_friction[p]
     report[0, 0], report[0, 1], report[0, 2], report[1, 1] = problem.step, problem.still, 0.0, 0.0
     return True, 0, 0.0
+
+
+@inlined
+def was_searched(problem):
+    """Replaces :func:`footfall.solve.contact_problem.is_searched` inside a law."""
+    return problem.contacts.number[SEARCH] == FOUND
 
 
 @inlined
@@ -87,32 +105,21 @@ def search_now(points, contacts, own, newton):
 
 
 @inlined
-def answered(one, functions, given, plan, status):
+def answered(one, status):
     """The answer of a law that was asked: its status, unless a search waits."""
     if one.contacts.number[SEARCH] != WANTED:
         return status
-    restore_memory(one.points, one.scratch, live(one.points))
+    restore_near(one.points, one.contacts, one.scratch)
     return WAITS
 
 
 @inlined
-def end_step(one, given, state, progress, track, plan, functions, span):
-    """End the step under way, unless its law has to be asked again or waits."""
-    contacts, scratch, outcome, answer, asked = (
-        one.contacts,
-        one.scratch,
-        state.outcome,
-        progress[ANSWER],
-        progress[ASKED],
-    )
-    if answer == WAITS and contacts.number[SEARCH] == FOUND:
-        values, dt = given.values, plan.dt
-        status = ask(functions.coupled, one.points, contacts, scratch.law, scratch.signals, values, dt)
-        answer = answered(one, functions, given, plan, status)
-    progress[ANSWER] = answer
+def end_step(one, state, progress, track, plan, span):
+    """End the step under way, if its law has answered, unless it has to be asked again."""
+    outcome, answer, asked = state.outcome, progress[ANSWER], progress[ASKED]
     if answer in (IDLE, WAITS):
         return
-    agrees = end_operator(one, plan, asked)
+    agrees = end_operator(one, asked)
     progress[ASKED], progress[ANSWER] = asked + 1, IDLE
     if not agrees and asked + 1 < ROUNDS:
         return
@@ -124,18 +131,25 @@ def end_step(one, given, state, progress, track, plan, functions, span):
 
 @inlined
 def begin_step(one, given, state, progress, track, plan, functions, span):
-    """Evaluate everything up to the law, and ask it."""
-    taken, asked = progress[TAKEN], progress[ASKED]
+    """Evaluate everything up to the law; returns whether it is to be asked. Worlds that begin a step and those whose
+    law is asked again meet where both do the same.
+    """
+    taken, asked, end = progress[TAKEN], progress[ASKED], DONE
     if asked == 0:
         state.outcome[STEP] = state.step[0]
-        end = sense(one, given, state, plan, functions, taken == span.steps - 1)
-        if end != DONE:
-            finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
-            return
+        end = sense_place(one, given, state, plan, functions, taken == span.steps - 1)
+    if not meet(end == DONE):
+        state.outcome[END] = end
+        if track.wanted and span.before + taken == 0:
+            state.outcome[SAMPLES] = 0
+        return False
+    factor_with_rows(one, plan.dt)
+    if asked == 0:
+        sense_forces(one, given, state)
         one.contacts.number[SEARCH] = NOT_ASKED
         begin_operator(one)
-    status = ask_operator(one, functions, given, plan, asked)
-    progress[ANSWER] = answered(one, functions, given, plan, status)
+    progress[ANSWER] = 0
+    return meet(True) and prepare_operator(one, functions, given, plan, asked)
 
 
 @inlined
@@ -146,10 +160,19 @@ def goes_on(state, progress, span):
 
 @inlined
 def take_turn(one, given, state, progress, track, plan, functions, span):
-    """End a step and begin the next; returns whether the world has more to do."""
+    """End a step and begin the next; returns whether the world has more to do. For both the law is asked, whose code is
+    the longest part: in one place, since the compiler copies it to each.
+    """
     if not goes_on(state, progress, span):
         return False
-    end_step(one, given, state, progress, track, plan, functions, span)
-    if progress[ANSWER] == IDLE and goes_on(state, progress, span):
-        begin_step(one, given, state, progress, track, plan, functions, span)
+    for part in range(PARTS):
+        asks = False
+        if part == 0:
+            asks = progress[ANSWER] == WAITS and one.contacts.number[SEARCH] == FOUND
+        elif progress[ANSWER] == IDLE and goes_on(state, progress, span):
+            asks = begin_step(one, given, state, progress, track, plan, functions, span)
+        if meet(asks):
+            progress[ANSWER] = answered(one, ask_law(one, functions, given, plan))
+        if part == 0:
+            end_step(one, state, progress, track, plan, span)
     return goes_on(state, progress, span)
