@@ -34,7 +34,7 @@ from footfall.engine.worlds.gpu_kernels import (
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
-from footfall.engine.worlds.turns import Queue
+from footfall.engine.worlds.turns import Gathered, Queue, gathered
 from footfall.errors import SimulationError
 from footfall.solve.problem import NewtonScratch, Size, newton_scratch
 
@@ -44,8 +44,8 @@ BLOCK, LANES = 64, 65536
 SHARE = 0.9
 
 
-#: Most warps that search at once, each with scratch of its own: sixteen for each of a large GPU's multiprocessors.
-WARPS = 2112
+#: Warps of a multiprocessor that search at once, each with scratch of its own: as many as its registers allow.
+WARPS = 16
 #: An empty queue.
 NOTHING = np.zeros(3, dtype=np.int64)
 
@@ -308,12 +308,15 @@ class Gpu:
     def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in two kernels that take turns, see :mod:`.turns`."""
         turn = build_turn(law, self.surface, control, self.plot, registers_for(self.lanes), every_body=self.every_body)
-        find = build_search(self.plot, self.size.columns, every_body=self.every_body)
+        find = build_search(self.plot, self.size.columns)
         queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))
-        warps = 1 if is_simulated() else min(self.lanes, WARPS)
+        warps = 1
+        if not is_simulated():
+            warps = min(self.lanes, WARPS * self.cuda.get_current_device().MULTIPROCESSOR_COUNT)
         made = newton_scratch(self.size)
         scratch = NewtonScratch(*(self.cuda.to_device(np.zeros((warps, *one.shape), one.dtype)) for one in made))
-        searched = arrays.robot, arrays.state, arrays.space, scratch, queue
+        places = Gathered(*map(self.cuda.to_device, gathered(self.size, warps)))
+        searched = arrays.state, arrays.space, places, scratch, queue
         self._prepare(turn, (arrays, plan, queue, Span(1, 0, 0), 0, 1))
         self._prepare(find, (*searched, 0))
         begin = launcher(turn, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, queue))

@@ -15,11 +15,11 @@ from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, State, picker
 from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
-from footfall.engine.worlds.every_body import advance_on_every_body, one_world_on_every_body, points_of_all
+from footfall.engine.worlds.every_body import advance_on_every_body, one_world_on_every_body
 from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
 from footfall.engine.worlds.feet_alone import advance_on_feet
 from footfall.engine.worlds.gather import gather
-from footfall.engine.worlds.one_world import contacts_of, one_world_on_feet, points_of
+from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
 from footfall.engine.worlds.turns import (
@@ -28,6 +28,7 @@ from footfall.engine.worlds.turns import (
     IDLE,
     TAKEN,
     WAITS,
+    Gathered,
     search_later,
     search_now,
     take_turn,
@@ -184,50 +185,35 @@ def build_turn(law: Any, surface: Any, control: Any, plot: Plot, registers: int,
 
 
 @cache
-def build_search(plot: Plot, columns: int, *, every_body: bool) -> Any:
+def build_search(plot: Plot, columns: int) -> Any:
     """The kernel in which warps do the searches that worlds wait for, see :mod:`.turns`; the matrix of Newton's step,
     with this many columns, lies in the memory that a block shares.
     """
     simulated = is_simulated()
-    by_lanes = {} if simulated else warp(cuda) | {eliminate: eliminator(cuda)}
-    device = Device(replaced=by_lanes)
-    now, points_in, contacts_in = map(
-        device.function, (search_now, points_of_all if every_body else points_of, contacts_of)
-    )
-    state_of, newton_of = device.function(pick_state), device.function(picker(NewtonScratch, world_last=False))
+    device = Device(replaced={} if simulated else warp(cuda) | {eliminate: eliminator(cuda)})
+    now, state_of = device.function(search_now), device.function(pick_state)
+    gathered_of, newton_of = (device.function(picker(kind, world_last=False)) for kind in (Gathered, NewtonScratch))
     with_matrix = device.function(gather(NewtonScratch, {"own": NewtonScratch, "matrix": None}, matrix="matrix"))
     space_of = device.function(tile_picker(plot, simulated=simulated))
     law_of = device.function(law_picker(plot, simulated=simulated))
     width = columns | 1  # odd, so that lanes read different banks
 
     @cuda.jit(**limited(REGISTERS))
-    def entry(robot, states, spaces, scratch, queue, first):
+    def entry(states, spaces, places, scratch, queue, first):
         number, waiting = cuda.blockIdx.x, queue.number[0]
         matrix = cuda.shared.array((columns, width), np.float64)
         following = cuda.shared.array(1, np.int64)
+        place = gathered_of(places, cuda.blockIdx.x)
         newton = with_matrix(newton_of(scratch, cuda.blockIdx.x), matrix)
         while number < waiting:
             owner = queue.member[number]
-            own, state = space_of(spaces, owner), state_of(states, first + owner)
-            points = all_points(robot, state, own)
-            now(points, contacts_in(robot.soles.foot, points, own), law_of(own.law).problem, newton)
+            own = space_of(spaces, owner)
+            now(state_of(states, first + owner), own, law_of(own.law).problem, place, newton)
             if cuda.threadIdx.x == 0:  # a warp whose world takes long takes no other
                 following[0] = cuda.gridDim.x + cuda.atomic.add(queue.number, 1, 1)
             cuda.syncthreads()
             number = following[0]
             cuda.syncthreads()
-
-    if every_body:
-
-        @cuda.jit(device=True)
-        def all_points(robot, state, own):
-            return points_in(robot.soles, robot.rest, state, own, ())
-
-    else:
-
-        @cuda.jit(device=True)
-        def all_points(robot, state, own):
-            return points_in(robot.soles, state, own)
 
     return kept_on_disk(entry)
 

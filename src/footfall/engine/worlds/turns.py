@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from footfall.compiled import inlined
 from footfall.compiled.lanes import lane, lanes, wait
 from footfall.compiled.meeting import meet
@@ -18,6 +20,7 @@ from footfall.engine.constraints.active_set import ROUNDS
 from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, SAMPLES, STATUS, STEP
+from footfall.engine.worlds.gather import gather
 from footfall.engine.worlds.joints import factor_with_rows
 from footfall.engine.worlds.step import (
     ask_law,
@@ -31,7 +34,8 @@ from footfall.engine.worlds.step import (
     sense_place,
 )
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
-from footfall.solve.problem import problem_in
+from footfall.solve.contacts import Contacts
+from footfall.solve.problem import MODE, Problem, Size
 
 # Fields of a world's progress in a call: steps taken; how often its law was asked in this step; what it answered.
 TAKEN, ASKED, ANSWER = range(3)
@@ -72,35 +76,144 @@ def was_searched(problem):
     return problem.contacts.number[SEARCH] == FOUND
 
 
-@inlined
-def exchange_friction(contacts, friction):
-    """Exchange the friction of near points, the ground's, for that of the problem, or back."""
-    for i in range(lane(), contacts.number[0], lanes()):
-        p = contacts.points[i]
-        contacts.static_friction[p], friction[p, 0] = friction[p, 0], contacts.static_friction[p]
-        contacts.dynamic_friction[p], friction[p, 1] = friction[p, 1], contacts.dynamic_friction[p]
-    wait()
-
-
-@inlined
-def search_now(points, contacts, own, newton):
-    """Try once to solve the problem that a law waits for, by all lanes of a warp; a problem that is not solved is tried
-    again in the next turn. ``own`` is the law's scratch, ``newton`` the warp's.
+class Gathered(NamedTuple):
+    """A problem that waits, in the memory of the warp that solves it: N near points on B bodies that have some, without
+    the points and bodies between them, of arrays for P points on K bodies. See :class:`footfall.solve.problem.Problem`.
     """
-    report = own.report
-    step, still, tries = report[0, 0], report[0, 1], int(report[0, 2])
+
+    begin: Any  # (K + 1,) where the near points of each of the K bodies begin
+    slot: Any  # (K,) which of them each of the B bodies is
+    number: Any  # (4,) N; 0; columns of ``response``; B
+    points: Any  # (P,) 0 to N - 1
+    body: Any  # (P,)
+    near: Any  # (K + 1,)
+    frame: Any  # (P, 3, 3)
+    arm: Any  # (P, 3)
+    mobility: Any  # (6K, 6K)
+    static_friction: Any  # (P,)
+    dynamic_friction: Any  # (P,)
+    response: Any  # (K, C, 8)
+    weight: Any  # (C,)
+    memory: Any  # (P, 1) the mode alone
+    force: Any  # (P, 3)
+    free: Any  # (P, 3)
+    target: Any  # (P,)
+    slip: Any  # (P, 2)
+    end: Any  # (P, 3)
+    wanted: Any  # (P, 3)
+    kind: Any  # (P,)
+    moved: Any  # (6K,)
+    other: Any  # (6K,)
+    rows: Any  # (3, 6)
+    local: Any  # (3, 3)
+
+
+def gathered(size: Size, warps: int) -> Gathered:
+    """Arrays for the problems of so many warps, the warp first."""
+    points, bodies, columns = size
+    shapes = dict.fromkeys(("points", "body", "static_friction", "dynamic_friction", "target", "kind"), (points,))
+    shapes |= dict.fromkeys(("arm", "force", "free", "end", "wanted"), (points, 3))
+    shapes |= dict.fromkeys(("begin", "near"), (bodies + 1,)) | dict.fromkeys(("moved", "other"), (6 * bodies,))
+    shapes |= dict(slot=(bodies,), number=(4,), frame=(points, 3, 3), mobility=(6 * bodies, 6 * bodies))
+    shapes |= dict(response=(bodies, columns, 8), weight=(columns,), memory=(points, 1), slip=(points, 2))
+    shapes |= dict(rows=(3, 6), local=(3, 3))
+    whole = ("begin", "slot", "number", "points", "body", "near", "kind")
+    kinds = {name: np.int64 if name in whole else np.float64 for name in shapes}
+    return Gathered(**{name: np.zeros((warps, *shapes[name]), kinds[name]) for name in Gathered._fields})
+
+
+#: What solvers read of gathered contacts; they do not read the other fields, which are any arrays.
+contacts_in = gather(
+    Contacts,
+    {"own": Gathered},
+    near="own.near[: own.number[3] + 1]",
+    mobility="own.mobility[: 6 * own.number[3]]",
+    **dict.fromkeys(("position", "anchor", "velocity", "acceleration", "bias"), "own.wanted"),
+    gap="own.target",
+)
+#: A gathered problem; ``report`` is the world's.
+gathered_problem = gather(
+    Problem,
+    {"contacts": None, "own": Gathered, "report": None, "newton": None},
+    contacts="contacts",
+    step="report[0, 0]",
+    still="report[0, 1]",
+    mode="own.kind",
+    report="report",
+    friction="own.slip",
+    held="()",
+    newton="newton",
+)
+
+
+@inlined
+def gather_bodies(space, to):
+    """Write which bodies have near points, where these begin, and how bodies answer to forces."""
+    count, whole, bodies = space.number[0], space.number[2], 0
+    for b in range(lane(), space.near.size, lanes()):
+        to.begin[b] = space.near[b]
     wait()
-    problem = problem_in(contacts, step, still, points.memory, points.force, points.mode, own, newton)
-    exchange_friction(contacts, own.friction)
+    for b in range(space.near.size - 1):
+        if to.begin[b + 1] > to.begin[b]:
+            if lane() == 0:
+                to.slot[bodies], to.near[bodies] = b, to.begin[b]
+            bodies += 1
+    if lane() == 0:
+        to.near[bodies] = count
+        to.number[0], to.number[1], to.number[2], to.number[3] = count, 0, whole, bodies
+    wait()
+    for j in range(lane(), whole, lanes()):
+        to.weight[j] = space.qLDiagInv[j]
+        for b in range(bodies):
+            h, g = space.half[to.slot[b], j], to.response[b, j]
+            g[0], g[1], g[2], g[3], g[4], g[5] = h[0], h[1], h[2], h[3], h[4], h[5]
+    for r in range(lane(), 6 * bodies, lanes()):
+        line, out = space.mobility[6 * to.slot[r // 6] + r % 6], to.mobility[r]
+        for b in range(bodies):
+            for k in range(6):
+                out[6 * b + k] = line[6 * to.slot[b] + k]
+    for b in range(bodies):
+        for i in range(to.near[b] + lane(), to.near[b + 1], lanes()):
+            to.body[i] = b
+
+
+@inlined
+def gather_points(state, space, own, to):
+    """Write the near points of a problem."""
+    for i in range(lane(), space.number[0], lanes()):
+        p = space.points[i]
+        to.points[i], to.memory[i, 0], to.target[i] = i, state.memory[p, MODE], own.target[p]
+        to.static_friction[i], to.dynamic_friction[i] = own.friction[p, 0], own.friction[p, 1]
+        to.slip[i, 0], to.slip[i, 1] = own.slip[p, 0], own.slip[p, 1]
+        for k in range(3):
+            to.free[i, k], to.force[i, k], to.arm[i, k] = own.free[p, k], state.force[p, k], space.arm[p, k]
+            for c in range(3):
+                to.frame[i, k, c] = space.frame[p, k, c]
+
+
+@inlined
+def search_now(state, space, own, to, newton):
+    """Try once to solve the problem that a law waits for, by all lanes of a warp; a problem that is not solved is tried
+    again in the next turn. ``own`` is the law's scratch, ``to`` and ``newton`` are the warp's.
+    """
+    report, tries = own.report, int(own.report[0, 2])
+    gather_bodies(space, to)
+    gather_points(state, space, own, to)
+    wait()
+    problem = gathered_problem(contacts_in(to), to, report, newton)
     found, iterations, residual = try_once(problem, tries)
-    exchange_friction(contacts, own.friction)
     if lane() == 0:
         if not found and tries == TRIES:
             limit_work(problem)
         if found or tries == TRIES:
-            contacts.number[SEARCH] = FOUND
+            space.number[SEARCH] = FOUND
         report[0, 2] = tries + 1.0
         report[1, 0], report[1, 1], report[1, 2] = 1.0 if found else 0.0, report[1, 1] + iterations, residual
+    wait()
+    for i in range(lane(), space.number[0], lanes()):
+        p = space.points[i]
+        for k in range(3):
+            state.force[p, k], own.end[p, k] = to.force[i, k], to.end[i, k]
     wait()
 
 
