@@ -84,7 +84,7 @@ def write_motions(problem, space):
     wait()
     n = 0
     for j in range(whole - 1, -1, -1):
-        if number[j] == 0:
+        if number[j] >= 0:  # as it stays when the first lane numbers it
             if lane() == 0:
                 space.sign[n] = 1.0 if weight[j] > 0.0 else -1.0
                 number[j] = n

@@ -14,7 +14,6 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, release, release_far
-from footfall.engine.mobility import clear_slot
 from footfall.engine.other_bodies.near import (
     Below,
     free_far_places,
@@ -40,8 +39,9 @@ from footfall.engine.tape import (
     who_has,
 )
 from footfall.engine.worlds.arrays import Soles, Space, State
-from footfall.engine.worlds.feet_alone import all_of, keep_slot, large_enough, never, nothing
+from footfall.engine.worlds.feet_alone import all_of, large_enough, never, nothing
 from footfall.engine.worlds.gather import gather, tuple_of
+from footfall.engine.worlds.lean_mobility import LEAN
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
 from footfall.ground.surface import tangent_frame
@@ -230,8 +230,7 @@ def who_touches(others, held, s, row):
     return s if held.mode[others.first + s] != OPEN or others.tape.who[s, row] > 0 else -1
 
 
-STAND_INS = {
-    clear_slot: keep_slot,
+STAND_INS = LEAN | {
     locate_all: locate_every,
     release_all: release_feet,
     begin_sample_of_all: begin_sample_of_every_body,

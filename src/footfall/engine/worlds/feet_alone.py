@@ -5,7 +5,6 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.engine.bending import rolled_by, rolled_by_ball
 from footfall.engine.kinematics import locate, release_far, roll_anchors, roll_points
-from footfall.engine.mobility import clear_slot
 from footfall.engine.other_bodies.near import (
     free_far_places,
     lacks_room,
@@ -17,6 +16,7 @@ from footfall.engine.other_bodies.near import (
     too_small,
 )
 from footfall.engine.tape import add_step, add_step_of_all, begin_sample, begin_sample_of_all
+from footfall.engine.worlds.lean_mobility import LEAN
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import advance_world
 
@@ -55,13 +55,7 @@ def nothing(points, contacts):
     return
 
 
-def keep_slot(h):
-    """As :func:`footfall.engine.mobility.clear_slot`, where a slot is always of the same body."""
-    return
-
-
-STAND_INS = {
-    clear_slot: keep_slot,
+STAND_INS = LEAN | {
     locate_all: locate,
     release_all: release_feet,
     roll_all_anchors: roll_anchors,
