@@ -35,15 +35,10 @@ X, Y, WIDTH, DEPTH, PER_WIDTH, PER_DEPTH, ROWS, COLUMNS, HIGHEST, SURE = range(1
 FOUND, STEPS = 1e-9, 12
 #: The place straight under a point is the nearest if the foot of the point on its tangent plane is within this, m.
 UNDER = 1e-7
-#: Most cells through which tangent planes are followed.
-WALK = 6
 #: Within this distance of an edge, m, the normal is that of the cell.
 ON_THE_EDGE = 1e-9
 #: Most cells or blocks along each side with which the search begins, and most cells that it looks into.
 ACROSS, MOST_CELLS = 6, 512
-#: How often the heights of blocks shrink the range of the search before it begins, unless it has fewer cells than this
-#: along each side.
-SHRINK, FEW = 2, 3
 #: The size of cells beyond an edge, m.
 ENDLESS = 1e9
 #: Blocks are 4 x 4: the shift from the number of a cell to that of its block.
@@ -278,32 +273,14 @@ def nearest_elsewhere(
     point: Query, limit: Float, known_i: Int, known_j: Int, parameters: Vector, table: Matrix
 ) -> tuple[Float, Float, Float, Float, Float]:
     """The nearest place in all cells but a known one, if it is nearer than the square root of ``limit`` (m2)."""
-    x, y, z, up = point
     rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
     found = (limit, 0.0, 0.0, 0.0, 1.0)
-    i = j = last_i = last_j = top = 0
-    within, widest = limit, 1
-    for turn in range(SHRINK + 1):
-        if within <= 0.0:
-            return found
-        reach, top = math.sqrt(within), 0
-        j, last_j = column_of(x - reach, parameters), column_of(x + reach, parameters)
-        i, last_i = row_of(y - reach, parameters), row_of(y + reach, parameters)
-        few = max(last_i - i, last_j - j) < FEW
-        if few or turn == SHRINK:
-            widest = ACROSS - 1
-        while max(last_i - i, last_j - j) > widest:
-            i, j, last_i, last_j, top = i >> BITS, j >> BITS, last_i >> BITS, last_j >> BITS, top + 1
-        if few:
-            break
-        if turn < SHRINK:  # the highest blocks within reach shrink that reach
-            most = -math.inf
-            for k in range(i, last_i + 1):
-                for m in range(j, last_j + 1):
-                    most = max(most, up * extreme(up, top, k, m, parameters, table))
-            within = limit - max(0.0, up * z - most) ** 2
-    sought, first_j, block = 0, j, (1 << BITS) - 1
-    level = top
+    reach, top = math.sqrt(limit), 0
+    i, last_i = row_of(point.y - reach, parameters), row_of(point.y + reach, parameters)
+    j, last_j = column_of(point.x - reach, parameters), column_of(point.x + reach, parameters)
+    while max(last_i - i, last_j - j) >= ACROSS:
+        i, j, last_i, last_j, top = i >> BITS, j >> BITS, last_i >> BITS, last_j >> BITS, top + 1
+    level, first_j, sought, block = top, j, 0, (1 << BITS) - 1
     while True:
         known = level == 0 and i == known_i and j == known_j
         if not known and can_be_nearer(point, level, i, j, found[0], parameters, table):
@@ -357,27 +334,10 @@ def nearest_place(x: Float, y: Float, z: Float, parameters: Vector, table: Matri
     if beside < UNDER * UNDER:
         limit = clearance * clearance
     elif not far:
-        plane, to_x, to_y, from_x, from_y, rest, same = under, x, y, x, y, clearance, False
-        for _ in range(WALK):  # follow tangent planes to the cell that contains the foot of the point
-            known_i, known_j, from_x, from_y = i, j, to_x, to_y
-            to_x, to_y = x - plane[0] * plane[1], y - plane[0] * plane[2]
-            i, j = row_of(to_y, parameters), column_of(to_x, parameters)
-            same = i == known_i and j == known_j
-            u, v, a, b, c, t = in_cell(to_x, to_y, i, j, parameters, table)
-            slope_x, slope_y = b + t * v, c + t * u
-            rest = z - a - b * u - slope_y * v
-            plane = over_height(rest - slope_x * (x - to_x) - slope_y * (y - to_y), slope_x, slope_y)
-            if same:
-                break
-        known_i, known_j, place = -1, -1, plane
-        if abs(plane[0]) < reach:
-            known_i, known_j = i, j
-            moved = (to_x - from_x) ** 2 + (to_y - from_y) ** 2
-            if same and abs(t) * moved < FOUND:
-                limit = (x - to_x) ** 2 + (y - to_y) ** 2 + rest * rest
-            else:
-                limit, gap, nx, ny, nz = nearest_in_cell(point, i, j, math.inf, parameters, table)
-                place = (gap, nx, ny, nz)
+        square, gap, nx, ny, nz = nearest_in_cell(point, i, j, math.inf, parameters, table)
+        place = (gap, nx, ny, nz)
+        if square < reach * reach:
+            limit, known_i, known_j = square, i, j
     if limit <= border * border or not low:
         return place
     limit = min(limit, reach * reach)
