@@ -146,10 +146,10 @@ def _brief(robot: Robot) -> dict[str, Any]:
 
 
 def _show_robots(found: list[dict[str, Any]], *, long: bool) -> None:
-    columns = ("robot", "DoF>", "actuators>", "points>", "mass, kg>", "what it is")
+    columns = ["robot", "DoF>", "actuators>", "points>", "kg>", "what it is"]
     rows = [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in found]
     if not long:
-        columns, rows = ("robot", "DoF>", "kg>", "what it is"), [[*row[:2], *row[4:]] for row in rows]
+        columns, *rows = ([*row[:2], *row[4:]] for row in (columns, *rows))
     print_table(columns, rows, one_line=not long)
     print(f"footfall robots NAME {'' if long else 'or --long '}says more; footfall run NAME simulates one.")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.result import Told, UnderControl
+from footfall.cli.shared.result import UnderControl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,19 +43,14 @@ class Walk(UnderControl):
         )
         rec, saved = self.simulated(robot, controller)
         found = walk_outcome(rec)
-        told = Told(
-            title=f"{robot.name} walks under {rec.law.name}",
-            fall=found.fall,
-            asked={"walk": str(controller)},
-            facts={
-                "speed": f"{found.speed:.3g} m/s",
-                "way": f"{found.way:.3g} m forward, {found.drift:+.3g} m to the left",
-                "cost of transport": f"{found.cost_of_transport:.3g}",
-                "audit": found.audit_summary,
-            },
-            outcome=asdict(found),
-        )
-        return self.tell(rec, saved, told)
+        facts = {
+            "walk": str(controller),
+            "speed": f"{found.speed:.3g} m/s",
+            "way": f"{found.way:.3g} m forward, {found.drift:+.3g} m to the left",
+            "cost of transport": f"{found.cost_of_transport:.3g}",
+            "audit": found.audit_summary,
+        }
+        return self.report(rec, saved, asdict(found), f"{robot.name} walks under {rec.law.name}", facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,18 +89,14 @@ class Follow(UnderControl):
         controller = Follow(motion, speed=self.speed)
         rec, saved = self.simulated(robot, controller)
         found = follow_outcome(rec)
-        told = Told(
-            title=f"{robot.name} follows {motion.source} under {rec.law.name}",
-            fall=found.fall,
-            asked={"motion": f"{motion.source}, {len(motion)} samples in {motion.duration:.4g} s"},
-            facts={
-                "joints": f"{found.joint_rms:.3g} rad off (rms), at most {found.joint_worst:.3g} rad "
-                f"at {found.worst_joint}",
-                "root": f"{1e3 * found.root_rms:.3g} mm off (rms), at most {1e3 * found.root_worst:.3g} mm and "
-                f"{found.tilt_worst:.3g} rad",
-                "help from outside": str(found.help) if self.assist else "none",
-                "audit": found.audit_summary,
-            },
-            outcome=asdict(found) | {"help": found.help._asdict()},
-        )
-        return self.tell(rec, saved, told)
+        root = f"{1e3 * found.root_rms:.3g} mm off (rms), at most {1e3 * found.root_worst:.3g} mm"
+        joints = f"{found.joint_rms:.3g} rad off (rms), at most {found.joint_worst:.3g} rad at {found.worst_joint}"
+        facts = {
+            "motion": f"{motion.source}, {len(motion)} samples in {motion.duration:.4g} s",
+            "joints": joints,
+            "root": f"{root} and {found.tilt_worst:.3g} rad",
+            "help from outside": str(found.help) if self.assist else "none",
+            "audit": found.audit_summary,
+        }
+        title = f"{robot.name} follows {motion.source} under {rec.law.name}"
+        return self.report(rec, saved, asdict(found) | {"help": found.help._asdict()}, title, facts)

@@ -180,11 +180,11 @@ class Onset:
     """What one pull shows: when it broke away (s), with which forces (N), and its samples while sliding (N)."""
 
     name: str
-    time: float | None
-    normal: float | None
-    tangential: float | None
     sliding_normal: np.ndarray
     sliding_tangential: np.ndarray
+    time: float | None = None
+    normal: float | None = None
+    tangential: float | None = None
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,23 @@ class FrictionFit:
         return max(kinetic, self.static.value if self.static else kinetic), kinetic
 
     def plot(self) -> Figure:
-        """Tangential against normal force: onsets, sliding samples and the two lines."""
-        return _regression(self)
+        """Tangential against normal force: sliding samples, onsets, and the line through the origin of each."""
+        sliding = np.hstack([[one.sliding_normal, one.sliding_tangential] for one in self.pulls])
+        broke = np.array([[one.normal, one.tangential] for one in self.pulls if one.time is not None]).T
+        most = max(sliding[0].max(), *(broke[0] if broke.size else [0.0])) * 1.08
+        with new_figure(3.4, 0.7 * WIDTH) as figure:
+            ax = figure.subplots()
+            ax.plot(*sliding, ".", color=GREY, markersize=2.0, alpha=0.5, label=f"sliding, {sliding.shape[1]} samples")
+            if self.static is not None:
+                ax.plot(*broke, "o", color=VERMILION, markersize=4.0, label=f"onset, {broke.shape[1]} pulls")
+            for name, one, color in (("kinetic", self.kinetic, BLUE), ("static", self.static, VERMILION)):
+                if one is not None:
+                    label = f"{name} {one.value:.4g}, r² {100 * one.r2:.2f} %"
+                    ax.plot([0, most], [0, one.value * most], color=color, label=label)
+            ax.set(xlabel="normal force (N)", ylabel="tangential force (N)", xlim=(0, most), ylim=(0, None))
+            ax.legend(loc="upper left")
+            ax.set_title("friction by regression through the origin", fontweight="bold")
+        return figure
 
     def to_dict(self) -> dict[str, Any]:
         pulls = [
@@ -300,19 +315,19 @@ def _onset(pull: Pull) -> Onset:
     sliding = normal[slides], along[slides]
     start = max(begin, broke - max(3, round(NEAR_ONSET * (broke - begin))))
     if broke - start < 3 or broke >= ratio.size or not slides.any():
-        return Onset(pull.name, None, None, None, *sliding)
+        return Onset(pull.name, *sliding)
     # Onset lies between the last sample at rest and the first that slides; the forces there by the line before it.
     when = 0.5 * (time[broke - 1] + time[broke])
     slope, level = np.polyfit(time[start:broke] - when, ratio[start:broke], 1)
     if slope * (time[broke - 1] - time[start]) < 0.05 * level:  # no rise: it slid from the first sample on
-        return Onset(pull.name, None, None, None, *sliding)
+        return Onset(pull.name, *sliding)
     rest = ratio[slides]
     scatter = ratio[start:broke] - np.polyval([slope, level], time[start:broke] - when)
     noise = np.sqrt(0.5 * (scatter.var() + rest.var()))
     if pull.sliding is None and level - rest.mean() < 2 * noise:  # no peak: the line ends where it meets the level
         when, level = when + (rest.mean() - level) / slope, rest.mean()
     load = float(normal[start:broke].mean())
-    return Onset(pull.name, float(when), load, float(level) * load, *sliding)
+    return Onset(pull.name, *sliding, float(when), load, float(level) * load)
 
 
 class Rise(NamedTuple):
@@ -387,24 +402,3 @@ def _through_origin(load: np.ndarray, force: np.ndarray) -> Coefficient:
         spread = float(error * stdtrit(count - 1, 0.5 + CONFIDENCE / 2))
     r2 = 1.0 - float(residual @ residual / (force @ force))
     return Coefficient(value, value - spread, value + spread, r2, count)
-
-
-def _regression(fit: FrictionFit) -> Figure:
-    """Tangential against normal force: sliding samples, onsets, and the line through the origin of each."""
-    sliding = np.hstack([[one.sliding_normal, one.sliding_tangential] for one in fit.pulls])
-    broke = np.array([[one.normal, one.tangential] for one in fit.pulls if one.time is not None]).T
-    most = max(sliding[0].max(), *(broke[0] if broke.size else [0.0])) * 1.08
-    with new_figure(3.4, 0.7 * WIDTH) as figure:
-        ax = figure.subplots()
-        ax.plot(*sliding, ".", color=GREY, markersize=2.0, alpha=0.5, label=f"sliding, {sliding.shape[1]} samples")
-        kinetic = fit.kinetic
-        label = f"kinetic {kinetic.value:.4g}, r² {100 * kinetic.r2:.2f} %"
-        ax.plot([0, most], [0, kinetic.value * most], color=BLUE, label=label)
-        if fit.static is not None:
-            ax.plot(*broke, "o", color=VERMILION, markersize=4.0, label=f"onset, {broke.shape[1]} pulls")
-            label = f"static {fit.static.value:.4g}, r² {100 * fit.static.r2:.2f} %"
-            ax.plot([0, most], [0, fit.static.value * most], color=VERMILION, linestyle=(0, (4, 1.5)), label=label)
-        ax.set(xlabel="normal force (N)", ylabel="tangential force (N)", xlim=(0, most), ylim=(0, None))
-        ax.legend(loc="upper left")
-        ax.set_title("friction by regression through the origin", fontweight="bold")
-    return figure

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -136,16 +136,6 @@ def _force(newtons: float, weights: float | None, digits: int) -> str:
     return f"{newtons:.5g} N" + (f" = {weights:.{digits}f} x weight" if weighed else "")
 
 
-class Told(NamedTuple):
-    """What a command reports of a run, in addition to what all runs report."""
-
-    title: str
-    fall: str  # when and why it fell; empty if it did not
-    asked: dict[str, str]  # what the robot was to do
-    facts: dict[str, str]  # what it did
-    outcome: dict[str, Any]  # the same in numbers
-
-
 @dataclass(frozen=True, kw_only=True)
 class UnderControl(GroundOptions):
     """A robot under the controller of a command, on a ground under a law."""
@@ -170,21 +160,24 @@ class UnderControl(GroundOptions):
         rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
         return rec, None if self.out is None else save(rec, self.out)
 
-    def tell(self, rec: Recording, saved: Path | None, told: Told) -> int:
-        """Print the outcome of a run, as facts or as JSON, and its warnings; returns the exit code, 1 after a fall."""
+    def report(
+        self, rec: Recording, saved: Path | None, outcome: Mapping[str, Any], title: str, facts: Mapping[str, str]
+    ) -> int:
+        """Print the outcome of a run, as ``facts`` (the first is what the robot was to do) or as JSON, and its
+        warnings; returns the exit code, 1 after a fall.
+        """
         if self.json:
-            print_json(figures(rec) | told.outcome | {"recording": None if saved is None else str(saved)})
+            print_json(figures(rec) | dict(outcome) | {"recording": None if saved is None else str(saved)})
         else:
-            ended = told.fall or (rec.failure.message if rec.failure else "did not fall")
-            print_facts(
-                {"law": str(rec.law), "ground": str(rec.ground), **told.asked, "outcome": ended, **told.facts}
-                | {"recording": "not saved (--out DIR saves it)" if saved is None else str(saved)},
-                title=told.title,
-            )
+            (asked, *others), end = facts.items(), rec.failure.message if rec.failure else "did not fall"
+            shown = {"law": str(rec.law), "ground": str(rec.ground)} | dict([asked])
+            shown |= {"outcome": outcome["fall"] or end} | dict(others)
+            shown["recording"] = "not saved (--out DIR saves it)" if saved is None else str(saved)
+            print_facts(shown, title=title)
             for one in rec.info.get("warnings", ()):
                 say(f"{one['kind']}: {one['message']}")
         rec.check()
-        return 1 if told.fall else 0
+        return 1 if outcome["fall"] else 0
 
 
 def loaded(folders: Sequence[Path | str], command: str) -> list[Recording]:
