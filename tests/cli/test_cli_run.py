@@ -194,16 +194,16 @@ def test_options_that_do_not_exist_are_usage_errors(option, capsys):
     assert capsys.readouterr().err
 
 
-def test_a_diverging_run_exits_1_and_keeps_its_recording(capsys):
+def test_a_run_that_creates_energy_exits_1_and_keeps_its_recording(capsys):
     args = ["run", "spatial-biped", "--law", "spring-damper", "--law.k", "1e9", "--duration", "1"]
     assert main([*args, "--json"]) == 1
     out, err = capsys.readouterr()
-    assert err.count("unstable in steps") == 1 and err.count("diverged at t") == 1 and "Traceback" not in err
+    assert err.count("unstable in steps") == 1 and err.count("energy from nowhere") == 1 and "Traceback" not in err
     told = json.loads(out)
     assert told["failed"]
     assert told["recording"] == str(Path("runs") / "spatial-biped-spring-damper")
     rec = load_recording(told["recording"])
-    assert rec.failure.cause == "diverged"
+    assert rec.failure.cause == "energy"
     assert len(rec) > 1
     assert main([*args, "--out", "there"]) == 1
     assert load_recording("there").failure == rec.failure

@@ -33,8 +33,8 @@ def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options
     if folder is not None:
         place_for(folder)  # refused before the run, not after it
     with warnings.catch_warnings():
-        # A run that diverges warns, and its recording says the same.
-        warnings.filterwarnings("ignore", "diverged at", FootfallWarning)
+        # A run that diverges or creates energy warns, and its recording says the same.
+        warnings.filterwarnings("ignore", "diverged at|energy from nowhere", FootfallWarning)
         sim.run(0.0, **options | {"pushes": (), "record_dt": None})  # compiles, so that the wall time is of the run
         try:
             with progress_bar(sim.robot.name, duration, "s") as progress:
