@@ -30,7 +30,7 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.contact.unknown import UnknownLaw
+from footfall.contact.registry import UnknownLaw
 from footfall.errors import FootfallError, LawError, RecordingError
 from footfall.files.atomic_write import PART, atomic_write, synced
 from footfall.given_numbers import is_number, is_whole

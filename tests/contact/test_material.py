@@ -10,8 +10,8 @@ import pytest
 
 import footfall as ff
 from footfall.contact import Distributed, HuntCrossley, MujocoNative, SpringDamper
+from footfall.contact.springs.derived_gains import restitution
 from footfall.contact.springs.material import Material, material_of, point_area
-from footfall.contact.springs.normal_terms import restitution
 from footfall.errors import LawError
 
 RUBBER = (1e6, 0.4)  # Pa

@@ -19,7 +19,7 @@ from interrupted import Faults, content_of, faults, no_space
 import footfall.recording_file as stored_samples
 from footfall.contact import register
 from footfall.contact.base import PointLaw
-from footfall.contact.unknown import UnknownLaw
+from footfall.contact.registry import UnknownLaw
 from footfall.errors import LawError, RecordingError
 from footfall.record import COLUMNS
 from footfall.recording import load_recording

@@ -16,7 +16,6 @@ next to no friction until the transition is over.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
@@ -25,14 +24,7 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
-from footfall.contact.springs.derived_gains import (
-    OnElasticLayer,
-    check_derived,
-    check_soles,
-    derived_damping,
-    steady_depth,
-)
-from footfall.contact.springs.normal_terms import NormalTerms
+from footfall.contact.springs.derived_gains import NormalTerms, OnElasticLayer, SpringLaw, check_soles, stable_damping
 from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.power import two_powers
@@ -207,7 +199,7 @@ def distributed(
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class Distributed(OnElasticLayer, CoupledLaw):
+class Distributed(OnElasticLayer, SpringLaw, CoupledLaw):
     """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.
 
     Options have the paper's names and are per point; its own values are ``kn=9950, mun=450, kt=90, mut=950, mu_ts=1``,
@@ -231,10 +223,6 @@ class Distributed(OnElasticLayer, CoupledLaw):
         t_slide: s, blending from adherence to sliding.
         t_stick: s, blending from sliding to adherence.
         criterion: whose resultant must leave the cone before points slide.
-        rest_penetration: m, depth when the robot stands: in place of kn.
-        damping_ratio: of the robot bouncing on all its points, at rest depth: in place of mun.
-        restitution: of the robot landing on all its points: in place of mun.
-        impact_speed: m/s, at which the restitution holds.
     """
 
     kn: float | None = None
@@ -247,15 +235,12 @@ class Distributed(OnElasticLayer, CoupledLaw):
     t_slide: float = 0.01
     t_stick: float = 0.01
     criterion: Literal["foot", "point"] = "foot"
-    rest_penetration: float | None = None
-    damping_ratio: float | None = None
-    restitution: float | None = None
-    impact_speed: float = 1.0
 
     name = "distributed"
     citation = "Bruneau and Ouezdou 1999, eq. 16-41"
     operator = False
     memory_size = 8
+    gains = ("kn", "mun")
     kernel = staticmethod(distributed)
 
     #: The paper's table, of a point: normal stiffness (N/m^alpha) and damping (N s/m^(1 + beta)), stiffness (N/m) and
@@ -265,12 +250,12 @@ class Distributed(OnElasticLayer, CoupledLaw):
     PAPER_LOAD = 75.0 * 9.81 / 36.0
 
     def __post_init__(self) -> None:
-        check_positive(self, "kn", "kt", "mut")
-        check_positive(self, "mun", "mu_ts", "t_slide", "t_stick", zero=True)
+        check_positive(self, "kt", "mut")
+        check_positive(self, "mu_ts", "t_slide", "t_stick", zero=True)
         check_range(self, "alpha", 1.0, 3.0)
         check_range(self, "beta", 0.0, 3.0)
         check(self.criterion in ("foot", "point"), self.name, "criterion", self.criterion, "'foot' or 'point'")
-        check_derived(self, "kn", "mun")
+        self.check_gains()
 
     @property
     def cone_of_foot(self) -> bool:
@@ -287,7 +272,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
     def resolve(self, setting: Setting) -> Parameters:
         check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
-        stable = 0.5 / (setting.dt * setting.mobility)
+        stable = stable_damping(setting)
         load = setting.load if self.rest_penetration is not None else setting.largest_load
         kn = self.stiffness(load, setting.tipping, setting.size)
         return Parameters(
@@ -303,22 +288,12 @@ class Distributed(OnElasticLayer, CoupledLaw):
             by_foot=float(self.criterion == "foot"),
         )
 
-    def stiffness(self, load: float, tipping: float = math.inf, size: float = math.inf) -> float:
-        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
-        return self.kn if self.kn is not None else load / steady_depth(self, tipping, size) ** self.alpha
+    @property
+    def exponents(self) -> tuple[float, float]:
+        return self.alpha, self.beta
 
-    def normal_terms(self, setting: Setting) -> NormalTerms:
-        """The normal force of a point as a formula."""
-        p = self.resolve(setting)
-        return NormalTerms(p.kn, p.alpha, p.mun, p.beta)
-
-    def damping(self, setting: Setting, kn: float) -> float:
-        """The damping of a point, N s/m^(1 + beta), given or derived."""
-        if self.mun is not None:
-            return self.mun
-        derived = derived_damping(self, setting, NormalTerms(kn, self.alpha, 0.0, self.beta))
-        scaled = self.PAPER_MUN * setting.load / self.PAPER_LOAD
-        return min(scaled, 0.5 / (setting.dt * setting.mobility)) if derived is None else derived
+    def default_damping(self, setting: Setting, terms: NormalTerms) -> float:
+        return min(self.PAPER_MUN * setting.load / self.PAPER_LOAD, stable_damping(setting))
 
     def creep(self, ratio: float, setting: Setting) -> float:
         return ratio * setting.ground.static_friction * setting.load / self.resolve(setting).mut

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.arguments import public
-from footfall.contact.base import check_positive, check_range
+from footfall.contact.base import check_range
 from footfall.contact.setting import Setting
-from footfall.contact.springs.derived_gains import check_derived, derived_damping, steady_depth
+from footfall.contact.springs.derived_gains import NormalTerms, SpringLaw, stable_damping
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
-from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.kinds import Float, Int, Vector
 from footfall.solve.power import power
 
@@ -56,7 +55,7 @@ def hunt_crossley(
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class HuntCrossley(FrictionalLaw):
+class HuntCrossley(SpringLaw, FrictionalLaw):
     """Nonlinear spring with depth-dependent damping and regularised Coulomb friction.
 
     Options left at ``None`` are derived for the robot. ``k`` follows from ``rest_penetration`` under its weight: 1 mm,
@@ -75,30 +74,20 @@ class HuntCrossley(FrictionalLaw):
         k: N/m^alpha per point, stiffness; left out, from rest_penetration.
         c: N s/m^(alpha + 1) per point, damping; left out, derived.
         alpha: exponent of the depth; Hertz' for round bodies.
-        rest_penetration: m, depth when the robot stands; left out, 1 mm, less where it would tip or is tiny.
-        damping_ratio: of the robot bouncing on all its points, at rest depth.
-        restitution: of the robot landing on all its points.
-        impact_speed: m/s, at which the restitution holds.
     """
 
     friction: Literal["anchored", "regularised", "lugre"] = "regularised"
     k: float | None = None
     c: float | None = None
     alpha: float = 1.5
-    rest_penetration: float | None = None
-    damping_ratio: float | None = None
-    restitution: float | None = None
-    impact_speed: float = 1.0
 
     name = "hunt-crossley"
     citation = "Bruneau and Ouezdou 1999, eq. 15; Hunt and Crossley 1975"
     kernel = staticmethod(hunt_crossley)
 
     def __post_init__(self) -> None:
-        check_positive(self, "k")
-        check_positive(self, "c", zero=True)
+        self.check_gains()
         check_range(self, "alpha", 1.0, 3.0)
-        check_derived(self, "k", "c")
         self.check_friction()
 
     @classmethod
@@ -129,7 +118,7 @@ class HuntCrossley(FrictionalLaw):
         c = self.damping(setting, k)
         # What the nonlinear spring and damper are near rest, for friction that wants linear ones.
         slope = self.alpha * k * depth ** (self.alpha - 1.0)
-        stable = 0.5 / (setting.dt * setting.mobility)
+        stable = stable_damping(setting)
         chosen = (self.c, self.damping_ratio, self.restitution)
         return Parameters(
             k=k,
@@ -139,18 +128,9 @@ class HuntCrossley(FrictionalLaw):
             **self.friction_numbers(setting, slope, min(c * depth**self.alpha, stable)),
         )
 
-    def stiffness(self, load: float, tipping: float = math.inf, size: float = math.inf) -> float:
-        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
-        return self.k if self.k is not None else load / steady_depth(self, tipping, size) ** self.alpha
+    @property
+    def exponents(self) -> tuple[float, float]:
+        return self.alpha, self.alpha
 
-    def normal_terms(self, setting: Setting) -> NormalTerms:
-        """The normal force of a point as a formula."""
-        p = self.resolve(setting)
-        return NormalTerms(p.k, p.alpha, p.c, p.alpha)
-
-    def damping(self, setting: Setting, k: float) -> float:
-        """The damping of a point, N s/m^(alpha + 1), given or derived."""
-        if self.c is not None:
-            return self.c
-        derived = derived_damping(self, setting, NormalTerms(k, self.alpha, 0.0, self.alpha))
-        return 1.5 * k if derived is None else derived
+    def default_damping(self, setting: Setting, terms: NormalTerms) -> float:
+        return 1.5 * terms.k

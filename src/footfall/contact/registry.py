@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -75,3 +76,22 @@ def register(law: type[Law]) -> type[Law]:
         raise LawError(f"'{law.name}' is a built-in law; give yours another name")
     _registered[law.name] = law
     return law
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownLaw(Law):
+    """Stands for the unregistered law of a loaded recording: name and options, but no forces."""
+
+    name: str  # type: ignore[misc]
+    given: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    citation = "unknown"
+
+    def options(self) -> dict[str, Any]:
+        return dict(self.given)
+
+    def resolve(self, setting: Any) -> Any:
+        raise LawError(
+            f"the law '{self.name}' of this recording is not known here; import the module that registers it "
+            "and load the recording again"
+        )

@@ -8,22 +8,19 @@ spring and damper hold the point to its anchor, so a resting point does not cree
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from footfall.arguments import public
-from footfall.contact.base import check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import (
+    NormalTerms,
     OnElasticLayer,
-    check_derived,
+    SpringLaw,
     critical_damping,
-    derived_damping,
-    steady_depth,
+    stable_damping,
 )
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
-from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.kinds import Float, Int, Vector
 
 
@@ -58,7 +55,7 @@ def spring_damper(
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class SpringDamper(OnElasticLayer, FrictionalLaw):
+class SpringDamper(OnElasticLayer, SpringLaw, FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
     Options left at ``None`` are derived for the robot. ``k`` follows from ``rest_penetration`` under its weight: 1 mm,
@@ -70,19 +67,11 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
     Attributes:
         k: N/m per point, stiffness; left out, from rest_penetration.
         c: N s/m per point, damping; left out, from restitution or damping_ratio, or critical.
-        rest_penetration: m, depth when the robot stands; left out, 1 mm, less where it would tip or is tiny.
-        damping_ratio: of the robot bouncing on all its points.
-        restitution: of the robot landing on all its points.
-        impact_speed: m/s, at which the restitution holds.
         adhesive: keep the pulling force of eq. 2.
     """
 
     k: float | None = None
     c: float | None = None
-    rest_penetration: float | None = None
-    damping_ratio: float | None = None
-    restitution: float | None = None
-    impact_speed: float = 1.0
     adhesive: bool = False
 
     name = "spring-damper"
@@ -90,9 +79,7 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
     kernel = staticmethod(spring_damper)
 
     def __post_init__(self) -> None:
-        check_positive(self, "k")
-        check_positive(self, "c", zero=True)
-        check_derived(self, "k", "c")
+        self.check_gains()
         self.check_friction()
 
     @classmethod
@@ -104,21 +91,5 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
         c = self.damping(setting, k)
         return Parameters(k=k, c=c, adhesive=float(self.adhesive), **self.friction_numbers(setting, k, c))
 
-    def stiffness(self, load: float, tipping: float = math.inf, size: float = math.inf) -> float:
-        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m, given or derived."""
-        return self.k if self.k is not None else load / steady_depth(self, tipping, size)
-
-    def normal_terms(self, setting: Setting) -> NormalTerms:
-        """The normal force of a point as a formula."""
-        p = self.resolve(setting)
-        return NormalTerms(p.k, 1.0, p.c, 0.0)
-
-    def damping(self, setting: Setting, k: float) -> float:
-        """The damping of a point, N s/m, given or derived."""
-        if self.c is not None:
-            return self.c
-        terms = NormalTerms(k, 1.0, 0.0, 0.0)
-        derived = derived_damping(self, setting, terms)
-        if derived is not None:
-            return derived
-        return min(critical_damping(terms, setting), 0.5 / (setting.dt * setting.mobility))
+    def default_damping(self, setting: Setting, terms: NormalTerms) -> float:
+        return min(critical_damping(terms, setting), stable_damping(setting))

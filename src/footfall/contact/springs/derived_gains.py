@@ -1,19 +1,148 @@
-"""Gains derived from the behaviour that options ask for: a depth at rest, a restitution, a damping ratio."""
+"""The normal force of a point as a formula of depth and rate, how a mass bounces on it, and gains derived from the
+behaviour that options ask for: a depth at rest, a restitution, a damping ratio.
+
+A bounce is integrated in plain Python numbers: SciPy's integrators, on arrays, take tens of times as long.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from footfall.contact.base import Law, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.springs.material import layer_gains
-from footfall.contact.springs.normal_terms import NormalTerms, damping_for
 from footfall.errors import LawError
 from footfall.given_numbers import is_number
+from footfall.roots import root_between
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
+
+
+class NormalTerms(NamedTuple):
+    """The normal force of a point, ``k d^alpha + c d^beta d'``, never below zero, for a depth ``d`` in m."""
+
+    k: float  # N/m^alpha
+    alpha: float
+    c: float  # N s/m^(1 + beta)
+    beta: float
+
+    def depth(self, load: float) -> float:
+        """Depth in m at which a load in N rests."""
+        return float((load / self.k) ** (1.0 / self.alpha))
+
+    def slope(self, depth: float) -> float:
+        """Stiffness in N/m for small motions about a depth in m."""
+        return float(self.alpha * self.k * depth ** (self.alpha - 1.0))
+
+    def damping(self, depth: float) -> float:
+        """Damping in N s/m for small motions about a depth in m."""
+        return float(self.c * depth**self.beta)
+
+
+#: Normal force (N) of a point at a depth (m) and depth rate (m/s).
+NormalForce = Callable[[float, float], float]
+#: The same in m/s2, of a mass.
+Acceleration = Callable[[float, float], float]
+
+#: Error of a step, relative to the greatest depth and the landing speed, and the most steps of a bounce.
+EXACT, MOST = 1e-9, 20_000
+#: First step, s, and the factors by which a step may grow and shrink.
+FIRST, LONGER, SHORTER = 1e-9, 10.0, 0.2
+#: A mass that is still in contact after this many times the time of its way down has come to rest.
+LONG = 50.0
+#: Share of the landing speed: a mass that sinks more slowly and is not about to turn has come to rest, too.
+CREEP, TURNS = 1e-6, 1e-3
+#: Accuracy of a damping, relative to the largest in question.
+FOUND = 1e-9
+
+
+def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 0.0) -> float:
+    """Speed after a bounce over the ``speed`` (m/s) before it, of a mass (kg); 0 if it does not leave."""
+
+    def acceleration(depth: float, rate: float) -> float:
+        return gravity - force(max(depth, 0.0), rate) / mass
+
+    deepest = 1e-9 * speed
+    state, step, time, down = (deepest, speed), FIRST, 0.0, 0.0
+    for _ in range(MOST):
+        half = _runge_kutta(acceleration, state, 0.5 * step)
+        fine = _runge_kutta(acceleration, half, 0.5 * step)
+        rough = _runge_kutta(acceleration, state, step)
+        miss = max(abs(fine[0] - rough[0]) / deepest, abs(fine[1] - rough[1]) / speed) / (15.0 * EXACT)
+        if not miss <= 1.0:
+            step *= max(SHORTER, 0.9 * miss**-0.2)
+            continue
+        if fine[0] <= 0.0:
+            return -_rate_at_surface(acceleration, state, step) / speed
+        if down and (fine[1] >= 0.0 or time > LONG * down):  # it turns down again, with less energy, or does not move
+            return 0.0
+        state, time, deepest = fine, time + step, max(deepest, fine[0])
+        if not down and state[1] < 0.0:
+            down = time
+        elif not down and state[1] < CREEP * speed and abs(acceleration(*state)) * time < TURNS * speed:
+            return 0.0
+        step *= min(LONGER, 0.9 * max(miss, 1e-9) ** -0.2)
+    return 0.0
+
+
+def _rate_at_surface(acceleration: Acceleration, state: tuple[float, float], step: float) -> float:
+    """Depth rate when the surface is reached, within ``step``."""
+    part = _zero(lambda part: _runge_kutta(acceleration, state, part)[0], 0.0, step, 1e-12 * step)
+    return _runge_kutta(acceleration, state, part)[1]
+
+
+def _runge_kutta(acceleration: Acceleration, state: tuple[float, float], step: float) -> tuple[float, float]:
+    """Depth and rate after a step of fourth order."""
+    depth, rate = state
+    a = acceleration(depth, rate)
+    rate_b = rate + 0.5 * step * a
+    b = acceleration(depth + 0.5 * step * rate, rate_b)
+    rate_c = rate + 0.5 * step * b
+    c = acceleration(depth + 0.5 * step * rate_b, rate_c)
+    rate_d = rate + step * c
+    d = acceleration(depth + step * rate_c, rate_d)
+    return (
+        depth + step / 6.0 * (rate + 2.0 * rate_b + 2.0 * rate_c + rate_d),
+        rate + step / 6.0 * (a + 2.0 * b + 2.0 * c + d),
+    )
+
+
+def damping_for(
+    wanted: float,
+    force: Callable[[float], NormalForce],
+    *,
+    mass: float,
+    speed: float,
+    gravity: float,
+    scale: float,
+) -> float:
+    """The damping for which ``force(damping)`` bounces with the wanted restitution; ``scale`` is its order of size."""
+
+    def miss(damping: float) -> float:
+        return restitution(force(damping), mass, speed, gravity) - wanted
+
+    if miss(0.0) <= 0.0:
+        return 0.0
+
+    low, high = 0.0, scale
+    for _ in range(40):
+        if miss(high) < 0.0:
+            return _zero(miss, low, high, FOUND * high)
+        low, high = high, 2.0 * high
+    raise LawError(f"no damping gives a restitution of {wanted} at {speed} m/s")
+
+
+def _zero(function: Callable[[float], float], low: float, high: float, near: float) -> float:
+    """The zero of a function between ``low`` and ``high``; ``high`` itself if rounding hides the change of sign."""
+    try:
+        return root_between(function, low, high, near)
+    except ValueError:
+        return high
 
 
 #: Default depth of points at rest, m, and the most it may be of the depth at which the robot would tip and of the
@@ -21,38 +150,91 @@ if TYPE_CHECKING:
 USUAL_DEPTH, STEADY, SHALLOW = 1e-3, 0.25, 0.01
 
 
-def steady_depth(law: Any, tipping: float, size: float) -> float:
-    """The depth (m) at which points rest: the one asked for, or a default that a robot of that ``tipping`` depth can
-    bear.
+@dataclass(frozen=True, kw_only=True)
+class SpringLaw(Law):
+    """A law of springs and dampers, ``k d^alpha + c d^beta d'``, whose gains may follow from behaviour.
+
+    Attributes:
+        rest_penetration: m, depth when the robot stands, in place of a stiffness; left out, 1 mm, or less where the
+            robot would tip or is tiny.
+        damping_ratio: of the robot bouncing on all its points, at rest depth, in place of a damping.
+        restitution: of the robot landing on all its points, in place of a damping.
+        impact_speed: m/s, at which the restitution holds.
     """
-    asked: float | None = law.rest_penetration
-    return min(USUAL_DEPTH, SHALLOW * size, STEADY * tipping) if asked is None else asked
+
+    rest_penetration: float | None = None
+    damping_ratio: float | None = None
+    restitution: float | None = None
+    impact_speed: float = 1.0
+
+    #: Names of its stiffness and its damping, among its options and its parameters.
+    gains: ClassVar[tuple[str, str]] = ("k", "c")
+
+    @property
+    def exponents(self) -> tuple[float, float]:
+        """Of the depth, in the spring and in the damper."""
+        return 1.0, 0.0
+
+    def check_gains(self) -> None:
+        """Refuse such options where they are out of range, or contradict a gain or each other."""
+        stiffness, damping = self.gains
+        check_positive(self, stiffness, "rest_penetration", "impact_speed")
+        check_positive(self, damping, "damping_ratio", zero=True)
+        good = self.restitution is None or (is_number(self.restitution) and 0 < self.restitution <= 1)
+        check(good, self.name, "restitution", self.restitution, "in (0, 1]")
+        self._only_one("the stiffness", stiffness, "rest_penetration")
+        self._only_one("the damping", damping, "damping_ratio", "restitution")
+
+    def _only_one(self, what: str, *names: str) -> None:
+        """Refuse two options that determine the same quantity."""
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise LawError(f"{self.name}: {' and '.join(given)} both settle {what}; give one of them")
+
+    def stiffness(self, load: float, tipping: float = math.inf, size: float = math.inf) -> float:
+        """The stiffness, given or derived, of a point that carries ``load`` (N) when the robot stands, N/m^alpha.
+
+        The default depth is one that a robot of that ``tipping`` depth and ``size`` (m) can bear.
+        """
+        given: float | None = getattr(self, self.gains[0])
+        depth = self.rest_penetration
+        depth = min(USUAL_DEPTH, SHALLOW * size, STEADY * tipping) if depth is None else depth
+        return float(load / depth ** self.exponents[0]) if given is None else given
+
+    def damping(self, setting: Setting, k: float) -> float:
+        """The damping of a point, N s/m^(1 + beta): given, for a restitution or damping ratio, or the law's default."""
+        given: float | None = getattr(self, self.gains[1])
+        if given is not None:
+            return given
+        alpha, beta = self.exponents
+        terms = NormalTerms(k, alpha, 0.0, beta)
+        if self.restitution is not None:
+            bounce = _Bounce(setting.share, self.impact_speed, setting.load / setting.share)
+            return _damping_for(self.restitution, terms, bounce, critical_damping(terms, setting))
+        if self.damping_ratio is not None:
+            return self.damping_ratio * critical_damping(terms, setting)
+        return self.default_damping(setting, terms)
+
+    def default_damping(self, setting: Setting, terms: NormalTerms) -> float:
+        """The damping where no option says it."""
+        raise NotImplementedError
+
+    def normal_terms(self, setting: Setting) -> NormalTerms:
+        """The normal force of a point as a formula."""
+        (alpha, beta), parameters = self.exponents, self.resolve(setting)
+        k, c = (getattr(parameters, name) for name in self.gains)
+        return NormalTerms(k, alpha, c, beta)
 
 
-def check_derived(law: Law, stiffness: str, damping: str) -> None:
-    """Refuse such options where they are out of range, or contradict a gain or each other."""
-    check_positive(law, "rest_penetration", "impact_speed")
-    check_positive(law, "damping_ratio", zero=True)
-    wanted: Any = law.options()["restitution"]
-    good = wanted is None or (is_number(wanted) and 0 < wanted <= 1)
-    check(good, law.name, "restitution", wanted, "in (0, 1]")
-    _only_one(law, "the stiffness", (stiffness, "rest_penetration"))
-    _only_one(law, "the damping", (damping, "damping_ratio", "restitution"))
+def stable_damping(setting: Setting) -> float:
+    """Half the damping of a point, N s/m, at which steps of this length are no longer stable."""
+    return 0.5 / (setting.dt * setting.mobility)
 
 
 def critical_damping(terms: NormalTerms, setting: Setting) -> float:
     """The damping ``c`` that is critical for the mass a point carries, about its depth at rest."""
     depth = terms.depth(setting.load)
     return 2.0 * (terms.slope(depth) * setting.share) ** 0.5 / float(depth**terms.beta)
-
-
-def derived_damping(law: Any, setting: Setting, terms: NormalTerms) -> float | None:
-    """The damping ``c`` for a law's ``restitution`` or ``damping_ratio``; None if neither is given."""
-    critical = critical_damping(terms, setting)
-    if law.restitution is not None:
-        bounce = _Bounce(setting.share, law.impact_speed, setting.load / setting.share)
-        return _damping_for(law.restitution, terms, bounce, critical)
-    return None if law.damping_ratio is None else law.damping_ratio * critical
 
 
 class _Bounce(NamedTuple):
@@ -102,13 +284,6 @@ class OnElasticLayer:
     def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:
         """The law with these stiffnesses of a point, N/m."""
         raise NotImplementedError
-
-
-def _only_one(law: Law, what: str, names: tuple[str, ...]) -> None:
-    """Refuse two options that determine the same quantity."""
-    given = [name for name in names if getattr(law, name) is not None]
-    if len(given) > 1:
-        raise LawError(f"{law.name}: {' and '.join(given)} both settle {what}; give one of them")
 
 
 def check_soles(law: Law, robot: Robot) -> None:

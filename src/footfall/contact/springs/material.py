@@ -23,14 +23,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.contact.base import Law, check
 from footfall.contact.setting import Setting
-from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.errors import LawError
 from footfall.given_numbers import is_number
 
@@ -118,18 +117,9 @@ def hertz_gains(
     return 4.0 / 3.0 * math.sqrt(_radius(law, robot, radius)) / compliance, _damped(law, options)
 
 
-@runtime_checkable
-class SpringLaw(Protocol):
-    """A law of springs and dampers, with the formula of its normal force."""
-
-    def stiffness(self, load: float) -> float: ...
-
-    def normal_terms(self, setting: Setting) -> NormalTerms: ...
-
-
-def spring_law(law: Law) -> SpringLaw:
-    """The law itself, if it has springs and dampers; otherwise an error."""
-    if not isinstance(law, SpringLaw):
+def spring_law(law: Law) -> Any:
+    """The law itself, if it has the formula of its springs and dampers; otherwise an error."""
+    if not hasattr(law, "normal_terms"):
         raise LawError(
             f"{law.name} has no springs to compare with a material; laws that have are spring-damper, hunt-crossley "
             "and distributed"

@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.contact.base import Law, PointLaw
 from footfall.contact.setting import LEVEL, Setting, make_setting
-from footfall.contact.springs.normal_terms import NormalTerms
+from footfall.contact.springs.derived_gains import NormalTerms
 from footfall.contact.trial import normal_force
 from footfall.errors import warn
 from footfall.robot import Robot

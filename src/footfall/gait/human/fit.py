@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.contact.springs.normal_terms import NormalTerms
+from footfall.contact.springs.derived_gains import NormalTerms
 from footfall.gait.human.body import Body, Curve, basis, evaluate, turned
 from footfall.gait.human.data import MeasuredWalk
 
