@@ -93,6 +93,7 @@ def _length(given: str | int, sizes: Mapping[str, int]) -> int:
 
 def zeros(kind: type[Tuple], sizes: Mapping[str, int], **given: Any) -> Tuple:
     """A named tuple of zeros, with lengths by name, but for the fields that are ``given``."""
-    types = _fields(kind)
-    made = {name: np.zeros(shape, types[name][0]) for name, shape in shapes(kind, sizes, given).items()}
+    own: Any = kind
+    types = _fields(own)
+    made = {name: np.zeros(shape, types[name][0]) for name, shape in shapes(own, sizes, given).items()}
     return kind(**made, **given)

@@ -61,10 +61,10 @@ HERE = tool.Place("footfall.here", {})
 
 
 def test_a_class_is_imported_from_its_room_or_from_one_below_and_never_in_a_circle():
-    assert tool.may_import("footfall.engine.dynamics.bias", "footfall.engine.dynamics.tree")
+    assert tool.may_import("footfall.engine.dynamics.inertia", "footfall.engine.dynamics.tree")
     assert tool.may_import("footfall.engine.step", "footfall.solve.contacts")
     assert not tool.may_import("footfall.solve.contacts", "footfall.engine.step")
-    assert not tool.may_import("footfall.engine.dynamics.rotation", "footfall.engine.dynamics.kinematics")
+    assert not tool.may_import("footfall.engine.dynamics.tree", "footfall.engine.dynamics.kinematics")
 
 
 def test_what_is_called_with_several_types_has_the_kind_of_all():

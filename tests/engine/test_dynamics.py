@@ -12,8 +12,14 @@ from plain_python import plainly
 
 import footfall as ff
 from footfall.compiled import kernel
-from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
-from footfall.engine.dynamics.inertia import composite_inertia, factor, joint_inertia
+from footfall.engine.dynamics.inertia import (
+    bias,
+    composite_inertia,
+    factor,
+    joint_inertia,
+    push_body,
+    subtract_body_forces,
+)
 from footfall.engine.dynamics.joint_forces import damp_servos, joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
 from footfall.engine.dynamics.tree import Bodies, Tree, bodies_shapes, make_tree, tree_count

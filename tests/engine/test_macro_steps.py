@@ -8,7 +8,7 @@ import pytest
 import footfall as ff
 from footfall.engine.events.dormand_prince import STAGES, WEIGHTS
 from footfall.engine.events.flow import make_flow
-from footfall.engine.events.history import INTEGRAL, ORDER, change_spacing, differ
+from footfall.engine.events.macro_step import INTEGRAL, ORDER, change_spacing, differ
 from footfall.solve.contacts import SLIDE
 
 LAW = "acceleration-complementarity"

@@ -11,7 +11,7 @@ import footfall as ff
 from footfall.engine.world import Blocks
 from footfall.record import COLUMNS
 from footfall.simulation.setup import composed
-from footfall.simulation.workspace import FEW_SAMPLES, Workspace, prepared
+from footfall.simulation.workspace import Workspace, prepared
 
 PUSH = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.005, duration=0.01)
 #: Height of the trunk of a quadruped that falls on its back at once, m.
@@ -144,8 +144,8 @@ def test_a_controller_that_changes_the_model_it_computes_with_changes_no_simulat
 def test_short_runs_record_what_long_ones_do():
     """Those of few samples are recorded into arrays that the next run gets, too."""
     sim = ff.Simulation("quadruped")
-    long = sim.run(2 * FEW_SAMPLES * sim.dt, pushes=PUSH)
-    for samples in (FEW_SAMPLES - 1, 7, 2 * FEW_SAMPLES, 20):
+    long = sim.run(128 * sim.dt, pushes=PUSH)
+    for samples in (63, 7, 128, 20):
         short = sim.run((samples - 1) * sim.dt, pushes=PUSH)
         assert len(short) == samples
         assert all(np.array_equal(getattr(short, name)[:-1], getattr(long, name)[: samples - 1]) for name in COLUMNS)

@@ -48,11 +48,17 @@ def waited_for_code() -> float:
 
 
 class Apart:
-    """A kernel that its callers call through a pointer, which they look up at the first call."""
+    """A kernel that its callers call through a pointer, which they look up at the first call.
 
-    def __init__(self, function: FunctionType) -> None:
-        self.py_func = function
+    With a ``fixed`` signature, a function that returns it, it is compiled once; else for the types of each caller.
+    """
+
+    def __init__(
+        self, function: FunctionType, *, fixed: Callable[[], Any] | None = None, returns: Any = None, soon: bool = False
+    ) -> None:
+        self.py_func, self.fixed, self.returns, self.soon = function, fixed, returns, soon
         self.symbol = f"{function.__module__}.{function.__qualname__}"
+        self._linked: dict[bytes, Any] = {}
         self._lock = threading.Lock()
         self._find = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)(self._address)
         llvm.add_symbol(self.symbol, ctypes.cast(self._find, ctypes.c_void_p).value)
@@ -65,20 +71,34 @@ class Apart:
         lower_builtin(self, types.VarArg(types.Any))(self._call)
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """Its signature in a call with arguments of these types, or ``None`` if it does not take them."""
-        raise NotImplementedError
+        """Its signature in a call with arguments of these types, tuples by reference; ``None`` if it does not fit."""
+        if self.fixed is None:
+            named = types.BaseNamedTuple
+            kinds = [Reference(one) if isinstance(one, named) else types.unliteral(one) for one in arguments]
+            return self.returns(*kinds)
+        own = self.fixed()
+        wanted, given = ([getattr(kind, "tuple_type", kind) for kind in kinds] for kinds in (own.args, arguments))
+        return own if given == wanted else None
 
     def linkage(self) -> str:
         """A text that changes when its callers must be compiled again."""
-        raise NotImplementedError
+        return f"{self.symbol} cold {self.returns}" if self.fixed is None else f"{self.symbol} {self.fixed()}"
 
     def written(self, signature: Any) -> bytes:
-        """The types as bytes, with which a caller looks up the address."""
-        raise NotImplementedError
+        """The signature as bytes, with which a caller, perhaps in another process, looks up the address."""
+        return bytes(cloudpickle.dumps(signature)) if self.fixed is None else b"\0"
 
-    def linked(self, written: bytes) -> Any:
-        """The compiled function for types as bytes."""
-        raise NotImplementedError
+    def linked(self, written: bytes = b"\0") -> Any:
+        """Compile it for a signature as bytes, or read it from disk."""
+        with self._lock:
+            if written not in self._linked:
+                signature = pickle.loads(written) if self.fixed is None else self.fixed()
+                self._linked[written] = function_pointer(signature, self.py_func)
+        return self._linked[written]
+
+    def note(self, kinds: tuple[Any, ...]) -> None:
+        """Note that it will be called with arguments of these types."""
+        asked[self.symbol, self.written(self.signature_for(kinds))] = None
 
     def _address(self, start: int, size: int, again: int) -> int:
         """Its address, looked up by compiled code at the first call.
@@ -110,6 +130,8 @@ class Apart:
         """Emit a call through an address that each caller keeps after its first look-up."""
         word = context.get_value_type(types.uintp)
         written = self.written(signature)
+        if self.fixed is None:
+            asked[self.symbol, written] = None
         kept = cgutils.add_global_variable(builder.module, word, f"{self.symbol}.address")
         kept.linkage, kept.initializer = "internal", ir.Constant(word, 0)
         place = cgutils.alloca_once_value(builder, builder.load_atomic(kept, "acquire", 8))
@@ -133,80 +155,8 @@ class Apart:
         return builder.call(builder.inttoptr(builder.load(place), kind.as_pointer()), values)
 
 
-class Separate(Apart):
-    """A kernel of one fixed signature, compiled once for all callers."""
-
-    def __init__(self, function: FunctionType, signature: Callable[[], Any], rare: bool) -> None:
-        super().__init__(function)
-        self.signature, self.rare = signature, rare
-        self._linked: Any = None
-
-    def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """Its own signature, if the arguments fit; tuples may come by value or by reference."""
-        own = self.signature()
-        wanted, given = ([getattr(kind, "tuple_type", kind) for kind in kinds] for kinds in (own.args, arguments))
-        return own if given == wanted else None
-
-    def linkage(self) -> str:
-        """Its name and signature."""
-        return f"{self.symbol} {self.signature()}"
-
-    def link(self) -> Any:
-        """Compile it, or read it from disk."""
-        with self._lock:
-            if self._linked is None:
-                self._linked = function_pointer(self.signature(), self.py_func)
-        return self._linked
-
-    def written(self, signature: Any) -> bytes:
-        """No types, for there is one signature."""
-        return b"\0"
-
-    def linked(self, written: bytes) -> Any:
-        """The only one."""
-        return self.link()
-
-
-class Cold(Apart):
-    """A kernel that is compiled for the types of each caller, at its first call."""
-
-    def __init__(self, function: FunctionType, returns: Any, soon: bool) -> None:
-        super().__init__(function)
-        self.returns, self.soon = returns, soon
-        self._linked: dict[bytes, Any] = {}
-
-    def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """The types that it is called with; tuples by reference."""
-        named = types.BaseNamedTuple
-        return self.returns(*(Reference(one) if isinstance(one, named) else types.unliteral(one) for one in arguments))
-
-    def linkage(self) -> str:
-        """Its name and return type."""
-        return f"{self.symbol} cold {self.returns}"
-
-    def written(self, signature: Any) -> bytes:
-        """The signature, pickled, since another process may read it."""
-        return bytes(cloudpickle.dumps(signature))
-
-    def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        """The same; the call is noted."""
-        asked[self.symbol, self.written(signature)] = None
-        return super()._call(context, builder, signature, values)
-
-    def note(self, kinds: tuple[Any, ...]) -> None:
-        """Note that it will be called with arguments of these types."""
-        asked[self.symbol, self.written(self.signature_for(kinds))] = None
-
-    def linked(self, written: bytes) -> Any:
-        """Compile it for these types, or read it from disk."""
-        with self._lock:
-            if written not in self._linked:
-                self._linked[written] = function_pointer(pickle.loads(written), self.py_func)
-        return self._linked[written]
-
-
 def compile_cold(
-    claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False, beside: Collection[Cold] = ()
+    claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False, beside: Collection[Apart] = ()
 ) -> None:
     """Compile all cold kernels that loaded code may call, and those that they call; if ``soon``, only those that are
     marked so, and those in ``beside``. ``claim(name)`` says whether this process is to compile a kernel.
@@ -221,29 +171,29 @@ def compile_cold(
             done.add((symbol, written))
 
 
-def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[Callable[..., Any]], Separate]:
+def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[Callable[..., Any]], Apart]:
     """Compile a kernel apart from its callers; ``signature`` is a function, called when it is needed.
 
     A ``rare`` kernel is compiled at its first call, others ahead of it.
     """
-    return lambda function: Separate(function, signature, rare)  # type: ignore[arg-type]
+    return lambda function: Apart(function, fixed=signature, soon=not rare)  # type: ignore[arg-type]
 
 
-def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], Cold]:
+def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], Apart]:
     """Compile a seldom reached part of a loop at its first call; ``returns`` is its return type.
 
     A part that every run calls at its beginning is marked ``soon`` and compiled ahead of its first call.
     """
-    return lambda function: Cold(function, returns, soon)  # type: ignore[arg-type]
+    return lambda function: Apart(function, returns=returns, soon=soon)  # type: ignore[arg-type]
 
 
-def separate_kernels(function: Any) -> list[Separate]:
-    """The separate kernels that a function calls, and those that they call in turn."""
-    found: list[Separate] = []
+def separate_kernels(function: Any) -> list[Apart]:
+    """The kernels of fixed signature that a function calls, and those that they call in turn."""
+    found: list[Apart] = []
     waiting = [getattr(function, "py_func", function)]
     for caller in waiting:
         for one in values_reached(caller):
-            if isinstance(one, Separate) and one not in found:
+            if isinstance(one, Apart) and one.fixed is not None and one not in found:
                 found.append(one)
                 waiting.append(one.py_func)
     return found

@@ -186,40 +186,14 @@ class ByReference:
     Its fields are fixed when it is made: arrays may be written to, but not replaced.
     """
 
-    __slots__ = ("_kinds", "_numba_type_", "_starts", "_words", "address", "named")
+    __slots__ = ("_numba_type_", "_words", "address", "named")
 
     def __init__(self, named: Any) -> None:
         words: list[int] = []
-        starts, kinds = [], []
-        for value in named:
-            starts.append(len(words))
-            kinds.append(_lay_out(value, words))
-        self._starts, self._kinds = starts, kinds
+        kinds = [_lay_out(value, words) for value in named]
+        self.named, self._words = named, np.array(words, dtype=np.int64)  # the tuple keeps the arrays alive
         self._numba_type_ = _reference((type(named), *kinds), named)
-        self._set(named, np.array(words, dtype=np.int64))
-
-    def _set(self, named: Any, words: np.ndarray) -> None:
-        self.named, self._words = named, words  # the tuple keeps the arrays alive
-        self.address: int = _start(words)
-
-    def replace(self, **fields: Any) -> ByReference:
-        """A copy with other values, of equal size in memory, in some fields; the others are not laid out again."""
-        made = ByReference.__new__(ByReference)
-        made._starts, made._kinds, made._numba_type_ = self._starts, self._kinds, self._numba_type_
-        named, words = self.named, self._words.copy()
-        for name, value in fields.items():
-            number = named._fields.index(name)
-            if value is named[number]:
-                continue
-            laid: list[int] = []
-            kind = _lay_out(value, laid)
-            words[self._starts[number] : self._starts[number] + len(laid)] = laid
-            if kind is not made._kinds[number]:
-                made._kinds = [*made._kinds[:number], kind, *made._kinds[number + 1 :]]
-        made._set(named._replace(**fields), words)
-        if made._kinds is not self._kinds:
-            made._numba_type_ = _reference((type(named), *made._kinds), made.named)
-        return made
+        self.address = _start(self._words)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.named, name)
@@ -229,9 +203,7 @@ _references: dict[Any, Reference] = {}
 
 
 def _reference(key: Any, named: Any) -> Reference:
-    """The type of a tuple, remembered by the kinds of its fields: Numba takes longer to find it than a run of ten
-    steps.
-    """
+    """The type of a tuple, remembered by the kinds of its fields: Numba takes longer to find it than ten steps."""
     found = _references.get(key)
     if found is None:
         found = _references[key] = Reference(typeof(named))
@@ -243,22 +215,8 @@ def _start(array: Any) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(array))
 
 
-class _Kind:
-    """A key for the type of a value; there is one object for each, so that kinds are compared by identity."""
-
-    __slots__ = ()
-
-
-_kinds: dict[Any, _Kind] = {}
-
-
-def _kind(key: Any) -> _Kind:
-    found = _kinds.get(key)
-    return _kinds.setdefault(key, _Kind()) if found is None else found
-
-
-def _lay_out(value: Any, words: list[int]) -> _Kind:
-    """Append a value's words, and return its kind."""
+def _lay_out(value: Any, words: list[int]) -> Any:
+    """Append a value's words, and return its kind: a key for its type."""
     if isinstance(value, np.ndarray):
         size, shape, flags = value.size, value.shape, value.flags.num
         if size and flags & _PLAIN == _PLAIN:
@@ -266,27 +224,26 @@ def _lay_out(value: Any, words: list[int]) -> _Kind:
         else:
             address = value.__array_interface__["data"][0]
         words += (0, 0, size, value.itemsize, address, *shape, *value.strides)
-        return _kind((value.dtype, len(shape), flags))
+        return value.dtype, len(shape), flags
     if isinstance(value, int) and not isinstance(value, bool):
         words.append(value)
-        return _INTEGER
+        return int
     if isinstance(value, float):
         words += _WORD.unpack(_DOUBLE.pack(value))
-        return _FLOAT
+        return float
     if isinstance(value, tuple):
-        return _kind((type(value), *[_lay_out(one, words) for one in value]))
+        return type(value), *[_lay_out(one, words) for one in value]
     if isinstance(value, ByReference):
         words.append(value.address)
-        return _kind(value._numba_type_)
+        return value._numba_type_
     address = value.__wrapper_address__() if hasattr(value, "__wrapper_address__") else value.address
     words += (address, 0, 0)
-    return _kind(getattr(value, "_numba_type_", None) or typeof(value))
+    return getattr(value, "_numba_type_", None) or typeof(value)
 
 
 #: NumPy's flags of a contiguous, writable array.
 _PLAIN = 0x0001 | 0x0400
 _DOUBLE, _WORD = struct.Struct("d"), struct.Struct("q")
-_INTEGER, _FLOAT = _kind(int), _kind(float)
 
 
 @unbox(Reference)

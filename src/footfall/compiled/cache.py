@@ -190,9 +190,7 @@ def late_calls(function: FunctionType) -> list[tuple[str, bytes]]:
 
 
 def note_calls(calls: list[tuple[str, bytes]]) -> None:
-    """Note those that code from disk may make; fails if a kernel or its types no longer exist, so that the caller is
-    compiled again.
-    """
+    """Note those that code from disk may make; an error, so that it is compiled again, where one does not exist."""
     for symbol, written in calls:
         if (symbol, written) not in asked:
             named(symbol)
@@ -265,9 +263,7 @@ def write_file(path: Path, key: str, payload: bytes) -> None:
 
 
 def prune(folder: Path) -> None:
-    """Once a day, remove files that were not read for long, and the longest unused ones beyond the size
-    that is kept.
-    """
+    """Once a day, remove files that were not read for long, and the longest unused beyond the size that is kept."""
     mark = folder / "last-pruned"
     now = time.time()
     if mark.exists() and now - mark.stat().st_mtime < _DAY:

@@ -36,9 +36,7 @@ OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "arcp", "nsz", "reas
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function of arrays and numbers on first use, without interpreter, GIL or allocation, and keep it on
-    disk.
-    """
+    """Compile a function of arrays and numbers on first use, without GIL or allocation, and keep it on disk."""
     return _compile(function)
 
 

@@ -55,9 +55,7 @@ def values_reached(function: FunctionType) -> list[Any]:
 
 
 def count_reached(function: FunctionType) -> int:
-    """The number of functions that a function calls, directly or not, itself included; separate kernels do
-    not count.
-    """
+    """The number of functions that a function calls, directly or not, with itself; kernels apart do not count."""
     count = 0
     with contextlib.suppress(_Unknowable):
         for _ in _parts(function):

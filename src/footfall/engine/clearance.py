@@ -26,10 +26,9 @@ SAFE, SLACK = 0.9, 0.2
 #: Evaluations that a look, which costs twice as much as a detection, should serve; where it does not, the next look
 #: comes after 1, 3, 7, ... evaluations, at most so many.
 WORTH, LONGEST_PAUSE = 4, 127
-#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, how often
-#: MuJoCo was asked in the last evaluation which bodies touch (a look counts twice), and at how many places they did
-#: when it was asked last.
-SERVED, WAIT, PAUSE, SOUGHT, TOUCHED = 0, 1, 2, 3, 4
+#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, and at how
+#: many places bodies touched when MuJoCo was asked last.
+SERVED, WAIT, PAUSE, TOUCHED = 0, 1, 2, 3
 
 #: Numbers from one contact of MuJoCo to the next, and where among them its distance is.
 _STRIDE = bridge.CONTACT.itemsize // 8
@@ -44,7 +43,7 @@ class Clearance(NamedTuple):
     lever: np.ndarray  # (nq,) m per unit of a joint's position: the longest way that a point of the robot goes
     place: np.ndarray  # (nq,) joint positions at the last look
     room: np.ndarray  # (1,) m, how far from each other bodies were then
-    looks: np.ndarray  # (5,) see SERVED
+    looks: np.ndarray  # (4,) see SERVED
     widest: float  # m, how far a look sees
     margin: float  # m, the widest that two geoms have between them
     contact: np.ndarray  # (1,) address of MuJoCo's contacts
@@ -52,16 +51,13 @@ class Clearance(NamedTuple):
 
 @kernel
 def look(world, clearance):
-    """Measure how far apart bodies are, unless they have just touched or recent looks were not worth their cost. Gives
-    whether they are apart.
-    """
+    """Measure how far apart bodies are, where that is worth its cost. Returns whether they are apart."""
     looks, room = clearance.looks, clearance.room
     if looks[TOUCHED] > 0:  # what just touched is not apart yet
         return False
     if looks[WAIT] > 0:
         looks[WAIT] -= 1
         return False
-    looks[SOUGHT] += 2
     mj_collision(clearance.wide, world.data)
     least = clearance.widest
     found = doubles_at(clearance.contact[0], _STRIDE * world.ncon[0])
@@ -97,18 +93,12 @@ def stay_apart(world, clearance):
 @inlined
 def bodies_are_apart(world, clearance):
     """Whether certainly no two bodies touch."""
-    clearance.looks[SOUGHT] = 0
-    apart = clearance.never == 1 or (clearance.wide != 0 and stay_apart(world, clearance))
-    clearance.looks[SOUGHT] += 0 if apart else 1
-    return apart
+    return clearance.never == 1 or (clearance.wide != 0 and stay_apart(world, clearance))
 
 
 @inlined
 def bodies_stay_apart(world, clearance, flow, dt):
-    """Whether no two bodies can touch within ``dt`` (s), as joints move and are accelerated now.
-
-    ``flow`` says by ``scalar`` and ``turn`` which coordinates a dof moves.
-    """
+    """Whether no two bodies can touch within ``dt`` (s), as joints move and are accelerated now."""
     if clearance.never == 1:
         return True
     if clearance.wide == 0:
@@ -216,7 +206,7 @@ def make_clearance(widened: Widened, data: mujoco.MjData) -> Clearance:
         lever=widened.lever,
         place=np.zeros_like(widened.lever),
         room=np.zeros(1),
-        looks=np.array([WORTH, 0, 0, 0, 1]),  # as if they had touched: a run may begin with bodies tangled
+        looks=np.array([WORTH, 0, 0, 1]),  # as if they had touched: a run may begin with bodies tangled
         widest=REACH * float(widened.lever.max(initial=0.0)),
         margin=widened.margin,
         contact=bridge.counter(data, "contact"),

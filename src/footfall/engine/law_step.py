@@ -5,7 +5,6 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.bending import bend_points
 from footfall.engine.constraints.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
@@ -22,7 +21,15 @@ from footfall.engine.constraints.shared_rows import (
     set_shared_states,
     shared_slope,
 )
-from footfall.engine.kinematics import add_forces, keep_memory, point_forces, restore_memory, velocities
+from footfall.engine.kinematics import (
+    add_forces,
+    bend_points,
+    keep_memory,
+    point_forces,
+    restore_memory,
+    roll_points,
+    velocities,
+)
 from footfall.engine.mobility import (
     add_half_solved_forces,
     finish_solve,
@@ -33,7 +40,7 @@ from footfall.engine.mobility import (
     weigh_columns,
 )
 from footfall.engine.mujoco_law import native_step
-from footfall.engine.other_bodies.near import release_all, roll_all_points
+from footfall.engine.other_bodies.near import release_all
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
 
@@ -52,7 +59,7 @@ def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
     if rows.number[1] > 0:
         reduce_mobility(world, points, contacts, scratch.half, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-    roll_all_points(world.cvel, points, contacts)
+    roll_points(world.cvel, points, contacts)
     dt, ground = conditions.plan.dt, conditions.ground
     if laws.bends:
         lag = laws.lag if contacts.number[1] == 0 else 0.0  # once in a step

@@ -71,18 +71,6 @@ def damps(limit, force, of_joint):
 
 
 @inlined
-def needs_constraints(world, guard):
-    """Whether MuJoCo may have constraints to make beside contacts: always, or because a joint is at its limit."""
-    if guard.always == 1:
-        return True
-    for i in range(guard.joint.size):
-        q = world.qpos[guard.joint[i]]
-        if q < guard.low[i] or q > guard.high[i]:
-            return True
-    return False
-
-
-@inlined
 def position_stage(world, rich):
     model, data = world.model, world.data
     mj_kinematics(model, data)

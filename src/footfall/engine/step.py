@@ -19,10 +19,10 @@ from footfall.engine.bridge import (
 from footfall.engine.clearance import TOUCHED, bodies_are_apart
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.constraints.shared_rows import forget_shared_rows, read_shared_rows
-from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
+from footfall.engine.kinematics import find_friction, keep_memory, restore_memory, roll_anchors
 from footfall.engine.law_step import coupled_forces, forces_and_acceleration
 from footfall.engine.mujoco_law import native_step
-from footfall.engine.other_bodies.near import lacks_room, locate_all, roll_all_anchors, too_small
+from footfall.engine.other_bodies.near import lacks_room, locate_all, too_small
 from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import (
@@ -31,7 +31,6 @@ from footfall.engine.stages import (
     factor_inertia,
     integrate_activations,
     integrate_positions,
-    needs_constraints,
     position_stage,
     smooth_force,
     velocity_stage,
@@ -71,6 +70,7 @@ class Plan(NamedTuple):
     operator: int  # the coupled law needs the Delassus operator
     native: int  # the law is MuJoCo's
     folded: int  # constraints and contacts are solved here, not by MuJoCo's own solver
+    constrained: int  # MuJoCo has constraints to make beside contacts
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
     damped: int  # joints have damping, which acts on the velocity at the end of the step
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
@@ -88,7 +88,7 @@ class Laws(NamedTuple):
     coupled: Any
     values: Any  # its parameters
     scratch: int  # address of what it computes in, see :meth:`footfall.contact.base.CoupledLaw.scratch`
-    bends: int = 0  # it is asked in time steps on ground that is no plane, see :mod:`footfall.engine.bending`
+    bends: int = 0  # it is asked in time steps on ground that is no plane, see :mod:`footfall.engine.kinematics`
     lag: float = 0.0  # s, by which velocities are earlier than positions there
 
 
@@ -113,7 +113,6 @@ class Conditions(NamedTuple):
     """What stays the same during a run: the ground, the controller, pushes, and the settings of the loop."""
 
     plan: Plan
-    guard: Any  # when MuJoCo may have constraints to make beside contacts
     clearance: Any  # :class:`footfall.engine.clearance.Clearance` of the robot's bodies
     constraints: Any  # of single joints, and those that MuJoCo makes
     native: Any  # the contacts that MuJoCo is given
@@ -139,7 +138,7 @@ class Loop(NamedTuple):
 def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
 
-    The inertia is not factored yet, unless MuJoCo's solver needs it. Gives how it ended, and whether MuJoCo has made
+    The inertia is not factored yet, unless MuJoCo's solver needs it. Returns how it ended, and whether MuJoCo has made
     constraints.
     """
     plan, ground, control = conditions.plan, conditions.ground, conditions.control
@@ -156,7 +155,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     if too_small(points, bad):
         return TOO_SMALL, False
     apart = bodies_are_apart(world, conditions.clearance)
-    constrained = needs_constraints(world, conditions.guard) or not apart
+    constrained = plan.constrained == 1 or not apart
     if constrained:
         if not apart:
             mj_collision(world.model, world.data)
@@ -239,7 +238,7 @@ def judge(world, plan, outcome):
 
 @inlined
 def evaluate(loop, step, act):
-    """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
+    """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. How it ended."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome = loop.conditions, loop.outcome
     end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
@@ -254,10 +253,7 @@ def evaluate(loop, step, act):
 
 
 def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Parts of the loop that the compiler comes to late, with the types that they take, from those of :class:`Loop`.
-
-    Another process may compile them before: they are found on the disk then.
-    """
+    """Parts that the compiler comes to late, with their types, for another process to compile before."""
     return {coupled_forces: (*kinds[:4], kinds[4].field("constraints").field("shared"), kinds[5], kinds[4])}
 
 
@@ -355,7 +351,7 @@ def take_steps(loop, first, last):
         else:
             end_stages(world, scratch, dt)
         add_step_of_all(world, points, contacts, held, tape, status, outcome)
-        roll_all_anchors(world.cvel, points, contacts, dt)
+        roll_anchors(world.cvel, points, contacts, dt)
         outcome[NEXT] = step + 1
 
 

@@ -31,10 +31,7 @@ ALONE = Around(dt=1.0, flat=True, lipschitz=1.0, highest=0.0, patient=False, wan
 
 
 class World(NamedTuple):
-    """One ``MjModel`` with its ``MjData``: addresses for MuJoCo's functions, views for ours.
-
-    Names are MuJoCo's where the array is MuJoCo's.
-    """
+    """One ``MjModel`` with its ``MjData``: addresses for MuJoCo's functions, views under MuJoCo's names for ours."""
 
     model: int
     data: int
@@ -78,15 +75,6 @@ class World(NamedTuple):
     dof_M0: np.ndarray  # (nv,) kg or kg m2, diagonal of the inertia at home
     actuator_force: np.ndarray
     servos: Servos
-
-
-class Guard(NamedTuple):
-    """When MuJoCo may have constraints to make beside contacts: always, or at limits of joints."""
-
-    always: int  # 1 if the model has constraints that never rest
-    joint: np.ndarray  # (L,) address in qpos of joints with limits
-    low: np.ndarray  # (L,)
-    high: np.ndarray  # (L,)
 
 
 class Constraints(NamedTuple):
@@ -199,10 +187,7 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
 
 
 def with_size(points: Points, contacts: Contacts, size: int) -> tuple[Points, Contacts]:
-    """Points and contacts with room for ``SIZES[size]`` of :mod:`footfall.engine.other_bodies.points` not on feet.
-
-    Arrays are the first rows of those given, but for operators between bodies.
-    """
+    """Points and contacts with room for ``SIZES[size]`` not on feet: first rows of those given, but for operators."""
     others = with_places(points.others, size)
     count, slots = others.first + others.who.size, others.feet + others.slot.size
     by_slot = ("body", "root", "geom", "chain", "chain_length")
@@ -260,25 +245,11 @@ def make_constraints(made: MadeRows, joints: JointRows, shared: SharedRows) -> C
     return Constraints(own, shared, made, *np.zeros((3, len(shared.weighed))))
 
 
-def make_guard(model: mujoco.MjModel) -> Guard:
-    """Find out what constraints MuJoCo can make in a model beside contacts, and when."""
-    free_or_ball = model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
-    limited = np.flatnonzero(model.jnt_limited & (model.jnt_type >= int(mujoco.mjtJoint.mjJNT_SLIDE)))
-    margin = model.jnt_margin[limited]
-    always = bool(
-        model.eq_active0.any()
-        or model.tendon_limited.any()
-        or (model.tendon_frictionloss > 0).any()
-        or model.nflex
-        or (model.dof_frictionloss > 0).any()
-        or free_or_ball.any()
-    )
-    return Guard(
-        always=int(always),
-        joint=model.jnt_qposadr[limited].astype(np.int64),
-        low=model.jnt_range[limited, 0] + margin,
-        high=model.jnt_range[limited, 1] - margin,
-    )
+def makes_constraints(model: mujoco.MjModel) -> bool:
+    """Whether MuJoCo has constraints to make in a model beside contacts."""
+    friction = (model.tendon_frictionloss > 0).any() or (model.dof_frictionloss > 0).any()
+    limited = model.tendon_limited.any() or model.jnt_limited.any()
+    return bool(model.eq_active0.any() or friction or limited or model.nflex)
 
 
 class Values(NamedTuple):
@@ -318,7 +289,7 @@ class Blocks:
 
 @kernel
 def read_blocks(places, words, zero, values):
-    """Note which blocks are zeros, and write the others to ``values``, one after the other; gives their words."""
+    """Note which blocks are zeros, and write the others to ``values``, one after the other; returns their words."""
     first = 0
     for b in range(words.size):
         block = bridge.words_at(places[b], words[b])

@@ -48,7 +48,7 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
         claims = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
     except OSError:
         return _nothing
-    called = [one for function in law.kernels() for one in separate_kernels(function) if not one.rare]
+    called = [one for function in law.kernels() for one in separate_kernels(function) if one.soon]
     own = [one.symbol for one in called if one.symbol.startswith("footfall.")]
     process = spawn(["events" if law.event_driven else "step", "soon", *own], claims)
     if process is None:
@@ -66,7 +66,7 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
         compile_cold(lambda name: claim(claims, name), soon=True, beside=parts)
         for kernel in called:
             if process.poll() is None and claim(claims, kernel.symbol):
-                kernel.link()
+                kernel.linked()
         _wait_for(process)
 
     return finish

@@ -20,7 +20,7 @@ from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
 from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LACKING, LIVE, LOST, SIZES
-from footfall.engine.tape import CONCERNED, END, NEXT, SAMPLES, STEP, Tape
+from footfall.engine.tape import CONCERNED, END, NEXT, SAMPLES, STEP, Tape, make_tape
 from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
 from footfall.process.interrupts import Interrupts
 from footfall.record import Failure, RunWarning
@@ -144,7 +144,7 @@ class Run:
         self.controls.write_signals(self.scratch.signals[shared.law_signals :])
         samples = steps // self.record_every + 2  # a run that diverges leaves one more
         check_memory(samples, shared.sample_bytes + 8 * signals, sim.dt * self.record_every)
-        self.set_tape(space.make_tape(samples, sim.robot.point_count, signals))
+        self.set_tape(make_tape(self.model, samples, sim.robot.point_count, signals))
         # As much room as an earlier run needed, so that no step of this one waits for more.
         if self.flow is not None and space.roomiest > 0:
             self.resize(space.roomiest)
@@ -297,7 +297,7 @@ class Run:
         """What was recorded so far."""
         sim, controls, of_law = self.simulation, self.controls, self._shared.law_signals
         arrays = {name: array[: self.outcome[SAMPLES]] for name, array in self.tape._asdict().items()}
-        if self._endless or self.workspace.keeps(self.tape):  # other steps will write to the same arrays
+        if self._endless:  # other steps will write to the same arrays
             arrays = {name: array.copy() for name, array in arrays.items()}
         if of_law and not sim.law.event_driven:
             # Where the law was not called, its signals are those of an earlier step.

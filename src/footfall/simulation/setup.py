@@ -93,9 +93,7 @@ class Setup:
             )
 
     def _check_model(self) -> None:
-        """Refuse what the step does not run, and settings under which forces would vanish silently; warn of those that
-        no other law has.
-        """
+        """Refuse what the step does not run and what would silently give no forces; warn of what no other law has."""
         model, name = self.scene.model, self.robot.name
         for feature, count in (("plugins", model.nplugin), ("delayed actuators", model.nhistory)):
             if count:

@@ -19,6 +19,7 @@ from footfall.contact import law_class, laws
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.event_law import EventLaw
 from footfall.control import controllers
+from footfall.engine.tape import make_tape
 from footfall.process.cache_folder import cache_folder
 from footfall.process.machine import cores
 from footfall.process.workers import end_with_parent
@@ -32,19 +33,8 @@ def compile_loop(law: str = "time-stepping") -> None:
     """Compile the loop of a law, but not the law: the loop is the same for all of its kind. No step is taken."""
     sim = Simulation("ball", law=law)
     space = idle_workspace(sim)
-    tape = space.make_tape(1, sim.robot.point_count, 0)
+    tape = make_tape(space.model, 1, sim.robot.point_count, 0)
     loop_of(sim.law).advance(*space.laid_out(tape), 0, 0)
-
-
-def compile_events() -> None:
-    """Compile the event-driven loop."""
-    compile_loop("acceleration-complementarity")
-
-
-def compile_loops() -> None:
-    """Compile both loops, one after the other: they share most of their parts."""
-    compile_loop()
-    compile_events()
 
 
 def compile_worlds() -> None:
@@ -52,15 +42,6 @@ def compile_worlds() -> None:
     Worlds(Simulation("ball", law="spring-damper"), 1).step()
 
 
-#: Jobs beside the loops that take long, the longest first.
-LONG = (
-    "footfall.solve.contact_problem.search",
-    "controller-walk",
-    "controller-balance",
-    "law-constraint-selection",
-    "controller-quadruped-walk",
-    "footfall.solve.minimum_norm.spread_over_rows",
-)
 #: Compiled controllers, each with a robot to compile it for.
 CONTROLLED_BY = {
     "walk": "spatial-biped",
@@ -96,26 +77,26 @@ def own_solvers() -> list[Any]:
 
 
 def jobs() -> list[str]:
-    """All jobs, the longest first, so that the last ones to finish are short.
-
-    The loops come first, because controllers are compiled in a run.
-    """
-    own = [f"law-{name}" for name in own_laws()]
-    rest = [*(f"controller-{name}" for name in CONTROLLED_BY), *sorted({one.symbol for one in own_solvers()}), *own]
-    rest.sort(key=lambda job: LONG.index(job) if job in LONG else len(LONG))
-    return ["loops", "worlds", *rest]
+    """All jobs; the loops come first, because controllers are compiled in a run."""
+    solvers = sorted({one.symbol for one in own_solvers()})
+    return [
+        "loops",
+        "worlds",
+        *solvers,
+        *(f"controller-{one}" for one in CONTROLLED_BY),
+        *(f"law-{one}" for one in own_laws()),
+    ]
 
 
 def do(job: str) -> None:
     """Do a job."""
-    fixed = {
-        "step": compile_loop,
-        "events": compile_events,
-        "loops": compile_loops,
-        "worlds": compile_worlds,
-    }
-    if job in fixed:
-        fixed[job]()
+    loops: dict[str, tuple[str, ...]] = {"step": ("time-stepping",), "events": ("acceleration-complementarity",)}
+    loops["loops"] = loops["step"] + loops["events"]  # one after the other: they share most of their parts
+    if job in loops:
+        for law in loops[job]:
+            compile_loop(law)
+    elif job == "worlds":
+        compile_worlds()
     elif job.startswith("controller-"):
         compile_controller(job.removeprefix("controller-"))
     elif job.startswith("law-"):
@@ -123,7 +104,7 @@ def do(job: str) -> None:
             assert pointer.address
     else:
         module, _, name = job.rpartition(".")
-        getattr(import_module(module), name).link()
+        getattr(import_module(module), name).linked()
 
 
 def warm(say: Callable[[str], None], processes: int | None = None) -> None:
@@ -151,9 +132,7 @@ def warm(say: Callable[[str], None], processes: int | None = None) -> None:
 
 
 def work_through(jobs: list[str], claims: Path) -> None:
-    """Do the jobs that no other process has claimed; cold kernels, those marked ``soon`` or all, are claimed one by
-    one.
-    """
+    """Do the jobs that no other process has claimed; cold kernels are claimed one by one."""
     for job in jobs:
         if job in ("soon", "cold"):
             compile_cold(lambda name: claim(claims, name), soon=job == "soon")

@@ -40,18 +40,17 @@ from footfall.engine.other_bodies.points import (
     with_tape,
 )
 from footfall.engine.stages import damping_servos
-from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape, sample_bytes
+from footfall.engine.tape import OUTCOME_SIZE, Tape, sample_bytes
 from footfall.engine.world import (
     Blocks,
-    Guard,
     Pushes,
     Scratch,
     make_constraints,
     make_contacts,
-    make_guard,
     make_points,
     make_scratch,
     make_world,
+    makes_constraints,
     with_size,
 )
 from footfall.ground import Ground
@@ -73,7 +72,6 @@ class Prepared(NamedTuple):
     """What all runs of a simulation share and never change, and the workspaces that no run is using."""
 
     points: Points  # as at the beginning, to be copied
-    guard: Guard
     plan: step.Plan  # its numbers of steps are those of no run
     ground: step.Surface
     laws: step.Laws | integration.EventLaws
@@ -112,6 +110,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),
         folded=int(not law.native or sim.scene.native.soft.folded),
+        constrained=int(of_model.constrained),
         rich=int(of_model.rich),
         damped=int(euler and of_model.damped),
         stages=1 if euler else 4,
@@ -125,7 +124,6 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
     room = _room(law, Size(robot.point_count, len(robot.feet), model.nv))
     return Prepared(
         points=_points(sim.scene, robot, *kind),
-        guard=of_model.guard,
         plan=plan,
         ground=step.Surface(*ground.compiled(reach(robot)), ground.compiled_friction),
         laws=laws,
@@ -143,7 +141,7 @@ class _OfModel(NamedTuple):
     rich: bool  # tendons, flexes: MuJoCo does all of its velocity stage
     damped: bool  # whether joints or servos damp
     shared_rows: int
-    guard: Guard
+    constrained: bool  # MuJoCo has constraints to make beside contacts
 
 
 @lru_cache(maxsize=MODELS)
@@ -153,7 +151,7 @@ def _of_model(scene: RunModel) -> _OfModel:
         rich=bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
         damped=bool((model.dof_damping > 0).any() or damping_servos(model).dof.size),
         shared_rows=most_shared_rows(scene.rows, contacts=not scene.widened.never),
-        guard=make_guard(scene.rows),
+        constrained=makes_constraints(scene.rows),
     )
 
 
@@ -252,10 +250,6 @@ def idle_coupled_law() -> Any:
     return function_pointer(coupled_signature(), idle)
 
 
-#: Samples up to which copying a record takes less time than laying out new arrays for it.
-FEW_SAMPLES = 64
-
-
 @dataclass(eq=False)
 class Room:
     """The parts of the loop that depend on how many points of bodies other than feet have places."""
@@ -275,9 +269,7 @@ class Room:
             named, known = getattr(self, name), self.references.get(name)
             if named is None or (known is not None and known.named is named):
                 continue
-            made = ByReference(named) if known is None else known.replace(**named._asdict())
-            self.references[name] = made
-            setattr(self, name, made.named)
+            self.references[name] = ByReference(named)
         return tuple(self.references.values())
 
 
@@ -295,11 +287,9 @@ class Workspace:
             self._points, ground.static_friction, ground.dynamic_friction, shared.shared_rows
         )
         self._laws = shared.laws
-        self._world, self._few = ByReference(self.world), ByReference(make_tape(model, 0, 0, 0))
-        self._loop: ByReference | None = None
+        self._world = ByReference(self.world)
         conditions = step.Conditions(
             plan=shared.plan,
-            guard=shared.guard,
             clearance=make_clearance(sim.scene.widened, self.data),
             constraints=make_constraints(
                 make_made_rows(sim.scene.rows, self.data),
@@ -421,31 +411,12 @@ class Workspace:
                 room.conditions = room.conditions._replace(control=idle)
             room.refer()
         self.size, self.room = 0, self._rooms[0]
-        self.laid_out(self._few.named)
-
-    def make_tape(self, samples: int, points: int, signals: int) -> Tape:
-        """Arrays for this many samples; :meth:`keeps` says who owns them."""
-        if samples > FEW_SAMPLES:
-            return make_tape(self.model, samples, points, signals)
-        if self._few.signals.shape != (FEW_SAMPLES, signals):
-            self._few = ByReference(make_tape(self.model, FEW_SAMPLES, points, signals))
-        few: Tape = self._few.named
-        return few
-
-    def keeps(self, tape: Tape) -> bool:
-        """Whether the next run will record into the same arrays."""
-        return tape is self._few.named
 
     def laid_out(self, tape: Tape) -> tuple[ByReference, ...]:
         """The arguments of the loop other than the steps, recording into these arrays."""
         points, contacts, scratch, conditions, laws, *flow = self.room.refer()
-        of_tape = self._few if self.keeps(tape) else ByReference(tape)
-        parts = step.Loop(self._world, points, contacts, scratch, conditions, laws, of_tape, self.outcome)
-        if self._loop is None:
-            self._loop = ByReference(parts)
-        elif self._loop.named != parts:
-            self._loop = self._loop.replace(**parts._asdict())
-        return self._loop, *flow
+        parts = step.Loop(self._world, points, contacts, scratch, conditions, laws, ByReference(tape), self.outcome)
+        return ByReference(parts), *flow
 
 
 def _computing_in(laws: step.Laws | integration.EventLaws, of_laws: list[ByReference | None]) -> Any:

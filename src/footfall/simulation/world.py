@@ -160,7 +160,7 @@ class World(UnderWay):
             return
         check_memory(samples, sum(column[:1].nbytes for column in run.tape), run.record_every * self.simulation.dt)
         signals = run.tape.signals.shape[1]
-        bigger = make_tape(run.model, max(samples, 2 * have), self.simulation.robot.point_count, signals)
+        bigger: Any = make_tape(run.model, max(samples, 2 * have), self.simulation.robot.point_count, signals)
         for new, old in zip(bigger, run.tape, strict=True):
             new[:have] = old
         run.set_tape(bigger)

@@ -329,9 +329,7 @@ class Starts:
         self.rows = self._first
 
     def given(self, which: np.ndarray, qpos: Any, qvel: Any, states: Any) -> Starts:
-        """The same, in the worlds of ``which`` (W,) from coordinates, or from a state of a single world or one for
-        each.
-        """
+        """The same, in the worlds of ``which`` (W,) from coordinates, or from states of single worlds."""
         made = copy.copy(self)
         made.rows = self._at(which, qpos, qvel) if states is None else self._from(which, states, (qpos, qvel))
         return made

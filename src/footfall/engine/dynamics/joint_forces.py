@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.dynamics.rotation import normalised, rotation_vector
+from footfall.engine.dynamics.kinematics import normalised, rotation_vector
 from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.stages import damps
 from footfall.kinds import Float, Int

@@ -158,17 +158,13 @@ def step_error(world, flow, h):
 
 @inlined
 def falls_slowly(flow, error, h):
-    """Whether the error fell less from the last, longer, rejected step to this one than the order of the method
-    promises: accelerations have a jump or kink.
-    """
+    """Whether the error fell less from a longer rejected step than the order promises: accelerations have a kink."""
     return h < flow.failed[0] and error > flow.failed[1] * (h / flow.failed[0]) ** 2
 
 
 @inlined
 def is_accurate(flow, error, h):
-    """Whether a step is accurate enough. At a kink of accelerations, for instance where a joint leaves its limit, more
-    error is allowed, or many steps would be spent on locating it.
-    """
+    """Whether a step is accurate enough; at a kink of accelerations more error is allowed, to spend few steps."""
     return error <= (KINKED if falls_slowly(flow, error, h) else 1.0)
 
 

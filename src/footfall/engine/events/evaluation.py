@@ -6,7 +6,7 @@ from numba import types
 
 from footfall.compiled import cold, inlined, kernel
 from footfall.engine.constraints.joint_rows import fold_joint_rows
-from footfall.engine.events.contact_set import measure_turning, show, show_near
+from footfall.engine.events.contact_events import measure_turning, show, show_near
 from footfall.engine.events.dormand_prince import SHORTEST, STAGES
 from footfall.engine.events.joint_events import keep_friction, leave_limits_open, release_friction
 from footfall.engine.kinematics import velocities
@@ -37,9 +37,7 @@ def find_forces(world, points, contacts, scratch, conditions, laws):
 
 @inlined
 def between_events(loop, flow, stage):
-    """Prepare an evaluation between events: only points in contact have forces, and during a step joint friction and
-    open limits stay as they are.
-    """
+    """Prepare an evaluation between events, in a step with joint friction and open limits as they were."""
     world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
     joints = conditions.constraints.joints
     show(points, contacts, flow.touching)
@@ -53,9 +51,7 @@ def between_events(loop, flow, stage):
 
 @inlined
 def forces_now(loop, flow, step, stage):
-    """Everything that follows from the state and the points in contact: how it ended. Forces are those of the law
-    between events, or of the law of time steps if the period is one.
-    """
+    """All that follows from state and contacts, by the law between events or that of time steps: how it ended."""
     world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
     outcome, laws, joints = loop.outcome, loop.laws.between, conditions.constraints.joints
     end, _ = sense_and_act(world, points, contacts, conditions, step, flow.acts[0] == 1, outcome)

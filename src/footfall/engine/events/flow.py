@@ -8,9 +8,8 @@ import mujoco
 import numpy as np
 
 from footfall.engine.events.dormand_prince import ERROR, STAGES, WEIGHTS, WITHIN
-from footfall.engine.events.history import INTEGRAL, ORDER, extension_weights
 from footfall.engine.events.joint_events import MotorLimits, motor_limits
-from footfall.engine.events.macro_step import halfway_weights, predictor_weights
+from footfall.engine.events.macro_step import INTEGRAL, ORDER, extension_weights, halfway_weights, predictor_weights
 from footfall.engine.other_bodies.points import FAR
 from footfall.engine.stages import damping_servos
 from footfall.ground import Ground
@@ -71,7 +70,7 @@ class Flow(NamedTuple):
     weights: Matrix
     within: Matrix
     error: Vector
-    # The history of the motion, see ``history``.
+    # The history of the motion, see ``macro_step``.
     known: Annotated[Ints, 1]  # number of backward differences of accelerations that are known
     spacing: Annotated[Vector, 1]  # s, between the instants at which the motion is known
     accelerations: Annotated[Matrix, "ORDER + 2", "nv"]  # at the last instant, and their differences
@@ -171,9 +170,7 @@ def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
 
 
 def _inertia(model: mujoco.MjModel) -> np.ndarray:
-    """(nv,) What each dof moves in the pose of reference, kg m2 or kg: of balls about each axis, unlike MuJoCo's own
-    ``dof_invweight0``.
-    """
+    """(nv,) What each dof moves in the pose of reference, kg m2 or kg; MuJoCo's dof_invweight0 has one of a ball."""
     data, answer, unit = mujoco.MjData(model), np.zeros((model.nv, model.nv)), np.eye(model.nv)
     mujoco.mj_forward(model, data)
     mujoco.mj_solveM(model, data, answer, unit)
@@ -181,10 +178,7 @@ def _inertia(model: mujoco.MjModel) -> np.ndarray:
 
 
 def carry_over(known: Flow, flow: Flow) -> None:
-    """Copy what is known of the points that both have room for, and all that does not belong to points.
-
-    Points that are not known are as new.
-    """
+    """Copy what is known of points that both have room for, and all that belongs to no point; others are as new."""
     both = min(len(known.touching), len(flow.touching))
     for name in flow._fields:
         old, new = getattr(known, name), getattr(flow, name)

@@ -34,6 +34,8 @@ from footfall.contact.event_law import DOES, INCONSISTENT, engine_columns
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of, overdue
 from footfall.engine.events.contact_events import (
+    DRIFT,
+    KINK,
     NO_BRACKET,
     Bracket,
     about_to_change,
@@ -42,13 +44,18 @@ from footfall.engine.events.contact_events import (
     find_event,
     find_grounded,
     goes_on,
+    is_sound,
+    keep_forces,
     keep_instant,
     look,
+    off_course,
+    put_back,
+    rising,
     seek_event,
     stay_grounded,
+    strike,
     update_contacts,
 )
-from footfall.engine.events.contact_set import DRIFT, KINK, is_sound, keep_forces, off_course, put_back, rising, strike
 from footfall.engine.events.dormand_prince import (
     LONGEST,
     SHORTEST,
@@ -72,10 +79,20 @@ from footfall.engine.events.evaluation import (
     evaluations_left,
     find_forces,
 )
-from footfall.engine.events.history import SHORTEST as SHORTEST_HISTORY
-from footfall.engine.events.history import add_impulses, add_instant, change_spacing, forget, restart
 from footfall.engine.events.joint_events import friction_change, limit_arrival
-from footfall.engine.events.macro_step import NONE, correct, plan_macro_step, predict, take_macro_step
+from footfall.engine.events.macro_step import (
+    NONE,
+    SHORTEST_HISTORY,
+    add_impulses,
+    add_instant,
+    change_spacing,
+    correct,
+    forget,
+    plan_macro_step,
+    predict,
+    restart,
+    take_macro_step,
+)
 from footfall.engine.other_bodies.near import live
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -219,9 +236,7 @@ class Verdict(NamedTuple):
 
 @inlined
 def judge(loop, flow, bracket, h, left):
-    """Whether a step of ``h`` seconds is accurate, and what happened in it, ``left`` seconds before the end of the
-    period.
-    """
+    """Whether a step of ``h`` seconds is accurate, and what happened in it; the period lasts ``left`` seconds more."""
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
     steps, status = evaluations_left(loop, flow) / (STAGES - 1.0), loop.outcome[STATUS]
     error = step_error(world, flow, h)
@@ -259,9 +274,7 @@ def add_up(points, contacts, flow, stage, h):
 
 @inlined
 def end_step(loop, flow, stage, h, happened):
-    """What a step changes of the contacts and of the history: whether the period goes on from event to event, and
-    whether the accelerations found are still those of the state.
-    """
+    """Update contacts and history after a step: whether the period goes on, and if accelerations are still valid."""
     world, points, contacts = loop.world, loop.points, loop.contacts
     flow.events[0] += 1 if happened else 0
     if happened and loop.outcome[STATUS] != INCONSISTENT:
@@ -279,9 +292,7 @@ def end_step(loop, flow, stage, h, happened):
 
 @inlined
 def locate(loop, flow, step, low, until, h):
-    """Go to the first event or change of a joint within a step of ``h`` seconds, and evaluate it: how that ends, its
-    time from the beginning of the step, s, and whether it is an event.
-    """
+    """Go to the first event or change of a joint within a step and evaluate it: how it ends, when (s), if an event."""
     world, points, contacts = loop.world, loop.points, loop.contacts
     length = end_within(world, points, contacts, loop.conditions, flow, low, until, h)
     how = evaluate(loop, flow, step, STAGES, h)
@@ -375,9 +386,7 @@ def begin_again(loop, flow, step):
 
 @inlined
 def go_on(loop, flow, step, left):
-    """Go on from an instant whose accelerations are known and in the history by a macro step, ``left`` seconds before
-    the end of the period: how that ends, and its size, s; 0 if none was taken, with the instant kept.
-    """
+    """Take a macro step from an instant whose accelerations are known: how that ends, and its size, s; 0 if none."""
     world, points, contacts, macro = loop.world, loop.points, loop.contacts, NONE
     if flow.known[0] > 0 and loop.outcome[STATUS] == 0:
         add_instant(world, points, contacts, flow)
@@ -387,7 +396,7 @@ def go_on(loop, flow, step, left):
             return FOUND, macro.size
     keep_instant(world, points, contacts, flow)
     if macro.order > 0 and not macro.certain:
-        return take_macro_step(loop, flow, step, macro, left)
+        return take_macro_step(loop, flow, step, macro)
     return FOUND, 0.0
 
 

@@ -18,7 +18,6 @@ from footfall.compiled import inlined
 from footfall.engine.constraints.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
 from footfall.engine.events.dormand_prince import STAGES, rate_within, value_within
-from footfall.engine.events.history import weighted_sum
 from footfall.robot.model import AT_JOINT, HINGE, SLIDE
 
 #: Distance beyond its limit at which a joint has reached it, m or rad: more than projections of points undo.
@@ -67,9 +66,7 @@ def release_friction(joints):
 
 @inlined
 def friction_within(joints, flow, i, first, part, h):
-    """How far the friction of a joint is beyond what it does, N m or N, where so much of a step, 0 to 1, is over;
-    velocities are ``first`` and so on in the state.
-    """
+    """How far the friction of a joint is beyond what it does, N m or N, after this fraction (0 to 1) of a step."""
     at = first + joints.dof[i]
     speed, acceleration = value_within(flow, at, part, h), 0.0
     for j in range(STAGES):
@@ -79,11 +76,7 @@ def friction_within(joints, flow, i, first, part, h):
 
 @inlined
 def friction_change(world, joints, flow, h):
-    """When the first joint's friction has begun or ceased to slip in a step of ``h`` seconds that is complete, s: h if
-    none has.
-
-    It is looked for at the end and halfway.
-    """
+    """When joint friction begins or ceases to slip in a complete step, s, by its middle and end; ``h`` if never."""
     first, nq = 1.0, world.qpos.size
     for i in range(joints.kind.size):
         if joints.kind[i] != FRICTION:
@@ -156,24 +149,6 @@ def near_limit(world, joints, dt):
             away = away_from_limit(joints, i, world.qpos[joints.address[i]])
             if abs(away) < 2.0 * dt * abs(world.qvel[joints.dof[i]]):
                 return True
-    return False
-
-
-@inlined
-def friction_changed(world, joints, flow, order, size):
-    """Whether the friction of a joint has begun or ceased to slip by the end of a macro step of ``size`` seconds, or
-    halfway, where accelerations have ``order`` backward differences.
-    """
-    for i in range(joints.kind.size):
-        if joints.kind[i] != FRICTION:
-            continue
-        j, allowed = joints.dof[i], BEYOND * joints.bound[i]
-        if not beyond_friction(joints, i, world.qvel[j], world.qacc[j]) <= allowed:
-            return True
-        last, before = world.qacc[j], flow.accelerations[:, j]
-        speed = flow.speed[j] + size * weighted_sum(flow.halfway[1], last, before, order)
-        if not beyond_friction(joints, i, speed, weighted_sum(flow.halfway[0], last, before, order)) <= allowed:
-            return True
     return False
 
 

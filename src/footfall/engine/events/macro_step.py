@@ -2,8 +2,8 @@
 evaluations.
 
 No point in contact leaves or changes from rest to slip, no other arrives, joints are away from their limits and motors
-from those of their force. Accelerations are extrapolated from the history by their backward differences
-(:mod:`footfall.engine.events.history`). The predictor of order k is
+from those of their force. Accelerations are extrapolated from the history by their backward differences.
+The predictor of order k is
 
     sum of D^m v / m (m = 1 to k + 1) at the end = size times the sum of D^m a (m = 0 to k - 1) at the beginning,
 
@@ -21,10 +21,17 @@ Adams and Moulton's method,
 
 whose error is a fiftieth of the predictor's, plus a share of the predictor's error, since accelerations depend on
 velocities: another evaluation tells how large that share is.
+
+The history is backward differences of accelerations and forces at instants of equal spacing, of which each macro step
+adds one: with the value ``a`` at the last instant, D a = a - a before, D^2 a = D a - D a before, and so on. The spacing
+can be changed, since the polynomial behind the differences stays the same (Gear 1971, chapter 9). After an event the
+continuous extension of one step of Dormand and Prince's method is the history: a polynomial, too, which can be extended
+backwards beyond the event as well as forwards (Gear 1980, Runge-Kutta starters for multistep methods).
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -34,18 +41,27 @@ from numpy.polynomial import Polynomial
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.clearance import bodies_stay_apart
-from footfall.engine.events.contact_events import find_event
-from footfall.engine.events.contact_set import UNSOUND, is_sound, keep_forces
-from footfall.engine.events.dormand_prince import write_state
+from footfall.engine.constraints.active_set import FRICTION
+from footfall.engine.constraints.joint_rows import beyond_friction
+from footfall.engine.events.contact_events import UNSOUND, find_event, is_sound, keep_forces
+from footfall.engine.events.dormand_prince import STAGES, WITHIN, write_state
 from footfall.engine.events.evaluation import FOUND, PREDICTED, STOPS, evaluate
-from footfall.engine.events.history import INTEGRAL, ORDER, add_impulses, change_spacing, weighted_sum
-from footfall.engine.events.joint_events import friction_changed, friction_may_change, motors_may_bend, near_limit
+from footfall.engine.events.joint_events import BEYOND, friction_may_change, motors_may_bend, near_limit
 from footfall.engine.other_bodies.near import live
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.engine.tape import STATUS
 from footfall.solve.contacts import STICK
 from footfall.solve.dense import copy
 
+#: Highest order of the predictor, and so the number of differences that are kept of forces and of changes.
+ORDER = 7
+#: Weights of the differences of a value at the end of a macro step in its integral over it (Adams and Moulton).
+INTEGRAL = np.array([1, -1 / 2, -1 / 12, -1 / 24, -19 / 720, -3 / 160, -863 / 60480, -275 / 24192, -33953 / 3628800])
+#: Shortest step whose continuous extension is used as the history, relative to the period: differences of a shorter one
+#: would be extrapolated to more than ten times their spacing.
+SHORTEST_HISTORY = 0.1
+#: Differences of accelerations that the extension has, which is a polynomial of fourth degree in velocities.
+EXTENDED = 4
 #: Most differences of velocities that the predictor uses: with more it is not stable.
 OF_VELOCITIES = 6
 #: Most macro steps of a period: with more, steps of Dormand and Prince's method cost no more evaluations.
@@ -71,9 +87,214 @@ SLOW_JOINTS = 0.2
 ASIDE = 1e-5
 #: What is expected of the contacts in a macro step: an event, a possible event, or none.
 BUSY, UNSURE, QUIET = 0, 1, 2
-#: How a correction ends: the macro step is accurate, its end is to be evaluated again, the macro step is to be halved,
-#: or a step of Dormand and Prince's method is to be taken instead.
-ACCURATE, AGAIN, HALVE, REJECTED = 0, 1, 2, 3
+#: How a correction ends: the macro step is accurate, its end is to be evaluated again, or a step of another method
+#: is to be taken instead.
+ACCURATE, AGAIN, REJECTED = 0, 1, 2
+
+
+# ---- the history ---------------------------------------------------------------------------------------------
+
+
+def extension_weights() -> np.ndarray:
+    """(2, ORDER + 1, STAGES) Weights of the stages of a step at its end and at instants before, one step apart: of the
+    rate of what it integrates, and of the integral from its beginning.
+    """
+    part, powers = 1.0 - np.arange(ORDER + 1.0)[:, None], np.arange(1, WITHIN.shape[1] + 1)
+    return np.array([(powers * part ** (powers - 1)) @ WITHIN.T, part**powers @ WITHIN.T])
+
+
+@inlined
+def forget(flow):
+    """Drop the history: what was before says nothing of what comes."""
+    flow.known[0] = 0
+
+
+@inlined
+def differ(values, count):
+    """Replace this many values, the last first, by their backward differences."""
+    for k in range(1, count):
+        for m in range(count - 1, k - 1, -1):
+            values[m] = values[m - 1] - values[m]
+
+
+@inlined
+def weighted_sum(weights, last, before, order):
+    """The weighted sum of the differences of a ``last`` value; ``before`` are those of the value before it."""
+    change, total = last, weights[0] * last
+    for k in range(order):
+        change -= before[k]
+        total += weights[k + 1] * change
+    return total
+
+
+@inlined
+def shift(differences, value, count):
+    """Update the first ``count`` backward differences with a new ``value``, which is overwritten."""
+    for k in range(count):
+        row = differences[k]
+        for j in range(value.size):
+            last = row[j]
+            row[j] = value[j]
+            value[j] -= last
+
+
+@inlined
+def add_instant(world, points, contacts, flow):
+    """Add the present accelerations, velocities and forces to the history."""
+    known, value = flow.known[0], flow.change
+    for i in range(world.ctrl.size):
+        if world.ctrl[i] != flow.ctrl[i]:
+            known = min(known, 1)  # accelerations changed with the controls: only their difference is known
+    copy(flow.ctrl, world.ctrl)
+    copy(value, world.qacc)
+    shift(flow.accelerations, value, min(known, ORDER + 1) + 1)
+    for j in range(value.size):
+        value[j] = world.qvel[j] - flow.speed[j]
+    shift(flow.changes, value, min(known, ORDER))
+    copy(flow.speed, world.qvel)
+    keep_forces(points, contacts, flow.force[0])
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for c in range(3):
+            change = flow.force[0, p, c]
+            for k in range(min(known, ORDER - 1) + 1):
+                last = flow.forces[k, p, c]
+                flow.forces[k, p, c] = change
+                change -= last
+    flow.known[0] = min(known, ORDER + 1) + 1
+
+
+@inlined
+def add_impulses(contacts, flow):
+    """Add the impulses of a macro step to the history and to those of the period."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for c in range(3):
+            change = flow.macro_impulse[p, c]
+            flow.impulse[p, c] += change
+            for k in range(min(flow.known[0], ORDER)):
+                last = flow.impulses[k, p, c]
+                flow.impulses[k, p, c] = change
+                change -= last
+
+
+# ---- another spacing -----------------------------------------------------------------------------------------
+
+
+@inlined
+def respace(rows, scaling, count):
+    """Replace differences by those at another spacing; each of ``rows`` has all numbers of one difference."""
+    for m in range(count):
+        for j in range(rows.shape[1]):
+            value = 0.0
+            for k in range(m, count):
+                value += scaling[m, k] * rows[k, j]
+            rows[m, j] = value
+
+
+@inlined
+def integrate(rates, count, integral, spacing, out):
+    """Differences of the integrals of a rate over each ``spacing`` (s), from those of the rate."""
+    for m in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            value = 0.0
+            for k in range(m, count):
+                value += integral[k - m] * rates[k, j]
+            out[m, j] = spacing * value
+
+
+@inlined
+def reliable(flow, ratio):
+    """How many differences are reliable at ``ratio`` times the spacing: those before the first larger than its last."""
+    before, power = math.inf, 1.0
+    for k in range(flow.known[0]):
+        worst = 0.0
+        for j in range(flow.accelerations.shape[1]):
+            worst = max(worst, power * abs(flow.accelerations[k, j]))
+        if worst > before:
+            return k
+        before, power = worst, power * ratio
+    return flow.known[0]
+
+
+@cold(types.none, soon=True)
+def change_spacing(flow, spacing):
+    """Convert the history to instants ``spacing`` seconds apart, the last of which is now."""
+    ratio, scaling = spacing / flow.spacing[0], flow.scaling
+    known, size = reliable(flow, ratio), scaling.shape[0]
+    for i in range(size):
+        value = 1.0
+        for k in range(size):
+            scaling[i, k] = value  # Newton's interpolation, i macro steps ago
+            value *= (k - i * ratio) / (k + 1.0)
+    for k in range(size):
+        differ(scaling[:, k], size)
+    respace(flow.accelerations, scaling, known)
+    integrate(flow.accelerations, known, flow.integral, spacing, flow.changes)
+    count = min(known, ORDER)
+    for p in range(flow.touching.size):
+        if flow.touching[p] == 1:
+            respace(flow.forces[:, p], scaling, count)
+            integrate(flow.forces[:, p], count, flow.integral, spacing, flow.impulses[:, p])
+    flow.known[0], flow.spacing[0] = known, spacing
+
+
+# ---- after an event ------------------------------------------------------------------------------------------
+
+
+@inlined
+def extend_back(flow, what, stages, first, factor):
+    """Write ``factor`` times what a rate that is known at the ``stages`` of a step was at the instants from ``first``
+    on (``what``: 0), or its integral from the beginning of the step (1).
+    """
+    for m in range(first, ORDER + 1):
+        value = 0.0
+        for s in range(STAGES):
+            value += flow.extension[what, m, s] * stages[s]
+        flow.values[m - first] = factor * value
+
+
+@inlined
+def put_differences(values, out):
+    """Put the backward differences of values, the last first, where they are kept."""
+    differ(values, EXTENDED)
+    for k in range(EXTENDED):
+        out[k] = values[k]
+
+
+@inlined
+def put_differences_of_changes(values, count, out):
+    """The same of how ``count`` values changed from one to the next."""
+    for m in range(count - 1):
+        values[m] -= values[m + 1]
+    put_differences(values, out)
+
+
+@cold(types.none, soon=True)
+def restart(world, contacts, flow, h):
+    """Let the history be that of a step of ``h`` seconds that is over.
+
+    Accelerations and forces begin with the beginning of the step: its end is added next. Velocity changes likewise end
+    there; impulses end with the step.
+    """
+    nq, values = world.qpos.size, flow.values
+    for j in range(world.qvel.size):
+        rates = flow.slope[:, nq + j]
+        extend_back(flow, 0, rates, 1, 1.0)
+        put_differences(values, flow.accelerations[:, j])
+        extend_back(flow, 1, rates, 1, h)
+        flow.speed[j] = flow.start[nq + j] + values[0]
+        put_differences_of_changes(values, ORDER, flow.changes[:, j])
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for c in range(3):
+            rates = flow.force[:, p, c]
+            extend_back(flow, 0, rates, 1, 1.0)
+            put_differences(values, flow.forces[:, p, c])
+            extend_back(flow, 1, rates, 0, h)
+            put_differences_of_changes(values, ORDER + 1, flow.impulses[:, p, c])
+    copy(flow.ctrl, world.ctrl)
+    flow.known[0], flow.spacing[0] = EXTENDED, h
 
 
 def predictor_weights() -> np.ndarray:
@@ -162,9 +383,7 @@ def turns_to(flow, size, error):
 
 @inlined
 def divide(flow, left):
-    """The size (s) of equal macro steps that cover the ``left`` seconds of a period with the fewest evaluations; 0 if
-    none is accurate enough.
-    """
+    """The size (s) of equal macro steps over ``left`` seconds with the fewest evaluations; 0 if none is accurate."""
     best, least = 0.0, (1 + MOST_TURNS) * MOST_MACRO_STEPS + 1
     for parts in range(1, MOST_MACRO_STEPS + 1):
         if 2 * parts >= least:
@@ -228,9 +447,7 @@ def are_slow(world, flow, dt):
 
 @inlined
 def may_let_go(points, contacts, flow):
-    """Whether a point at rest may lift off or slip within a period, if forces keep changing as they did: by more than
-    the tolerance of impulses, relative to the largest force.
-    """
+    """Whether a point at rest may lift off or slip within a period if forces go on changing as they did."""
     slack = 0.0
     for i in range(contacts.number[0]):
         slack = max(slack, UNSOUND * points.force[contacts.points[i], 2])
@@ -296,10 +513,7 @@ def add(total, weight, part):
 
 @inlined
 def add_turns(flow, mean, change, dt):
-    """Correct mean angular velocities over ``dt`` seconds to those of the composed rotation.
-
-    Rotations do not commute: this is the second term of Magnus's series.
-    """
+    """Correct mean angular velocities over ``dt`` (s) for turns that do not commute: Magnus's series, second term."""
     for i in range(flow.turn.shape[0]):
         a = flow.turn[i, 1]
         b, c, share = a + 1, a + 2, dt / 12.0
@@ -327,9 +541,7 @@ def move(world, flow, order, size):
 
 @inlined
 def predict(world, points, contacts, flow, order, size):
-    """Impulses and motion of a macro step by the predictor of this order; False, with nothing moved, if the impulses
-    are not admissible.
-    """
+    """Impulses and motion of a macro step by the predictor; False, with nothing moved, if impulses are inadmissible."""
     of_rates, of_changes, change = flow.predictor[order, 0], flow.predictor[order, 1], flow.change
     for p in range(live(points)):
         for c in range(3):
@@ -356,9 +568,7 @@ def predict(world, points, contacts, flow, order, size):
 
 @inlined
 def corrector_order(world, flow, size):
-    """How many differences Adams and Moulton's method does best with at the end of a macro step, and its error then,
-    m/s.
-    """
+    """With how many differences Adams and Moulton's method is best at the end of a macro step, and its error, m/s."""
     order, least, worst = 0, UNKNOWN, flow.values
     known = min(flow.known[0], ORDER + 1)
     for k in range(known + 1):
@@ -377,9 +587,7 @@ def corrector_order(world, flow, size):
 
 @inlined
 def lead_to_end(world, flow, order, size, turn):
-    """Move the end of a macro step to where Adams and Moulton's method has it, after so many evaluations: how far off
-    it may still be, m/s.
-    """
+    """Correct the end of a macro step after so many evaluations: how far off it may still be, m/s."""
     change, off = flow.change, 0.0
     for j in range(change.size):
         gained = size * weighted_sum(flow.integral, world.qacc[j], flow.accelerations[:, j], order)
@@ -409,6 +617,22 @@ def integrate_forces(points, contacts, flow, order, size):
             flow.macro_impulse[p, c] = size * weighted_sum(flow.integral, last, before, order)
 
 
+@inlined
+def friction_changed(world, joints, flow, order, size):
+    """Whether joint friction has begun or ceased to slip by the middle or end of a macro step of ``size`` seconds."""
+    for i in range(joints.kind.size):
+        if joints.kind[i] != FRICTION:
+            continue
+        j, allowed = joints.dof[i], BEYOND * joints.bound[i]
+        if not beyond_friction(joints, i, world.qvel[j], world.qacc[j]) <= allowed:
+            return True
+        last, before = world.qacc[j], flow.accelerations[:, j]
+        speed = flow.speed[j] + size * weighted_sum(flow.halfway[1], last, before, order)
+        if not beyond_friction(joints, i, speed, weighted_sum(flow.halfway[0], last, before, order)) <= allowed:
+            return True
+    return False
+
+
 @cold(types.int64, soon=True)
 def correct(world, points, contacts, joints, flow, size, turn):
     """Correct the end of a macro step, which was evaluated so many times: how that ends."""
@@ -417,11 +641,11 @@ def correct(world, points, contacts, joints, flow, size, turn):
         return REJECTED
     order, error = corrector_order(world, flow, size)
     if error > flow.tolerance:
-        return HALVE
+        return REJECTED
     error += lead_to_end(world, flow, order, size, turn)
     if error > flow.tolerance:
         slow = turn > 1 and size * flow.contraction[0] > SLOWEST
-        return HALVE if slow or turn == MOST_TURNS else AGAIN
+        return REJECTED if slow or turn == MOST_TURNS else AGAIN
     if friction_changed(world, joints, flow, order, size):
         return REJECTED
     integrate_forces(points, contacts, flow, order, size)
@@ -429,25 +653,9 @@ def correct(world, points, contacts, joints, flow, size, turn):
 
 
 @inlined
-def halve(loop, flow, left):
-    """Go to the predicted end of a macro step of half the size: whether that is worth an evaluation."""
-    size = 0.5 * flow.spacing[0]
-    if left > MOST_MACRO_STEPS * size:
-        return False
-    change_spacing(flow, size)
-    measure_differences(flow)
-    order, error = best_predictor(flow, size)
-    if order == 0 or error > FAR_OFF * flow.tolerance:
-        return False
-    return predict(loop.world, loop.points, loop.contacts, flow, order, size)
-
-
-@inlined
-def take_macro_step(loop, flow, step, macro, left):
-    """Take a macro step whose end is to be evaluated, from the instant in ``flow.start``, with ``left`` seconds of the
-    period to go: how that ends, and its size, s; 0 with the state as it was if it is rejected.
-    """
-    world, points, contacts = loop.world, loop.points, loop.contacts
+def take_macro_step(loop, flow, step, macro):
+    """Take a macro step whose end is evaluated: how that ends, and its size, s; 0, with nothing moved, if rejected."""
+    world, points, contacts, size = loop.world, loop.points, loop.contacts, macro.size
     turn, how = 1, AGAIN
     if not predict(world, points, contacts, flow, macro.order, macro.size):
         return FOUND, 0.0
@@ -455,15 +663,12 @@ def take_macro_step(loop, flow, step, macro, left):
         end = evaluate(loop, flow, step, PREDICTED, 0.0)
         if end == STOPS:
             return STOPS, 0.0
-        how, size = REJECTED, flow.spacing[0]
+        how = REJECTED
         if end == FOUND and loop.outcome[STATUS] == 0:
             how = correct(world, points, contacts, loop.conditions.constraints.joints, flow, size, turn)
         turn += 1
-        if how in (HALVE, REJECTED):
-            write_state(world, flow.start)
-        if how == HALVE and halve(loop, flow, left):
-            how, turn = AGAIN, 1
-    if how == ACCURATE:
-        add_impulses(contacts, flow)
-        return FOUND, flow.spacing[0]
-    return FOUND, 0.0
+    if how == REJECTED:
+        write_state(world, flow.start)
+        return FOUND, 0.0
+    add_impulses(contacts, flow)
+    return FOUND, size

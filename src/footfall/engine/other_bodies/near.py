@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.kinematics import add_turning, locate, release, release_far, roll_anchors, roll_points
-from footfall.engine.other_bodies.points import FAR, LIVE, LOOKS, LOST, MAY_GROW
+from footfall.engine.kinematics import locate, release, release_far
+from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW
 from footfall.ground.surface import tangent_frame
 from footfall.solve.contacts import OPEN
 
+# Lengths and speeds below decide when points have places, which costs time; forces depend on none of them as long as a
+# point has its place before it touches, and a step in which one has not is marked as unsolved.
 #: Points that have come farther than this from the ground give their place back, m, or than what comes that fast, m/s,
 #: goes in a step.
 KEEP, FASTEST = 0.02, 10.0
@@ -259,23 +261,17 @@ def live(points):
 
 
 @cold(types.none)
-def turn_feet(world, points, surface, shape, table):
-    """Find where ellipsoids of feet touch: from the normal under the centre, then from that under the place found."""
+def turn_feet(world, points, below):
+    """Find where ellipsoids of feet touch."""
     for k in range(points.others.feet):
         x, r = world.xpos[points.body[k]], world.xmat[points.body[k]]
         for p in range(points.begin[k], points.begin[k + 1]):
-            if points.smooth[p] == 0:
-                continue
-            u, local = points.centre[p], points.local[p]
-            px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
-            py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
-            pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
-            dx, dy, dz = 0.0, 0.0, 0.0
-            for _ in range(2):
-                _, nx, ny, nz = surface(px + dx, py + dy, pz + dz, shape, table)
-                dx, dy, dz, _ = support(r, points.axes[p], nx, ny, nz, points.roll[p])
-            for c in range(3):
-                local[c] = u[c] + r[c] * dx + r[3 + c] * dy + r[6 + c] * dz
+            if points.smooth[p] == 1:
+                _, px, py, pz, _, _, _ = touching_place(
+                    x, r, points.centre[p], 1, points.axes[p], points.roll[p], below
+                )
+                for c in range(3):
+                    points.local[p, c] = r[c] * (px - x[0]) + r[3 + c] * (py - x[1]) + r[6 + c] * (pz - x[2])
 
 
 @inlined
@@ -291,19 +287,15 @@ def reach_of_period(qvel, dt):
 
 @inlined
 def locate_all(world, points, contacts, surface, shape, table, margin):
-    """Positions, gaps and, for points nearer than ``margin``, contact frames of feet and other bodies.
-
-    Returns a foot's point whose gap is NaN, or -1.
-    """
-    others = points.others
+    """Gaps, places and, nearer than ``margin``, frames of all points. Returns a foot's point without a gap, or -1."""
+    others, below = points.others, Below(surface, shape, table, margin)
     others.counters[LOST] = 0
     if others.curved == 1:
-        turn_feet(world, points, surface, shape, table)
+        turn_feet(world, points, below)
     bad = locate(world, points, contacts, surface, shape, table, margin)
     if bad >= 0:
         return bad
-    below = Below(surface, shape, table, margin)
-    count, a, bodies, looks = contacts.number[0], 0, 0, others.first + others.body.size
+    count, a, bodies = contacts.number[0], 0, 0
     reach = reach_of_period(world.qvel, others.dt) if others.patient == 1 else 0.0
     for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
         if is_far(world, others, b, surface, shape, table, reach):
@@ -316,7 +308,6 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
         if not fixed and a < others.slot.size:
             slot = others.feet + a
             contacts.near[slot] = count
-        looks += others.begin[b + 1] - others.begin[b]
         last = list_body(world, points, contacts, b, slot, count, below)
         if fixed:
             for i in range(count, last):
@@ -331,7 +322,6 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
     for k in range(others.feet + a, contacts.near.size):
         contacts.near[k] = count
     contacts.number[0] = count
-    others.counters[LOOKS] = looks
     return -1
 
 
@@ -358,47 +348,6 @@ def release_all(points, contacts):
         if points.listed[p] == 0:
             release(points, p)
         points.listed[p] = 0
-
-
-@inlined
-def roll_all_anchors(cvel, points, contacts, dt):
-    """Let the anchors of round points and of ellipsoids follow the place of contact as it rolls over the ground."""
-    roll_anchors(cvel, points, contacts, dt)
-    if points.others.curved == 0:
-        return
-    for k in range(points.body.size):
-        v = cvel[points.body[k]]
-        for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.points[i]
-            if points.smooth[p] == 0:
-                continue
-            n = contacts.frame[p, 2]
-            x, y, z = v[1] * n[2] - v[2] * n[1], v[2] * n[0] - v[0] * n[2], v[0] * n[1] - v[1] * n[0]
-            for c in range(3):
-                t = points.roll[p, c]
-                points.anchor[p, c] += dt * (t[0] * x + t[1] * y + t[2] * z)
-
-
-@inlined
-def roll_all_points(cvel, points, contacts):
-    """Let accelerations of round points and of ellipsoids be the rates of their velocities against the ground."""
-    roll_points(cvel, points, contacts)
-    if points.others.curved == 0:
-        return
-    for k in range(points.body.size):
-        w = cvel[points.body[k]]
-        for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.points[i]
-            if points.smooth[p] == 0:
-                continue
-            n, t = contacts.frame[p, 2], points.roll[p]
-            x, y, z = w[1] * n[2] - w[2] * n[1], w[2] * n[0] - w[0] * n[2], w[0] * n[1] - w[1] * n[0]
-            x, y, z = (
-                t[0, 0] * x + t[0, 1] * y + t[0, 2] * z,
-                t[1, 0] * x + t[1, 1] * y + t[1, 2] * z,
-                t[2, 0] * x + t[2, 1] * y + t[2, 2] * z,
-            )
-            add_turning(contacts, p, w, x, y, z)
 
 
 @inlined
@@ -444,8 +393,6 @@ def lacks_room(points):
 
 @inlined
 def too_small(points, found):
-    """Whether a point is about to touch that has no place, and the run can still get more; ``found`` is what
-    :func:`locate_all` gave.
-    """
+    """Whether a point is about to touch that has no place, and the run can still get more."""
     others = points.others
     return others.counters[LOST] > 0 and others.full == 0 and others.counters[MAY_GROW] == 1

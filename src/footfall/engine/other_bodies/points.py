@@ -10,7 +10,7 @@ number. Points that find no place even then are counted, and the step is marked 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -27,9 +27,8 @@ SIZES = ((0, 0), (24, 6), (96, 20), (240, 48))
 #: Gap of a place that no point has, m.
 FAR = 1e6
 # Where the counters stand: places up to the last that is taken, near points without a place or slot, whether the run
-# may pause now to get more of them, steps that lack forces because there were no more to be had, and how often the
-# ground was looked at to locate all points.
-LIVE, LOST, MAY_GROW, LACKING, LOOKS = 0, 1, 2, 3, 4
+# may pause now to get more of them, and steps that lack forces because there were no more to be had.
+LIVE, LOST, MAY_GROW, LACKING = 0, 1, 2, 3
 #: What of :class:`Others` a step changes, but for the tape.
 CHANGING = ("place", "who", "seated", "slot", "counters")
 
@@ -78,7 +77,7 @@ class Others(NamedTuple):
     who: np.ndarray  # (S,) which point has a place, or -1
     seated: np.ndarray  # (B,) how many points of a body have places
     slot: np.ndarray  # (A,) which body has a slot behind the feet, or -1
-    counters: np.ndarray  # (5,) LIVE, LOST, MAY_GROW, LACKING, LOOKS
+    counters: np.ndarray  # (4,) LIVE, LOST, MAY_GROW, LACKING
     tape: OtherTape
 
 
@@ -200,7 +199,7 @@ def make_others(model: mujoco.MjModel, robot: Robot, around: Around) -> Others:
         who=np.full(min(SIZES[-1][0], total), -1, dtype=np.int64),
         seated=np.zeros(many, dtype=np.int64),
         slot=np.full(min(SIZES[-1][1], loose), -1, dtype=np.int64),
-        counters=np.array([robot.point_count, 0, 1, 0, 0], dtype=np.int64),
+        counters=np.array([robot.point_count, 0, 1, 0], dtype=np.int64),
         tape=make_other_tape(0, 0),
     )
 
@@ -238,7 +237,7 @@ def larger_tape(tape: OtherTape, places: int, samples: int) -> OtherTape:
     had, have = tape.who.shape
     if had >= places and have >= samples:
         return tape
-    larger = make_other_tape(max(had, places), max(have, samples))
+    larger: Any = make_other_tape(max(had, places), max(have, samples))
     for place in np.flatnonzero(tape.who.any(axis=1)):  # the others have taken no memory, and shall not
         for new, old in zip(larger, tape, strict=True):
             new[place, :have] = old[place]

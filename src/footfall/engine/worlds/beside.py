@@ -33,7 +33,7 @@ class Kept(NamedTuple):
 
     place: Any  # (Q,)
     who: Any  # (S,)
-    counters: Any  # (5,)
+    counters: Any  # (4,)
 
 
 class Laid(NamedTuple):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.bending import rolled_by, rolled_by_ball
-from footfall.engine.kinematics import locate, release_far, roll_anchors, roll_points
+from footfall.engine.kinematics import locate, release_far, rolled_by, rolled_by_ball
 from footfall.engine.other_bodies.near import (
     free_far_places,
     lacks_room,
     live,
     locate_all,
     release_all,
-    roll_all_anchors,
-    roll_all_points,
     too_small,
 )
 from footfall.engine.tape import add_step, add_step_of_all, begin_sample, begin_sample_of_all
@@ -58,8 +55,6 @@ def nothing(points, contacts):
 STAND_INS = LEAN | {
     locate_all: locate,
     release_all: release_feet,
-    roll_all_anchors: roll_anchors,
-    roll_all_points: roll_points,
     rolled_by: rolled_by_ball,
     begin_sample_of_all: begin_sample,
     add_step_of_all: add_step_on_feet,

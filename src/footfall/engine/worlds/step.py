@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.engine.bending import bend_points
 from footfall.engine.constraints.active_set import FEW, ROUNDS
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows
-from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
-from footfall.engine.dynamics.inertia import composite_inertia
+from footfall.engine.dynamics.inertia import bias, composite_inertia, push_body, subtract_body_forces
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
-from footfall.engine.kinematics import add_forces, point_forces, velocities
+from footfall.engine.kinematics import add_forces, bend_points, point_forces, roll_anchors, roll_points, velocities
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
 from footfall.engine.other_bodies.near import (
@@ -20,8 +18,6 @@ from footfall.engine.other_bodies.near import (
     lacks_room,
     locate_all,
     release_all,
-    roll_all_anchors,
-    roll_all_points,
     too_small,
 )
 from footfall.engine.step import (
@@ -175,7 +171,7 @@ def prepare_operator(one, functions, given, plan, turn):
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     contacts.number[2] = world.qvel.size
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-    roll_all_points(world.cvel, points, contacts)
+    roll_points(world.cvel, points, contacts)
     if plan.bends:
         lag = 0.5 * plan.dt if turn == 0 else 0.0
         bend_points(world, points, contacts, functions.surface, given.shape, given.table, plan.dt, lag)
@@ -329,6 +325,6 @@ def finish_step(one, state, track, plan, end, sample, left):
     for j in range(bodies.qvel.size):
         bodies.qvel[j] += dt * bodies.qacc[j]
     integrate_positions(one.tree, bodies.qpos, bodies.qvel, dt)
-    roll_all_anchors(bodies.cvel, points, contacts, dt)
+    roll_anchors(bodies.cvel, points, contacts, dt)
     free_far_places(points, contacts)
     state.step[0] = step + 1
