@@ -338,7 +338,7 @@ def write(path: Path, changes: list[Change], place: Place) -> None:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     from footfall import kinds
 
-    names = sorted(used & {name for name in vars(kinds) if name[0].isupper() and name not in ("Any", "TypeAlias")})
+    names = sorted(used & set(kinds.__all__))
     lines = source.splitlines()
     old = next((i for i, line in enumerate(lines) if line.startswith("from footfall.kinds import")), None)
     if old is not None:

@@ -21,8 +21,25 @@ tool = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tool)
 
 #: Rooms whose kernels are annotated, with what must be compiled to see how they are called.
-ROOMS = ("engine/dynamics", "ground", "contact/spring_damper.py", "contact/hunt_crossley.py", "contact/distributed.py")
-JOBS = ("worlds", "law-spring-damper", "law-hunt-crossley", "law-distributed")
+ENGINE = ("clearance", "kinematics", "mujoco_law", "soft_contacts", "stages", "step", "tape", "world")
+ROOMS = (
+    "engine/dynamics",
+    "ground",
+    "engine/events",
+    "engine/other_bodies",
+    *(f"engine/{name}.py" for name in ENGINE),
+    "contact/spring_damper.py",
+    "contact/hunt_crossley.py",
+    "contact/distributed.py",
+)
+JOBS = (
+    "loops",
+    "worlds",
+    "law-spring-damper",
+    "law-hunt-crossley",
+    "law-distributed",
+    "law-acceleration-complementarity",
+)
 
 
 @pytest.mark.slow

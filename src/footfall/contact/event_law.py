@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, coupled_pointer, parameters_of, scratch_type
+from footfall.kinds import Int, Matrix
 
 #: Status: no forces satisfy the law.
 INCONSISTENT = 2
@@ -36,7 +37,7 @@ ENGINE_COLUMNS = 8
 
 
 @inlined
-def engine_columns(memory):
+def engine_columns(memory: Matrix) -> Int:
     """Where the engine's columns begin."""
     return memory.shape[1] - ENGINE_COLUMNS
 

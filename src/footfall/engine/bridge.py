@@ -22,6 +22,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from footfall.compiled import inlined
+from footfall.kinds import Bool, Ints
 from footfall.process.mujoco_library import library_path
 
 llvm.load_library_permanently(str(library_path()))
@@ -168,8 +169,8 @@ NEVER = np.iinfo(np.int64).max
 class Clock(NamedTuple):
     """A clock that compiled code reads: the loop returns to Python when its time is over, to check for Ctrl-C."""
 
-    now: np.ndarray  # (2,) s and ns, as ``timespec`` has them
-    limit: np.ndarray  # (2,) the system's number of its steady clock; when to come back, ns
+    now: Ints  # (2,) s and ns, as ``timespec`` has them
+    limit: Ints  # (2,) the system's number of its steady clock; when to come back, ns
 
 
 def make_clock() -> Clock:
@@ -191,7 +192,7 @@ def nanoseconds(clock):
 
 
 @inlined
-def overdue(clock):
+def overdue(clock: Clock) -> Bool:
     """Whether it is time to come back."""
     if clock.limit[1] == NEVER:
         return False

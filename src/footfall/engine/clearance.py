@@ -16,6 +16,8 @@ import numpy as np
 from footfall.compiled import inlined, kernel
 from footfall.engine import bridge
 from footfall.engine.bridge import doubles_at, mj_collision
+from footfall.engine.world import World
+from footfall.kinds import Bool, Float, Ints, Named, Vector
 
 #: Range of a detection with wide margins (a look), relative to the longest lever.
 REACH = 0.005
@@ -40,17 +42,17 @@ class Clearance(NamedTuple):
 
     never: int  # 1 if no two bodies of the model can touch
     wide: int  # address of the model with wider margins; 0 where distances do not follow from joint positions alone
-    lever: np.ndarray  # (nq,) m per unit of a joint's position: the longest way that a point of the robot goes
-    place: np.ndarray  # (nq,) joint positions at the last look
-    room: np.ndarray  # (1,) m, how far from each other bodies were then
-    looks: np.ndarray  # (4,) see SERVED
+    lever: Vector  # (nq,) m per unit of a joint's position: the longest way that a point of the robot goes
+    place: Vector  # (nq,) joint positions at the last look
+    room: Vector  # (1,) m, how far from each other bodies were then
+    looks: Ints  # (4,) see SERVED
     widest: float  # m, how far a look sees
     margin: float  # m, the widest that two geoms have between them
-    contact: np.ndarray  # (1,) address of MuJoCo's contacts
+    contact: Ints  # (1,) address of MuJoCo's contacts
 
 
 @kernel
-def look(world, clearance):
+def look(world: World, clearance: Clearance) -> Bool:
     """Measure how far apart bodies are, where that is worth its cost. Returns whether they are apart."""
     looks, room = clearance.looks, clearance.room
     if looks[TOUCHED] > 0:  # what just touched is not apart yet
@@ -73,7 +75,7 @@ def look(world, clearance):
 
 
 @inlined
-def way(world, clearance):
+def way(world: World, clearance: Clearance) -> Float:
     """How far bodies may have come nearer to each other since they were looked at, m."""
     moved = 0.0
     for k in range(world.qpos.size):
@@ -82,7 +84,7 @@ def way(world, clearance):
 
 
 @inlined
-def stay_apart(world, clearance):
+def stay_apart(world: World, clearance: Clearance) -> Bool:
     """Whether joints have moved too little since the last look for bodies to touch, or a new look finds them apart."""
     if way(world, clearance) < clearance.room[0] or look(world, clearance):
         clearance.looks[SERVED] += 1
@@ -91,13 +93,13 @@ def stay_apart(world, clearance):
 
 
 @inlined
-def bodies_are_apart(world, clearance):
+def bodies_are_apart(world: World, clearance: Clearance) -> Bool:
     """Whether certainly no two bodies touch."""
     return clearance.never == 1 or (clearance.wide != 0 and stay_apart(world, clearance))
 
 
 @inlined
-def bodies_stay_apart(world, clearance, flow, dt):
+def bodies_stay_apart(world: World, clearance: Clearance, flow: Named, dt: Float) -> Bool:
     """Whether no two bodies can touch within ``dt`` (s), as joints move and are accelerated now."""
     if clearance.never == 1:
         return True

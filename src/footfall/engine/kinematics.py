@@ -8,13 +8,17 @@ forces on a body's points act through their wrench. In spatial vectors of MuJoCo
 from __future__ import annotations
 
 from footfall.compiled import inlined
+from footfall.engine.other_bodies.points import Points
 from footfall.ground.surface import tangent_frame
-from footfall.solve.contacts import OPEN
+from footfall.kinds import Float, Function, Int, Matrix, Named, Tensor, Vector
+from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.dense import copy
 
 
 @inlined
-def locate(world, points, contacts, surface, shape, table, margin):
+def locate(
+    world: Named, points: Points, contacts: Contacts, surface: Function, shape: Vector, table: Matrix, margin: Float
+) -> Int:
     """Places, gaps, normals and, nearer than ``margin``, contact frames. Returns a point whose gap is NaN, or -1."""
     count = 0
     for k in range(points.body.size):
@@ -50,7 +54,7 @@ def locate(world, points, contacts, surface, shape, table, margin):
 
 
 @inlined
-def find_friction(points, contacts, friction, corner, table):
+def find_friction(points: Points, contacts: Contacts, friction: Function, corner: Vector, table: Tensor) -> Int:
     """Friction coefficients of the near points, where they vary. Returns one that has none (NaN), or -1."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -63,7 +67,7 @@ def find_friction(points, contacts, friction, corner, table):
 
 
 @inlined
-def velocities(cvel, subtree_com, points, contacts):
+def velocities(cvel: Matrix, subtree_com: Matrix, points: Points, contacts: Contacts) -> None:
     """Velocities of the near points, in their contact frames."""
     for k in range(points.body.size):
         v, com = cvel[points.body[k]], subtree_com[points.root[k]]
@@ -79,7 +83,7 @@ def velocities(cvel, subtree_com, points, contacts):
 
 
 @inlined
-def point_forces(points, contacts, law, parameters, slip):
+def point_forces(points: Points, contacts: Contacts, law: Function, parameters: Vector, slip: Matrix) -> None:
     """Ask a point law for the force on every near point; all others are open already. ``slip`` (2, 2) is scratch.
 
     The anchor of a round point is that of its centre: where the normal turns as it rolls, it does not slip by that.
@@ -109,7 +113,7 @@ def point_forces(points, contacts, law, parameters, slip):
 
 
 @inlined
-def release(points, p):
+def release(points: Points, p: Int) -> None:
     """Open a point: no force, and an empty memory."""
     points.mode[p] = OPEN
     force = points.force[p]
@@ -118,7 +122,7 @@ def release(points, p):
 
 
 @inlined
-def release_far(points, contacts, count):
+def release_far(points: Points, contacts: Contacts, count: Int) -> None:
     """Set every one of the first ``count`` points open that is not near; those that are are listed in their order."""
     before = 0
     for i in range(contacts.number[0]):
@@ -134,7 +138,7 @@ def release_far(points, contacts, count):
 
 
 @inlined
-def add_forces(cdof, subtree_com, points, contacts, generalised):
+def add_forces(cdof: Matrix, subtree_com: Matrix, points: Points, contacts: Contacts, generalised: Vector) -> None:
     """Add the generalised force J^T f of all contact forces."""
     for k in range(points.body.size):
         if contacts.near[k] == contacts.near[k + 1]:
@@ -161,7 +165,7 @@ def add_forces(cdof, subtree_com, points, contacts, generalised):
 
 
 @inlined
-def add_turning(contacts, p, spin, x, y, z):
+def add_turning(contacts: Contacts, p: Int, spin: Vector, x: Float, y: Float, z: Float) -> None:
     """Add ``spin`` x (x, y, z) to the acceleration of a near point, and to its part that is Jdot qdot."""
     frame = contacts.frame[p]
     x, y, z = spin[1] * z - spin[2] * y, spin[2] * x - spin[0] * z, spin[0] * y - spin[1] * x
@@ -172,7 +176,7 @@ def add_turning(contacts, p, spin, x, y, z):
 
 
 @inlined
-def keep_memory(points, scratch, count):
+def keep_memory(points: Points, scratch: Named, count: Int) -> None:
     """Save the memory of the first ``count`` points while trial states are evaluated."""
     m = points.memory.shape[1]
     for p in range(count):
@@ -182,7 +186,7 @@ def keep_memory(points, scratch, count):
 
 
 @inlined
-def restore_memory(points, scratch, count):
+def restore_memory(points: Points, scratch: Named, count: Int) -> None:
     m = points.memory.shape[1]
     for p in range(count):
         copy(points.memory[p], scratch.memory[p, :m])
@@ -206,7 +210,7 @@ STILL = 1e-5
 
 
 @inlined
-def rolled_by(points, p, x, y, z):
+def rolled_by(points: Points, p: Int, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
     """Velocity (m/s) of the contact over a round point or an ellipsoid, from the rate (1/s) of the normal."""
     if points.smooth[p] == 1:
         t = points.roll[p]
@@ -219,14 +223,14 @@ def rolled_by(points, p, x, y, z):
 
 
 @inlined
-def rolled_by_ball(points, p, x, y, z):
+def rolled_by_ball(points: Points, p: Int, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
     """The same where no point is an ellipsoid."""
     radius = points.radius[p]
     return radius * x, radius * y, radius * z
 
 
 @inlined
-def roll_anchors(cvel, points, contacts, dt):
+def roll_anchors(cvel: Matrix, points: Points, contacts: Contacts, dt: Float) -> None:
     """Let the anchors of round points and ellipsoids follow the place of contact as it rolls over the ground."""
     for k in range(points.body.size):
         w = cvel[points.body[k]]
@@ -241,7 +245,7 @@ def roll_anchors(cvel, points, contacts, dt):
 
 
 @inlined
-def roll_points(cvel, points, contacts):
+def roll_points(cvel: Matrix, points: Points, contacts: Contacts) -> None:
     """Let accelerations of round points and ellipsoids be the rates of their velocities against the ground.
 
     That is the acceleration of the material point, which as a ball rolls goes up and away again, and w x R (w x n).
@@ -258,7 +262,9 @@ def roll_points(cvel, points, contacts):
 
 
 @inlined
-def centre_in_motion(spin, com, radius, at, n):
+def centre_in_motion(
+    spin: Vector, com: Vector, radius: Float, at: Vector, n: Vector
+) -> tuple[tuple[Float, Float, Float], tuple[Float, Float, Float]]:
     """The centre of a round point that touches at ``at`` (3), m, and its velocity, m/s."""
     x, y, z = at[0] + radius * n[0], at[1] + radius * n[1], at[2] + radius * n[2]
     rx, ry, rz = x - com[0], y - com[1], z - com[2]
@@ -269,7 +275,14 @@ def centre_in_motion(spin, com, radius, at, n):
 
 
 @inlined
-def bending(spin, n, radius, velocity, rate, rolled):
+def bending(
+    spin: Vector,
+    n: Vector,
+    radius: Float,
+    velocity: tuple[Float, Float, Float],
+    rate: tuple[Float, Float, Float],
+    rolled: tuple[Float, Float, Float],
+) -> tuple[Float, Float, Float]:
     """The sum above, world frame, m/s2, from the ``velocity`` of the centre, the ``rate`` n' and ``rolled``, R n'."""
     bx, by, bz = rate
     ex, ey, ez = rolled
@@ -285,7 +298,15 @@ def bending(spin, n, radius, velocity, rate, rolled):
 
 
 @inlined
-def rate_ahead(centre, velocity, n, surface, shape, table, dt):
+def rate_ahead(
+    centre: tuple[Float, Float, Float],
+    velocity: tuple[Float, Float, Float],
+    n: Vector,
+    surface: Function,
+    shape: Vector,
+    table: Matrix,
+    dt: Float,
+) -> tuple[Float, Float, Float]:
     """The rate (1/s) at which the normal will turn in a step of ``dt`` (s), also over a crease."""
     vx, vy, vz = velocity
     if (vx * vx + vy * vy + vz * vz) * dt * dt < STILL * STILL:
@@ -297,7 +318,7 @@ def rate_ahead(centre, velocity, n, surface, shape, table, dt):
 
 
 @inlined
-def add_bending(contacts, p, x, y, z, lag):
+def add_bending(contacts: Contacts, p: Int, x: Float, y: Float, z: Float, lag: Float) -> None:
     """Add that sum to the acceleration of a near point, whose velocity is ``lag`` (s) earlier than its normal."""
     frame = contacts.frame[p]
     for c in range(3):
@@ -307,7 +328,16 @@ def add_bending(contacts, p, x, y, z, lag):
 
 
 @inlined
-def bend_points(world, points, contacts, surface, shape, table, dt, lag):
+def bend_points(
+    world: Named,
+    points: Points,
+    contacts: Contacts,
+    surface: Function,
+    shape: Vector,
+    table: Matrix,
+    dt: Float,
+    lag: Float,
+) -> None:
     """Make the accelerations of near points the rates of their velocities relative to curved ground."""
     for k in range(points.body.size):
         spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]

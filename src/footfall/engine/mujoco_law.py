@@ -51,7 +51,9 @@ from footfall.engine.constraints.shared_rows import (
 from footfall.engine.kinematics import add_forces, velocities
 from footfall.engine.mobility import finish_solve, half_solve
 from footfall.engine.other_bodies.near import release_all
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.soft_contacts import (
+    SoftContacts,
     contact_slope,
     evaluate_contacts,
     fold_contacts,
@@ -61,7 +63,9 @@ from footfall.engine.soft_contacts import (
     set_stiffness,
 )
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, multiply_inertia, solve
-from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.engine.world import Constraints, Native, Scratch, World
+from footfall.kinds import Bool, Float, Int, Named, Vector
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.dense import copy
 
 #: Iteration limit, after which MuJoCo's own solver is asked; mostly two iterations do.
@@ -78,7 +82,9 @@ FINE = 1e-8
 
 
 @inlined
-def evaluate(world, points, contacts, constraints, soft, needed):
+def evaluate(
+    world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
+) -> None:
     """Forces of all rows and contacts at ``qacc``, and into ``needed`` (nv,) what M a lacks without them."""
     total = world.qfrc_constraint
     set_accelerations(world, points, contacts, soft)
@@ -95,7 +101,7 @@ def evaluate(world, points, contacts, constraints, soft, needed):
 
 
 @inlined
-def set_states(world, contacts, constraints, soft):
+def set_states(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts) -> Bool:
     """What rows and contacts are to add to the inertia at ``qacc``. Returns whether any of it changed."""
     changed = set_stiffness(contacts, soft)
     changed = set_joint_states(constraints.joints, world.qacc) or changed
@@ -103,7 +109,9 @@ def set_states(world, contacts, constraints, soft):
 
 
 @inlined
-def factor_folded(world, points, contacts, constraints, soft):
+def factor_folded(
+    world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts
+) -> None:
     """Factor the inertia with what rows and contacts add to it; M itself stays as it is."""
     joints, shared = constraints.joints, constraints.shared
     fold_joint_rows(joints)
@@ -117,7 +125,7 @@ def factor_folded(world, points, contacts, constraints, soft):
 
 
 @cold(types.float64)
-def least_cost(world, contacts, constraints, soft, needed):
+def least_cost(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector) -> Float:
     """How far to go along ``constraints.direction``, which leads beyond the least cost: less than 1.
 
     The cost has the slope (needed forces - forces of rows and contacts) . direction, and what is needed changes
@@ -148,7 +156,7 @@ def least_cost(world, contacts, constraints, soft, needed):
 
 
 @inlined
-def last_change(world, constraints):
+def last_change(world: World, constraints: Constraints) -> Float:
     """The size of the last round's change beside that of the acceleration."""
     change, motion = 0.0, 0.0
     for j in range(world.qacc.size):
@@ -159,7 +167,7 @@ def last_change(world, constraints):
 
 
 @inlined
-def force_left(world, needed):
+def force_left(world: World, needed: Vector) -> Float:
     """The size of the force left over beside that of all forces."""
     left, forces = 0.0, 0.0
     for j in range(needed.size):
@@ -170,7 +178,7 @@ def force_left(world, needed):
 
 
 @inlined
-def newton_step(world, contacts, constraints, soft, needed):
+def newton_step(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector) -> None:
     """Add H^-1 g to ``qacc``; what it was is kept."""
     qacc, direction = world.qacc, constraints.direction
     for j in range(qacc.size):
@@ -187,7 +195,7 @@ def newton_step(world, contacts, constraints, soft, needed):
 
 
 @inlined
-def led_too_far(world, constraints, needed):
+def led_too_far(world: World, constraints: Constraints, needed: Vector) -> Bool:
     """Whether the cost rises again where the last change has led: the force left over there points back."""
     ahead = 0.0
     for j in range(needed.size):
@@ -196,7 +204,9 @@ def led_too_far(world, constraints, needed):
 
 
 @inlined
-def solve_folded(world, points, contacts, constraints, soft, needed):
+def solve_folded(
+    world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
+) -> Bool:
     """Forces of contacts, of all rows, and ``qacc``; ``needed`` (nv,) is scratch. Returns whether they were found."""
     to_middle(points, contacts, 0.5)
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -228,7 +238,7 @@ def solve_folded(world, points, contacts, constraints, soft, needed):
 
 
 @inlined
-def act_on_contacts(world, before):
+def act_on_contacts(world: World, before: Vector) -> None:
     """Forces of actuators again, now that MuJoCo knows the contacts, for adhesion; ``before`` (nv,) is scratch."""
     copy(before, world.qfrc_actuator)
     mj_transmission(world.model, world.data)
@@ -238,7 +248,7 @@ def act_on_contacts(world, before):
 
 
 @cold(types.none)
-def solve_by_mujoco(world, points, contacts, scratch, native):
+def solve_by_mujoco(world: World, points: Points, contacts: Contacts, scratch: Scratch, native: Native) -> None:
     """The same by MuJoCo's own solver, which makes its own rows of all constraints."""
     mj_factor_m(world.model, world.data)
     tell_mujoco(world, points, contacts, native)
@@ -253,7 +263,9 @@ def solve_by_mujoco(world, points, contacts, scratch, native):
 
 
 @cold(types.none)
-def native_step(world, points, contacts, scratch, conditions, constrained):
+def native_step(
+    world: World, points: Points, contacts: Contacts, scratch: Scratch, conditions: Named, constrained: Bool
+) -> None:
     """Forces of MuJoCo's contacts and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
     native, constraints, soft = conditions.native, conditions.constraints, conditions.native.soft
     release_all(points, contacts)
@@ -279,7 +291,7 @@ def native_step(world, points, contacts, scratch, conditions, constrained):
 
 
 @inlined
-def to_middle(points, contacts, share):
+def to_middle(points: Points, contacts: Contacts, share: Float) -> None:
     """Move near points by a share of their gap: with a half, to where MuJoCo has forces act, between the surfaces."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -287,13 +299,13 @@ def to_middle(points, contacts, share):
 
 
 @inlined
-def move_to_middle(points, contacts, p, share):
+def move_to_middle(points: Points, contacts: Contacts, p: Int, share: Float) -> None:
     for j in range(3):
         points.position[p, j] -= share * contacts.gap[p] * contacts.frame[p, 2, j]
 
 
 @inlined
-def tell_mujoco(world, points, contacts, native):
+def tell_mujoco(world: World, points: Points, contacts: Contacts, native: Native) -> None:
     """Add one native contact for every near point."""
     contact = native.contact
     for k in range(points.body.size):
@@ -318,7 +330,7 @@ def tell_mujoco(world, points, contacts, native):
 
 
 @inlined
-def ask_mujoco(world, points, contacts, native, wrench):
+def ask_mujoco(world: World, points: Points, contacts: Contacts, native: Native, wrench: Vector) -> None:
     """Read the forces of the contacts that were added."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -332,7 +344,7 @@ def ask_mujoco(world, points, contacts, native, wrench):
 
 
 @inlined
-def set_mode(points, contacts, p):
+def set_mode(points: Points, contacts: Contacts, p: Int) -> None:
     """A point whose friction is below its limit sticks; an open one is back where it is, not between the surfaces."""
     force = points.force[p]
     limit = contacts.dynamic_friction[p] * force[2]

@@ -19,7 +19,9 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import TINY, constant_weights, impedance, reference_gains
-from footfall.kinds import Matrix, Tensor, Vector, zeros
+from footfall.engine.other_bodies.points import Points
+from footfall.kinds import Bool, Float, Int, Matrix, Named, Tensor, Vector, zeros
+from footfall.solve.contacts import Contacts
 
 #: MuJoCo's least coefficient of friction.
 LEAST_FRICTION = 1e-5
@@ -47,7 +49,7 @@ class SoftContacts(NamedTuple):
 
 
 @inlined
-def evaluate_contacts(points, contacts, soft):
+def evaluate_contacts(points: Points, contacts: Contacts, soft: SoftContacts) -> None:
     """Inertia and reference acceleration of every near point."""
     for k in range(points.body.size):
         for i in range(contacts.near[k], contacts.near[k + 1]):
@@ -64,12 +66,12 @@ def evaluate_contacts(points, contacts, soft):
 
 
 @inlined
-def friction(contacts, p):
+def friction(contacts: Contacts, p: Int) -> Float:
     return max(LEAST_FRICTION, contacts.dynamic_friction[p])
 
 
 @inlined
-def pyramid_force(d, mu, x, y, z):
+def pyramid_force(d: Float, mu: Float, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
     """f(y) of the four edges ``n + mu t``, each a one-sided row with the inertia d."""
     a, b = max(0.0, -d * (z + mu * x)), max(0.0, -d * (z - mu * x))
     e, g = max(0.0, -d * (z + mu * y)), max(0.0, -d * (z - mu * y))
@@ -77,7 +79,7 @@ def pyramid_force(d, mu, x, y, z):
 
 
 @inlined
-def cone_force(d, mu, impratio, x, y, z):
+def cone_force(d: Float, mu: Float, impratio: Float, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
     """f(y) of a round cone: none in the polar cone, linear in the dual cone, between them -d/dy Dm/2 (N - m T)^2."""
     m = mu / math.sqrt(impratio)
     slip = math.sqrt(x * x + y * y)
@@ -91,7 +93,9 @@ def cone_force(d, mu, impratio, x, y, z):
 
 
 @inlined
-def contact_force(contacts, soft, p, x, y, z):
+def contact_force(
+    contacts: Contacts, soft: SoftContacts, p: Int, x: Float, y: Float, z: Float
+) -> tuple[Float, Float, Float]:
     """f(y) of a point."""
     if soft.elliptic == 0:
         return pyramid_force(soft.inertia[p], friction(contacts, p), x, y, z)
@@ -99,7 +103,7 @@ def contact_force(contacts, soft, p, x, y, z):
 
 
 @inlined
-def pyramid_stiffness(d, mu, y, w):
+def pyramid_stiffness(d: Float, mu: Float, y: Vector, w: Matrix) -> None:
     """W of the edges that press."""
     for c in range(2):
         up, down = y[2] + mu * y[c] < 0.0, y[2] - mu * y[c] < 0.0
@@ -111,7 +115,7 @@ def pyramid_stiffness(d, mu, y, w):
 
 
 @inlined
-def cone_stiffness(d, mu, impratio, y, w):
+def cone_stiffness(d: Float, mu: Float, impratio: Float, y: Vector, w: Matrix) -> None:
     """W of a round cone."""
     m = mu / math.sqrt(impratio)
     slip = math.sqrt(y[0] * y[0] + y[1] * y[1])
@@ -134,7 +138,7 @@ def cone_stiffness(d, mu, impratio, y, w):
 
 
 @inlined
-def set_stiffness(contacts, soft):
+def set_stiffness(contacts: Contacts, soft: SoftContacts) -> Bool:
     """W of every near point at ``found``. Returns whether any changed."""
     w, changed = soft.fresh, False
     for i in range(contacts.number[0]):
@@ -154,7 +158,7 @@ def set_stiffness(contacts, soft):
 
 
 @inlined
-def set_accelerations(world, points, contacts, soft):
+def set_accelerations(world: Named, points: Points, contacts: Contacts, soft: SoftContacts) -> None:
     """Into ``found``: y = J a - a_ref of every near point at ``qacc``."""
     qacc, out = world.qacc, soft.found
     for k in range(points.body.size):
@@ -181,7 +185,7 @@ def set_accelerations(world, points, contacts, soft):
 
 
 @inlined
-def gather_body(points, contacts, soft, k, com):
+def gather_body(points: Points, contacts: Contacts, soft: SoftContacts, k: Int, com: Vector) -> None:
     """Inertia of the near points of a body, about its tree's centre of mass."""
     spatial, rows, weighed = soft.spatial, soft.rows, soft.weighed
     for i in range(6):
@@ -204,7 +208,7 @@ def gather_body(points, contacts, soft, k, com):
 
 
 @inlined
-def fold_contacts(world, points, contacts, soft):
+def fold_contacts(world: Named, points: Points, contacts: Contacts, soft: SoftContacts) -> None:
     """Add J^T W J of all near points to M."""
     spatial = soft.spatial
     for k in range(points.body.size):
@@ -232,7 +236,7 @@ def fold_contacts(world, points, contacts, soft):
 
 
 @inlined
-def set_contact_forces(points, contacts, soft):
+def set_contact_forces(points: Points, contacts: Contacts, soft: SoftContacts) -> None:
     """f(y) at ``found``: forces of all near points, which lie within their cones."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -241,7 +245,7 @@ def set_contact_forces(points, contacts, soft):
 
 
 @inlined
-def contact_slope(contacts, soft, t):
+def contact_slope(contacts: Contacts, soft: SoftContacts, t: Float) -> Float:
     """Work of all contact forces along the line from ``before`` to ``found``, ``t`` of it on."""
     work = 0.0
     for i in range(contacts.number[0]):

@@ -25,7 +25,9 @@ from footfall.engine.bridge import (
     mj_tendon,
     pointer_to,
 )
+from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.mobility import finish_solve, half_solve
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.robot.model import AT_JOINT, HINGE, IMPLICIT, SLIDE
 from footfall.solve.dense import copy
 
@@ -38,10 +40,10 @@ class Servos(NamedTuple):
     that depends on velocity), or a tendon or site transmits it, damping is explicit.
     """
 
-    actuator: np.ndarray  # (S,)
-    dof: np.ndarray  # (S,)
-    damping: np.ndarray  # (S,) N s/m or N m s/rad, at the joint
-    limit: np.ndarray  # (S, 4) N or N m, least and most force of the servo, and of all actuators at its joint
+    actuator: Ints  # (S,)
+    dof: Ints  # (S,)
+    damping: Vector  # (S,) N s/m or N m s/rad, at the joint
+    limit: Matrix  # (S, 4) N or N m, least and most force of the servo, and of all actuators at its joint
 
 
 def damping_servos(model: mujoco.MjModel) -> Servos:
@@ -65,13 +67,13 @@ def damping_servos(model: mujoco.MjModel) -> Servos:
 
 
 @inlined
-def damps(limit, force, of_joint):
+def damps(limit: Vector, force: Float, of_joint: Float) -> Bool:
     """Whether a servo that exerts such a force, with all actuators at its joint such another, is within its limits."""
     return limit[0] < force < limit[1] and limit[2] < of_joint < limit[3]
 
 
 @inlined
-def position_stage(world, rich):
+def position_stage(world: Named, rich: Int) -> None:
     model, data = world.model, world.data
     mj_kinematics(model, data)
     mj_com_pos(model, data)
@@ -82,14 +84,14 @@ def position_stage(world, rich):
 
 
 @inlined
-def add_damping(world, dt):
+def add_damping(world: Named, dt: Float) -> None:
     """M + dt D: joint damping is implicit."""
     for j in range(world.damping.size):
         world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += dt * world.damping[j]
 
 
 @inlined
-def add_servo_damping(world, dt):
+def add_servo_damping(world: Named, dt: Float) -> None:
     """The same with the damping of servos that want it so, as they are after actuation."""
     servos = world.servos
     for i in range(servos.dof.size):
@@ -99,14 +101,14 @@ def add_servo_damping(world, dt):
 
 
 @inlined
-def add_inertia(world, added):
+def add_inertia(world: Named, added: Vector) -> None:
     """M with more inertia of each dof."""
     for j in range(added.size):
         world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += added[j]
 
 
 @inlined
-def multiply_inertia(world, x, y):
+def multiply_inertia(world: Named, x: Vector, y: Vector) -> None:
     """M x, into y."""
     for j in range(x.size):
         y[j] = 0.0
@@ -121,7 +123,7 @@ def multiply_inertia(world, x, y):
 
 
 @inlined
-def factor_inertia(world, joints):
+def factor_inertia(world: Named, joints: JointRows) -> None:
     """Factor the inertia with what constraints on single dofs add to it; M itself stays as it is."""
     if joints.kind.size == 0:
         mj_factor_m(world.model, world.data)
@@ -136,7 +138,7 @@ def factor_inertia(world, joints):
 
 
 @inlined
-def velocity_stage(world, rich, constrained):
+def velocity_stage(world: Named, rich: Int, constrained: Int) -> None:
     model, data = world.model, world.data
     if rich:
         mj_fwd_velocity(model, data)
@@ -154,7 +156,7 @@ def velocity_stage(world, rich, constrained):
 
 
 @inlined
-def smooth_force(world, pushes, step):
+def smooth_force(world: Named, pushes: Named, step: Int) -> None:
     """All generalised forces but those of contacts and constraints, into qfrc_smooth."""
     for j in range(world.qfrc_smooth.size):
         world.qfrc_smooth[j] = (
@@ -175,7 +177,7 @@ def smooth_force(world, pushes, step):
 
 
 @inlined
-def solve(world, x, y):
+def solve(world: Named, x: Vector, y: Vector) -> None:
     """M^-1 y, into x."""
     copy(x, y)
     half_solve(world, x)
@@ -183,7 +185,7 @@ def solve(world, x, y):
 
 
 @inlined
-def integrate_activations(world, dt):
+def integrate_activations(world: Named, dt: Float) -> None:
     for i in range(world.act.size):
         ahead = dt
         if world.act_filter[i] > 0.0:  # a first-order filter, whose step is known exactly
@@ -193,5 +195,5 @@ def integrate_activations(world, dt):
 
 
 @inlined
-def integrate_positions(world, velocity, dt):
+def integrate_positions(world: Named, velocity: Vector, dt: Float) -> None:
     mj_integrate_pos(world.model, pointer_to(world.qpos), pointer_to(velocity), dt)

@@ -23,7 +23,7 @@ from footfall.engine.kinematics import find_friction, keep_memory, restore_memor
 from footfall.engine.law_step import coupled_forces, forces_and_acceleration
 from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import lacks_room, locate_all, too_small
-from footfall.engine.other_bodies.points import MAY_GROW
+from footfall.engine.other_bodies.points import MAY_GROW, Points
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import (
     add_damping,
@@ -46,6 +46,9 @@ from footfall.engine.tape import (
     hold_forces,
     weigh_forces,
 )
+from footfall.engine.world import Scratch, World
+from footfall.kinds import Bool, Float, Int, Ints, Named, Vector
+from footfall.solve.contacts import Contacts
 from footfall.solve.dense import copy
 
 # How a run of the loop ends.
@@ -135,7 +138,9 @@ class Loop(NamedTuple):
 
 
 @inlined
-def sense_and_act(world, points, contacts, conditions, step, act, outcome):
+def sense_and_act(
+    world: World, points: Points, contacts: Contacts, conditions: Conditions, step: Int, act: Bool, outcome: Ints
+) -> tuple[Int, Bool]:
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
 
     The inertia is not factored yet, unless MuJoCo's solver needs it. Returns how it ended, and whether MuJoCo has made
@@ -190,7 +195,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
 
 
 @inlined
-def runaway(world, outcome):
+def runaway(world: Named, outcome: Ints) -> Int:
     """How an evaluation ended: well, unless an acceleration is beyond all bounds."""
     for j in range(world.qacc.size):
         if not abs(world.qacc[j]) < RUNAWAY:
@@ -200,7 +205,7 @@ def runaway(world, outcome):
 
 
 @inlined
-def creates_energy(world, dt, reasons, outcome):
+def creates_energy(world: Named, dt: Float, reasons: Float, outcome: Ints) -> Bool:
     """Whether a step of ``dt`` (s) ends with more than ``CREATED`` times the energy before it and the ``reasons`` (J).
 
     Energies are those of the diagonal of the inertia at home. The dof with most of it is the one concerned.
@@ -217,7 +222,7 @@ def creates_energy(world, dt, reasons, outcome):
 
 
 @inlined
-def driven(world, force, dt):
+def driven(world: Named, force: Vector, dt: Float) -> Float:
     """J, work in a step of joint forces on the velocities at its end, taken as positive."""
     work = 0.0
     for j in range(force.size):
@@ -226,7 +231,7 @@ def driven(world, force, dt):
 
 
 @inlined
-def judge(world, plan, outcome):
+def judge(world: World, plan: Plan, outcome: Ints) -> Int:
     """How an evaluation ended: well, unless accelerations or energies are beyond all bounds."""
     end, dt = runaway(world, outcome), plan.dt
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
@@ -237,7 +242,7 @@ def judge(world, plan, outcome):
 
 
 @inlined
-def evaluate(loop, step, act):
+def evaluate(loop: Loop, step: Int, act: Bool) -> Int:
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. How it ended."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome = loop.conditions, loop.outcome
@@ -268,7 +273,7 @@ def native_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 
 
 @cold(types.none)
-def add_stage(world, points, contacts, scratch, stage, dt):
+def add_stage(world: World, points: Points, contacts: Contacts, scratch: Scratch, stage: Int, dt: Float) -> None:
     """Add a stage of Runge-Kutta 4 to the means over the step, and go to where the next one is evaluated.
 
     Rows of ``scratch.runge_kutta`` are the state at the beginning (qpos, qvel) and the mean rates of both.
@@ -299,7 +304,7 @@ def add_stage(world, points, contacts, scratch, stage, dt):
 
 
 @cold(types.none)
-def end_stages(world, scratch, dt):
+def end_stages(world: World, scratch: Scratch, dt: Float) -> None:
     """Go to the end of the step with the mean rates of its stages."""
     nq, nv, kept = world.qpos.size, world.qvel.size, scratch.runge_kutta
     copy(world.qpos, kept[0, :nq])
@@ -309,7 +314,7 @@ def end_stages(world, scratch, dt):
 
 
 @kernel
-def take_steps(loop, first, last):
+def take_steps(loop: Loop, first: Int, last: Int) -> None:
     """The loop of ``advance``."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     plan, tape, outcome = loop.conditions.plan, loop.tape, loop.outcome
@@ -356,7 +361,7 @@ def take_steps(loop, first, last):
 
 
 @kernel
-def advance(loop, first, last):
+def advance(loop: Loop, first: Int, last: Int) -> None:
     """Take the steps ``first`` to ``last`` (exclusive), or as many as ``scratch.clock`` allows.
 
     Step number ``plan.total`` is the end: only evaluated.

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from footfall.compiled import cold, inlined
 from footfall.engine.other_bodies.near import body_of, free_places, lacks_room, live
-from footfall.engine.other_bodies.points import LACKING
-from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
-from footfall.solve.contacts import OPEN
+from footfall.engine.other_bodies.points import LACKING, Others, Points
+from footfall.kinds import Float, Int, Ints, Matrix, Named, Tensor, Vector, zeros
+from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.dense import copy
 
 # Where numbers stand in the outcome of a run: how it ended, the step that was last begun, the dof, point or code
@@ -67,7 +67,7 @@ def sample_bytes(model: mujoco.MjModel, points: int) -> int:
 
 
 @inlined
-def hold_forces(points, contacts, held):
+def hold_forces(points: Points, contacts: Contacts, held: Held) -> None:
     """The forces and modes of this evaluation are those of the whole step."""
     for p in range(points.mode.size):
         f, frame = points.force[p], contacts.frame[p]
@@ -77,7 +77,7 @@ def hold_forces(points, contacts, held):
 
 
 @inlined
-def weigh_forces(points, contacts, held, weight):
+def weigh_forces(points: Points, contacts: Contacts, held: Held, weight: Float) -> None:
     """Add the forces of one stage of a step with its weight; a point was closed if it was so in any."""
     for p in range(points.mode.size):
         f, frame = points.force[p], contacts.frame[p]
@@ -87,7 +87,7 @@ def weigh_forces(points, contacts, held, weight):
 
 
 @inlined
-def add_step(points, contacts, held, tape, status, outcome):
+def add_step(points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints) -> None:
     """Add the forces of a step to the sample that is under way: its mean, peaks, modes and status."""
     row = outcome[SAMPLES] - 1
     outcome[STEPS] += 1
@@ -116,7 +116,9 @@ def add_step(points, contacts, held, tape, status, outcome):
 
 
 @inlined
-def begin_sample(world, points, contacts, scratch, tape, time, outcome):
+def begin_sample(
+    world: Named, points: Points, contacts: Contacts, scratch: Named, tape: Tape, time: Float, outcome: Ints
+) -> None:
     """Write the state of this instant as a new sample, with the forces that act now until its steps add theirs."""
     row = outcome[SAMPLES]
     outcome[SAMPLES] = row + 1
@@ -143,7 +145,9 @@ def begin_sample(world, points, contacts, scratch, tape, time, outcome):
 
 
 @inlined
-def begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome):
+def begin_sample_of_all(
+    world: Named, points: Points, contacts: Contacts, scratch: Named, tape: Tape, time: Float, outcome: Ints
+) -> None:
     """Write the state of this instant as a new sample, and take back places that are no longer needed."""
     begin_sample(world, points, contacts, scratch, tape, time, outcome)
     if live(points) > points.others.first:
@@ -152,7 +156,9 @@ def begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome):
 
 
 @inlined
-def add_step_of_all(world, points, contacts, held, tape, status, outcome):
+def add_step_of_all(
+    world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints
+) -> None:
     """Add the forces of a step to the sample that is under way, those on other bodies than feet included."""
     add_step(points, contacts, held, tape, status, outcome)
     if lacks_room(points):
@@ -162,13 +168,13 @@ def add_step_of_all(world, points, contacts, held, tape, status, outcome):
 
 
 @inlined
-def who_has(others, held, s, row):
+def who_has(others: Others, held: Held, s: Int, row: Int) -> Int:
     """The point whose forces are recorded in a place, or -1."""
     return others.who[s]
 
 
 @cold(types.none)
-def add_others(world, points, contacts, held, tape, row, count):
+def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, row: Int, count: Int) -> None:
     """Add the forces of the ``count``-th step of a sample on points not on feet: means, peaks, modes.
 
     Number 0 is the instant of the sample itself, when the state of closed points is written, too. That of others is

@@ -18,7 +18,7 @@ from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.soft_contacts import SoftContacts
 from footfall.engine.stages import Servos, damping_servos
 from footfall.engine.tape import Held
-from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
+from footfall.kinds import Int, Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts
 
 if TYPE_CHECKING:
@@ -35,45 +35,45 @@ class World(NamedTuple):
 
     model: int
     data: int
-    time: np.ndarray  # (1,) s
-    ncon: np.ndarray  # (1,)
-    qpos: np.ndarray
-    qvel: np.ndarray
-    act: np.ndarray
-    act_dot: np.ndarray
-    act_range: np.ndarray  # (na, 2), infinite where unlimited
-    act_filter: np.ndarray  # (na,) s, time constant of exact filters, 0 for other activations
-    ctrl: np.ndarray
-    qacc: np.ndarray
-    qacc_smooth: np.ndarray
-    qacc_warmstart: np.ndarray
-    qfrc_smooth: np.ndarray
-    qfrc_passive: np.ndarray
-    qfrc_bias: np.ndarray
-    qfrc_actuator: np.ndarray
-    qfrc_applied: np.ndarray
-    qfrc_constraint: np.ndarray
-    actuator_velocity: np.ndarray
-    actuator_moment: np.ndarray
-    moment_rownnz: np.ndarray
-    moment_rowadr: np.ndarray
-    moment_colind: np.ndarray
-    M: np.ndarray
-    M_rownnz: np.ndarray
-    M_rowadr: np.ndarray
-    M_colind: np.ndarray
-    qLD: np.ndarray
-    qLDiagInv: np.ndarray
-    cdof: np.ndarray
-    cdof_dot: np.ndarray
-    cvel: np.ndarray
-    subtree_com: np.ndarray
-    xpos: np.ndarray
-    xmat: np.ndarray
-    xipos: np.ndarray
-    damping: np.ndarray  # (nv,) N s/m or N m s/rad, of joints
-    dof_M0: np.ndarray  # (nv,) kg or kg m2, diagonal of the inertia at home
-    actuator_force: np.ndarray
+    time: Vector  # (1,) s
+    ncon: Ints  # (1,)
+    qpos: Vector
+    qvel: Vector
+    act: Vector
+    act_dot: Vector
+    act_range: Matrix  # (na, 2), infinite where unlimited
+    act_filter: Vector  # (na,) s, time constant of exact filters, 0 for other activations
+    ctrl: Vector
+    qacc: Vector
+    qacc_smooth: Vector
+    qacc_warmstart: Vector
+    qfrc_smooth: Vector
+    qfrc_passive: Vector
+    qfrc_bias: Vector
+    qfrc_actuator: Vector
+    qfrc_applied: Vector
+    qfrc_constraint: Vector
+    actuator_velocity: Vector
+    actuator_moment: Vector
+    moment_rownnz: Ints
+    moment_rowadr: Ints
+    moment_colind: Ints
+    M: Vector
+    M_rownnz: Ints
+    M_rowadr: Ints
+    M_colind: Ints
+    qLD: Vector
+    qLDiagInv: Vector
+    cdof: Matrix
+    cdof_dot: Matrix
+    cvel: Matrix
+    subtree_com: Matrix
+    xpos: Matrix
+    xmat: Matrix
+    xipos: Matrix
+    damping: Vector  # (nv,) N s/m or N m s/rad, of joints
+    dof_M0: Vector  # (nv,) kg or kg m2, diagonal of the inertia at home
+    actuator_force: Vector
     servos: Servos
 
 
@@ -83,9 +83,9 @@ class Constraints(NamedTuple):
     joints: JointRows
     shared: SharedRows
     made: MadeRows
-    acceleration: np.ndarray  # (nv,) scratch: the last acceleration whose states were not those of its rows
-    needed: np.ndarray  # (nv,) scratch: the generalised force of rows that it needs
-    direction: np.ndarray  # (nv,) scratch
+    acceleration: Vector  # (nv,) scratch: the last acceleration whose states were not those of its rows
+    needed: Vector  # (nv,) scratch: the generalised force of rows that it needs
+    direction: Vector  # (nv,) scratch
 
 
 class Native(NamedTuple):
@@ -93,7 +93,7 @@ class Native(NamedTuple):
 
     contact: np.ndarray  # (1,) template of mjContact
     ground_geom: int
-    contact_id: np.ndarray  # at least (P,), scratch: MuJoCo's number of each near point
+    contact_id: Ints  # at least (P,), scratch: MuJoCo's number of each near point
     soft: SoftContacts  # the same as inertia
 
     def copy(self) -> Native:
@@ -106,10 +106,10 @@ class Native(NamedTuple):
 class Pushes(NamedTuple):
     """External forces over intervals."""
 
-    body: np.ndarray  # (N,) MuJoCo's bodies
-    start: np.ndarray  # (N,) first step
-    stop: np.ndarray  # (N,) step after the last
-    wrench: np.ndarray  # (N, 6) force N and torque N m, world frame, at the body's centre of mass
+    body: Ints  # (N,) MuJoCo's bodies
+    start: Ints  # (N,) first step
+    stop: Ints  # (N,) step after the last
+    wrench: Matrix  # (N, 6) force N and torque N m, world frame, at the body's centre of mass
 
 
 class Scratch(NamedTuple):
@@ -288,7 +288,7 @@ class Blocks:
 
 
 @kernel
-def read_blocks(places, words, zero, values):
+def read_blocks(places: Ints, words: Ints, zero: Ints, values: Ints) -> Int:
     """Note which blocks are zeros, and write the others to ``values``, one after the other; returns their words."""
     first = 0
     for b in range(words.size):
@@ -305,7 +305,7 @@ def read_blocks(places, words, zero, values):
 
 
 @kernel
-def write_blocks(places, words, zero, values):
+def write_blocks(places: Ints, words: Ints, zero: Ints, values: Ints) -> None:
     """Write blocks of these sizes, in words, to their addresses: zeros, or the ``values``, one after the other."""
     first = 0
     for b in range(words.size):

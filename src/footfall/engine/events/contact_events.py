@@ -21,8 +21,12 @@ from footfall.engine.kinematics import bending, centre_in_motion, rolled_by, vel
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility, weigh_columns
 from footfall.engine.other_bodies.near import live, locate_all, release_all
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import factor_inertia, integrate_positions
-from footfall.solve.contacts import OPEN, SLIDE, STICK, to_contact_frames
+from footfall.engine.step import Conditions, Surface
+from footfall.engine.world import Constraints, Scratch, World
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts, to_contact_frames
 from footfall.solve.minimum_norm import spread
 
 #: Gap up to which points touch, m: points so near arrive together.
@@ -64,7 +68,7 @@ TURNS = 100
 
 
 @inlined
-def show(points, contacts, shown):
+def show(points: Points, contacts: Contacts, shown: Ints) -> None:
     """Leave only those points in the list of near ones that are 1 in ``shown`` (P,)."""
     count = 0
     for k in range(points.body.size):
@@ -82,7 +86,7 @@ def show(points, contacts, shown):
 
 
 @inlined
-def show_near(points, contacts, margin):
+def show_near(points: Points, contacts: Contacts, margin: Float) -> None:
     """Leave only points nearer to the ground than ``margin`` in the list of near ones."""
     for p in range(live(points)):
         points.listed[p] = 1 if contacts.gap[p] <= margin else 0
@@ -92,7 +96,7 @@ def show_near(points, contacts, margin):
 
 
 @inlined
-def measure_turning(world, points, contacts, ground, flat):
+def measure_turning(world: World, points: Points, contacts: Contacts, ground: Surface, flat: Int) -> None:
     """Write what the curvature of the ground adds to the rate of a point's velocity, for the law between events."""
     first = engine_columns(points.memory)
     for k in range(points.body.size):
@@ -121,7 +125,7 @@ def measure_turning(world, points, contacts, ground, flat):
 
 
 @inlined
-def let_rest(points, p):
+def let_rest(points: Points, p: Int) -> None:
     """Let a point rest where it is."""
     first = engine_columns(points.memory)
     points.memory[p, first + DOES] = STICK
@@ -131,7 +135,7 @@ def let_rest(points, p):
 
 
 @inlined
-def let_slide(points, contacts, p):
+def let_slide(points: Points, contacts: Contacts, p: Int) -> None:
     """Let a point slide in the direction of its velocity."""
     first = engine_columns(points.memory)
     frame, v = contacts.frame[p], contacts.velocity[p]
@@ -143,13 +147,13 @@ def let_slide(points, contacts, p):
 
 
 @inlined
-def slow_slip(flow):
+def slow_slip(flow: Named) -> Float:
     """Slip up to which a point rests in this period, m/s."""
     return SLOW * min(SLOWER, flow.loosened[0])
 
 
 @inlined
-def sort_touching(points, contacts, flow):
+def sort_touching(points: Points, contacts: Contacts, flow: Named) -> None:
     """After a jump of the velocity: which points leave, which rest, which slide."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -165,7 +169,7 @@ def sort_touching(points, contacts, flow):
 
 
 @inlined
-def prepare(world, points, contacts, scratch, constraints):
+def prepare(world: World, points: Points, contacts: Contacts, scratch: Scratch, constraints: Constraints) -> None:
     """Prepare impacts and projections: velocities of points in contact, and the Delassus operator.
 
     Joints that equalities fix and loops that they close stay so in an impact; friction and limits, whose forces are
@@ -185,7 +189,9 @@ def prepare(world, points, contacts, scratch, constraints):
 
 
 @inlined
-def answer(world, points, contacts, scratch, constraints, change):
+def answer(
+    world: World, points: Points, contacts: Contacts, scratch: Scratch, constraints: Constraints, change: Vector
+) -> None:
     """Change of velocities by the impulses in ``points.force`` (contact frames), into ``change`` (nv,)."""
     for j in range(change.size):
         change[j] = 0.0
@@ -196,7 +202,7 @@ def answer(world, points, contacts, scratch, constraints, change):
 
 
 @inlined
-def add_impulses(points, contacts, total):
+def add_impulses(points: Points, contacts: Contacts, total: Matrix) -> None:
     """Add impulses in ``points.force`` (contact frames) to a ``total`` in the world frame."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -206,7 +212,16 @@ def add_impulses(points, contacts, total):
 
 
 @cold(types.int64, soon=True)
-def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
+def strike(
+    world: World,
+    points: Points,
+    contacts: Contacts,
+    scratch: Scratch,
+    constraints: Constraints,
+    flow: Named,
+    laws: Named,
+    dt: Float,
+) -> Int:
     """An impact of all points that touch, at the present position. Returns the law's status.
 
     Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
@@ -248,13 +263,13 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
 
 
 @inlined
-def is_held(points, contacts, p, first):
+def is_held(points: Points, contacts: Contacts, p: Int, first: Int) -> Bool:
     """Whether friction keeps a point where it is; ``first`` is the engine's first column of its memory."""
     return points.memory[p, first + DOES] == STICK and contacts.static_friction[p] > 0.0
 
 
 @inlined
-def off_course(points, contacts, flow):
+def off_course(points: Points, contacts: Contacts, flow: Named) -> Float:
     """How far points in contact are from where they belong, m or m/s."""
     first = engine_columns(points.memory)
     worst = 0.0
@@ -271,7 +286,7 @@ def off_course(points, contacts, flow):
 
 
 @inlined
-def rising(contacts, flow):
+def rising(contacts: Contacts, flow: Named) -> Float:
     """Largest normal speed of points in contact, up or down, m/s."""
     worst = 0.0
     for i in range(contacts.number[0]):
@@ -282,7 +297,15 @@ def rising(contacts, flow):
 
 
 @cold(types.none, soon=True)
-def put_back(world, points, contacts, scratch, constraints, flow, recorded):
+def put_back(
+    world: World,
+    points: Points,
+    contacts: Contacts,
+    scratch: Scratch,
+    constraints: Constraints,
+    flow: Named,
+    recorded: Int,
+) -> None:
     """Project velocities and positions of points in contact onto the constraints.
 
     Both by the least change in the metric of the inertia. A projection of velocities never adds energy; positions
@@ -325,7 +348,7 @@ def put_back(world, points, contacts, scratch, constraints, flow, recorded):
 
 
 @inlined
-def keep_forces(points, contacts, kept):
+def keep_forces(points: Points, contacts: Contacts, kept: Matrix) -> None:
     """Forces of all points, world frame."""
     for p in range(live(points)):
         f, frame = points.force[p], contacts.frame[p]
@@ -334,7 +357,7 @@ def keep_forces(points, contacts, kept):
 
 
 @inlined
-def is_sound(points, contacts, flow, impulse):
+def is_sound(points: Points, contacts: Contacts, flow: Named, impulse: Matrix) -> Bool:
     """Whether all forces of a period were found, and no impulse of it, or of a part, pulls or is outside the cone.
 
     Where the ground can hold a robot in many ways, the stages of a step may have different solutions. Not all weights
@@ -361,7 +384,7 @@ def is_sound(points, contacts, flow, impulse):
 
 
 @inlined
-def slip_along(points, contacts, p):
+def slip_along(points: Points, contacts: Contacts, p: Int) -> Float:
     """Slip of a point (m/s) along the direction that it had at the beginning of the step."""
     first, v, frame = engine_columns(points.memory), contacts.velocity[p], contacts.frame[p]
     along = 0.0
@@ -371,7 +394,7 @@ def slip_along(points, contacts, p):
 
 
 @inlined
-def follow_slips(points, contacts):
+def follow_slips(points: Points, contacts: Contacts) -> None:
     """Update the direction of each slip: a slip that turns, as of a spinning foot, does not end."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
@@ -383,7 +406,7 @@ def follow_slips(points, contacts):
 
 
 @inlined
-def hold(points, contacts, p):
+def hold(points: Points, contacts: Contacts, p: Int) -> Float:
     """Force (N) that a point in contact can lose before it lifts off or, if it rests, slips."""
     f = points.force[p]
     if points.memory[p, engine_columns(points.memory) + DOES] == SLIDE:
@@ -392,7 +415,7 @@ def hold(points, contacts, p):
 
 
 @inlined
-def keep_values(points, contacts, flow):
+def keep_values(points: Points, contacts: Contacts, flow: Named) -> None:
     """Keep the values whose signs change at events: gaps, rates, slips along their directions, the last two holds."""
     for p in range(live(points)):
         flow.gap_before[p], flow.rate_before[p], flow.slip_before[p] = contacts.gap[p], contacts.velocity[p, 2], 0.0
@@ -405,7 +428,7 @@ def keep_values(points, contacts, flow):
 
 
 @inlined
-def keep_instant(world, points, contacts, flow):
+def keep_instant(world: World, points: Points, contacts: Contacts, flow: Named) -> None:
     """Keep the state, its rates, forces, and the values whose signs change at events: a step begins here."""
     read_state(world, flow.start)
     read_slope(world, flow, flow.slope[0])
@@ -415,20 +438,20 @@ def keep_instant(world, points, contacts, flow):
 
 
 @inlined
-def was_inside(flow, p):
+def was_inside(flow: Named, p: Int) -> Bool:
     """Whether a point that is not in contact was still inside the ground at the last instant before an event."""
     gap = flow.gap_before[p]
     return gap <= NO_GAP and (flow.rate_before[p] <= 0.0 or gap <= -TOUCH)
 
 
 @inlined
-def changes(points, p, first):
+def changes(points: Points, p: Int, first: Int) -> Bool:
     """Whether a point in contact is about to leave, or to slide where it rests."""
     return points.mode[p] == OPEN or (points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK)
 
 
 @inlined
-def about_to_change(points, contacts):
+def about_to_change(points: Points, contacts: Contacts) -> Bool:
     """Whether any point in contact is about to leave or to slide."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
@@ -438,7 +461,7 @@ def about_to_change(points, contacts):
 
 
 @inlined
-def is_early(points, contacts, p):
+def is_early(points: Points, contacts: Contacts, p: Int) -> Bool:
     """Whether a point that has begun to leave or to slide has hardly moved yet, and its force did not jump."""
     v = contacts.velocity[p]
     if points.mode[p] == OPEN:
@@ -448,7 +471,7 @@ def is_early(points, contacts, p):
 
 
 @inlined
-def find_event(points, contacts, flow, status, length):
+def find_event(points: Points, contacts: Contacts, flow: Named, status: Int, length: Float) -> tuple[Bool, Bool]:
     """Whether an event has happened in a step, and whether its instant is located, in the last ``length`` seconds of
     it.
 
@@ -494,7 +517,9 @@ NO_BRACKET = Bracket(0.0, 0.0, 0, 0, -1.0)
 
 
 @inlined
-def touch_down(gap_before, rate, gap, rate_after, low, high, h):
+def touch_down(
+    gap_before: Float, rate: Float, gap: Float, rate_after: Float, low: Float, high: Float, h: Float
+) -> Float:
     """When a point touches down, s: by the cubic through gaps and rates of a step, or by the tangent before it."""
     start, ahead = max(0.0, gap_before), h - low
     if h < high or ahead <= 0.0:
@@ -522,7 +547,7 @@ def touch_down(gap_before, rate, gap, rate_after, low, high, h):
 
 
 @inlined
-def first_event(points, contacts, flow, bracket, h):
+def first_event(points: Points, contacts: Contacts, flow: Named, bracket: Bracket, h: Float) -> Float:
     """The length of step to try next in the search for the first event in a bracket, after a step of length ``h``.
 
     A touch-down is approximated by a cubic; a lift-off or the beginning of a slip by a line through values at the lower
@@ -564,7 +589,7 @@ def first_event(points, contacts, flow, bracket, h):
 
 
 @inlined
-def lowest_instant(points, contacts, flow, h):
+def lowest_instant(points: Points, contacts: Contacts, flow: Named, h: Float) -> Float:
     """When a point that is above ground at both ends of a step, and perhaps not between, was lowest; else h."""
     where = h
     for p in range(live(points)):
@@ -578,7 +603,9 @@ def lowest_instant(points, contacts, flow, h):
 
 
 @inlined
-def seek_event(points, contacts, flow, bracket, h, status):
+def seek_event(
+    points: Points, contacts: Contacts, flow: Named, bracket: Bracket, h: Float, status: Int
+) -> tuple[Float, Bool, Bracket]:
     """Look for an event in a step of length ``h`` (s).
 
     Returns the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
@@ -608,7 +635,7 @@ def seek_event(points, contacts, flow, bracket, h, status):
 
 
 @inlined
-def adopt_modes(points, contacts, flow):
+def adopt_modes(points: Points, contacts: Contacts, flow: Named) -> None:
     """Let points in contact change to the modes that the law predicts: leave, slide, or stay as they are."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
@@ -621,7 +648,7 @@ def adopt_modes(points, contacts, flow):
 
 
 @inlined
-def update_contacts(points, contacts, flow):
+def update_contacts(points: Points, contacts: Contacts, flow: Named) -> Bool:
     """At an event: which points have arrived, and whose slip has ended or turned. Returns whether any strikes."""
     first = engine_columns(points.memory)
     hit = False
@@ -641,7 +668,7 @@ def update_contacts(points, contacts, flow):
 
 
 @inlined
-def find_grounded(points, contacts, flow):
+def find_grounded(points: Points, contacts: Contacts, flow: Named) -> Bool:
     """At the beginning of a run: which points are on the ground. Returns whether any strikes it."""
     hit = False
     for p in range(live(points)):
@@ -652,7 +679,7 @@ def find_grounded(points, contacts, flow):
 
 
 @inlined
-def stay_grounded(points, contacts, flow):
+def stay_grounded(points: Points, contacts: Contacts, flow: Named) -> Bool:
     """After a time step: points that it left in contact rest or slide where they are. Returns whether any does."""
     found = False
     for p in range(live(points)):
@@ -671,13 +698,13 @@ def stay_grounded(points, contacts, flow):
 
 
 @inlined
-def goes_on(points, contacts, status):
+def goes_on(points: Points, contacts: Contacts, status: Int) -> Bool:
     """Whether the forces of a step go on smoothly to its end, as if nothing had happened."""
     return status != INCONSISTENT and not about_to_change(points, contacts)
 
 
 @cold(types.none, soon=True)
-def look(world, points, contacts, conditions):
+def look(world: World, points: Points, contacts: Contacts, conditions: Conditions) -> None:
     """Where the points are, and their velocities."""
     ground, margin = conditions.ground, conditions.plan.margin
     mj_kinematics(world.model, world.data)
@@ -688,7 +715,16 @@ def look(world, points, contacts, conditions):
 
 
 @cold(types.float64, soon=True)
-def end_within(world, points, contacts, conditions, flow, low, last, h):
+def end_within(
+    world: World,
+    points: Points,
+    contacts: Contacts,
+    conditions: Conditions,
+    flow: Named,
+    low: Float,
+    last: Float,
+    h: Float,
+) -> Float:
     """Go to the first event within a step of ``h`` seconds, between ``low`` and ``last`` (s), or else to the last: how
     long it is until there, s.
 

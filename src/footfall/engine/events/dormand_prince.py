@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.engine.world import World
+from footfall.kinds import Bool, Float, Int, Named, Vector
 from footfall.solve.dense import copy
 
 #: Stages of the method, the last at the end of the step; the state at an instant within the step is stage ``STAGES``.
@@ -49,7 +51,7 @@ RELIED_ON = 0.6
 
 
 @inlined
-def read_state(world, state):
+def read_state(world: World, state: Vector) -> None:
     """Copy positions, velocities and activations into ``state`` (n,)."""
     nq, nv = world.qpos.size, world.qvel.size
     copy(state[:nq], world.qpos)
@@ -58,7 +60,7 @@ def read_state(world, state):
 
 
 @inlined
-def write_state(world, state):
+def write_state(world: World, state: Vector) -> None:
     """Put the world into a ``state`` (n,)."""
     nq, nv = world.qpos.size, world.qvel.size
     copy(world.qpos, state[:nq])
@@ -67,7 +69,7 @@ def write_state(world, state):
 
 
 @inlined
-def read_slope(world, flow, slope):
+def read_slope(world: World, flow: Named, slope: Vector) -> None:
     """Rates of positions, velocities and activations. Angular velocities are in the body's frame, as MuJoCo's."""
     nq, nv = world.qpos.size, world.qvel.size
     q, w = world.qpos, world.qvel
@@ -86,21 +88,21 @@ def read_slope(world, flow, slope):
 
 
 @inlined
-def weight_within(flow, j, part):
+def weight_within(flow: Named, j: Int, part: Float) -> Float:
     """Weight of stage ``j`` after this fraction (0 to 1) of a step."""
     a = flow.within[j]
     return part * (a[0] + part * (a[1] + part * (a[2] + part * a[3])))
 
 
 @inlined
-def rate_within(flow, j, part):
+def rate_within(flow: Named, j: Int, part: Float) -> Float:
     """The derivative of that weight."""
     a = flow.within[j]
     return a[0] + part * (2.0 * a[1] + part * (3.0 * a[2] + part * 4.0 * a[3]))
 
 
 @inlined
-def value_within(flow, i, part, h):
+def value_within(flow: Named, i: Int, part: Float, h: Float) -> Float:
     """Number ``i`` of the state after this fraction (0 to 1) of a step of ``h`` seconds."""
     value = 0.0
     for j in range(STAGES):
@@ -109,14 +111,14 @@ def value_within(flow, i, part, h):
 
 
 @inlined
-def set_part(flow, part):
+def set_part(flow: Named, part: Float) -> None:
     """Let stage ``STAGES`` be the state after this fraction (0 to 1) of a step."""
     for j in range(STAGES):
         flow.weights[STAGES, j] = weight_within(flow, j, part)
 
 
 @inlined
-def set_stage(world, flow, stage, h):
+def set_stage(world: World, flow: Named, stage: Int, h: Float) -> None:
     """Put the world into the state of a stage of a step of ``h`` seconds."""
     nq, nv = world.qpos.size, world.qvel.size
     for i in range(flow.start.size):
@@ -142,7 +144,7 @@ def set_stage(world, flow, stage, h):
 
 
 @inlined
-def step_error(world, flow, h):
+def step_error(world: World, flow: Named, h: Float) -> Float:
     """Estimated error of a step over what is allowed."""
     nq, nv = world.qpos.size, world.qvel.size
     worst, allowed = 0.0, flow.loosened[0] * flow.tolerance
@@ -157,19 +159,19 @@ def step_error(world, flow, h):
 
 
 @inlined
-def falls_slowly(flow, error, h):
+def falls_slowly(flow: Named, error: Float, h: Float) -> Bool:
     """Whether the error fell less from a longer rejected step than the order promises: accelerations have a kink."""
     return h < flow.failed[0] and error > flow.failed[1] * (h / flow.failed[0]) ** 2
 
 
 @inlined
-def is_accurate(flow, error, h):
+def is_accurate(flow: Named, error: Float, h: Float) -> Bool:
     """Whether a step is accurate enough; at a kink of accelerations more error is allowed, to spend few steps."""
     return error <= (KINKED if falls_slowly(flow, error, h) else 1.0)
 
 
 @inlined
-def next_scale(flow, error, h, changes):
+def next_scale(flow: Named, error: Float, h: Float, changes: Bool) -> Float:
     """Ratio of the next step's length to ``h`` (s), after a step with this error relative to the tolerance.
 
     It follows from the order of the method. Errors that grow from step to step, as at the end of a slip, are
@@ -192,7 +194,7 @@ def next_scale(flow, error, h, changes):
 
 
 @inlined
-def loosen(flow, error, h, left, steps):
+def loosen(flow: Named, error: Float, h: Float, left: Float, steps: Float) -> Float:
     """The error of a step of ``h`` seconds relative to the tolerance, which is loosened if the ``steps`` that may
     follow would not reach the end of the period, ``left`` seconds away.
     """

@@ -11,10 +11,13 @@ from footfall.engine.events.dormand_prince import SHORTEST, STAGES
 from footfall.engine.events.joint_events import keep_friction, leave_limits_open, release_friction
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
-from footfall.engine.other_bodies.points import MAY_GROW
+from footfall.engine.other_bodies.points import MAY_GROW, Points
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
-from footfall.engine.step import DIVERGED, DONE, runaway, sense_and_act
+from footfall.engine.step import DIVERGED, DONE, Conditions, Laws, Loop, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, begin_sample_of_all, hold_forces
+from footfall.engine.world import Scratch, World
+from footfall.kinds import Float, Int, Named
+from footfall.solve.contacts import Contacts
 
 #: Most evaluations per millisecond of a period, or of a shorter one, beyond which it becomes a time step: forty steps
 #: of six resolve what takes longer than 25 us. Each bounce, up to ``MOST_BOUNCES``, adds the ``OF_BOUNCE`` evaluations
@@ -30,13 +33,15 @@ FOUND, LOST, DIVERGES, STOPS = 0, 1, 2, 3
 
 
 @cold(types.int64, soon=True)
-def find_forces(world, points, contacts, scratch, conditions, laws):
+def find_forces(
+    world: World, points: Points, contacts: Contacts, scratch: Scratch, conditions: Conditions, laws: Laws
+) -> Int:
     """Forces and accelerations of the points shown, compiled apart from the loop, at the same time: a law's status."""
     return constrained_step(world, points, contacts, scratch, conditions, laws)
 
 
 @inlined
-def between_events(loop, flow, stage):
+def between_events(loop: Loop, flow: Named, stage: Int) -> None:
     """Prepare an evaluation between events, in a step with joint friction and open limits as they were."""
     world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
     joints = conditions.constraints.joints
@@ -50,7 +55,7 @@ def between_events(loop, flow, stage):
 
 
 @inlined
-def forces_now(loop, flow, step, stage):
+def forces_now(loop: Loop, flow: Named, step: Int, stage: Int) -> Int:
     """All that follows from state and contacts, by the law between events or that of time steps: how it ended."""
     world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
     outcome, laws, joints = loop.outcome, loop.laws.between, conditions.constraints.joints
@@ -74,7 +79,7 @@ def forces_now(loop, flow, step, stage):
 
 
 @inlined
-def begin_record(loop, flow, step, end):
+def begin_record(loop: Loop, flow: Named, step: Int, end: Int) -> None:
     """Keep the forces at the beginning of a period, and record them where a sample is due."""
     flow.fresh[0] = 0
     hold_forces(loop.points, loop.contacts, loop.scratch.held)
@@ -85,14 +90,14 @@ def begin_record(loop, flow, step, end):
 
 
 @inlined
-def evaluations_left(loop, flow):
+def evaluations_left(loop: Loop, flow: Named) -> Int:
     """Evaluations that a period may still take."""
     allowed = MOST_EVALUATIONS + OF_BOUNCE * min(flow.bounces[0], MOST_BOUNCES)
     return int(allowed * max(1.0, 1e3 * loop.conditions.plan.dt)) - flow.evaluations[0]
 
 
 @kernel
-def evaluate(loop, flow, step, stage, h):
+def evaluate(loop: Loop, flow: Named, step: Int, stage: Int, h: Float) -> Int:
     """Forces and accelerations at a stage of a step of ``h`` seconds: how that ends."""
     outcome, first, in_steps = loop.outcome, flow.fresh[0] == 1, flow.time_step[0] == 1
     if not in_steps and evaluations_left(loop, flow) <= 0:

@@ -79,6 +79,7 @@ from footfall.engine.events.evaluation import (
     evaluations_left,
     find_forces,
 )
+from footfall.engine.events.flow import Flow
 from footfall.engine.events.joint_events import friction_change, limit_arrival
 from footfall.engine.events.macro_step import (
     NONE,
@@ -94,11 +95,13 @@ from footfall.engine.events.macro_step import (
     take_macro_step,
 )
 from footfall.engine.other_bodies.near import live
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import integrate_activations, integrate_positions
-from footfall.engine.step import MUJOCO_ERROR, Laws
+from footfall.engine.step import MUJOCO_ERROR, Laws, Loop, Plan
 from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, add_step_of_all
-from footfall.solve.contacts import OPEN, STICK
+from footfall.kinds import Bool, Float, Int
+from footfall.solve.contacts import OPEN, STICK, Contacts
 
 #: Remainder of a period that counts as none, s.
 ROUNDING = 1e-15
@@ -143,13 +146,13 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 
 
 @inlined
-def project(loop, flow, recorded):
+def project(loop: Loop, flow: Flow, recorded: Int) -> None:
     """Lead points in contact back to where they belong, with impulses that are ``recorded`` (1) or not (0)."""
     put_back(loop.world, loop.points, loop.contacts, loop.scratch, loop.conditions.constraints, flow, recorded)
 
 
 @inlined
-def straighten(loop, flow, recorded):
+def straighten(loop: Loop, flow: Flow, recorded: Int) -> Bool:
     """The same between impacts: whether the period can go on, or a point has come over an edge of the ground."""
     if flow.flat == 0 and rising(loop.contacts, flow) > KINK:
         return False
@@ -158,7 +161,7 @@ def straighten(loop, flow, recorded):
 
 
 @inlined
-def collide(loop, flow, duration):
+def collide(loop: Loop, flow: Flow, duration: Float) -> Bool:
     """An impact, or an impulse without a collision over a ``duration`` (s): whether it was found."""
     constraints = loop.conditions.constraints
     status = strike(loop.world, loop.points, loop.contacts, loop.scratch, constraints, flow, loop.laws, duration)
@@ -168,14 +171,14 @@ def collide(loop, flow, duration):
 
 
 @inlined
-def note_inconsistent(flow, time):
+def note_inconsistent(flow: Flow, time: Float) -> None:
     """Note when no forces obeyed the law."""
     flow.warning[min(flow.warnings[0], flow.warning.size - 1)] = time
     flow.warnings[0] += 1
 
 
 @inlined
-def sort_points(loop, flow, time):
+def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
     """What points do after an event or a change of controls, by the forces found: whether all was found, and whether
     forces are to be found again, since velocities have jumped or points stay in contact that a time step left there.
     """
@@ -204,14 +207,14 @@ def sort_points(loop, flow, time):
 
 
 @inlined
-def first_length(flow, left):
+def first_length(flow: Flow, left: Float) -> Float:
     """Length of a step, s: as long as the last ones were accurate with, and no longer than ``left`` (s)."""
     h = min(max(flow.length[0], SHORTEST), LONGEST, left)
     return left if left - h < SHORTEST else h
 
 
 @inlined
-def run_stages(loop, flow, step, h):
+def run_stages(loop: Loop, flow: Flow, step: Int, h: Float) -> Int:
     """Evaluate the stages of a step of ``h`` seconds: how that ends."""
     for stage in range(1, STAGES):
         set_stage(loop.world, flow, stage, h)
@@ -235,7 +238,7 @@ class Verdict(NamedTuple):
 
 
 @inlined
-def judge(loop, flow, bracket, h, left):
+def judge(loop: Loop, flow: Flow, bracket: Bracket, h: Float, left: Float) -> Verdict:
     """Whether a step of ``h`` seconds is accurate, and what happened in it; the period lasts ``left`` seconds more."""
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
     steps, status = evaluations_left(loop, flow) / (STAGES - 1.0), loop.outcome[STATUS]
@@ -259,7 +262,7 @@ def judge(loop, flow, bracket, h, left):
 
 
 @inlined
-def add_up(points, contacts, flow, stage, h):
+def add_up(points: Points, contacts: Contacts, flow: Flow, stage: Int, h: Float) -> None:
     """Add the impulse of a step's forces up to a stage, its end or an instant within it, to what is recorded."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -273,7 +276,7 @@ def add_up(points, contacts, flow, stage, h):
 
 
 @inlined
-def end_step(loop, flow, stage, h, happened):
+def end_step(loop: Loop, flow: Flow, stage: Int, h: Float, happened: Bool) -> tuple[Bool, Bool]:
     """Update contacts and history after a step: whether the period goes on, and if accelerations are still valid."""
     world, points, contacts = loop.world, loop.points, loop.contacts
     flow.events[0] += 1 if happened else 0
@@ -291,7 +294,7 @@ def end_step(loop, flow, stage, h, happened):
 
 
 @inlined
-def locate(loop, flow, step, low, until, h):
+def locate(loop: Loop, flow: Flow, step: Int, low: Float, until: Float, h: Float) -> tuple[Int, Float, Bool]:
     """Go to the first event or change of a joint within a step and evaluate it: how it ends, when (s), if an event."""
     world, points, contacts = loop.world, loop.points, loop.contacts
     length = end_within(world, points, contacts, loop.conditions, flow, low, until, h)
@@ -303,7 +306,7 @@ def locate(loop, flow, step, low, until, h):
 
 
 @inlined
-def take_step(loop, flow, step, left):
+def take_step(loop: Loop, flow: Flow, step: Int, left: Float) -> tuple[Int, Float, Bool]:
     """Take one step of Dormand and Prince's method from the instant that is kept, up to ``left`` seconds, accurate and
     without an event but at its end.
 
@@ -338,7 +341,7 @@ def take_step(loop, flow, step, left):
 
 
 @inlined
-def start_period(points, flow):
+def start_period(points: Points, flow: Flow) -> None:
     """Reset what is counted over a period."""
     for p in range(live(points)):
         flow.loaded[p] = OPEN
@@ -349,21 +352,21 @@ def start_period(points, flow):
 
 
 @inlined
-def begins_as_time_step(flow, step, plan):
+def begins_as_time_step(flow: Flow, step: Int, plan: Plan) -> Bool:
     """Whether a period is a time step from the outset."""
     # The instant after a time step gets the forces of another one, since it is not known yet which points rest.
     return flow.wait[0] > 0 or (step == plan.total and step > 0 and flow.sorted[0] == 0)
 
 
 @inlined
-def wait_longer(flow):
+def wait_longer(flow: Flow) -> None:
     """After a period that became a time step, take twice as many as last time without a try from event to event."""
     flow.wait[0] = flow.next_wait[0]
     flow.next_wait[0] = min(2 * flow.next_wait[0] + 1, LONGEST_WAIT)
 
 
 @inlined
-def begin_period(loop, flow, step):
+def begin_period(loop: Loop, flow: Flow, step: Int) -> None:
     """Set out on a period."""
     plan = loop.conditions.plan
     flow.evaluations[0], flow.fresh[0], flow.loosened[0] = 0, 1, 1.0
@@ -375,7 +378,7 @@ def begin_period(loop, flow, step):
 
 
 @inlined
-def begin_again(loop, flow, step):
+def begin_again(loop: Loop, flow: Flow, step: Int) -> None:
     """Go back to the beginning of a period, which is one time step now."""
     flow.time_step[0] = 1
     wait_longer(flow)
@@ -385,7 +388,7 @@ def begin_again(loop, flow, step):
 
 
 @inlined
-def go_on(loop, flow, step, left):
+def go_on(loop: Loop, flow: Flow, step: Int, left: Float) -> tuple[Int, Float]:
     """Take a macro step from an instant whose accelerations are known: how that ends, and its size, s; 0 if none."""
     world, points, contacts, macro = loop.world, loop.points, loop.contacts, NONE
     if flow.known[0] > 0 and loop.outcome[STATUS] == 0:
@@ -401,7 +404,7 @@ def go_on(loop, flow, step, left):
 
 
 @kernel
-def follow_events(loop, flow, step):
+def follow_events(loop: Loop, flow: Flow, step: Int) -> Int:
     """Integrate a period from event to event: how that ends."""
     dt = loop.conditions.plan.dt
     gone, valid = 0.0, False  # s, how far the period has come; whether accelerations are those of the state
@@ -427,7 +430,7 @@ def follow_events(loop, flow, step):
 
 
 @inlined
-def take_time_step(loop, flow, step):
+def take_time_step(loop: Loop, flow: Flow, step: Int) -> Int:
     """Take the whole period as one step of semi-implicit Euler, with the forces of time stepping: how that ends."""
     world, points, contacts, dt = loop.world, loop.points, loop.contacts, loop.conditions.plan.dt
     how = evaluate(loop, flow, step, INSTANT, 0.0)
@@ -451,7 +454,7 @@ def take_time_step(loop, flow, step):
 
 
 @inlined
-def record_period(loop, flow):
+def record_period(loop: Loop, flow: Flow) -> None:
     """Add a period to the current sample; ``scratch.held`` has the modes it began with."""
     points, held, tape, outcome = loop.points, loop.scratch.held, loop.tape, loop.outcome
     dt = loop.conditions.plan.dt
@@ -479,7 +482,7 @@ def record_period(loop, flow):
 
 
 @inlined
-def take_period(loop, flow, step):
+def take_period(loop: Loop, flow: Flow, step: Int) -> Bool:
     """One period, from event to event or, where that fails, as one time step. Returns whether the run goes on."""
     begin_period(loop, flow, step)
     how = LOST
@@ -501,7 +504,7 @@ def take_period(loop, flow, step):
 
 
 @kernel
-def take_periods(loop, flow, first, last):
+def take_periods(loop: Loop, flow: Flow, first: Int, last: Int) -> None:
     """The loop of ``advance``."""
     for step in range(first, last):
         loop.outcome[NEXT] = step
@@ -513,7 +516,7 @@ def take_periods(loop, flow, first, last):
 
 
 @kernel
-def advance(loop, flow, first, last):
+def advance(loop: Loop, flow: Flow, first: Int, last: Int) -> None:
     """Integrate the periods ``first`` to ``last`` (exclusive), or as many as ``scratch.clock`` allows.
 
     Period number ``plan.total`` is the end: only evaluated.

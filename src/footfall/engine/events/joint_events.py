@@ -16,8 +16,10 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.constraints.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
-from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
+from footfall.engine.constraints.joint_rows import JointRows, away_from_limit, beyond_friction
 from footfall.engine.events.dormand_prince import STAGES, rate_within, value_within
+from footfall.engine.world import World
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.robot.model import AT_JOINT, HINGE, SLIDE
 
 #: Distance beyond its limit at which a joint has reached it, m or rad: more than projections of points undo.
@@ -33,7 +35,7 @@ BISECTIONS = 40
 
 
 @inlined
-def leave_limits_open(joints, flow):
+def leave_limits_open(joints: JointRows, flow: Named) -> Bool:
     """Let limits that were open when the step began not act yet. Returns whether any would have."""
     any_would = False
     for i in range(joints.kind.size):
@@ -46,7 +48,7 @@ def leave_limits_open(joints, flow):
 
 
 @inlined
-def keep_friction(joints):
+def keep_friction(joints: JointRows) -> None:
     """Let friction do in this evaluation what it did in the last one, however large its force."""
     for i in range(joints.kind.size):
         if joints.kind[i] == FRICTION:
@@ -57,7 +59,7 @@ def keep_friction(joints):
 
 
 @inlined
-def release_friction(joints):
+def release_friction(joints: JointRows) -> None:
     """Let it have its bounds again."""
     for i in range(joints.kind.size):
         if joints.kind[i] == FRICTION and joints.state[i] == HOLDS:
@@ -65,7 +67,7 @@ def release_friction(joints):
 
 
 @inlined
-def friction_within(joints, flow, i, first, part, h):
+def friction_within(joints: JointRows, flow: Named, i: Int, first: Int, part: Float, h: Float) -> Float:
     """How far the friction of a joint is beyond what it does, N m or N, after this fraction (0 to 1) of a step."""
     at = first + joints.dof[i]
     speed, acceleration = value_within(flow, at, part, h), 0.0
@@ -75,7 +77,7 @@ def friction_within(joints, flow, i, first, part, h):
 
 
 @inlined
-def friction_change(world, joints, flow, h):
+def friction_change(world: World, joints: JointRows, flow: Named, h: Float) -> Float:
     """When joint friction begins or ceases to slip in a complete step, s, by its middle and end; ``h`` if never."""
     first, nq = 1.0, world.qpos.size
     for i in range(joints.kind.size):
@@ -97,7 +99,7 @@ def friction_change(world, joints, flow, h):
 
 
 @inlined
-def limit_arrival(world, joints, flow, h):
+def limit_arrival(world: World, joints: JointRows, flow: Named, h: Float) -> Float:
     """When the first joint has come to its limit in a step of ``h`` seconds that is complete, s: h if none has."""
     first = 1.0
     for i in range(joints.kind.size):
@@ -123,7 +125,7 @@ def limit_arrival(world, joints, flow, h):
 
 
 @inlined
-def may_change(world, joints, flow, i, dt):
+def may_change(world: World, joints: JointRows, flow: Named, i: Int, dt: Float) -> Bool:
     """Whether the friction of a joint may begin or cease to slip within a period, if it changes as it does now."""
     j = joints.dof[i]
     speed, acceleration = world.qvel[j], world.qacc[j]
@@ -133,7 +135,7 @@ def may_change(world, joints, flow, i, dt):
 
 
 @inlined
-def friction_may_change(world, joints, flow, dt):
+def friction_may_change(world: World, joints: JointRows, flow: Named, dt: Float) -> Bool:
     """Whether the friction of any joint may begin or cease to slip within a period."""
     for i in range(joints.kind.size):
         if joints.kind[i] == FRICTION and may_change(world, joints, flow, i, dt):
@@ -142,7 +144,7 @@ def friction_may_change(world, joints, flow, dt):
 
 
 @inlined
-def near_limit(world, joints, dt):
+def near_limit(world: World, joints: JointRows, dt: Float) -> Bool:
     """Whether a joint may come to its limit, or leave it, within a period."""
     for i in range(joints.kind.size):
         if joints.kind[i] == LIMIT:
@@ -156,13 +158,13 @@ class MotorLimits(NamedTuple):
     """L motors and servos on hinges and slides whose force has limits."""
 
     known: int  # 1 if there are no other limits of forces, as of muscles, tendons, or several motors of one joint
-    actuator: np.ndarray  # (L,)
-    address: np.ndarray  # (L,) in qpos
-    dof: np.ndarray  # (L,)
-    gear: np.ndarray  # (L,)
-    gain: np.ndarray  # (L, 3) force per control: constant, per length, per velocity
-    bias: np.ndarray  # (L, 3) force without control: constant, per length, per velocity
-    limit: np.ndarray  # (L, 4) least and most control, least and most force
+    actuator: Ints  # (L,)
+    address: Ints  # (L,) in qpos
+    dof: Ints  # (L,)
+    gear: Vector  # (L,)
+    gain: Matrix  # (L, 3) force per control: constant, per length, per velocity
+    bias: Matrix  # (L, 3) force without control: constant, per length, per velocity
+    limit: Matrix  # (L, 4) least and most control, least and most force
 
 
 def motor_limits(model: mujoco.MjModel) -> MotorLimits:
@@ -203,7 +205,7 @@ def motor_limits(model: mujoco.MjModel) -> MotorLimits:
 
 
 @inlined
-def motors_may_bend(world, motors, dt):
+def motors_may_bend(world: World, motors: MotorLimits, dt: Float) -> Bool:
     """Whether a motor may reach the limit of its force within ``dt`` (s) or come back from it, going on as now."""
     for i in range(motors.actuator.size):
         gear, gain, bias, limit = motors.gear[i], motors.gain[i], motors.bias[i], motors.limit[i]

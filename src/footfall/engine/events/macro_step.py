@@ -42,15 +42,19 @@ from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.clearance import bodies_stay_apart
 from footfall.engine.constraints.active_set import FRICTION
-from footfall.engine.constraints.joint_rows import beyond_friction
+from footfall.engine.constraints.joint_rows import JointRows, beyond_friction
 from footfall.engine.events.contact_events import UNSOUND, find_event, is_sound, keep_forces
 from footfall.engine.events.dormand_prince import STAGES, WITHIN, write_state
 from footfall.engine.events.evaluation import FOUND, PREDICTED, STOPS, evaluate
 from footfall.engine.events.joint_events import BEYOND, friction_may_change, motors_may_bend, near_limit
 from footfall.engine.other_bodies.near import live
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import integrate_activations, integrate_positions
+from footfall.engine.step import Conditions, Loop
 from footfall.engine.tape import STATUS
-from footfall.solve.contacts import STICK
+from footfall.engine.world import World
+from footfall.kinds import Bool, Float, Int, Matrix, Named, Vector
+from footfall.solve.contacts import STICK, Contacts
 from footfall.solve.dense import copy
 
 #: Highest order of the predictor, and so the number of differences that are kept of forces and of changes.
@@ -104,13 +108,13 @@ def extension_weights() -> np.ndarray:
 
 
 @inlined
-def forget(flow):
+def forget(flow: Named) -> None:
     """Drop the history: what was before says nothing of what comes."""
     flow.known[0] = 0
 
 
 @inlined
-def differ(values, count):
+def differ(values: Vector, count: Int) -> None:
     """Replace this many values, the last first, by their backward differences."""
     for k in range(1, count):
         for m in range(count - 1, k - 1, -1):
@@ -118,7 +122,7 @@ def differ(values, count):
 
 
 @inlined
-def weighted_sum(weights, last, before, order):
+def weighted_sum(weights: Vector, last: Float, before: Vector, order: Int) -> Float:
     """The weighted sum of the differences of a ``last`` value; ``before`` are those of the value before it."""
     change, total = last, weights[0] * last
     for k in range(order):
@@ -128,7 +132,7 @@ def weighted_sum(weights, last, before, order):
 
 
 @inlined
-def shift(differences, value, count):
+def shift(differences: Matrix, value: Vector, count: Int) -> None:
     """Update the first ``count`` backward differences with a new ``value``, which is overwritten."""
     for k in range(count):
         row = differences[k]
@@ -139,7 +143,7 @@ def shift(differences, value, count):
 
 
 @inlined
-def add_instant(world, points, contacts, flow):
+def add_instant(world: World, points: Points, contacts: Contacts, flow: Named) -> None:
     """Add the present accelerations, velocities and forces to the history."""
     known, value = flow.known[0], flow.change
     for i in range(world.ctrl.size):
@@ -165,7 +169,7 @@ def add_instant(world, points, contacts, flow):
 
 
 @inlined
-def add_impulses(contacts, flow):
+def add_impulses(contacts: Contacts, flow: Named) -> None:
     """Add the impulses of a macro step to the history and to those of the period."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -182,7 +186,7 @@ def add_impulses(contacts, flow):
 
 
 @inlined
-def respace(rows, scaling, count):
+def respace(rows: Matrix, scaling: Matrix, count: Int) -> None:
     """Replace differences by those at another spacing; each of ``rows`` has all numbers of one difference."""
     for m in range(count):
         for j in range(rows.shape[1]):
@@ -193,7 +197,7 @@ def respace(rows, scaling, count):
 
 
 @inlined
-def integrate(rates, count, integral, spacing, out):
+def integrate(rates: Matrix, count: Int, integral: Vector, spacing: Float, out: Matrix) -> None:
     """Differences of the integrals of a rate over each ``spacing`` (s), from those of the rate."""
     for m in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -204,7 +208,7 @@ def integrate(rates, count, integral, spacing, out):
 
 
 @inlined
-def reliable(flow, ratio):
+def reliable(flow: Named, ratio: Float) -> Int:
     """How many differences are reliable at ``ratio`` times the spacing: those before the first larger than its last."""
     before, power = math.inf, 1.0
     for k in range(flow.known[0]):
@@ -218,7 +222,7 @@ def reliable(flow, ratio):
 
 
 @cold(types.none, soon=True)
-def change_spacing(flow, spacing):
+def change_spacing(flow: Named, spacing: Float) -> None:
     """Convert the history to instants ``spacing`` seconds apart, the last of which is now."""
     ratio, scaling = spacing / flow.spacing[0], flow.scaling
     known, size = reliable(flow, ratio), scaling.shape[0]
@@ -243,7 +247,7 @@ def change_spacing(flow, spacing):
 
 
 @inlined
-def extend_back(flow, what, stages, first, factor):
+def extend_back(flow: Named, what: Int, stages: Vector, first: Int, factor: Float) -> None:
     """Write ``factor`` times what a rate that is known at the ``stages`` of a step was at the instants from ``first``
     on (``what``: 0), or its integral from the beginning of the step (1).
     """
@@ -255,7 +259,7 @@ def extend_back(flow, what, stages, first, factor):
 
 
 @inlined
-def put_differences(values, out):
+def put_differences(values: Vector, out: Vector) -> None:
     """Put the backward differences of values, the last first, where they are kept."""
     differ(values, EXTENDED)
     for k in range(EXTENDED):
@@ -263,7 +267,7 @@ def put_differences(values, out):
 
 
 @inlined
-def put_differences_of_changes(values, count, out):
+def put_differences_of_changes(values: Vector, count: Int, out: Vector) -> None:
     """The same of how ``count`` values changed from one to the next."""
     for m in range(count - 1):
         values[m] -= values[m + 1]
@@ -271,7 +275,7 @@ def put_differences_of_changes(values, count, out):
 
 
 @cold(types.none, soon=True)
-def restart(world, contacts, flow, h):
+def restart(world: World, contacts: Contacts, flow: Named, h: Float) -> None:
     """Let the history be that of a step of ``h`` seconds that is over.
 
     Accelerations and forces begin with the beginning of the step: its end is added next. Velocity changes likewise end
@@ -327,7 +331,7 @@ def halfway_weights() -> np.ndarray:
 
 
 @inlined
-def measure_differences(flow):
+def measure_differences(flow: Named) -> None:
     """Put the largest of each known difference of accelerations, m/s2, into ``flow.largest``."""
     for k in range(flow.known[0]):
         worst = 0.0
@@ -337,7 +341,7 @@ def measure_differences(flow):
 
 
 @inlined
-def best_predictor(flow, size):
+def best_predictor(flow: Named, size: Float) -> tuple[Int, Float]:
     """Order and error (m/s) of the predictor for a macro step of ``size`` seconds: the lowest order whose error is at
     most a tenth of the tolerance, else the most accurate one; order 0 if too little is known.
 
@@ -360,7 +364,7 @@ def best_predictor(flow, size):
 
 
 @inlined
-def corrector_error(flow, size):
+def corrector_error(flow: Named, size: Float) -> Float:
     """Least error of Adams and Moulton's method for a macro step of ``size`` seconds, m/s: two differences left out."""
     ratio, known, least = size / flow.spacing[0], flow.known[0], UNKNOWN
     power = size * ratio
@@ -372,7 +376,7 @@ def corrector_error(flow, size):
 
 
 @inlined
-def turns_to(flow, size, error):
+def turns_to(flow: Named, size: Float, error: Float) -> Int:
     """How many evaluations the end of a macro step with this error, m/s, is likely to need."""
     turns, share = 1, size * flow.contraction[0]
     while turns < MOST_TURNS and error * share > flow.tolerance:
@@ -382,7 +386,7 @@ def turns_to(flow, size, error):
 
 
 @inlined
-def divide(flow, left):
+def divide(flow: Named, left: Float) -> Float:
     """The size (s) of equal macro steps over ``left`` seconds with the fewest evaluations; 0 if none is accurate."""
     best, least = 0.0, (1 + MOST_TURNS) * MOST_MACRO_STEPS + 1
     for parts in range(1, MOST_MACRO_STEPS + 1):
@@ -413,7 +417,7 @@ NONE = MacroStep(0.0, 0, False)
 
 
 @inlined
-def plan_macro_step(loop, flow, left):
+def plan_macro_step(loop: Loop, flow: Named, left: Float) -> MacroStep:
     """The macro step to take with ``left`` seconds of the period to go."""
     world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
     measure_differences(flow)
@@ -437,7 +441,7 @@ def plan_macro_step(loop, flow, left):
 
 
 @inlined
-def are_slow(world, flow, dt):
+def are_slow(world: World, flow: Named, dt: Float) -> Bool:
     """Whether no joint moves fast, so that it is enough to check for contacts between bodies after a period."""
     for j in range(world.qvel.size):
         if flow.only_root[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > SLOW_JOINTS:
@@ -446,7 +450,7 @@ def are_slow(world, flow, dt):
 
 
 @inlined
-def may_let_go(points, contacts, flow):
+def may_let_go(points: Points, contacts: Contacts, flow: Named) -> Bool:
     """Whether a point at rest may lift off or slip within a period if forces go on changing as they did."""
     slack = 0.0
     for i in range(contacts.number[0]):
@@ -463,7 +467,7 @@ def may_let_go(points, contacts, flow):
 
 
 @inlined
-def is_smooth(world, conditions, flow, dt):
+def is_smooth(world: World, conditions: Conditions, flow: Named, dt: Float) -> Bool:
     """Whether no limit of a joint or motor is reached or left, and no bodies come into contact."""
     allowed = flow.tolerance
     if not (
@@ -489,7 +493,7 @@ def is_smooth(world, conditions, flow, dt):
 
 
 @inlined
-def contacts_go_on(points, contacts, flow, dt):
+def contacts_go_on(points: Points, contacts: Contacts, flow: Named, dt: Float) -> Int:
     """QUIET if points in contact stay at rest and no other arrives, UNSURE if that has to be checked, BUSY if not."""
     first, found = engine_columns(points.memory), QUIET
     for p in range(live(points)):
@@ -506,13 +510,13 @@ def contacts_go_on(points, contacts, flow, dt):
 
 
 @inlined
-def add(total, weight, part):
+def add(total: Vector, weight: Float, part: Vector) -> None:
     for j in range(total.size):
         total[j] += weight * part[j]
 
 
 @inlined
-def add_turns(flow, mean, change, dt):
+def add_turns(flow: Named, mean: Vector, change: Vector, dt: Float) -> None:
     """Correct mean angular velocities over ``dt`` (s) for turns that do not commute: Magnus's series, second term."""
     for i in range(flow.turn.shape[0]):
         a = flow.turn[i, 1]
@@ -524,7 +528,7 @@ def add_turns(flow, mean, change, dt):
 
 
 @inlined
-def move(world, flow, order, size):
+def move(world: World, flow: Named, order: Int, size: Float) -> None:
     """Go to the end of a macro step in which velocities change by ``flow.change``."""
     change, mean = flow.change, flow.mean
     copy(world.qvel, flow.speed)
@@ -540,7 +544,7 @@ def move(world, flow, order, size):
 
 
 @inlined
-def predict(world, points, contacts, flow, order, size):
+def predict(world: World, points: Points, contacts: Contacts, flow: Named, order: Int, size: Float) -> Bool:
     """Impulses and motion of a macro step by the predictor; False, with nothing moved, if impulses are inadmissible."""
     of_rates, of_changes, change = flow.predictor[order, 0], flow.predictor[order, 1], flow.change
     for p in range(live(points)):
@@ -567,7 +571,7 @@ def predict(world, points, contacts, flow, order, size):
 
 
 @inlined
-def corrector_order(world, flow, size):
+def corrector_order(world: World, flow: Named, size: Float) -> tuple[Int, Float]:
     """With how many differences Adams and Moulton's method is best at the end of a macro step, and its error, m/s."""
     order, least, worst = 0, UNKNOWN, flow.values
     known = min(flow.known[0], ORDER + 1)
@@ -586,7 +590,7 @@ def corrector_order(world, flow, size):
 
 
 @inlined
-def lead_to_end(world, flow, order, size, turn):
+def lead_to_end(world: World, flow: Named, order: Int, size: Float, turn: Int) -> Float:
     """Correct the end of a macro step after so many evaluations: how far off it may still be, m/s."""
     change, off = flow.change, 0.0
     for j in range(change.size):
@@ -604,7 +608,7 @@ def lead_to_end(world, flow, order, size, turn):
 
 
 @inlined
-def integrate_forces(points, contacts, flow, order, size):
+def integrate_forces(points: Points, contacts: Contacts, flow: Named, order: Int, size: Float) -> None:
     """Impulses of a macro step whose end is known, by Adams and Moulton's method."""
     first = engine_columns(points.memory)
     keep_forces(points, contacts, flow.end_force)
@@ -618,7 +622,7 @@ def integrate_forces(points, contacts, flow, order, size):
 
 
 @inlined
-def friction_changed(world, joints, flow, order, size):
+def friction_changed(world: World, joints: JointRows, flow: Named, order: Int, size: Float) -> Bool:
     """Whether joint friction has begun or ceased to slip by the middle or end of a macro step of ``size`` seconds."""
     for i in range(joints.kind.size):
         if joints.kind[i] != FRICTION:
@@ -634,7 +638,9 @@ def friction_changed(world, joints, flow, order, size):
 
 
 @cold(types.int64, soon=True)
-def correct(world, points, contacts, joints, flow, size, turn):
+def correct(
+    world: World, points: Points, contacts: Contacts, joints: JointRows, flow: Named, size: Float, turn: Int
+) -> Int:
     """Correct the end of a macro step, which was evaluated so many times: how that ends."""
     happened, _ = find_event(points, contacts, flow, 0, 0.0)
     if happened:
@@ -653,7 +659,7 @@ def correct(world, points, contacts, joints, flow, size, turn):
 
 
 @inlined
-def take_macro_step(loop, flow, step, macro):
+def take_macro_step(loop: Loop, flow: Named, step: Int, macro: MacroStep) -> tuple[Int, Float]:
     """Take a macro step whose end is evaluated: how that ends, and its size, s; 0, with nothing moved, if rejected."""
     world, points, contacts, size = loop.world, loop.points, loop.contacts, macro.size
     turn, how = 1, AGAIN

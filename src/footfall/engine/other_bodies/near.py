@@ -10,9 +10,10 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.kinematics import locate, release, release_far
-from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW
+from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW, Others, Points
 from footfall.ground.surface import tangent_frame
-from footfall.solve.contacts import OPEN
+from footfall.kinds import Bool, Float, Function, Int, Matrix, Named, Vector
+from footfall.solve.contacts import OPEN, Contacts
 
 # Lengths and speeds below decide when points have places, which costs time; forces depend on none of them as long as a
 # point has its place before it touches, and a step in which one has not is marked as unsolved.
@@ -37,7 +38,9 @@ class Below(NamedTuple):
 
 
 @inlined
-def support(turn, axes, nx, ny, nz, roll):
+def support(
+    turn: Vector, axes: Matrix, nx: Float, ny: Float, nz: Float, roll: Matrix
+) -> tuple[Float, Float, Float, Bool]:
     """Where an ellipsoid touches, from its centre, world frame, and whether it does so in one place.
 
     With W the semi-axes in the world and y = W^T n that is -W y / |y|; ``roll`` (3, 3) becomes the derivative of its
@@ -72,13 +75,13 @@ def support(turn, axes, nx, ny, nz, roll):
 
 
 @inlined
-def kept_within(dt):
+def kept_within(dt: Float) -> Float:
     """The gap (m) beyond which a point has no place among the contact points in steps of ``dt`` (s)."""
     return max(KEEP, FASTEST * dt)
 
 
 @inlined
-def is_far(world, others, b, surface, shape, table, reach):
+def is_far(world: Named, others: Others, b: Int, surface: Function, shape: Vector, table: Matrix, reach: Float) -> Bool:
     """Whether no point of a body can be near the ground: by the box around them all, on uneven ground by the ball.
 
     Near is what keeps a place, or, of a body that has none, what may touch within ``AHEAD`` steps; where the law is
@@ -114,7 +117,9 @@ def is_far(world, others, b, surface, shape, table, reach):
 
 
 @inlined
-def touching_place(x, r, u, smooth, axes, roll, below):
+def touching_place(
+    x: Vector, r: Vector, u: Vector, smooth: Int, axes: Matrix, roll: Matrix, below: Below
+) -> tuple[Float, Float, Float, Float, Float, Float, Float]:
     """Where a point ``u`` of a body at ``x``, turned by ``r``, or the ellipsoid around it, is nearest to the ground:
     its gap, place and normal, without its radius. The gap is ``FAR`` for a disc that stands on fixed points.
     """
@@ -138,7 +143,7 @@ def touching_place(x, r, u, smooth, axes, roll, below):
 
 
 @inlined
-def touches_soon(gap, at, v, com, dt):
+def touches_soon(gap: Float, at: tuple[Float, Float, Float], v: Vector, com: Vector, dt: Float) -> Bool:
     """Whether a point at the place ``at`` (3) of a body that moves with ``v`` about ``com`` is about to touch."""
     if gap <= SLACK:
         return True
@@ -150,7 +155,7 @@ def touches_soon(gap, at, v, com, dt):
 
 
 @inlined
-def take_place(points, contacts, q):
+def take_place(points: Points, contacts: Contacts, q: Int) -> Int:
     """A free place for point ``q``, or -1 if there is none."""
     others = points.others
     for s in range(others.who.size):
@@ -174,7 +179,7 @@ def take_place(points, contacts, q):
 
 
 @inlined
-def is_early(others):
+def is_early(others: Others) -> Bool:
     """Whether points take their places as soon as they would keep them: before a period from event to event, in which
     a run cannot get more, and in which an impact may throw a body down faster than it came.
     """
@@ -182,7 +187,7 @@ def is_early(others):
 
 
 @cold(types.int64)
-def list_body(world, points, contacts, b, slot, count, below):
+def list_body(world: Named, points: Points, contacts: Contacts, b: Int, slot: Int, count: Int, below: Below) -> Int:
     """List the near points of a body other than a foot, in a ``slot``, or in none if that is -1. Returns the count."""
     others, body, scratch = points.others, points.others.body[b], points.roll[points.roll.shape[0] - 1]
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
@@ -226,7 +231,7 @@ def list_body(world, points, contacts, b, slot, count, below):
 
 
 @cold(types.none)
-def set_far(points, contacts, b):
+def set_far(points: Points, contacts: Contacts, b: Int) -> None:
     """Places that points of a far body still have are far from the ground, too."""
     others = points.others
     for q in range(others.begin[b], others.begin[b + 1]):
@@ -235,7 +240,7 @@ def set_far(points, contacts, b):
 
 
 @cold(types.none)
-def take_slot(points, b, a):
+def take_slot(points: Points, b: Int, a: Int) -> None:
     """Give the slot ``a`` behind the feet's to a body, with all that the operator must know of it."""
     others = points.others
     k = others.feet + a
@@ -255,13 +260,13 @@ def take_slot(points, b, a):
 
 
 @inlined
-def live(points):
+def live(points: Points) -> Int:
     """Points up to the last that may be near the ground."""
     return points.others.counters[LIVE]
 
 
 @cold(types.none)
-def turn_feet(world, points, below):
+def turn_feet(world: Named, points: Points, below: Below) -> None:
     """Find where ellipsoids of feet touch."""
     for k in range(points.others.feet):
         x, r = world.xpos[points.body[k]], world.xmat[points.body[k]]
@@ -275,7 +280,7 @@ def turn_feet(world, points, below):
 
 
 @inlined
-def reach_of_period(qvel, dt):
+def reach_of_period(qvel: Vector, dt: Float) -> Float:
     """How far from the ground a body may be and come to it within a period of ``dt`` (s), m: an impact may throw it
     down some times as fast as the robot moves, all of whose joints add up as if they had levers of a metre.
     """
@@ -286,7 +291,9 @@ def reach_of_period(qvel, dt):
 
 
 @inlined
-def locate_all(world, points, contacts, surface, shape, table, margin):
+def locate_all(
+    world: Named, points: Points, contacts: Contacts, surface: Function, shape: Vector, table: Matrix, margin: Float
+) -> Int:
     """Gaps, places and, nearer than ``margin``, frames of all points. Returns a foot's point without a gap, or -1."""
     others, below = points.others, Below(surface, shape, table, margin)
     others.counters[LOST] = 0
@@ -326,7 +333,7 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
 
 
 @inlined
-def insert(contacts, slot, i):
+def insert(contacts: Contacts, slot: Int, i: Int) -> None:
     """Move the near point at the end of the list, number ``i``, to the end of those of a slot."""
     p = contacts.points[i]
     for j in range(i, contacts.near[slot + 1], -1):
@@ -337,7 +344,7 @@ def insert(contacts, slot, i):
 
 
 @inlined
-def release_all(points, contacts):
+def release_all(points: Points, contacts: Contacts) -> None:
     """Set every point open that is not near; a law starts from there."""
     if points.others.who.size == 0:  # then they are listed in their order
         release_far(points, contacts, points.mode.size)
@@ -351,7 +358,7 @@ def release_all(points, contacts):
 
 
 @inlined
-def body_of(others, q):
+def body_of(others: Others, q: Int) -> Int:
     """The body here that a point belongs to."""
     b = 0
     while others.begin[b + 1] <= q:
@@ -360,7 +367,7 @@ def body_of(others, q):
 
 
 @cold(types.none)
-def free_places(points, contacts):
+def free_places(points: Points, contacts: Contacts) -> None:
     """Take back the places of points that are far from the ground: between samples, when nothing is under way."""
     others = points.others
     live = others.first
@@ -379,20 +386,20 @@ def free_places(points, contacts):
 
 
 @inlined
-def free_far_places(points, contacts):
+def free_far_places(points: Points, contacts: Contacts) -> None:
     """The same, where any point has a place."""
     if live(points) > points.others.first:
         free_places(points, contacts)
 
 
 @inlined
-def lacks_room(points):
+def lacks_room(points: Points) -> Bool:
     """Whether a point is about to touch that has no place or slot."""
     return points.others.counters[LOST] > 0
 
 
 @inlined
-def too_small(points, found):
+def too_small(points: Points, found: Int) -> Bool:
     """Whether a point is about to touch that has no place, and the run can still get more."""
     others = points.others
     return others.counters[LOST] > 0 and others.full == 0 and others.counters[MAY_GROW] == 1

@@ -10,7 +10,7 @@ number. Points that find no place even then are counted, and the step is marked 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import mujoco
 import numpy as np
@@ -58,26 +58,26 @@ class Others(NamedTuple):
     curved: int  # 1 if any point, of feet or others, is an ellipsoid
     patient: int  # 1 if the law is shown points that have a place, however far they are
     full: int  # 1 if there are no more places to be had
-    body: np.ndarray  # (B,) MuJoCo's body
-    root: np.ndarray  # (B,)
-    geom: np.ndarray  # (B,) one of its geoms
-    foot: np.ndarray  # (B,) slot of the foot that is fixed to it, or -1
-    begin: np.ndarray  # (B + 1,)
-    local: np.ndarray  # (Q, 3) m, body frame
-    radius: np.ndarray  # (Q,)
-    axes: np.ndarray  # (Q, 3, 3)
-    smooth: np.ndarray  # (Q,) 1 for ellipsoids and rims
-    centre: np.ndarray  # (B, 3) m, body frame, of the box around all its points
-    half: np.ndarray  # (B, 3) m, half the sides of that box, along the axes of the body
-    size: np.ndarray  # (B,) m, radius of a ball around all its points, about the same centre
-    chain: np.ndarray  # (B, nv)
-    chain_length: np.ndarray  # (B,)
-    shared: np.ndarray  # (F + B, F + B) of feet and these bodies
-    place: np.ndarray  # (Q,) place of each point among all contact points, or -1
-    who: np.ndarray  # (S,) which point has a place, or -1
-    seated: np.ndarray  # (B,) how many points of a body have places
-    slot: np.ndarray  # (A,) which body has a slot behind the feet, or -1
-    counters: np.ndarray  # (4,) LIVE, LOST, MAY_GROW, LACKING
+    body: Ints  # (B,) MuJoCo's body
+    root: Ints  # (B,)
+    geom: Ints  # (B,) one of its geoms
+    foot: Ints  # (B,) slot of the foot that is fixed to it, or -1
+    begin: Ints  # (B + 1,)
+    local: Matrix  # (Q, 3) m, body frame
+    radius: Vector  # (Q,)
+    axes: Tensor  # (Q, 3, 3)
+    smooth: Ints  # (Q,) 1 for ellipsoids and rims
+    centre: Matrix  # (B, 3) m, body frame, of the box around all its points
+    half: Matrix  # (B, 3) m, half the sides of that box, along the axes of the body
+    size: Vector  # (B,) m, radius of a ball around all its points, about the same centre
+    chain: IntMatrix  # (B, nv)
+    chain_length: Ints  # (B,)
+    shared: IntMatrix  # (F + B, F + B) of feet and these bodies
+    place: Ints  # (Q,) place of each point among all contact points, or -1
+    who: Ints  # (S,) which point has a place, or -1
+    seated: Ints  # (B,) how many points of a body have places
+    slot: Ints  # (A,) which body has a slot behind the feet, or -1
+    counters: Ints  # (4,) LIVE, LOST, MAY_GROW, LACKING
     tape: OtherTape
 
 
@@ -237,8 +237,8 @@ def larger_tape(tape: OtherTape, places: int, samples: int) -> OtherTape:
     had, have = tape.who.shape
     if had >= places and have >= samples:
         return tape
-    larger: Any = make_other_tape(max(had, places), max(have, samples))
+    larger = make_other_tape(max(had, places), max(have, samples))
     for place in np.flatnonzero(tape.who.any(axis=1)):  # the others have taken no memory, and shall not
-        for new, old in zip(larger, tape, strict=True):
-            new[place, :have] = old[place]
+        for name in OtherTape._fields:
+            getattr(larger, name)[place, :have] = getattr(tape, name)[place]
     return larger
