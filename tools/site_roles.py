@@ -1,4 +1,7 @@
-"""Roles of docstrings (``:class:`footfall.Robot```) on the pages of the site: MkDocs would print them as they are."""
+"""Roles of docstrings (``:class:`footfall.Robot```) and links to the source on the pages of the site.
+
+MkDocs would print the first as they are, and refuse the second.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,15 @@ import re
 from typing import Any
 
 ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):<code>(~?)([\w.]+)</code>")
+
+
+#: A link to a file of the source, which is beside the pages in the repository but no part of the site.
+SOURCE = re.compile(r"\[(`[^`]+`)\]\(\.\./src/[^)]*\)")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """MkDocs' hook: names of source files without their links."""
+    return SOURCE.sub(r"\1", markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -75,7 +75,7 @@ def adhering(contacts: Contacts, p: Int, parameters: Parameters) -> tuple[Float,
 def tangential(
     contacts: Contacts, memory: Matrix, p: Int, normal: Float, parameters: Parameters
 ) -> tuple[Float, Float]:
-    """The tangential force in any phase (32)-(34), in the contact frame."""
+    """The tangential force in any phase (32)-(34), in the contact frame; of a sliding point (23)-(26)."""
     sliding, since = memory[p, SLIDING] == 1.0, memory[p, SINCE]
     window = parameters.t_slide if sliding else parameters.t_stick
     if not sliding and since >= window:
@@ -167,7 +167,7 @@ def distributed(
     signals: Vector,
     parameters: Parameters,
 ) -> Int:
-    """Normal and tangential force of every testing point, foot by foot: a coupled kernel."""
+    """Normal force, one in all phases (31), and tangential force of every testing point: a coupled kernel."""
     for b in range(contacts.near.size - 1):
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]

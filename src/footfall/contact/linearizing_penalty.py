@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
 
 @inlined
 def excess_accelerations(problem, dt, parameters):
-    """The points' accelerations without contact forces, less those that (17) prescribes."""
+    """The points' accelerations without contact forces, less those that (17) prescribes; (3) and (7) are its parts."""
     kp, kv, eps = parameters.kp, parameters.kv, parameters.eps
     contacts, memory, free, target = problem.contacts, problem.memory, problem.free, problem.target
     for i in range(contacts.number[0]):
@@ -76,7 +76,7 @@ def excess_accelerations(problem, dt, parameters):
 
 @kernel
 def saturated(problem, least):
-    """The least forces of (18) with the paper's limits (19)-(20), point by point."""
+    """The least forces of (18) with the paper's limits (19)-(20), point by point; in the plane (8)."""
     contacts, memory, force, free = problem.contacts, problem.memory, problem.force, problem.free
     for i in range(contacts.number[0]):
         p = contacts.points[i]

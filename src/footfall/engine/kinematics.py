@@ -139,7 +139,7 @@ def release_far(points: Points, contacts: Contacts, count: Int) -> None:
 
 @inlined
 def add_forces(cdof: Matrix, subtree_com: Matrix, points: Points, contacts: Contacts, generalised: Vector) -> None:
-    """Add the generalised force J^T f of all contact forces."""
+    """Add the generalised force J^T f of all contact forces (Rengifo 2009, (13)-(14))."""
     for k in range(points.body.size):
         if contacts.near[k] == contacts.near[k + 1]:
             continue
