@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+import mujoco
+import numpy as np
+
 from footfall.contact.base import Law, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.springs.material import layer_gains
@@ -287,9 +290,16 @@ class OnElasticLayer:
 
 
 def check_soles(law: Law, robot: Robot) -> None:
-    """Refuse soles under fewer than three points; feet that are a point or a line by nature have what they need."""
+    """Refuse soles under too few points: three carry moments, and two do in the plane.
+
+    Feet that are a point or a line by nature have what they need.
+    """
+    kinds = robot.model.jnt_type
+    axes = robot.model.jnt_axis[kinds == mujoco.mjtJoint.mjJNT_HINGE]
+    turns = np.isin(kinds, (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL)).any()
+    planar = not turns and np.linalg.matrix_rank(axes, tol=1e-6) <= 1
     for foot in robot.feet:
-        if len(foot.polygon) > 2 and len(foot.points) < 3:
+        if len(foot.polygon) > 2 and len(foot.points) < (2 if planar else 3):
             count = "one testing point" if len(foot.points) == 1 else "two testing points"
             raise LawError(
                 f"{law.name}: foot '{foot.name}' has a sole but only {count}, and fewer than three carry no moment; "
