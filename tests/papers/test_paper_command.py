@@ -13,9 +13,10 @@ import pytest
 import footfall as ff
 import footfall.papers
 from footfall.cli import main
+from footfall.errors import FootfallError
 from footfall.papers import Assumption, Experiment, Paper, papers
-from footfall.papers.base import near, seen, unlike
-from footfall.papers.perform import shrink
+from footfall.papers.base import Sentence, Vary, near, seen, unlike
+from footfall.papers.perform import VERDICTS, Change, PaperResult, shrink
 
 
 @pytest.fixture(autouse=True)
@@ -24,20 +25,32 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+FINGERS = 1.0
+
+
 def invented(ours: float) -> Paper:
     """A paper that says 1."""
 
     def judge(data):
         return [
-            near(("printed", "fig1"), "One is one", (1.0, data, "m"), rel=0.1, why="a test"),
-            unlike(("printed", "fig1"), "Pigs fly", ("yes", "no"), note="Physics"),
+            near(("printed", "one"), "counted", (1.0, data, "m"), rel=0.1, why="a test"),
+            near(("printed", "one"), "counted again", (FINGERS, data, "m"), rel=0.1, why="a test"),
+            unlike(("printed", "pigs"), "looked up", ("yes", "no"), note="Physics"),
+            seen(("ours", "fig1"), "They are pink", ("yes", "yes"), holds=True, why="looked at"),
         ]
 
     def draw(figure, data):
         figure.subplots().plot([0.0, data])
 
     experiment = Experiment(
-        name="one", figures=("fig1",), title="counting", run=lambda: ours, judge=judge, draw=draw, height=2.0
+        name="one",
+        figures=("fig1",),
+        title="counting",
+        run=lambda: ours,
+        judge=judge,
+        draw=draw,
+        height=2.0,
+        varies=(Vary("fingers", __name__, "FINGERS", (1.01, 3.0)),),
     )
     return Paper(
         name="invented",
@@ -46,6 +59,7 @@ def invented(ours: float) -> Paper:
         experiments=(experiment,),
         assumptions=(Assumption("pigs", "pink", "not printed"),),
         missing=("the rest",),
+        sentences={"one": Sentence("fig1", "One is one", "1 m"), "pigs": Sentence("fig1", "Pigs fly")},
     )
 
 
@@ -65,7 +79,7 @@ def test_a_claim_that_does_not_hold_ends_with_one(register, capsys):
     assert main(["paper", "invented"]) == 1
     out = capsys.readouterr().out
     assert "FAILS" in out
-    assert "Claims: 2 printed, 1 open, 1 FAILS." in out
+    assert "Of the paper: 2 sentences, 1 open, 1 FAILS, 1 checks, 1 hold." in out
 
 
 def test_claims_that_hold_end_with_zero_and_leave_a_figure(register, capsys, tmp_path):
@@ -74,6 +88,7 @@ def test_claims_that_hold_end_with_zero_and_leave_a_figure(register, capsys, tmp
     out = capsys.readouterr().out
     for word in (
         "One is one",
+        "counted again",
         "1.05 m",
         "10 %: a test",
         "reproduced",
@@ -91,7 +106,11 @@ def test_json_tells_the_same(register, capsys, tmp_path):
     assert main(["paper", "invented", "--json", "--out", str(tmp_path / "here")]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["passed"] is False and told["counts"]["FAILS"] == 1
-    assert [claim["verdict"] for claim in told["claims"]] == ["FAILS", "open"]
+    assert [claim["verdict"] for claim in told["claims"]] == ["FAILS", "FAILS", "open", "holds"]
+    assert [one["verdict"] for one in told["sentences"]] == ["FAILS", "open"]
+    assert told["sentences"][0]["claims"] == ["counted", "counted again"]
+    assert told["sentences"][0]["tried"] == ["fingers: 1.01, 3.0"]
+    assert [one["prints"] for one in told["sentences"]] == ["1 m", ""]
     assert told["figures"]["one"] == str(tmp_path / "here" / "one.png")
     assert told["assumptions"][0]["what"] == "pigs"
 
@@ -120,7 +139,7 @@ def test_only_runs_a_part(register, capsys, tmp_path):
     (one,) = module.PAPER.experiments
     module.PAPER = replace(module.PAPER, experiments=(one, replace(one, name="two", figures=("fig2", "section2"))))
     assert main(["paper", "invented", "--only", "fig2, ", "--out", str(tmp_path)]) == 0
-    assert "Claims: 2 printed, 1 reproduced, 1 open." in capsys.readouterr().out
+    assert "Of the paper: 2 sentences, 1 reproduced, 1 open, 1 checks, 1 hold." in capsys.readouterr().out
     assert [path.name for path in tmp_path.glob("*.png")] == ["two.png"]
 
 
@@ -129,18 +148,14 @@ def test_all_papers_are_one_table(register, monkeypatch, capsys):
     monkeypatch.setattr(footfall.papers, "_MODULES", {"invented": "invented_paper"})
     assert main(["paper", "all"]) == 0
     out = capsys.readouterr().out
-    assert "invented" in out and "printed: claims that the paper prints" in out
+    assert "invented" in out and "sentences: of the paper, each counted once" in out
+    assert "What is not reproduced" in out and "Pigs fly" in out and "Physics" in out
+    assert "One is one" not in out
     assert main(["paper", "all", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
-    assert told["counts"] == {
-        "printed": 2,
-        "reproduced": 1,
-        "fitted": 0,
-        "holds": 0,
-        "contradicted": 0,
-        "open": 1,
-        "FAILS": 0,
-    }
+    counts = told["counts"]
+    assert counts["sentences"] == 2 == sum(counts[verdict] for verdict in VERDICTS)
+    assert (counts["reproduced"], counts["open"], counts["checks"], counts["hold"]) == (1, 1, 1, 1)
     assert main(["paper", "all", "--only", "fig1"]) == 2
 
 
@@ -152,8 +167,11 @@ def test_all_papers_make_one_page(register, monkeypatch, tmp_path):
     page = (tmp_path / "site" / "papers.md").read_text(encoding="utf-8")
     assert "![counting](images/papers/invented/one.png)" in page
     assert (tmp_path / "site" / "images" / "papers" / "invented" / "one.png").stat().st_size > 1000
-    assert "| fig. 1 | One is one. *Tolerance: 10 %: a test.* | 1 m | 1 m | **reproduced** (printed) |" in page
-    assert "| fig. 1 | Pigs fly. Physics. | yes | no | **open** (printed) |" in page
+    row = "| fig. 1 | “One is one”: counted. *Tolerance: 10 %: a test.* | 1 m | 1 m | 1 m | **reproduced** (printed) |"
+    assert row in page
+    assert "| fig. 1 | “Pigs fly”: looked up. Physics. |  | yes | no | **open** (printed) |" in page
+    assert "| invented | fig. 1 | “Pigs fly” | open | Physics |" in page
+    assert "varied by a challenge: fingers: 1.01, 3.0." in page
     assert "| pigs | pink | not printed |" in page and "Not here: the rest" in page
 
 
@@ -189,15 +207,40 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
     assert "runs from starts off" not in capsys.readouterr().out
     assert main(["paper", "invented", "--perturb", "2"]) == 1
     out = capsys.readouterr().out
-    assert "UNSTABLE: fig1: It stays: holds becomes FAILS (seed 1: 0 becomes" in out
-    assert "1 verdict of 1 changed in 2 runs" in out
+    assert "UNSTABLE: fig1: It stays: holds becomes FAILS (a start off by 1e-09, seed 1: 0 becomes" in out
+    assert "0 of 1 verdicts survive" in out
     paper_of("it is put there exactly")
     assert main(["paper", "invented", "--perturb", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["passed"] and told["claims"][0]["fragile"]
-    assert [one["then"] for one in told["perturbed"]["changes"]] == ["FAILS", "FAILS"]
+    assert [one["then"] for one in told["challenged"]["changes"]] == ["FAILS", "FAILS"]
     assert main(["paper", "invented", "--perturb", "-1"]) != 0
     assert "--perturb -1" in capsys.readouterr().err
+
+
+def test_a_challenge_varies_what_the_paper_leaves_open(register, capsys):
+    """Three fingers are not one; that there are ten of them in the end does not matter to the other claims."""
+    register(1.0)
+    assert main(["paper", "invented"]) == 0
+    assert main(["paper", "invented", "--challenge", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out.partition("\n{")[2].join(["{", ""]))
+    (change,) = told["challenged"]["changes"]
+    assert (change["statement"], change["changed"], change["then"]) == ("counted again", "fingers: 3.0", "FAILS")
+    assert told["challenged"]["varied"] == 2 and FINGERS == 1.0
+    assert main(["paper", "invented", "--challenge"]) == 1
+    assert "UNSTABLE: fig1: counted again: reproduced becomes FAILS (fingers: 3.0" in capsys.readouterr().out
+
+
+def test_a_claim_that_is_fragile_says_so_and_survives():
+    claim = near(("printed", "one"), "counted", (1.0, 1.0), rel=0.1, why="a test", fragile="on fingers")
+    assert claim.verdict == "fragile"
+    result = PaperResult(invented(1.0), {"one": (claim,)}, {}, changes=(Change(claim, "fingers: 3.0", "FAILS", "3"),))
+    assert result.unstable == () and result.counts()["fragile"] == 1
+
+
+def test_a_claim_on_a_sentence_that_the_paper_does_not_have_is_refused():
+    with pytest.raises(FootfallError, match="no sentence 'two'"):
+        invented(1.0).cite(near(("printed", "two"), "counted", (1.0, 1.0), rel=0.1, why="a test"))
 
 
 def test_a_thin_line_keeps_its_colour_in_a_small_picture(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from footfall.papers import PaperResult
 
 CELL = 22  # characters in a line of a value
+WIDTHS = (12, 12, 40, 12, 70)  # characters in a line of each column of what is not reproduced
 LEGEND = (
-    "printed: claims that the paper prints. reproduced: of these, those that hold. fitted: those that hold by "
-    "parameters chosen with the result in view. holds: derived from its equations, or ours. contradicted: the paper "
-    "cannot be right, with proof. open: not reproduced."
+    "sentences: of the paper, each counted once, with the worst verdict of its claims. reproduced: holds. fitted: "
+    "holds by parameters chosen with the result in view. fragile: holds, but not with other values of what the paper "
+    "leaves "
+    "open. open: not reproduced. contradicted: the paper cannot be right, with proof. checks: claims derived from its "
+    "equations or ours, and how many of them hold."
 )
 
 
@@ -29,9 +32,9 @@ class Paper:
 
     footfall paper rengifo2009 --only fig7,stability
 
-    Without a name, the papers are listed; "all" runs all five and prints one table. Only claims that a paper prints
-    count as reproduced. Exits with 1 where a claim that is listed as holding does not, or where a verdict changes with
-    a perturbed start and is not marked as fragile.
+    Without a name, the papers are listed; "all" runs all five and prints one table. Only sentences of a paper
+    count as reproduced, each once. Exits with 1 where a claim that is listed as holding does not, or where a verdict
+    changes in a challenge or with a perturbed start and is not marked as fragile.
     """
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[PAPER]", help_behavior_hint="")]] = None
@@ -44,6 +47,8 @@ class Paper:
     """with "all": write one Markdown page with every figure and claim, the pictures beside it in images/papers"""
     perturb: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
     """run everything N times more from starts that are off by up to 1e-9, and name verdicts that change"""
+    challenge: bool = False
+    """run everything again with other values of what the paper leaves open, and name verdicts that change"""
     json: bool = False
     """print one JSON object"""
 
@@ -62,16 +67,20 @@ class Paper:
         wanted = [one.strip() for one in (self.only or "").split(",") if one.strip()]
         with sentences_bar(self.name) as progress:
             out = self.out or Path("runs") / self.name
-            result = run_paper(self.name, wanted, out=out, progress=progress, perturb=self.perturb)
+            result = run_paper(self.name, wanted, out=out, progress=progress, **self._again)
         if self.json:
             print_json(result.to_dict())
         else:
             _show(result)
         return int(bool(result.failures or result.unstable))
 
+    @property
+    def _again(self) -> dict[str, Any]:
+        return {"perturb": self.perturb, "challenge": self.challenge}
+
     def _all(self) -> int:
         from footfall.papers import papers, run_paper
-        from footfall.papers.perform import PICTURES, write_page
+        from footfall.papers.perform import PICTURES, not_reproduced, write_page
 
         if self.only is not None:
             raise UsageError("--only goes with one paper, not with all")
@@ -79,7 +88,7 @@ class Paper:
         out = self.docs.parent / PICTURES if self.docs is not None else self.out or Path("runs")
         with sentences_bar("all papers") as progress:
             found = [
-                run_paper(name, out=out / name, progress=progress, captions=not plain, perturb=self.perturb)
+                run_paper(name, out=out / name, progress=progress, captions=not plain, **self._again)
                 for name in papers()
             ]
         if self.docs is not None:
@@ -90,8 +99,14 @@ class Paper:
             rows = [[result.paper.name, *map(str, result.counts().values())] for result in found]
             total = [sum(int(row[i]) for row in rows) for i in range(1, len(rows[0]))]
             columns = ("paper", *(f"{name}>" for name in found[0].counts()))
-            print_table(columns, [*rows, ["all", *map(str, total)]], title="Claims of the five papers")
+            print_table(columns, [*rows, ["all", *map(str, total)]], title="Sentences of the five papers")
             print(LEGEND)
+            rows = [
+                [fill(cell, size) for cell, size in zip(row, WIDTHS, strict=True)]
+                for r in found
+                for row in not_reproduced(r)
+            ]
+            print_table(("paper", "where", "the paper says", "verdict", "why"), rows, title="What is not reproduced")
             for result in found:
                 _show_changes(result)
         return int(any(result.failures or result.unstable for result in found))
@@ -130,13 +145,14 @@ def _list(*, json: bool) -> None:
 def _show(result: PaperResult) -> None:
     rows = []
     for claim in result.claims:
-        said = [f"{claim.statement}."]
+        said = [f'"{claim.sentence}":'] if claim.sentence else []
+        said += [f"{claim.statement}."]
         said += [f"(tolerance {claim.tolerance})"] if claim.expected else []
         said += [f"({one})" for one in (claim.proof, claim.note) if one]
         said += [f"(fragile: {claim.fragile})"] if claim.fragile else []
-        values = (fill(one, CELL) for one in claim.values())
+        values = (fill(one, CELL) for one in (claim.paper, *claim.values()))
         rows.append([claim.figure, claim.source, "\n".join(said), *values, claim.verdict])
-    columns = ("where", "source", "statement", "claimed", "measured", "verdict")
+    columns = ("where", "source", "claim", "printed", "should be", "is", "verdict")
     print_table(columns, rows, title=f"{result.paper.name}: {result.paper.citation}")
     if result.assumptions:
         chosen = [[one.what, one.value, one.why] for one in result.assumptions]
@@ -146,19 +162,20 @@ def _show(result: PaperResult) -> None:
     if result.drawn:
         print_facts({name: str(path) for name, path in result.drawn.items()}, title="Figures")
     counted = ", ".join(f"{count} {name}" for name, count in result.counts().items() if count)
-    print(f"Claims: {counted}.")
+    print(f"Of the paper: {counted}.")
     _show_changes(result)
 
 
 def _show_changes(result: PaperResult) -> None:
-    """What became of verdicts from perturbed starts, if there were any."""
-    if not result.perturbed:
+    """What became of verdicts in a challenge and from perturbed starts, if there were any."""
+    if not result.perturbed + result.challenged:
         return
     for one in result.changes:
         mark = "fragile, as it says" if one.claim.fragile else "UNSTABLE"
         print(f"{result.paper.name}: {mark}: {one.claim.figure}: {one.claim.statement}: {one}.")
     changed = len({one.claim.statement for one in result.changes})
     print(
-        f"{result.paper.name}: {changed or 'no'} verdict{'' if changed == 1 else 's'} of {len(result.claims)} changed "
-        f"in {result.perturbed} runs from starts off by up to 1e-9 (m, rad, m/s, rad/s)."
+        f"{result.paper.name}: {len(result.claims) - changed} of {len(result.claims)} verdicts survive "
+        f"{result.challenged} runs with other values of what the paper leaves open, and {result.perturbed} runs of "
+        "each experiment from starts off by up to 1e-9 (m, rad, m/s, rad/s)."
     )

@@ -4,8 +4,8 @@
     result = run_paper("rengifo2009", ["fig4"])
     result.claims, result.assumptions
 
-To add a paper: write a module of this package with a :class:`~footfall.papers.base.Paper` called ``PAPER``, and add its
-line to ``_MODULES``.
+To add a paper: write a package here with ``PAPER = Paper.read(__name__)`` and its file ``paper.toml``, and add its line
+to ``_MODULES``.
 """
 
 from __future__ import annotations
@@ -50,11 +50,13 @@ def run_paper(
     progress: Callable[[str], None] | None = None,
     captions: bool = True,
     perturb: int = 0,
+    challenge: bool = False,
 ) -> PaperResult:
     """Run a paper's experiments, all or those of some ``figures``, and judge its claims.
 
     With ``out``, each experiment is drawn as a PNG into that folder, with ``captions`` or the curves alone.
-    ``progress`` is called with what is being done. ``perturb`` is how often it is run again from perturbed starts.
+    ``progress`` is called with what is being done. ``perturb`` is how often it is run again from perturbed starts; with
+    ``challenge`` it is also run with other values of what the paper leaves open.
     """
     folder = None if out is None else Path(out)
-    return perform(paper(name), figures, folder, progress, captions=captions, perturb=perturb)
+    return perform(paper(name), figures, folder, progress, captions=captions, perturb=perturb, challenge=challenge)

@@ -5,30 +5,34 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from footfall.errors import FootfallError
 from footfall.papers.base import VERDICTS, Assumption, Claim, Experiment, Paper
 from footfall.simulation.task import perturbed_starts
 
-#: m, rad, m/s and rad/s: by how much starts are moved to see whether a verdict hangs on their last digits.
+#: m, rad, m/s and rad/s: by how much starts are moved to see whether a verdict depends on their last digits.
 OFF = 1e-9
 
 
-@dataclass(frozen=True)
-class Change:
-    """A claim whose verdict is another one from a start that is off a little."""
+class Change(NamedTuple):
+    """A claim whose verdict is another one where something that the paper leaves open is different."""
 
     claim: Claim  # as it is
-    seed: int  # of the perturbed start
-    then: Claim  # as it is from there
+    changed: str  # what is different
+    then: str  # its verdict there, or why it could not be run
+    ours: str  # what was measured there
 
     def __str__(self) -> str:
-        values = (self.claim.values()[1], self.then.values()[1])
-        return f"{self.claim.verdict} becomes {self.then.verdict} (seed {self.seed}: {values[0]} becomes {values[1]})"
+        return (
+            f"{self.claim.verdict} becomes {self.then} ({self.changed}: {self.claim.values()[1]} becomes {self.ours})"
+        )
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class PaperResult:
     judged: dict[str, tuple[Claim, ...]]
     drawn: dict[str, Path]
     perturbed: int = 0  # runs from starts that are off by up to OFF
+    challenged: int = 0  # runs with other values of what the paper leaves open
     changes: tuple[Change, ...] = ()  # what became of verdicts there
 
     @property
@@ -58,39 +63,80 @@ class PaperResult:
 
     @property
     def unstable(self) -> tuple[Change, ...]:
-        """Verdicts that changed from a perturbed start without the claim being marked as fragile or timed."""
+        """Verdicts that changed without the claim being marked as fragile or timed, or being fitted."""
         return tuple(one for one in self.changes if not (one.claim.fragile or one.claim.timed))
 
+    @property
+    def sentences(self) -> dict[str, Claim]:
+        """By sentence of the paper: that of its claims which has the worst verdict, and so the sentence's own."""
+        worst: dict[str, Claim] = {}
+        for claim in self.claims:
+            if claim.cites:
+                before = worst.setdefault(claim.sentence, claim)
+                if VERDICTS.index(claim.verdict) > VERDICTS.index(before.verdict):
+                    worst[claim.sentence] = claim
+        return worst
+
+    def tried(self, sentence: str) -> list[str]:
+        """What a challenge varies in the experiments that are about a sentence."""
+        own = [e for e in self.paper.experiments if any(c.sentence == sentence for c in self.judged.get(e.name, ()))]
+        return [str(vary) for experiment in own for vary in experiment.varies]
+
     def counts(self) -> dict[str, int]:
-        """How many claims the paper prints, and how many claims have each verdict."""
-        printed = sum(claim.source in ("printed", "fitted") for claim in self.claims)
-        return {"printed": printed} | {name: sum(c.verdict == name for c in self.claims) for name in VERDICTS}
+        """How many sentences of the paper are judged, and how many have each verdict: together all of them.
+
+        Last, claims that are derived or ours, and how many of these hold.
+        """
+        verdicts = [claim.verdict for claim in self.sentences.values()]
+        own = [claim for claim in self.claims if not claim.cites]
+        by_verdict = {name: verdicts.count(name) for name in VERDICTS}
+        return {"sentences": len(verdicts)} | by_verdict | {"checks": len(own), "hold": sum(c.holds for c in own)}
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
+        told = [
+            {
+                "where": claim.figure,
+                "sentence": sentence,
+                "prints": claim.paper,
+                "source": claim.source,
+                "verdict": claim.verdict,
+                "reason": claim.reason,
+                "tried": self.tried(sentence),
+                "claims": [c.statement for c in self.claims if c.sentence == sentence],
+            }
+            for sentence, claim in self.sentences.items()
+        ]
         return {
             "paper": self.paper.name,
             "citation": self.paper.citation,
             "passed": not self.failures and not self.unstable,
             "counts": self.counts(),
+            "sentences": told,
             "claims": [asdict(claim) | {"verdict": claim.verdict} for claim in self.claims],
             "assumptions": [asdict(one) for one in self.assumptions],
-            "perturbed": {
-                "runs": self.perturbed,
+            "challenged": {
+                "perturbed_starts": self.perturbed,
                 "off": OFF,
+                "varied": self.challenged,
                 "changes": [
-                    {
-                        "statement": one.claim.statement,
-                        "seed": one.seed,
-                        "then": one.then.verdict,
-                        "ours": one.then.ours,
-                    }
-                    for one in self.changes
+                    {"statement": c.claim.statement, **c._asdict(), "claim": c.claim.verdict} for c in self.changes
                 ],
             },
             "missing": list(self.paper.missing),
             "figures": {name: str(path) for name, path in self.drawn.items()},
         }
+
+
+def variations(
+    experiment: Experiment, perturb: int, *, challenge: bool
+) -> Iterator[tuple[str, AbstractContextManager]]:
+    """What is different in each further run of an experiment, and the context that makes it so."""
+    for seed in range(1, perturb + 1):
+        yield f"a start off by {OFF:g}, seed {seed}", perturbed_starts(seed, OFF)
+    for vary in experiment.varies if challenge else ():
+        for value in vary.values:
+            yield f"{vary.what}: {value}", vary.set_to(value)
 
 
 def perform(
@@ -101,32 +147,38 @@ def perform(
     *,
     captions: bool = True,
     perturb: int = 0,
+    challenge: bool = False,
 ) -> PaperResult:
     """Run a paper's experiments and judge its claims; draw into the folder ``out`` if one is given.
 
     ``figures`` names the experiments or figures wanted. ``progress`` is called with what is being done. With
     ``captions`` the claims stand below the curves. ``perturb`` is how often everything is run again from starts that
-    are off by up to ``OFF``.
+    are off by up to ``OFF``; with ``challenge`` it is also run with other values of what the paper leaves open.
     """
+    say = progress or (lambda _: None)
     changes: list[Change] = []
     judged: dict[str, tuple[Claim, ...]] = {}
     drawn: dict[str, Path] = {}
+    runs = 0
     for experiment in paper.chosen(figures):
-        if progress is not None:
-            progress(f"{', '.join(experiment.figures)}: {experiment.title}")
+        where = ", ".join(experiment.figures)
+        say(f"{where}: {experiment.title}")
         data = experiment.run()
-        judged[experiment.name] = tuple(experiment.judge(data))
+        own = judged[experiment.name] = tuple(map(paper.cite, experiment.judge(data)))
         if out is not None:
-            below = judged[experiment.name] if captions else ()
-            drawn[experiment.name] = draw_experiment(paper, experiment, data, below, out)
-        for seed in range(1, perturb + 1):
-            if progress is not None:
-                progress(f"{', '.join(experiment.figures)}: start {seed} of {perturb} that is off by {OFF:g}")
-            with perturbed_starts(seed, OFF):
-                again = experiment.judge(experiment.run())
-            pairs = zip(judged[experiment.name], again, strict=True)
-            changes += [Change(claim, seed, then) for claim, then in pairs if then.verdict != claim.verdict]
-    return PaperResult(paper, judged, drawn, perturb, tuple(changes))
+            drawn[experiment.name] = draw_experiment(paper, experiment, data, own if captions else (), out)
+        for changed, context in variations(experiment, perturb, challenge=challenge):
+            say(f"{where}: {changed}")
+            runs += 1
+            try:
+                with context, np.errstate(all="ignore"):
+                    again = [paper.cite(claim) for claim in experiment.judge(experiment.run())]
+            except (FootfallError, IndexError, ValueError) as error:  # nothing to measure: none slides, or one falls
+                changes += [Change(claim, changed, "nothing to measure", str(error)) for claim in own[:1]]
+                continue
+            pairs = zip(own, again, strict=True)
+            changes += [Change(a, changed, b.verdict, b.values()[1]) for a, b in pairs if b.verdict != a.verdict]
+    return PaperResult(paper, judged, drawn, perturb, runs - perturb * len(judged), tuple(changes))
 
 
 LINE = 0.155  # inches of a line of the caption
@@ -134,6 +186,7 @@ CHARACTERS = 133  # of a line of the caption
 #: What marks a claim by its verdict, with its colour.
 MARKS = {
     "reproduced": ("✓", "#009E73"),
+    "fragile": ("~", "#CC79A7"),
     "fitted": ("~", "#E69F00"),
     "holds": ("·", "#0072B2"),
     "contradicted": ("≠", "#7F7F7F"),
@@ -171,9 +224,9 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
 
 
 def _caption(claim: Claim) -> list[str]:
-    paper, ours = claim.values()
-    more = "".join(f". {one}" for one in (claim.proof, claim.note) if one)
-    text = f"[{claim.source}] {claim.statement}. Paper: {paper}; here: {ours}{more}"
+    target, ours = claim.values()
+    more = "".join(f". {one}" for one in (claim.proof, claim.note, claim.fragile) if one)
+    text = f"[{claim.source}] {claim.statement}. Should be: {target}; is: {ours}{more}"
     return textwrap.wrap(text, CHARACTERS)
 
 
@@ -183,32 +236,26 @@ COLOURS = 48  # of a picture: curves need no more, and the file is a third of it
 INTRODUCTION = """# Papers
 
 `footfall paper NAME` runs the experiments of a paper, draws each figure beside the paper's statement, and prints
-claimed against measured; `footfall paper all` prints one table, and `footfall paper all --docs docs/papers.md` wrote
-this page. Walk through it with the papers at hand. Every claim says where the paper has it (figure, section or
-equation; the texts at hand carry no page numbers) and its source:
+what should come out against what does; `footfall paper all` prints one table and every sentence that is not reproduced,
+and `footfall paper all --docs docs/papers.md` wrote this page. Walk through it with the papers at hand. Sentences are
+quoted in the papers' own words; the column *printed* has the value that the paper prints, and is empty where it prints
+none. Every claim says where the paper has it (figure, section or equation) and its source:
 
 | source | means |
 |---|---|
-| printed | a number or a statement of the paper; only these can be *reproduced* |
-| derived | a closed form of its equations |
-| fitted | the paper's, but parameters were chosen with the result in view: no prediction |
-| ours | a question of our own, or an answer that needs a term the paper does not have |
+| printed | a sentence of the paper; only these can be *reproduced* |
+| derived | a closed form of its equations, or what they define |
+| fitted | a sentence of the paper, but parameters were chosen with the result in view: no prediction |
+| ours | a question of our own, what we command, or an answer that needs a term the paper does not have |
 
-and ends as *reproduced*, *fitted*, *holds* (derived or ours), *contradicted* (with a proof that the paper cannot be
-right) or *open* (not reproduced, with the reason). A claim of which we say that it holds and that does not makes the
-command fail. With `--perturb N` everything is run N times more from starts that are off by up to 1e-9 in every
-coordinate and speed: a verdict that changes makes the command fail, unless the claim is marked *fragile* here, with the
-reason.
+A sentence is counted once, with the worst verdict of its claims: *reproduced*, *fitted*, *fragile* (it holds, but
+with other values of what the paper leaves open it does not), *open* (not reproduced, with the reason), *contradicted*
+(with a proof that the paper cannot be right). Claims that are derived or ours are counted as *checks*. A claim of
+which we say that it holds and that does not makes the command fail. With `--challenge` everything is run again with
+other values of what the paper leaves open, which are named below each experiment, and with `--perturb N` N times from
+starts that are off by up to 1e-9 in every coordinate and speed: a verdict that changes makes the command fail, unless
+the claim is marked *fragile*.
 """
-
-BRINGS = {
-    "rengifo2009": "[linearizing-penalty](laws/linearizing-penalty.md): contact prescribes accelerations",
-    "bruneau1999": "[distributed](laws/distributed.md): testing points, impact, stick, slide and the transitions",
-    "bravo2021": "[time-stepping](laws/time-stepping.md), "
-    "[acceleration-complementarity](laws/acceleration-complementarity.md), optimal gaits",
-    "moraud2008": "[constraint-selection](laws/constraint-selection.md) for polygonal feet, friction from pulls",
-    "ott2011": "balance by optimising contact forces",
-}
 
 
 def write_page(results: Sequence[PaperResult], path: Path) -> Path:
@@ -218,7 +265,15 @@ def write_page(results: Sequence[PaperResult], path: Path) -> Path:
     for result in results:
         name = result.paper.name
         counts = " | ".join(map(str, result.counts().values()))
-        lines.append(f"| [{name}](#{name}) | {counts} | {BRINGS.get(name, '')} |")
+        lines.append(f"| [{name}](#{name}) | {counts} | {result.paper.brings} |")
+    lines += [
+        "",
+        "## What is not reproduced",
+        "",
+        "| paper | where | the paper says | verdict | why |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {' | '.join(map(cell, row))} |" for result in results for row in not_reproduced(result)]
     for result in results:
         lines += _paper(result, path.parent)
     try:
@@ -227,6 +282,12 @@ def write_page(results: Sequence[PaperResult], path: Path) -> Path:
     except OSError as error:
         raise FootfallError(f"cannot write the page to '{path}': {error.strerror or error}") from error
     return path
+
+
+def not_reproduced(result: PaperResult) -> list[tuple[str, ...]]:
+    """Paper, place, words, verdict and reason of every sentence that is not reproduced."""
+    found = ((sentence, claim) for sentence, claim in result.sentences.items() if claim.verdict != "reproduced")
+    return [(result.paper.name, _where(c.figure), f"“{says}”", c.verdict, c.reason) for says, c in found]
 
 
 def _paper(result: PaperResult, folder: Path) -> list[str]:
@@ -249,18 +310,26 @@ def _experiment(result: PaperResult, experiment: Experiment, folder: Path) -> li
     if drawn is not None:
         shrink(drawn)
         lines += [f"![{cell(experiment.title)}]({Path(os.path.relpath(drawn, folder)).as_posix()})", ""]
-    lines += ["| where | the paper says | value there | value here | verdict |", "|---|---|---|---|---|"]
+    if experiment.varies:
+        lines += [f"Left open by the paper, and varied by a challenge: {'; '.join(map(str, experiment.varies))}.", ""]
+    lines += ["| where | claim | printed | should be | is | verdict |", "|---|---|---|---|---|---|"]
     return lines + [_row(claim) for claim in result.judged[experiment.name]]
 
 
 def _row(claim: Claim) -> str:
-    there, here = claim.values()
-    said = [f"{claim.statement}."]
+    said = [f"“{claim.sentence}”:"] if claim.sentence else []
+    said += [f"{claim.statement}."]
     said += [f"*Tolerance: {claim.tolerance}.*"] if claim.expected else []
     said += [f"**Proof:** {claim.proof}."] if claim.proof else []
     said += [f"{claim.note.rstrip('.')}."] if claim.note else []
     said += [f"**Fragile:** {claim.fragile}."] if claim.fragile else []
-    cells = (_where(claim.figure), " ".join(said), there, here, f"**{claim.verdict}** ({claim.source})")
+    cells = (
+        _where(claim.figure),
+        " ".join(said),
+        claim.paper,
+        *claim.values(),
+        f"**{claim.verdict}** ({claim.source})",
+    )
     return f"| {' | '.join(map(cell, cells))} |"
 
 

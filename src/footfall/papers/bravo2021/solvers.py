@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, seen
+from footfall.papers.base import Claim, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
 from footfall.show.style import BLUE, VERMILION
 from footfall.standing import point_jacobian
@@ -104,9 +104,8 @@ def judge_solvers(data: Solved) -> list[Claim]:
     )
     return [
         seen(
-            ("printed", "eq. 17"),
-            "The complementarity conditions (15)-(16) are solved by (17)-(18): Fischer-Burmeister, and Lemke beside it "
-            "(largest residual)",
+            ("printed", "equivalent"),
+            "the conditions (15)-(16) by (17)-(18): Fischer-Burmeister, and Lemke beside it (largest residual)",
             ("equivalent", ", ".join(f"{name} {one:.0e}" for name, one in worst.items())),
             holds=max(worst.values()) < 1e-8 and not any(data.unsolved.values()),
             why=f"1e-8 of the largest free acceleration, {STATES} random torques at rest, none unsolved",
@@ -136,12 +135,74 @@ def draw_solvers(figure: Any, data: Solved) -> None:
     left.legend()
 
 
-EXPERIMENT = Experiment(
-    name="solvers",
-    figures=("eq17", "eq18"),
-    title="the complementarity problem by Fischer-Burmeister and by Lemke",
-    run=run_solvers,
-    judge=judge_solvers,
-    draw=draw_solvers,
-    height=2.4,
-)
+# ---- signs and ranks of the printed equations -------------------------------------------------------------------
+
+POSES = 20  # random postures and velocities
+
+
+@dataclass(frozen=True)
+class Printed:
+    foot: np.ndarray  # (poses,) m/s2, largest acceleration of the held foot by (31) as printed
+    bias: np.ndarray  # (poses,) m/s2, that of (30) at zero accelerations of the coordinates
+    ranks: np.ndarray  # (poses,) of the map (37) from torques to accelerations of the joints
+    freedoms: int  # of the robot with one foot held
+
+
+def run_printed() -> Printed:
+    robot = ff.load_robot("planar-biped")
+    model, data, rng = robot.model, mujoco.MjData(robot.model), np.random.default_rng(SEED)
+    foot = model.body(robot.feet[0].body).id
+    mass, place, turn, rate, spin = (np.zeros((rows, model.nv)) for rows in (model.nv, 3, 3, 3, 3))
+    rows = []
+    for _ in range(POSES):
+        data.qpos[:] = robot.home
+        data.qpos[3:] += 0.3 * rng.normal(size=model.nu)
+        data.qvel[:] = rng.normal(size=model.nv)
+        mujoco.mj_forward(model, data)
+        mujoco.mj_fullM(model, data, mass)
+        mujoco.mj_jac(model, data, place, turn, data.xpos[foot], foot)
+        mujoco.mj_jacDot(model, data, rate, spin, data.xpos[foot], foot)
+        jacobian, bias = np.vstack([place[[0, 2]], turn[1]]), np.vstack([rate[[0, 2]], spin[1]]) @ data.qvel
+        whole = np.block([[mass, -jacobian.T], [jacobian, np.zeros((3, 3))]])
+        answer = np.linalg.solve(whole, np.concatenate([-data.qfrc_bias, bias]))[: model.nv]  # (31) as printed
+        freely = np.vstack([-np.linalg.solve(jacobian[:, :3], jacobian[:, 3:]), np.eye(model.nu)])  # M of (35)
+        actuated = freely.T @ np.vstack([np.zeros((3, model.nu)), np.eye(model.nu)])  # M^T B of (37)
+        rows.append((np.abs(jacobian @ answer + bias).max(), np.abs(bias).max(), np.linalg.matrix_rank(actuated)))
+    return Printed(*np.array(rows).T, freedoms=model.nv - 3)
+
+
+def judge_printed(data: Printed) -> list[Claim]:
+    wrong = data.foot / data.bias
+    return [
+        unlike(
+            ("printed", "foot-held"),
+            "acceleration of the held foot by (31) as printed, over that of the term J' q' (random states)",
+            ("0, by (30)", f"{wrong.min():.6g} to {wrong.max():.6g}"),
+            holds=bool(wrong.max() < 1e-6),
+            proof="(30) is J q'' + J' q' = 0, so that the second row of (31) is J q'' = -J' q'; it is printed with "
+            "plus, and the foot that is said to be held then accelerates by 2 J' q'",
+        ),
+        unlike(
+            ("printed", "opposite"),
+            "sign of f_t times velocity, by the second line of (16), (21) and (25) as printed",
+            (-1.0, 1.0),
+            proof="|v| f_t - mu f_n v = 0 gives f_t = mu f_n v / |v|: along the velocity, where f_n > 0. Friction that "
+            "opposes it takes a plus. The first line also lacks the modulus of the velocity, which may be negative",
+        ),
+        unlike(
+            ("printed", "underactuated"),
+            "rank of the map (37) from the six torques to the joints with one foot held, and freedoms",
+            ("less than the freedoms", f"{data.ranks.min():.0f} of {data.freedoms}"),
+            holds=bool(data.ranks.max() < data.freedoms),
+            proof="Nine coordinates less the three of (28) are six, and M^T B of (37) is the identity: six torques "
+            "determine all accelerations, as the computed torque (39) uses. Only a foot that tips leaves one free",
+        ),
+    ]
+
+
+def draw_printed(figure: Any, data: Printed) -> None:
+    axis = figure.subplots()
+    axis.plot(data.bias, data.foot, "o", color=VERMILION, label="(31) as printed")
+    axis.plot(data.bias, np.zeros(POSES), "o", color=BLUE, label="with minus")
+    axis.set(xlabel="J' q' (m/s²)", ylabel="acceleration of the held foot (m/s²)", title="(31): a foot that is held")
+    axis.legend()

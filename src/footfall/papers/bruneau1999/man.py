@@ -12,7 +12,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.control.posture import standing_torques
-from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.base import Claim, near, seen
 from footfall.robot.built_in.hanavan import Parameters, build
 from footfall.show.style import BLUE, VERMILION
 
@@ -33,12 +33,13 @@ def sprung_man(
     pose: Mapping[str, float] | None = None,
     carried: bool = True,
     stops: bool = True,
+    damping: float | None = None,
 ) -> ff.Robot:
     """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold a pose.
 
     ``pose`` adds angles (rad) to joints of the standing pose. ``carried`` stretches the springs so that they carry the
     weight there; else they are at rest there, and the pose stays in the air. Being passive, they give no energy.
-    Without ``stops`` no joint has limits, and only its spring holds it.
+    Without ``stops`` no joint has limits, and only its spring holds it. ``damping`` is over stiffness (s).
     """
     options = Parameters(planar=planar, damping=0.0)
     spec, feet = build(options)
@@ -54,7 +55,7 @@ def sprung_man(
         if not stops:
             joint.limited = 0
         joint.stiffness = [stiffness, 0, 0]
-        joint.damping = [stiffness * JOINT_TIME, 0, 0]
+        joint.damping = [stiffness * (JOINT_TIME if damping is None else damping), 0, 0]
         stretch = torque[own.dofadr[0]] / stiffness if carried else 0.0
         joint.springref = float(target[own.qposadr[0]] + stretch)
     for actuator in list(spec.actuators):
@@ -67,7 +68,6 @@ def sprung_man(
 # ---- eighteen points carry him -----------------------------------------------------------------------------
 
 MASS = 75.0  # kg
-ALLOWED = 10.0  # mm, the interference the paper's parameters were chosen for
 JOINTS = 20000.0  # N m/rad, of the standing man
 DT = 2e-5  # s
 
@@ -134,13 +134,6 @@ def judge_support(data: Support) -> list[Claim]:
             why="at rest nothing but eq. 16 is left",
         ),
         near(
-            ("printed", "section 4.1"),
-            "The parameters allow a normal interference of 1 cm (one foot carries all)",
-            (ALLOWED, -1e3 * data.block.gap[-1].mean(), "mm"),
-            rel=0.05,
-            why="the paper rounds to a centimetre",
-        ),
-        near(
             ("derived", "section 4.1"),
             "On both feet, 36 points (mean depth of the standing man)",
             (1e3 * two, -1e3 * data.man.gap[-1].mean(), "mm"),
@@ -162,8 +155,8 @@ def judge_support(data: Support) -> list[Claim]:
             why=f"rounding; the moment is up to {data.moment_size:.0f} N m",
         ),
         seen(
-            ("printed", "section 3.2.3"),
-            "The contact area and the pressure centre vary (a block that lands on an edge: points in contact)",
+            ("printed", "vary"),
+            "(a block that lands on an edge: points in contact)",
             ("1 to 18", f"{_fewest(data.tilted)} to {int((data.tilted.force[:, :, 2] > 0).sum(axis=1).max())}"),
             holds=_fewest(data.tilted) <= 3 and bool((data.tilted.force[:, :, 2] > 0).all(axis=1).any()),
             why="it lands on a corner and ends on its face",
@@ -189,14 +182,3 @@ def draw_support(figure: Any, data: Support) -> None:
     rec = data.tilted
     right.plot(1e3 * rec.time, (rec.force[:, :, 2] > 0).sum(axis=1), color=BLUE)
     right.set(xlabel="time (ms)", ylabel="points in contact", title="A tilted block lands", ylim=(0, 19))
-
-
-EXPERIMENT = Experiment(
-    name="support",
-    figures=("section4.1",),
-    title="eighteen testing points carry a man",
-    run=run_support,
-    judge=judge_support,
-    draw=draw_support,
-    height=2.6,
-)

@@ -1,4 +1,4 @@
-"""Bruneau 1999, figures 3 and 4: a quadruped on spherical joints and on spring-dampers stands, is dropped and trots."""
+"""Bruneau 1999, figures 3 and 4: a quadruped on spherical joints (10) and on spring-dampers (11) stands and trots."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.base import Claim, near, seen
 from footfall.show.style import BLUE, VERMILION
 from footfall.solve.contacts import OPEN
-from footfall.standing import point_jacobian
+from footfall.standing import at_home, point_jacobian
 
 STIFFNESS, DAMPING = 3e4, 200.0  # N/m and N s/m of a foot, figure 4
-#: By figure: the law that stands for its contact model.
-MODELS: dict[str, ff.contact.Law] = {
-    "fig3": ff.contact.ConstraintSelection(),
-    "fig4": ff.contact.SpringDamper(k=STIFFNESS, c=DAMPING),
-}
 DROP = 0.05  # m
 DT, FINE = 2e-4, 5e-5  # s
 DURATION = 1.5  # s
+
+
+def models() -> dict[str, ff.contact.Law]:
+    """By figure: the law that stands for its contact model."""
+    return {"fig3": ff.contact.ConstraintSelection(), "fig4": ff.contact.SpringDamper(k=STIFFNESS, c=DAMPING)}
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ def quadruped(
 def run_quadrupeds() -> Quadrupeds:
     first = {}
     for dt in (DT, FINE):
-        force = quadruped(MODELS["fig4"], DROP, dt, 0.12, every=True).total_force[:, 2]
+        force = quadruped(models()["fig4"], DROP, dt, 0.12, every=True).total_force[:, 2]
         first[dt] = float(force[int(np.argmax(force > 0.0))])
     return Quadrupeds(
-        standing={figure: quadruped(law, 0.0) for figure, law in MODELS.items()},
-        dropped={figure: quadruped(law, DROP) for figure, law in MODELS.items()},
+        standing={figure: quadruped(law, 0.0) for figure, law in models().items()},
+        dropped={figure: quadruped(law, DROP) for figure, law in models().items()},
         first=first,
     )
 
@@ -81,29 +81,28 @@ def judge_quadrupeds(data: Quadrupeds) -> list[Claim]:
             rel=5e-3,
             why="at rest only statics is left",
         )
-        for figure, law in MODELS.items()
+        for figure, law in models().items()
     ]
     ends = [float(rec.total_force[-100:, 2].mean() / rec.robot.weight) for rec in data.dropped.values()]
     return [
         *claims,
         seen(
-            ("printed", "eq. 10"),
+            ("derived", "eq. 10"),
             "Kinematic constraints: no linear velocity at the contacts (largest, standing)",
             ("0", f"{_moves(data.standing['fig3']):.0e} m/s"),
             holds=_moves(data.standing["fig3"]) < 1e-9,
             why="rounding",
         ),
         seen(
-            ("printed", "eq. 11"),
-            "Spring-dampers: small linear motions at the contacts (deepest after the fall)",
+            ("printed", "compliant"),
+            "spring-dampers: small linear motions at the contacts (deepest after the fall)",
             ("small", 1e3 * deep, "mm"),
             holds=1e-4 < deep < 0.01,
             why="more than a tenth of a millimetre, less than a centimetre",
         ),
         seen(
-            ("printed", "section 2.3.1"),
-            "Spring-dampers: the force is discontinuous at the impact (first force, a quarter of the step over the "
-            "whole)",
+            ("printed", "discontinuous"),
+            "(first force, a quarter of the step over the whole)",
             ("1", jump),
             holds=0.8 < jump < 1.25,
             why="a force that grows from zero would shrink with the step",
@@ -123,7 +122,7 @@ def draw_quadrupeds(figure: Any, data: Quadrupeds) -> None:
     force, height = figure.subplots(1, 2)
     for (name, rec), color in zip(data.dropped.items(), (BLUE, VERMILION), strict=True):
         force.plot(
-            rec.time, rec.total_force[:, 2] / rec.robot.weight, color=color, label=f"{name}: {MODELS[name].name}"
+            rec.time, rec.total_force[:, 2] / rec.robot.weight, color=color, label=f"{name}: {models()[name].name}"
         )
         height.plot(rec.time, 1e3 * rec.gap.min(axis=1), color=color)
     force.set(title=f"dropped from {1e2 * DROP:g} cm: force / weight", xlabel="time (s)", xlim=(0.0, 0.5))
@@ -152,12 +151,12 @@ class Walks:
 
 def walk(figure: str, dt: float) -> ff.Recording:
     """The quadruped walking on the contact model of a figure."""
-    sim = ff.Simulation(ff.load_robot("quadruped"), law=MODELS[figure], dt=dt)
+    sim = ff.Simulation(ff.load_robot("quadruped"), law=models()[figure], dt=dt)
     return sim.run(WALK.duration, controller=WALK).check()
 
 
 def run_walks() -> Walks:
-    recordings = {(figure, dt): walk(figure, dt) for figure in MODELS for dt in (TROT_DT, TROT_FINE)}
+    recordings = {(figure, dt): walk(figure, dt) for figure in models() for dt in (TROT_DT, TROT_FINE)}
     return Walks(recordings, smallest_eigenvalue(recordings["fig3", TROT_DT]))
 
 
@@ -211,32 +210,31 @@ def judge_walks(data: Walks) -> list[Claim]:
     both = f"{1e3 * motion['fig3', TROT_DT]:.2g}, {1e3 * motion['fig3', TROT_FINE]:.2g} mm"
     return [
         seen(
-            ("printed", "eq. 10"),
-            "Walking on kinematic constraints: no linear velocity at the contacts (motion of the contact in a stance, "
+            ("printed", "rigid"),
+            "walking on kinematic constraints: no linear velocity at the contacts (motion of the contact in a stance, "
             "median; with half the step)",
             ("0", both),
             holds=rigid < 0.7 and motion["fig3", TROT_DT] < 1e-4,
             why="below 0.1 mm and gone with the step: 0.7 of it at half the step, where first order says 0.5",
         ),
         seen(
-            ("printed", "eq. 11"),
-            "Walking on spring-dampers: small linear motions at the contacts (the same)",
+            ("printed", "compliant"),
+            "the same walking on spring-dampers",
             ("small", f"{1e3 * motion['fig4', TROT_DT]:.2g}, {1e3 * motion['fig4', TROT_FINE]:.2g} mm"),
             holds=0.8 < soft < 1.25 and motion["fig4", TROT_DT] < 0.01,
             why="less than a centimetre, and the model's, not the step's: the same within a quarter at half the step",
         ),
         seen(
-            ("printed", "section 2.3.1"),
-            "Just before separation the spring-damper's force would be attractive (lift-offs of the walk that pull in "
-            "their last sample)",
+            ("printed", "attractive"),
+            "(lift-offs of the walk that pull in their last sample)",
             ("all", f"{pulls} of {len(last)}"),
             holds=pulls == len(last) == 16,
             why="eight swings of two feet each",
             note="As simulated the force is set to zero there, which the paper calls the classical solution",
         ),
         seen(
-            ("printed", "section 2.3.3"),
-            "Constraints, direct problem: the forces exist and are unique (smallest over largest eigenvalue of the "
+            ("printed", "unique"),
+            "constraints, direct problem (smallest over largest eigenvalue of the "
             "contacts' inverse inertia, least of the walk; steps without a solution)",
             ("more than 0; 0", f"{data.smallest:.2g}; {unsolved}"),
             holds=data.smallest > 1e-6 and unsolved == 0,
@@ -259,7 +257,7 @@ def judge_walks(data: Walks) -> list[Claim]:
 
 def draw_walks(figure: Any, data: Walks) -> None:
     sides = figure.subplots(1, 2, sharey=True)
-    for side, (name, law) in zip(sides, MODELS.items(), strict=True):
+    for side, (name, law) in zip(sides, models().items(), strict=True):
         rec = data.recordings[name, TROT_DT].slice(1.0, 2.0)
         for foot, color in ((0, BLUE), (1, VERMILION)):
             side.plot(
@@ -270,23 +268,75 @@ def draw_walks(figure: Any, data: Walks) -> None:
     sides[0].legend(loc="upper right")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="quadruped",
-        figures=("fig3", "fig4"),
-        title="a quadruped on constraints and on spring-dampers, standing and dropped",
-        run=run_quadrupeds,
-        judge=judge_quadrupeds,
-        draw=draw_quadrupeds,
-        height=2.6,
-    ),
-    Experiment(
-        name="quadruped-walk",
-        figures=("fig3", "fig4"),
-        title="a quadruped that trots on constraints and on spring-dampers",
-        run=run_walks,
-        judge=judge_walks,
-        draw=draw_walks,
-        height=2.6,
-    ),
-)
+# ---- eqs. (12) to (14) -------------------------------------------------------------------------------------
+
+BALL, BALL_DT = 1.0, 1e-5  # m/s, s
+HERTZ, VISCOUS = 1e5, 40.0  # N/m^1.5, N s/m
+
+
+@dataclass(frozen=True)
+class Models:
+    free: int  # dimensions of the torques and forces that give one motion, (12)
+    unknowns: tuple[int, int]  # of (12), and equations
+    hertz: ff.Recording  # a ball on (13)
+    kelvin: dict[float, ff.Recording]  # a ball on (14), by step
+
+
+def run_models() -> Models:
+    """The map (12) of a standing quadruped, and balls that land on (13) and on (14)."""
+    robot = ff.load_robot("quadruped")
+    data = at_home(robot)
+    model = robot.model
+    acts = np.concatenate([np.eye(model.nv)[model.nv - model.nu :], point_jacobian(robot, data)])
+
+    def land(law: ff.contact.Law, dt: float) -> ff.Recording:
+        return ff.Simulation("ball", law=law, dt=dt).run(0.06, qvel=[0, 0, -BALL, 0, 0, 0]).check()
+
+    hertz = ff.contact.Distributed(kn=HERTZ, alpha=1.5, mun=0.0)
+    kelvin = ff.contact.Distributed(kn=HERTZ, alpha=1.5, mun=VISCOUS, beta=0.0)
+    free = len(acts) - int(np.linalg.matrix_rank(acts))
+    return Models(free, (len(acts), model.nv), land(hertz, BALL_DT), {dt: land(kelvin, dt) for dt in (BALL_DT, 5e-5)})
+
+
+def judge_models(data: Models) -> list[Claim]:
+    gone = int(np.argmax((data.hertz.gap[:, 0] > 0.0) & (data.hertz.qvel[:, 2] > 0.0)))
+    back = float(data.hertz.qvel[gone, 2])
+    first = {dt: float(rec.force[np.flatnonzero(rec.force[:, 0, 2])[0], 0, 2]) for dt, rec in data.kelvin.items()}
+    rec = data.kelvin[BALL_DT]
+    depth, speed = np.maximum(0.0, -rec.gap[:, 0]), rec.velocity[:, 0, 2]
+    leaves = int(np.argmax((rec.gap[:, 0] > 0.0) & (speed > 0.0))) - 1
+    pull = HERTZ * depth[leaves] ** 1.5 - VISCOUS * speed[leaves]
+    return [
+        seen(
+            ("printed", "infinite"),
+            "unknown torques and forces of a standing quadruped, equations, and dimensions of what gives one motion",
+            ("more than equations", f"{data.unknowns[0]}, {data.unknowns[1]}, {data.free}"),
+            holds=data.free > 0,
+            why="rank of (12)'s linear map; with fewer contacts than the base has freedoms there is none",
+        ),
+        near(
+            ("printed", "hertz"),
+            "speed of a ball that lands with 1 m/s and leaves, (13)",
+            (BALL, back, "m/s"),
+            rel=2e-3,
+            why="gravity, and Euler's error",
+        ),
+        seen(
+            ("printed", "kelvin"),
+            "(14): the first force of a ball that lands, in two steps, and the last before it leaves",
+            (f"{VISCOUS * BALL:g} at once, then below 0", ", ".join(f"{f:.3g}" for f in (*first.values(), pull)), "N"),
+            holds=max(abs(f / (VISCOUS * BALL) - 1.0) for f in first.values()) < 0.3 and pull < 0.0,
+            why="it begins with the damper's force, whatever the step, and would pull",
+        ),
+    ]
+
+
+def draw_models(figure: Any, data: Models) -> None:
+    axis = figure.subplots()
+    for name, rec, color in (("(13)", data.hertz, BLUE), ("(14)", data.kelvin[BALL_DT], VERMILION)):
+        depth, speed = np.maximum(0.0, -rec.gap[:, 0]), rec.velocity[:, 0, 2]
+        force = HERTZ * depth**1.5 - (VISCOUS * speed * (depth > 0.0) if name == "(14)" else 0.0)
+        axis.plot(1e3 * rec.time, force, color=color, label=name)
+    axis.axhline(0.0, color="#555555", linewidth=0.8)
+    axis.set(xlabel="time (ms)", ylabel="normal force (N)", xlim=(0.0, 40.0), title="a ball that lands with 1 m/s")
+    axis.legend()

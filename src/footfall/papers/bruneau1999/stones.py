@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, Source, legend_below, near, seen
-from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, sprung_man
+from footfall.papers.base import Claim, Source, legend_below, near, seen
+from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, sole_block, sprung_man
 from footfall.show.style import BLUE, VERMILION
+from footfall.study.testing_points import enough_points
 
 SIZE, SPACING = 1.2, 0.005  # m, of the field and between its heights
 STONES, SEED = 40, 1999
@@ -209,23 +211,144 @@ def draw_stone_walk(figure: Any, data: StoneWalk) -> None:
     below.legend(loc="lower left")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="stones",
-        figures=("fig9",),
-        title="set down on a field of stones",
-        run=run_stones,
-        judge=judge_stones,
-        draw=draw_stones,
-        height=3.1,
-    ),
-    Experiment(
-        name="stone-walk",
-        figures=("fig9",),
-        title="a walk over a field of stones",
-        run=run_stone_walk,
-        judge=judge_stone_walk,
-        draw=draw_stone_walk,
-        height=3.6,
-    ),
-)
+# ---- too few points ----------------------------------------------------------------------------------------
+
+FALL, TURN, LENGTH_OF_FOOT = 0.02, 0.25, 0.26  # m, rad, m: of a foot that lands on its heel
+FEW_DT = 2e-5  # s
+BUMP, ROUND = 0.01, 0.03  # m, height and radius of a bump under the middle of a sole
+#: Pa, Poisson's ratio and m, of a rubber sole.
+RUBBER, POISSON, THICK = 2e6, 0.45, 0.01
+WAVES = (0.002, 0.05)  # m, amplitude and length of rough ground
+
+
+@dataclass(frozen=True)
+class Few:
+    landings: dict[str, ff.Recording]  # by testing points of a foot, in the plane
+    bumps: dict[str, ff.Recording]  # a block over a bump, by testing points
+    rubber: ff.Recording  # a block on a layer, at rest
+    column: float  # N/m, of one point by the layer's modulus
+    enough: int  # points of a foot on rough ground
+
+
+def planar_foot(points: tuple[int, int]) -> ff.Robot:
+    """Half of the man as one body on a sole of his, which moves in the plane."""
+    spec = mujoco.MjSpec()
+    body = spec.worldbody.add_body(name="foot")
+    for name, kind, along in (("x", "SLIDE", [1, 0, 0]), ("z", "SLIDE", [0, 0, 1]), ("pitch", "HINGE", [0, 1, 0])):
+        body.add_joint(name=name, type=getattr(mujoco.mjtJoint, f"mjJNT_{kind}"), axis=along)
+    size = [0.5 * LENGTH_OF_FOOT, 0.05, 0.05]
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=size, mass=37.5)
+    corners = [[x * size[0], y * size[1], -size[2]] for x in (-1, 1) for y in (-1, 1)]
+    return ff.load_robot(spec, feet={"foot": ("foot", corners)}, name="foot").with_points(points)
+
+
+def run_few() -> Few:
+    landings, bumps = {}, {}
+    for name, points, share in (("2", (2, 1), 9.0), ("18", (6, 3), 1.0)):
+        own = replace(LAW, kn=share * LAW.PAPER_KN, mun=share * LAW.PAPER_MUN, mut=share * LAW.PAPER_MUT)
+        sim = ff.Simulation(planar_foot(points), law=own, dt=FEW_DT)
+        start = sim.place()
+        start[1:] += FALL + 0.5 * LENGTH_OF_FOOT * np.sin(TURN), -TURN
+        landings[name] = sim.run(0.3, qpos=start).check()
+    axis = np.linspace(-0.3, 0.3, 241)
+    block = sole_block()
+    middle = block.feet[0].points[:, :2][np.argmin(np.linalg.norm(block.feet[0].points[:, :2], axis=1))]
+    away = (axis[None, :] - middle[0]) ** 2 + (axis[:, None] - middle[1]) ** 2
+    ground = ff.Ground.heightfield(BUMP * np.maximum(0.0, 1.0 - away / ROUND**2), size=(0.6, 0.6))
+    for name, robot in (("4", block.with_points((2, 2))), ("18", block)):
+        sim = ff.Simulation(robot, ground=ground, law=replace(LAW, kn=LAW.PAPER_KN * 18 / robot.point_count), dt=1e-4)
+        start = sim.place()
+        start[2] += BUMP
+        bumps[name] = sim.run(1.5, qpos=start, record_dt=0.01).check()
+    law = ff.contact.Distributed.from_material(RUBBER, POISSON, thickness=THICK, robot=block)
+    size = np.ptp(ff.load_robot("hanavan").feet[0].polygon[:, :2], axis=0)
+    modulus = RUBBER * (1.0 - POISSON) / ((1.0 + POISSON) * (1.0 - 2.0 * POISSON))
+    return Few(
+        landings,
+        bumps,
+        ff.Simulation(block, law=law, dt=1e-4).run(1.0, record_dt=0.1).check(),
+        float(modulus * np.prod(size) / 18 / THICK),
+        enough_points(ff.load_robot("hanavan"), roughness=WAVES).count,
+    )
+
+
+def tips_of(rec: ff.Recording) -> np.ndarray:
+    """Which points are at the tip of the foot."""
+    along = rec.robot.feet[0].points[:, 0]
+    return np.flatnonzero(along > along.max() - 1e-6)
+
+
+def tip(rec: ff.Recording) -> tuple[float, float]:
+    """m/s at which the tip of a foot lands, and the most that its points carry, over the weight."""
+    tips = tips_of(rec)
+    lands = int(np.flatnonzero((rec.gap[:, tips] <= 0.0).any(axis=1))[0])
+    return -float(rec.velocity[lands, tips, 2].min()), float(rec.force[:, tips, 2].sum(axis=1).max() / rec.robot.weight)
+
+
+def judge_few(data: Few) -> list[Claim]:
+    (fast, hard), (slow, soft) = tip(data.landings["2"]), tip(data.landings["18"])
+    ends = {name: (rec.position[-1], rec.force[-1, :, 2]) for name, rec in data.bumps.items()}
+    inside = {name: 1e3 * max(0.0, BUMP - float(at[:, 2].min())) for name, (at, _) in ends.items()}
+    pushed = {name: float(f[np.linalg.norm(at[:, :2], axis=1) < ROUND].sum()) for name, (at, f) in ends.items()}
+    depth = -1e3 * float(data.rubber.gap[-1].mean())
+    return [
+        seen(
+            ("printed", "two-points"),
+            "in the plane, heel first: speed at which the tip lands, on 2 and on 18 points",
+            ("larger on 2", f"{fast:.3f}, {slow:.3f}", "m/s"),
+            holds=fast > 1.05 * slow,
+            why="by more than 5 %",
+        ),
+        seen(
+            ("printed", "toes-only"),
+            "the same: most that the points at the tip carry, over the weight",
+            ("larger on 2", f"{hard:.2f}, {soft:.2f}"),
+            holds=hard > 1.5 * soft,
+            why="half more or beyond; both soles have the same stiffness and damping in all",
+        ),
+        seen(
+            ("printed", "four-points"),
+            "a bump of 1 cm under the middle of a sole: how far it is inside, and the force there, 4 and 18 points",
+            (
+                "no force with 4",
+                f"{inside['4']:.1f} mm, {pushed['4']:.0f} N; {inside['18']:.1f} mm, {pushed['18']:.0f} N",
+            ),
+            holds=inside["4"] > 1e3 * BUMP and pushed["4"] == 0.0 and pushed["18"] > 10.0,
+            why="the whole bump, without a force; with 18 points it carries",
+        ),
+        near(
+            ("ours", "section 4.2"),
+            "The paper's further developments: parameters from Young's modulus and Poisson's ratio "
+            "(Distributed.from_material; depth of a block on 1 cm of rubber, by the confined modulus)",
+            (1e3 * data.rubber.robot.weight / 18 / data.column, depth, "mm"),
+            rel=0.01,
+            why="at rest nothing but the layer is left",
+        ),
+        seen(
+            ("ours", "section 4.2"),
+            "and the number of testing points for the size of irregularities (footfall points): on waves of 2 mm and "
+            "5 cm, points of a foot of the man",
+            ("enough for 2 %", data.enough),
+            holds=data.enough > 18,
+            why="more than the paper's 18",
+        ),
+    ]
+
+
+def draw_few(figure: Any, data: Few) -> None:
+    left, right = figure.subplots(1, 2)
+    for (name, rec), color in zip(data.landings.items(), (VERMILION, BLUE), strict=True):
+        tips = tips_of(rec)
+        left.plot(
+            1e3 * rec.time, rec.force[:, tips, 2].sum(axis=1) / rec.robot.weight, color=color, label=f"{name} points"
+        )
+    left.set(xlabel="time (ms)", ylabel="body weights", title="Fig. 8: force on the tip of the foot")
+    left.legend()
+    for (name, rec), color in zip(data.bumps.items(), (VERMILION, BLUE), strict=True):
+        at = rec.position[-1]
+        right.scatter(
+            1e3 * at[:, 0], 1e3 * at[:, 1], s=4 + rec.force[-1, :, 2], color=color, alpha=0.7, label=f"{name} points"
+        )
+    right.set(xlabel="x (mm)", ylabel="y (mm)", aspect="equal", title="Fig. 9: a bump below (area: force)")
+    right.set(xlim=(-170.0, 170.0), ylim=(-80.0, 110.0))
+    right.legend(loc="upper center", ncols=2)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, legend_below, near, seen
+from footfall.papers.base import Claim, legend_below, near, seen
 from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
 
@@ -89,14 +89,14 @@ def _judge_rule(rec: ff.Recording) -> list[Claim]:
     step = float(np.max(np.abs(np.diff(cop[max(0, first - 20) : first])))) if first > 21 else float("nan")
     return [
         near(
-            ("printed", "fig6"),
+            ("printed", "single"),
             "with the rule, the left foot changes its state once in the fall: from the face to the front edge",
             (1.0, len(clean) if rec.signals["state"][first, 0] == EDGE else float("nan")),
             within=0.0,
             why="counted",
         ),
         near(
-            ("printed", "section 3"),
+            ("derived", "section 3"),
             "with the rule, a sole may turn when the centre of pressure touches the edge: where it was a step before",
             (1e3 * _front(rec), 1e3 * before, "mm"),
             within=max(1e3 * step, 1e-3),
@@ -128,7 +128,7 @@ def _judge_others(data: Toes) -> list[Claim]:
             why="more than five",
         ),
         seen(
-            ("printed", "fig6"),
+            ("fitted", "leaves"),
             f"thresholded model ({FEW} vertices, which may pull {PULL:g} N): the centre of pressure crosses the edge "
             "of the sole and leaves the support polygon; how far beyond",
             ("> 0", -1e3 * behind(data.threshold), "mm"),
@@ -150,7 +150,7 @@ def _judge_vertices(data: Toes) -> list[Claim]:
     rows = data.released.items()
     return [
         seen(
-            ("printed", "section 3"),
+            ("derived", "section 3"),
             "with the rule, feet of 3 to 64 vertices turn with the centre of pressure at the edge (farthest behind)",
             ("at the edge", 1e3 * max(abs(one) for one, _, _ in data.released.values()), "mm"),
             holds=max(abs(one) for one, _, _ in data.released.values()) < 1e-3,
@@ -176,23 +176,12 @@ def draw_toes(figure: Any, data: Toes) -> None:
         top.plot(rec.time, 1e3 * ahead(rec), color=BLUE, label="forwards of the ankle")
         top.plot(rec.time, 1e3 * (rec.cop[:, 0, 1] - middle_of_foot), color=PURPLE, label="sideways of its middle")
         top.axhline(1e3 * _front(rec), color=GREY, linewidth=0.8, linestyle=(0, (6, 3)), label="the sole's end")
-        top.set_title(f"{name}, {len(rec.robot.feet[0].polygon)} vertices")
+        top.set_title(f"{name}, {len(rec.robot.feet[0].polygon)} vertices", fontsize=8)
         middle.plot(rec.time, rec.foot_force[:, 0, 2], color=GREEN)
         bottom.plot(rec.time, rec.signals["state"][:, 0], color=VERMILION, linewidth=0.9)
         bottom.set_yticks(range(4), ["none", "vertex", "edge", "face"])
         bottom.set_xlabel("time (s)")
-    axes[0, 0].set(ylabel="pressure centre (mm)", ylim=(-60.0, 220.0))
-    axes[1, 0].set(ylabel="normal force (N)", ylim=(0.0, 1200.0))
+    axes[0, 0].set(ylabel="centre (mm)", ylim=(-60.0, 220.0))
+    axes[1, 0].set(ylabel="force (N)", ylim=(0.0, 1200.0))
     axes[2, 0].set(ylabel="state")
     legend_below(figure, axes[0, 0], columns=3)
-
-
-EXPERIMENT = Experiment(
-    name="toes",
-    figures=("fig6",),
-    title="a fall over the toes, with and without the rule of the centre of pressure",
-    run=run_toes,
-    judge=judge_toes,
-    draw=draw_toes,
-    height=4.4,
-)

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.base import Claim, near, seen
 from footfall.papers.ott2011.setup import BALANCE, CLOSE, DT, FORCE, LASTS, LAW, ROBOT, TRUNK, recovery
 from footfall.robot.built_in.torque_biped import Parameters, build
 from footfall.show.style import BLUE, COLORS, VERMILION
@@ -19,6 +19,9 @@ BENT = 1.2  # rad, the knee of the lifted leg
 TABLE, EDGE, REACH = 0.8, 0.3, 0.45  # m: height of the table, where it begins, where the hand lies
 SHOULDER, ARM = (0.05, 0.30), 0.30  # m: forwards and up from the hips; upper arm and forearm
 LEAN, HOLD = 60.0, 3.0  # N forwards at the trunk, s
+ROUGH, SEED = 0.01, 2011  # m of rough ground, up and down, and its seed
+FOUR = 50.0  # N sideways on a quadruped
+DURATION = START + LASTS + IN_TIME + 0.25  # s
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Contacts:
     hand: ff.Recording  # leaned on forwards, a hand on the table
     without: ff.Recording  # the same robot without
     left: float  # N, weight of the robot with an arm
+    rough: ff.Recording  # on two feet on rough ground, pushed sideways
+    legs: ff.Recording  # a quadruped, pushed sideways
 
 
 def on_one_foot() -> ff.Robot:
@@ -84,7 +89,7 @@ def run_contacts() -> Contacts:
     for name, force in (("x", (FORCE, 0.0, 0.0)), ("y", (0.0, FORCE, 0.0))):
         push = ff.Push(TRUNK, force=force, start=START, duration=LASTS)
         sim = ff.Simulation(on_one_foot(), law=LAW, dt=DT)
-        single[name] = sim.run(START + LASTS + IN_TIME + 0.25, controller=BALANCE, pushes=[push]).check()
+        single[name] = sim.run(DURATION, controller=BALANCE, pushes=[push]).check()
     table = ff.Ground.stairs(rise=TABLE, run=1.0, count=1, start=EDGE)
     lean = ff.Push(TRUNK, force=(LEAN, 0.0, 0.0), start=START, duration=HOLD)
     duration = START + HOLD
@@ -95,7 +100,26 @@ def run_contacts() -> Contacts:
         )
         for one, ground in ((robot, table), (with_arm(hand=False), None))
     )
-    return Contacts(single, hand, without, robot.weight)
+    push = ff.Push(TRUNK, force=(0.0, FORCE, 0.0), start=START, duration=LASTS)
+    rough = ff.Simulation(ff.load_robot(ROBOT), ground=waves(), law=LAW, dt=DT)
+    legs = ff.Simulation("quadruped", law=LAW, dt=DT)
+    aside = ff.Push(legs.robot.model.body(1).name, force=(0.0, FOUR, 0.0), start=START, duration=LASTS)
+    return Contacts(
+        single,
+        hand,
+        without,
+        robot.weight,
+        rough.run(DURATION, controller=BALANCE, pushes=[push]).check(),
+        legs.run(DURATION, controller=ff.control.Balance(), pushes=[aside]).check(),
+    )
+
+
+def waves() -> ff.Ground:
+    """Rough ground: a smooth random field, its highest and lowest places so far from the plane."""
+    from scipy.ndimage import gaussian_filter
+
+    field = gaussian_filter(np.random.default_rng(SEED).normal(size=(81, 81)), 2.0)
+    return ff.Ground.heightfield(ROUGH * field / np.abs(field).max(), size=(1.6, 1.6))
 
 
 def judge_contacts(data: Contacts) -> list[Claim]:
@@ -104,22 +128,36 @@ def judge_contacts(data: Contacts) -> list[Claim]:
     hand = data.hand
     fell = [ff.measure.has_fallen(rec) for rec in (hand, data.without)]
     carried = hand.force[-200:, -1].mean(axis=0)
+    ends = {name: recovery(rec, START + LASTS, axes=2) for name, rec in (("rough", data.rough), ("legs", data.legs))}
+    level = 1e3 * np.ptp(data.rough.gap[0])
     asked = hand.signals["commanded_force"][-200:, -1].mean(axis=0)
     return [
         seen(
-            ("printed", "section 6"),
-            f"Single support: {FORCE:g} N for 50 ms along x and y on one foot, and the COM comes back",
+            ("printed", "situations"),
+            f"single support: {FORCE:g} N for 50 ms along x and y on one foot, and the COM comes back",
             ("single or double support", ", ".join(f"{name} {time:.2f} s" for name, time in back.items())),
             holds=max(back.values()) <= IN_TIME and high > 0.02,
             why=f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s; the other foot stays {1e3 * high:.0f} mm up or more",
         ),
         seen(
-            ("printed", "section 4C"),
-            f"More than two contacts: leaned on forwards with {LEAN:g} N, a hand on a table of {TABLE:g} m keeps it "
-            "standing; without the hand",
+            ("printed", "more"),
+            f"leaned on forwards with {LEAN:g} N, a hand on a table of {TABLE:g} m keeps it standing; without the hand",
             ("can be applied", "; ".join("falls" if one else "stands" for one in fell)),
             holds=fell == [False, True],
             why="the same push for 3 s on the same robot",
+        ),
+        *(
+            seen(
+                ("printed", key),
+                f"{what}, pushed sideways with {force:g} N for 50 ms: the COM comes back",
+                ("comes back", ends[key], "s"),
+                holds=ends[key] <= IN_TIME and not ff.measure.has_fallen(rec),
+                why=f"below {1e3 * CLOSE:g} mm in the horizontal within {IN_TIME:g} s, and no fall",
+            )
+            for key, what, force, rec in (
+                ("rough", f"soles on ground whose heights under them differ by {level:.0f} mm", FORCE, data.rough),
+                ("legs", "a quadruped on four point feet", FOUR, data.legs),
+            )
         ),
         near(
             ("derived", "section 4C"),
@@ -163,14 +201,3 @@ def draw_contacts(figure: Any, data: Contacts) -> None:
         hand.plot(rec.time, rec.force[:, rec.foot(foot), 2].sum(axis=1), color=color, label=foot)
     hand.set(title="leaning: vertical forces (N)", xlabel="time (s)")
     hand.legend()
-
-
-EXPERIMENT = Experiment(
-    name="contacts",
-    figures=("section4c", "section6"),
-    title="one foot, and a hand besides two feet",
-    run=run_contacts,
-    judge=judge_contacts,
-    draw=draw_contacts,
-    height=2.8,
-)

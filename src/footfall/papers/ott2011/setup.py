@@ -26,12 +26,14 @@ FORCE = 70.0  # N, sideways
 LASTS = 0.05  # s
 #: The paper's own gains and least force, which a robot of another size would get scaled.
 BALANCE = ff.control.Balance(kh=900.0, kv=3000.0, damping_h=0.8, kr=100.0, dr=50.0, floor=FLOOR, hold_limbs=False)
+HIP = -0.175  # m above the centre of mass of the trunk: the joints of the hips
 CLOSE = 2e-3  # m, from the reference: the robot has recovered
 IN_TIME = 3.0  # s, after a push
 
 
-def sideways(start: float, force: float = FORCE, above: float = 0.0) -> ff.Push:
-    """The paper's lateral push, to the left, so far (m) above the centre of mass of the trunk."""
+def sideways(start: float, force: float = FORCE, above: float | None = None) -> ff.Push:
+    """The paper's lateral push, to the left, at the hips or so far (m) above the centre of mass of the trunk."""
+    above = HIP if above is None else above
     return ff.Push(TRUNK, force=(0.0, force, 0.0), torque=(-above * force, 0.0, 0.0), start=start, duration=LASTS)
 
 
@@ -102,6 +104,17 @@ class Stance:
     def yields(self, push: ff.Push) -> np.ndarray:
         """(6,) m and rad: how far from its reference a push that lasts holds the robot in this pose."""
         return self.trunk.T @ np.array([*push.force, *push.torque]) / self.stiffness
+
+    def replies(self, push: ff.Push) -> tuple[np.ndarray, np.ndarray]:
+        """(6,) m and rad, largest motions, and (6,) N and N m, largest wrenches of springs and dampers, of a push."""
+        load, inverse = self.trunk.T @ np.array([*push.force, *push.torque]), np.linalg.inv(self.inertia)
+        place, speed, farthest, largest, dt = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6), 1e-4
+        for k in range(round(1.0 / dt)):
+            reply = self.stiffness * place + self.damping * speed
+            farthest, largest = np.maximum(farthest, np.abs(place)), np.maximum(largest, np.abs(reply))
+            speed = speed + dt * inverse @ ((load if k * dt < push.duration else 0.0) - reply)
+            place = place + dt * speed
+        return farthest, largest
 
     def lags(self, amplitude: np.ndarray, period: float) -> np.ndarray:
         """(3,) m, amplitude of the error of a centre of mass whose reference swings by ``amplitude`` (3,) m."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, Experiment, near
+from footfall.papers.base import Claim, near
 from footfall.show.style import BLUE, GREY, VERMILION
 from footfall.solve.contacts import SLIDE
 
@@ -90,29 +90,29 @@ def judge_ramp(data: Ramp) -> list[Claim]:
             why="the law's rounds",
         ),
         near(
-            ("printed", "fig7"),
+            ("derived", "fig7"),
             "Below vs = (g/kv)(mu cos a - sin a) friction is no longer saturated (speed at the switch)",
             (1e3 * switch, 1e3 * speed[last + 1], "mm/s"),
             rel=2.0 * FINE * KV,
             why=f"the switch is found within a step of {FINE:g} s, dt kv of the speed",
         ),
         near(
-            ("printed", "fig7"),
+            ("derived", "fig7"),
             "From there the speed decays as exp(-kv t) (rate)",
             (KV, rate, "1/s"),
             rel=1e-3,
             why="the fit",
         ),
         near(
-            ("printed", "fig7"),
-            "The friction force converges to m g sin a",
+            ("printed", "converges"),
+            "the friction force at the end",
             (mass * GRAVITY * math.sin(ANGLE), friction_force(rec)[-1], "N"),
             rel=1e-6,
             why="rounding, and what is left of the speed",
         ),
         near(
-            ("printed", "fig7"),
-            f"It sticks without a velocity threshold: no creep in {HOLD:g} s",
+            ("printed", "threshold"),
+            f"it sticks: creep in {HOLD:g} s",
             (0.0, 1e6 * data.drift["linearizing-penalty"], "µm"),
             within=1.0,
             why="a brick let go where it touches settles by eps = 1 µm",
@@ -161,14 +161,3 @@ def draw_ramp(figure: Any, data: Ramp) -> None:
     right.set(xlabel=f"creep in {HOLD:g} s (µm)", title="Held brick", xlim=(1e-2, 1e8))
     for i, name in enumerate(names):
         right.annotate(_creep(data.drift[name]), (shown[i], i), textcoords="offset points", xytext=(3, 0), va="center")
-
-
-EXPERIMENT = Experiment(
-    name="ramp",
-    figures=("fig6", "fig7"),
-    title="a brick on a frictional ramp",
-    run=run_ramp,
-    judge=judge_ramp,
-    draw=draw_ramp,
-    height=2.7,
-)
