@@ -402,23 +402,28 @@ def write_equations(space, i, row, count):
 
 
 @inlined
+def pressed_before(space, i):
+    """How many of the first ``i`` points are pressed."""
+    number = 0
+    for j in range(i):
+        number += space.pressed[j]
+    return number
+
+
+@inlined
 def step_by_points(problem, space):
     """Continue the step of all points in the impulses of those that are pressed; False if there is none."""
-    count, n = problem.contacts.number[0], 0
-    for i in range(count):
+    count, step, right = problem.contacts.number[0], space.step, space.right
+    for i in range(lane(), count, lanes()):
         if space.pressed[i] == 1:
-            if n % lanes() == lane():
-                write_equations(space, i, 3 * n, count)
-            n += 1
+            write_equations(space, i, 3 * pressed_before(space, i), count)
     wait()
-    if not eliminate(space.matrix, 3 * n, 0.0, space.right):
+    if not eliminate(space.matrix, 3 * pressed_before(space, count), 0.0, right):
         return False
-    n = 0
-    for i in range(count):
+    for i in range(lane(), count, lanes()):
         if space.pressed[i] == 1:
-            for k in range(lane(), 3, lanes()):
-                space.step[i, k] = space.right[3 * n + k]
-            n += 1
+            row = 3 * pressed_before(space, i)
+            step[i, 0], step[i, 1], step[i, 2] = right[row], right[row + 1], right[row + 2]
     wait()
     return True
 

@@ -33,8 +33,8 @@ from footfall.engine.worlds.gpu_kernels import (
 )
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
-from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
-from footfall.engine.worlds.turns import Gathered, Queue, gathered
+from footfall.engine.worlds.tiles import Tiles, lay_out, lay_out_rows, zeros
+from footfall.engine.worlds.turns import Queue, workspace
 from footfall.errors import SimulationError
 from footfall.solve.problem import NewtonScratch, Size, newton_scratch
 
@@ -308,15 +308,15 @@ class Gpu:
     def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in two kernels that take turns, see :mod:`.turns`."""
         turn = build_turn(law, self.surface, control, self.plot, registers_for(self.lanes), every_body=self.every_body)
-        find = build_search(self.plot, self.size.columns)
+        rows, numbers = lay_out_rows(workspace(self.size))
+        find = build_search(self.plot, rows, self.size.columns)
         queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))
         warps = 1
         if not is_simulated():
             warps = min(self.lanes, WARPS * self.cuda.get_current_device().MULTIPROCESSOR_COUNT)
-        made = newton_scratch(self.size)
-        scratch = NewtonScratch(*(self.cuda.to_device(np.zeros((warps, *one.shape), one.dtype)) for one in made))
-        places = Gathered(*map(self.cuda.to_device, gathered(self.size, warps)))
-        searched = arrays.state, arrays.space, places, scratch, queue
+        kinds = Tiles(np.float64, np.int64)
+        made = (np.zeros((warps, n), kind) for n, kind in zip(numbers, kinds, strict=True))
+        searched = arrays.state, arrays.space, Tiles(*map(self.cuda.to_device, made)), queue
         self._prepare(turn, (arrays, plan, queue, Span(1, 0, 0), 0, 1))
         self._prepare(find, (*searched, 0))
         begin = launcher(turn, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, queue))

@@ -9,7 +9,8 @@ import numpy as np
 
 from footfall.compiled.gpu import Device, checked_cuda, is_simulated
 from footfall.compiled.gpu_cache import kept_on_disk
-from footfall.compiled.lanes import WARP, warp
+from footfall.compiled.lanes import WARP
+from footfall.compiled.lanes import warp as by_lanes
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.tape import Tape
@@ -21,14 +22,13 @@ from footfall.engine.worlds.feet_alone import advance_on_feet
 from footfall.engine.worlds.gather import gather
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
-from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
+from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
 from footfall.engine.worlds.turns import (
     ANSWER,
     ASKED,
     IDLE,
     TAKEN,
     WAITS,
-    Gathered,
     search_later,
     search_now,
     take_turn,
@@ -185,30 +185,30 @@ def build_turn(law: Any, surface: Any, control: Any, plot: Plot, registers: int,
 
 
 @cache
-def build_search(plot: Plot, columns: int) -> Any:
+def build_search(plot: Plot, rows: Layout, columns: int) -> Any:
     """The kernel in which warps do the searches that worlds wait for, see :mod:`.turns`; the matrix of Newton's step,
     with this many columns, lies in the memory that a block shares.
     """
     simulated = is_simulated()
-    device = Device(replaced={} if simulated else warp(cuda) | {eliminate: eliminator(cuda)})
+    device = Device(replaced={} if simulated else by_lanes(cuda) | {eliminate: eliminator(cuda)})
     now, state_of = device.function(search_now), device.function(pick_state)
-    gathered_of, newton_of = (device.function(picker(kind, world_last=False)) for kind in (Gathered, NewtonScratch))
     with_matrix = device.function(gather(NewtonScratch, {"own": NewtonScratch, "matrix": None}, matrix="matrix"))
     space_of = device.function(tile_picker(plot, simulated=simulated))
     law_of = device.function(law_picker(plot, simulated=simulated))
+    workspace_of = device.function(row_picker(rows, simulated=simulated))
     width = columns | 1  # odd, so that lanes read different banks
 
     @cuda.jit(**limited(REGISTERS))
-    def entry(states, spaces, places, scratch, queue, first):
+    def entry(states, spaces, workspaces, queue, first):
         number, waiting = cuda.blockIdx.x, queue.number[0]
         matrix = cuda.shared.array((columns, width), np.float64)
         following = cuda.shared.array(1, np.int64)
-        place = gathered_of(places, cuda.blockIdx.x)
-        newton = with_matrix(newton_of(scratch, cuda.blockIdx.x), matrix)
+        warp = workspace_of(workspaces, cuda.blockIdx.x)
+        newton = with_matrix(warp.newton, matrix)
         while number < waiting:
             owner = queue.member[number]
             own = space_of(spaces, owner)
-            now(state_of(states, first + owner), own, law_of(own.law).problem, place, newton)
+            now(state_of(states, first + owner), own, law_of(own.law).problem, warp.problem, newton)
             if cuda.threadIdx.x == 0:  # a warp whose world takes long takes no other
                 following[0] = cuda.gridDim.x + cuda.atomic.add(queue.number, 1, 1)
             cuda.syncthreads()

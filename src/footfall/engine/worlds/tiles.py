@@ -39,25 +39,45 @@ class Plot(NamedTuple):
     numbers: Tiles  # how many numbers there are
 
 
-def lay_out(shapes: Shapes, scratch: Any) -> Plot:
-    """Lay out the scratch space and the law's scratch arrays, a tuple or ``None``."""
-    used = {"reals": 0, "wholes": 0}
+class _Places:
+    """Gives arrays their places among the numbers of a lane or a warp, one after the other."""
 
-    def place(shape: tuple[int, ...], whole: bool) -> tuple[str, int, tuple[int, ...]]:
+    def __init__(self) -> None:
+        self.used = {"reals": 0, "wholes": 0}
+
+    def of(self, shape: tuple[int, ...], whole: bool) -> tuple[str, int, tuple[int, ...]]:
         pool = "wholes" if whole else "reals"
-        first = used[pool]
-        used[pool] += math.prod(shape)
+        first = self.used[pool]
+        self.used[pool] += math.prod(shape)
         return pool, first, shape
 
-    def within(named: Any) -> Any:
+    def within(self, named: Any) -> Any:
+        """The places of the arrays of a tuple, which may have other tuples in it."""
         if not isinstance(named, tuple):
-            return place(named.shape, named.dtype.kind == "i")
-        return Layout(type(named), tuple(map(within, named)))
+            return self.of(named.shape, named.dtype.kind == "i")
+        return Layout(type(named), tuple(map(self.within, named)))
 
-    fields = (None if name == "law" else place(shapes[name], name in INTEGERS) for name in Space._fields)
+
+def lay_out(shapes: Shapes, scratch: Any) -> Plot:
+    """Lay out the scratch space and the law's scratch arrays, a tuple or ``None``."""
+    places = _Places()
+    fields = (None if name == "law" else places.of(shapes[name], name in INTEGERS) for name in Space._fields)
     space = Layout(Space, tuple(fields))
-    law = None if scratch is None else within(scratch)
-    return Plot(space, law, Tiles(**used))
+    law = None if scratch is None else places.within(scratch)
+    return Plot(space, law, Tiles(**places.used))
+
+
+def lay_out_rows(arrays: Any) -> tuple[Layout, Tiles]:
+    """Lay out the arrays of a warp, a tuple, in rows of numbers; and how many there are."""
+    places = _Places()
+    return places.within(arrays), Tiles(**places.used)
+
+
+@cache
+def row_picker(layout: Layout, *, simulated: bool) -> Any:
+    """A device function ``(rows, warp) -> the arrays of a warp``, of rows of numbers (warps, n)."""
+    lines = [f"    {pool} = rows.{pool}[warp]\n" for pool in Tiles._fields]
+    return _picker("pick_row(rows, warp)", "".join(lines), layout, simulated, {}, tile=1)
 
 
 @cache
@@ -80,7 +100,7 @@ def law_picker(plot: Plot, *, simulated: bool) -> Any:
     return _picker("pick_law(tiles)", "".join(lines), plot.law, simulated, {})
 
 
-def _picker(head: str, lines: str, layout: Layout, simulated: bool, known: dict[str, Any]) -> Any:
+def _picker(head: str, lines: str, layout: Layout, simulated: bool, known: dict[str, Any], *, tile: int = TILE) -> Any:
     namespace = known | {"Tiles": Tiles}
 
     def named(value: Any) -> str:
@@ -94,7 +114,7 @@ def _picker(head: str, lines: str, layout: Layout, simulated: bool, known: dict[
         if isinstance(field, Layout):
             return f"{named(field.kind)}({', '.join(map(text, field.fields))})"
         pool, first, shape = field
-        return f"{named(array_at(first, shape, simulated=simulated))}({pool})"
+        return f"{named(array_at(first, shape, simulated=simulated, tile=tile))}({pool})"
 
     home: Any = room
     return generated(f"def {head}:\n{lines}    return {text(layout)}\n", head.partition("(")[0], namespace, home)

@@ -35,7 +35,7 @@ from footfall.engine.worlds.step import (
 )
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
 from footfall.solve.contacts import Contacts
-from footfall.solve.problem import MODE, Problem, Size
+from footfall.solve.problem import MODE, NewtonScratch, Problem, Size, newton_scratch
 
 # Fields of a world's progress in a call: steps taken; how often its law was asked in this step; what it answered.
 TAKEN, ASKED, ANSWER = range(3)
@@ -108,8 +108,15 @@ class Gathered(NamedTuple):
     local: Any  # (3, 3)
 
 
-def gathered(size: Size, warps: int) -> Gathered:
-    """Arrays for the problems of so many warps, the warp first."""
+class Workspace(NamedTuple):
+    """What a warp computes in."""
+
+    problem: Gathered
+    newton: NewtonScratch
+
+
+def workspace(size: Size) -> Workspace:
+    """The arrays of one warp; the matrix of Newton's step is elsewhere."""
     points, bodies, columns = size
     shapes = dict.fromkeys(("points", "body", "static_friction", "dynamic_friction", "target", "kind"), (points,))
     shapes |= dict.fromkeys(("arm", "force", "free", "end", "wanted"), (points, 3))
@@ -119,7 +126,8 @@ def gathered(size: Size, warps: int) -> Gathered:
     shapes |= dict(rows=(3, 6), local=(3, 3))
     whole = ("begin", "slot", "number", "points", "body", "near", "kind")
     kinds = {name: np.int64 if name in whole else np.float64 for name in shapes}
-    return Gathered(**{name: np.zeros((warps, *shapes[name]), kinds[name]) for name in Gathered._fields})
+    problem = Gathered(**{name: np.zeros(shapes[name], kinds[name]) for name in Gathered._fields})
+    return Workspace(problem, newton_scratch(size)._replace(matrix=np.zeros((0, 0))))
 
 
 #: What solvers read of gathered contacts; they do not read the other fields, which are any arrays.
