@@ -166,15 +166,11 @@ class Coefficients(NamedTuple):
 
     def __str__(self) -> str:
         if isinstance(self.field, FrictionTable):
-            return f"table of {self.table_size()} cells"
+            return f"table of {' x '.join(map(str, self.field.table.shape[:2]))} cells"
         if self.field is not None:
             return self.field.function.__name__
         same = self.static == self.dynamic
         return f"{self.dynamic:.3g}" if same else f"({self.static:.3g}, {self.dynamic:.3g})"
-
-    def table_size(self) -> str:
-        assert isinstance(self.field, FrictionTable)
-        return " x ".join(map(str, self.field.table.shape[:2]))
 
 
 @kernel

@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,23 +40,18 @@ if TYPE_CHECKING:
 KINDS: dict[str, Kind[Any]] = {}
 
 
-class Maker(Generic[Given]):
+def made_by(kind: Kind[Given]) -> staticmethod[Given, Ground]:
     """The constructor of a kind of ground, as an attribute of :class:`Ground`."""
+    KINDS[kind.name] = kind
 
-    def __init__(self, kind: Kind[Given]) -> None:
-        KINDS[kind.name] = kind
+    @wraps(kind.make)
+    def make(*args: Given.args, **options: Given.kwargs) -> Ground:
+        form = kind.make(*args, **options)
+        static, dynamic, varying = form.friction
+        return Ground(kind.name, static, dynamic, form.options, form.heights, form.height_function, varying)
 
-        @wraps(kind.make)
-        def make(*args: Given.args, **options: Given.kwargs) -> Ground:
-            form = kind.make(*args, **options)
-            static, dynamic, varying = form.friction
-            return Ground(kind.name, static, dynamic, form.options, form.heights, form.height_function, varying)
-
-        make.__annotations__ = {**kind.make.__annotations__, "return": "Ground"}
-        self.make = make
-
-    def __get__(self, ground: Ground | None, owner: type) -> Callable[Given, Ground]:
-        return self.make
+    make.__annotations__ = {**kind.make.__annotations__, "return": "Ground"}
+    return staticmethod(make)
 
 
 @public
@@ -97,11 +92,11 @@ class Ground:
 
     # ---- the kinds: a new one is a file of its own and a line here --------------------------------------------
 
-    plane = Maker(PLANE)
-    slope = Maker(SLOPE)
-    stairs = Maker(STAIRS)
-    heightfield = Maker(HEIGHTFIELD)
-    function = Maker(FUNCTION)
+    plane = made_by(PLANE)
+    slope = made_by(SLOPE)
+    stairs = made_by(STAIRS)
+    heightfield = made_by(HEIGHTFIELD)
+    function = made_by(FUNCTION)
 
     # ---- asking --------------------------------------------------------------------------------------------
 

@@ -41,14 +41,6 @@ class Form(NamedTuple):
         return dict(self.options)[name]
 
 
-def no_parameters(form: Form) -> tuple[float, ...]:
-    return (0.0,)
-
-
-def no_table(form: Form) -> Array:
-    return np.zeros((1, 1))
-
-
 def described(form: Form) -> dict[str, Any]:
     """The options and the height table, as JSON can hold them."""
     data = {name: list(value) if isinstance(value, tuple) else value for name, value in form.options}
@@ -65,9 +57,9 @@ class Kind(Generic[Given]):
     #: The surface, see :mod:`footfall.ground.surface`; None where the form brings its own.
     surface: Callable[..., Any] | None
     #: The numbers that the surface takes.
-    parameters: Callable[[Form], tuple[float, ...]] = no_parameters
+    parameters: Callable[[Form], tuple[float, ...]] = lambda form: (0.0,)
     #: The table that it takes.
-    table: Callable[[Form], Array] = no_table
+    table: Callable[[Form], Array] = lambda form: np.zeros((1, 1))
     #: Whether its last parameter, which the ground adds, is how far the nearest place is sought, m.
     seeks: bool = False
     #: An upper bound of the surface's height (m), ``inf`` where none is known.

@@ -200,22 +200,15 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     values = (value for element in robot.iter() for value in element.attrib.values())
     if any("${" in value for value in values) or any(element.tag.startswith("xacro:") for element in robot.iter()):
         raise RobotError(f"'{path}' is a template: expand it first, as in xacro {path.name} > robot.urdf")
-    extension = robot.find("mujoco")
-    if extension is None:
-        extension = ElementTree.SubElement(robot, "mujoco")
-    compiler = extension.find("compiler")
-    if compiler is None:
-        compiler = ElementTree.SubElement(extension, "compiler")
+    compiler = _element(_element(robot, "mujoco"), "compiler")
     from_geoms = compiler.get("inertiafromgeom") == "true"
     notes = repaired(robot, path, inertias=not from_geoms)
     assets, told = _take_meshes(robot, path, compiler)
     # Links stay separate (a sole is often a link of its own), and meshes are found here.
     compiler.attrib.update(fusestatic="false", strippath="false", balanceinertia="true")
     compiler.attrib.setdefault("discardvisual", "false")
-    notes += told
-    if notes:
-        warn(f"'{path.name}': {'; '.join(notes)}")
-
+    if notes + told:
+        warn(f"'{path.name}': {'; '.join(notes + told)}")
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"), assets=assets)
     links = {link.get("name") for link in robot.iter("link")}
     for root in spec.worldbody.bodies:
@@ -226,15 +219,25 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
             geom.density = 0
         for mesh in spec.meshes:  # whose volume nobody needs: a flat one has none
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
-    mimics = {j.get("name") for j in robot.iter("joint") if j.find("mimic") is not None}
     if not spec.actuators:
-        for joint in spec.joints:
-            if int(joint.type) in (HINGE, SLIDE) and joint.name not in mimics:
-                motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-                motor.set_to_motor()
-                if joint.actfrcrange[1] > joint.actfrcrange[0]:
-                    motor.ctrlrange, motor.ctrllimited = joint.actfrcrange, mujoco.mjtLimited.mjLIMITED_TRUE
+        _add_motors(spec, {j.get("name", "") for j in robot.iter("joint") if j.find("mimic") is not None})
     return spec
+
+
+def _element(parent: ElementTree.Element, tag: str) -> ElementTree.Element:
+    """The first element of that name in another, made where there is none."""
+    found = parent.find(tag)
+    return ElementTree.SubElement(parent, tag) if found is None else found
+
+
+def _add_motors(spec: mujoco.MjSpec, followers: set[str]) -> None:
+    """A motor for each joint that follows no other, limited by its effort."""
+    for joint in spec.joints:
+        if int(joint.type) in (HINGE, SLIDE) and joint.name not in followers:
+            motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            motor.set_to_motor()
+            if joint.actfrcrange[1] > joint.actfrcrange[0]:
+                motor.ctrlrange, motor.ctrllimited = joint.actfrcrange, mujoco.mjtLimited.mjLIMITED_TRUE
 
 
 def _take_meshes(
@@ -364,17 +367,32 @@ SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")  # of a URDF, that MuJ
 MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 
 
+#: What was repaired, in words, with the kind of things that are counted and named.
+REPAIRS = {
+    "light": (f"{LEAST_MASS * 1e3:g} g given to {{}} that moved without mass", "link"),
+    "impossible": ("repaired {} that no body can have", "inertia"),
+    "twice": ("of several <inertial> in {} the first is taken", "link"),
+    "equal": ("no limits for {} whose lower and upper ones are equal", "joint"),
+    "swapped": ("limits of {} interchanged, upper with lower", "joint"),
+    "empty": ("{} without shapes whose size is 0", "link"),
+}
+
+
 def repaired(robot: ElementTree.Element, path: Path, *, inertias: bool) -> list[str]:
     """Repair the elements of a URDF, its ``inertias`` if asked for; returns what was done, in words."""
+    done: dict[str, list[str]] = {kind: [] for kind in (*REPAIRS, "unknown")}
     _check_links(robot, path)
-    twice = _drop_repeated_inertials(robot)
+    _drop_repeated_inertials(robot, done)
     _free_dummy_root(robot)
-    notes = _repair_inertias(robot, path) if inertias else []
-    if twice:
-        notes.append(f"of several <inertial> in {listed(twice, 'link')} the first is taken")
+    if inertias:
+        _repair_inertias(robot, path, done)
     _repair_colours(robot)
     _drop_repeated_name(robot)
-    return [*notes, *_repair_limits(robot), *_repair_shapes(robot, path)]
+    _repair_limits(robot, done)
+    _repair_shapes(robot, path, done)
+    notes = [text.format(listed(done[kind], one)) for kind, (text, one) in REPAIRS.items() if done[kind]]
+    unknown = ", ".join(dict.fromkeys(done["unknown"]))
+    return [*notes, f"visual shapes left out: {unknown}"] if unknown else notes
 
 
 def _check_links(robot: ElementTree.Element, path: Path) -> None:
@@ -390,12 +408,11 @@ def _check_links(robot: ElementTree.Element, path: Path) -> None:
                 raise RobotError(f"joint '{joint.get('name', '')}' of '{path}' has as its {end} {lacks}")
 
 
-def _repair_limits(robot: ElementTree.Element) -> list[str]:
-    """Leave out limits that are equal, as exporters write none, and put those in order that are not; returns both.
+def _repair_limits(robot: ElementTree.Element, done: dict[str, list[str]]) -> None:
+    """Leave out limits that are equal, as exporters write none, and put those in order that are not.
 
     MuJoCo would ignore both, the second without a word.
     """
-    equal, swapped = [], []
     for joint in robot.findall("joint"):
         limit = joint.find("limit")
         if limit is None or joint.get("type") not in ("revolute", "prismatic"):
@@ -406,14 +423,12 @@ def _repair_limits(robot: ElementTree.Element) -> list[str]:
         except ValueError:
             continue  # MuJoCo says so
         if width == 0.0:
-            equal += [joint.get("name", "")] if limit.attrib.keys() & {"lower", "upper"} else []
+            done["equal"] += [joint.get("name", "")] if limit.attrib.keys() & {"lower", "upper"} else []
             limit.attrib.pop("lower", None)
             limit.attrib.pop("upper", None)
         elif width < 0.0:
-            swapped.append(joint.get("name", ""))
+            done["swapped"].append(joint.get("name", ""))
             limit.attrib.update(lower=upper, upper=lower)
-    notes = [f"no limits for {listed(equal, 'joint')} whose lower and upper ones are equal"] if equal else []
-    return notes + ([f"limits of {listed(swapped, 'joint')} interchanged, upper with lower"] if swapped else [])
 
 
 def _repair_colours(robot: ElementTree.Element) -> None:
@@ -425,9 +440,8 @@ def _repair_colours(robot: ElementTree.Element) -> None:
                 material.remove(colour)
 
 
-def _repair_shapes(robot: ElementTree.Element, path: Path) -> list[str]:
-    """Remove shapes of size zero, which mark places, and kinds that MuJoCo cannot show; returns what was, in words."""
-    empty, unknown = [], []
+def _repair_shapes(robot: ElementTree.Element, path: Path, done: dict[str, list[str]]) -> None:
+    """Remove shapes of size zero, which mark places, and kinds that MuJoCo cannot show."""
     for link in robot.iter("link"):
         name = link.get("name", "")
         for shape in (*link.findall("visual"), *link.findall("collision")):
@@ -437,25 +451,21 @@ def _repair_shapes(robot: ElementTree.Element, path: Path) -> list[str]:
             sizes = [one.get(key, "").split() for one in kinds for key in ("size", "radius", "length")]
             if any(_is_zero(number) for size in sizes for number in size):
                 link.remove(shape)
-                empty.append(name)
+                done["empty"].append(name)
             elif kinds and kinds[0].tag not in SHAPES:
                 if shape.tag == "collision":
                     known = f"known are {', '.join(SHAPES)}"
                     raise RobotError(f"a collision shape of link '{name}' in '{path}' is <{kinds[0].tag}>: {known}")
                 link.remove(shape)
-                unknown.append(kinds[0].tag)
-    notes = [f"{listed(empty, 'link')} without shapes whose size is 0"] if empty else []
-    return notes + ([f"visual shapes left out: {', '.join(dict.fromkeys(unknown))}"] if unknown else [])
+                done["unknown"].append(kinds[0].tag)
 
 
-def _drop_repeated_inertials(robot: ElementTree.Element) -> list[str]:
-    """Keep the first <inertial> of every link, as ROS does; returns the links that have several."""
-    found = []
+def _drop_repeated_inertials(robot: ElementTree.Element, done: dict[str, list[str]]) -> None:
+    """Keep the first <inertial> of every link, as ROS does."""
     for link in robot.iter("link"):
         for further in link.findall("inertial")[1:]:
             link.remove(further)
-            found.append(link.get("name", ""))
-    return found
+            done["twice"].append(link.get("name", ""))
 
 
 def _is_zero(number: str) -> bool:
@@ -466,9 +476,8 @@ def _is_zero(number: str) -> bool:
         return False
 
 
-def _repair_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
-    """Make every inertia physically possible; returns what was repaired, in words."""
-    light, impossible = [], []
+def _repair_inertias(robot: ElementTree.Element, path: Path, done: dict[str, list[str]]) -> None:
+    """Make every inertia physically possible."""
     mass_of = {}
     for link in robot.iter("link"):
         name, inertial = link.get("name", ""), link.find("inertial")
@@ -481,13 +490,20 @@ def _repair_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
         elif inertial is not None:
             moments, axes = np.linalg.eigh(inertia)
             if moments[0] <= max(mass * IMPOSSIBLE**2, MUJOCOS_LEAST) or mass == 0:
-                impossible.append(name)
+                done["impossible"].append(name)
                 moments = np.maximum(moments, max(mass * LEAST_GYRATION**2, 100.0 * MUJOCOS_LEAST))
                 _set_inertia(link, mass or LEAST_MASS, axes @ np.diag(moments) @ axes.T)
             elif moments[0] + moments[1] < moments[2] * (1 - 1e-6):
-                impossible.append(name)  # and MuJoCo balances it
+                done["impossible"].append(name)  # and MuJoCo balances it
     if not any(mass_of.values()):
         raise RobotError(f"no link of '{path}' has a mass: a robot that moves needs <inertial> in its links")
+    for link in _massless(robot, mass_of):
+        done["light"].append(link.get("name", ""))
+        _set_inertia(link, LEAST_MASS, np.eye(3) * LEAST_INERTIA)
+
+
+def _massless(robot: ElementTree.Element, mass_of: dict[str, float]) -> list[ElementTree.Element]:
+    """Links that move and have no mass, nor have those that are rigidly fixed below them."""
     joints = [(j.get("type"), _link(j, "parent"), _link(j, "child")) for j in robot.findall("joint")]
     fixed: dict[str, list[str]] = {}
     for kind, parent, child in joints:
@@ -496,18 +512,8 @@ def _repair_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
     children = {child for _, _, child in joints}
     roots = [] if "world" in mass_of else [name for name in mass_of if name not in children]
     moving = [*roots, *(child for kind, _, child in joints if kind != "fixed")]
-    for child in moving:
-        if not any(mass_of.get(name, 0.0) for name in _rigid(child, fixed)):
-            for link in robot.iter("link"):
-                if link.get("name") == child:
-                    light.append(child)
-                    _set_inertia(link, LEAST_MASS, np.eye(3) * LEAST_INERTIA)
-    notes = []
-    if light:
-        notes.append(f"{LEAST_MASS * 1e3:g} g given to {listed(light, 'link')} that moved without mass")
-    if impossible:
-        notes.append(f"repaired {listed(impossible, 'inertia')} that no body can have")
-    return notes
+    light = [name for name in moving if not any(mass_of.get(one, 0.0) for one in _rigid(name, fixed))]
+    return [link for name in light for link in robot.iter("link") if link.get("name") == name]
 
 
 def _free_dummy_root(robot: ElementTree.Element) -> None:
