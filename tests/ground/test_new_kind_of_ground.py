@@ -15,7 +15,7 @@ from footfall.cli import main
 from footfall.cli.shared.options import ground_options
 from footfall.ground.friction import Coefficients
 from footfall.ground.geometry import number, square
-from footfall.ground.ground import KINDS, Ground, Maker
+from footfall.ground.ground import KINDS, Ground, made_by
 from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.surface import heights_at, over_height, pointer
 
@@ -47,7 +47,7 @@ BOWL = Kind(
 
 @pytest.fixture(autouse=True)
 def _one_line():
-    Ground.bowl = Maker(BOWL)
+    Ground.bowl = made_by(BOWL)
     ground_options.cache_clear()
     yield
     del Ground.bowl
