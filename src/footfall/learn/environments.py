@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import gymnasium
@@ -382,24 +383,17 @@ def _driven(robot: str) -> Robot:
     return with_servos(load_robot(robot))
 
 
-def _stand(**options: Any) -> SingleEnv:
-    return SingleEnv(task=Stand(), **options)
+def _stand(make: Any, **options: Any) -> Any:
+    return make(task=Stand(), **options)
 
 
-def _walk(speed: float = 0.5, **options: Any) -> SingleEnv:
-    return SingleEnv(task=Walk(speed), **options)
-
-
-def _stand_many(num_envs: int = 1, **options: Any) -> WorldsEnv:
-    return WorldsEnv(num_envs, task=Stand(), **options)
-
-
-def _walk_many(num_envs: int = 1, speed: float = 0.5, **options: Any) -> WorldsEnv:
-    return WorldsEnv(num_envs, task=Walk(speed), **options)
+def _walk(make: Any, speed: float = 0.5, **options: Any) -> Any:
+    return make(task=Walk(speed), **options)
 
 
 def register() -> None:
     """Make the environments known to Gymnasium."""
-    for name, one, many in (("Stand", _stand, _stand_many), ("Walk", _walk, _walk_many)):
+    for name, task in (("Stand", _stand), ("Walk", _walk)):
         if f"footfall/{name}-v0" not in gymnasium.registry:
+            one, many = partial(task, SingleEnv), partial(task, WorldsEnv)
             gymnasium.register(f"footfall/{name}-v0", entry_point=one, vector_entry_point=many)

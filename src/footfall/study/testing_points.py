@@ -301,9 +301,6 @@ def enough_points(
         raise FootfallError(f"tolerance = {tolerance} but it must be between 0 and 1")
     if samples < 1 or limit < 4:
         raise FootfallError(f"samples = {samples}, limit = {limit}, but at least 1 placement and 4 points are needed")
-    if layout not in ("even", "edges"):
-        raise FootfallError(f"layout = '{layout}' but it must be 'even' or 'edges'")
-
     foot, law = feet[0], make_law(law)
     total = spring_law(law).stiffness(load / len(foot.points)) * len(foot.points)
     alpha = float(law.options().get("alpha", 1.0))
@@ -317,7 +314,19 @@ def enough_points(
         heights = rough(amplitude, wavelength, rng)
         places = scattered(100.0 * wavelength, samples, rng)
         where = f"waves of {1e3 * amplitude:g} mm, {1e3 * wavelength:g} mm long"
-    rows = _judged(foot, _grids(foot, wavelength, limit), layout, heights, places, total, alpha, load)
+
+    def pressed(grid: tuple[int, int], layout: Layout = layout) -> Press:
+        return put_down(_flat(foot, grid_on_sole(foot, *grid, layout=layout)), heights, places, total, alpha)
+
+    grids, sides = _grids(foot, wavelength, limit), _sides(foot)
+    fine = pressed((math.ceil(REFERENCE * grids[-1][0]), math.ceil(REFERENCE * grids[-1][1])), "even")
+    pose = equilibrium(fine, load, 0.5 * sides * places.load_at)
+    true = resultant(fine, pose)
+    rows = []
+    for grid in grids:
+        press = pressed(grid)
+        errors = _errors(resultant(press, pose), true, load, sides)
+        rows.append(GridRow(grid, len(press.points), _spacing(sides, grid, layout), *errors))
     chosen = _chosen(rows, tolerance)
     return Enough(
         grid=chosen.grid,
@@ -377,35 +386,11 @@ def _flat(foot: Foot, points: np.ndarray) -> np.ndarray:
     return flat - 0.5 * (outline.min(axis=0) + outline.max(axis=0))
 
 
-def _judged(
-    foot: Foot,
-    grids: list[tuple[int, int]],
-    layout: Layout,
-    heights: Heights,
-    places: Placements,
-    total: float,
-    alpha: float,
-    load: float,
-) -> list[GridRow]:
-    """Every grid against a much finer one in its equilibrium."""
-
-    def pressed(grid: tuple[int, int], layout: Layout) -> Press:
-        return put_down(_flat(foot, grid_on_sole(foot, *grid, layout=layout)), heights, places, total, alpha)
-
-    sides = _sides(foot)
-    nx, ny = grids[-1]
-    fine = pressed((math.ceil(REFERENCE * nx), math.ceil(REFERENCE * ny)), "even")
-    pose = equilibrium(fine, load, 0.5 * sides * places.load_at)
-    true = resultant(fine, pose)
-    rows = []
-    for grid in grids:
-        press = pressed(grid, layout)
-        got = resultant(press, pose)
-        centre = np.nan_to_num((got.centre - true.centre) / sides, nan=1.0)  # a sole that does not touch has none
-        errors = ((got.force - true.force) / load, centre, got.tilt_stiffness / true.tilt_stiffness - 1.0)
-        force, middle, tilt = (float(np.sqrt(np.mean(error**2, axis=0)).max()) for error in errors)
-        rows.append(GridRow(grid, len(press.points), _spacing(sides, grid, layout), force, middle, tilt))
-    return rows
+def _errors(got: Resultant, true: Resultant, load: float, sides: np.ndarray) -> list[float]:
+    """Root mean squares over all placements: of force, centre of pressure and tilt stiffness, see ``GridRow``."""
+    centre = np.nan_to_num((got.centre - true.centre) / sides, nan=1.0)  # a sole that does not touch has none
+    errors = ((got.force - true.force) / load, centre, got.tilt_stiffness / true.tilt_stiffness - 1.0)
+    return [float(np.sqrt(np.mean(error**2, axis=0)).max()) for error in errors]
 
 
 def _spacing(sides: np.ndarray, grid: tuple[int, int], layout: Layout) -> float:

@@ -100,7 +100,7 @@ def fit(
             does not start at home), pulls (see ``footfall.study.identify``), single impacts (see ``load_impacts``), or
             whatever ``simulate`` takes.
         parameters: ranges by path, ``{"law.k": (1e3, 1e6, "log"), "ground.friction": (0.1, 1.0)}``; ``robot.NAME`` is
-            an argument of ``robot``. Left out, those of ``footfall.study.fit.parameters``.
+            an argument of ``robot``. Left out, those of ``footfall.study.fit.trials``.
         judge: other trials, on which the result is judged.
         robot: a robot, or a function of the fitted ``robot.NAME`` that makes one; the tossed cube if left out, whose
             side and inertia are then fitted too unless ``parameters`` are given.
