@@ -166,7 +166,7 @@ def draw_biped(figure: Any, data: Runs) -> None:
             other = data[scene, eps]
             for i, curve in enumerate(normal_force(other)[:, own].T):
                 axes[row, column].plot(other.time, curve, color=COLORS[i], linewidth=0.7)
-            axes[row, column].set_title(f"{scene}; {len(false_impacts(other))} false impacts")
+            axes[row, column].set_title(f"{scene.partition(' with')[0]}; {len(false_impacts(other))} false impacts")
         axes[3, column].set_xlabel("time (s)")
     axes[0, 0].set(ylabel="height (mm)", ylim=(-0.4, 0.2))
     axes[1, 0].set(ylabel="normal force (N)")
