@@ -54,13 +54,6 @@ def test_bodies_are_where_mujoco_has_them(rec, scene):
     assert np.array_equal(frame.body_quaternion, data.xquat[bodies])
 
 
-def test_the_nearest_frame_is_found(scene):
-    assert scene.index(-1.0) == 0
-    assert scene.index(99.0) == len(scene) - 1
-    for i in (0, 3, len(scene) - 1):
-        assert scene.index(float(scene.time[i]) + 1e-4) == i
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_very_short_recordings_can_be_shown(rec, count):
     short = replace(rec, **{name: getattr(rec, name)[:count] for name in COLUMNS})

@@ -293,14 +293,6 @@ class Scene:
         """(F,) s."""
         return np.asarray(self.frames.time)
 
-    def index(self, time: float) -> int:
-        """The frame nearest to a time, s."""
-        after = int(np.clip(np.searchsorted(self.time, time), 1, max(1, len(self) - 1)))
-        before = after - 1
-        if len(self) == 1:
-            return 0
-        return before if time - self.time[before] <= self.time[after] - time else after
-
     def frame(self, index: int) -> Frame:
         return Frame(*(array[index] for array in self.frames))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, cast
 
 from footfall.errors import FootfallError
 from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, PUSH_COLOR, ZMP_COLOR
@@ -65,11 +67,16 @@ def load_matplotlib() -> Any:
 
 
 def empty_figure(**options: Any) -> Figure:
-    """A figure of Matplotlib, with options of its class."""
-    load_matplotlib()
-    from footfall.show.notebook_figure import NotebookFigure
+    """A figure of Matplotlib, with options of its class, that notebooks show below its cell, whatever the backend."""
+    figure: Any = load_matplotlib().figure.Figure(layout="constrained", **options)
+    figure._repr_png_ = partial(_as_png, figure)  # by default notebooks show only figures made by ``pyplot``
+    return cast("Figure", figure)
 
-    return NotebookFigure(layout="constrained", **options)
+
+def _as_png(figure: Figure) -> bytes:
+    picture = BytesIO()
+    figure.savefig(picture, format="png", dpi=figure.dpi)
+    return picture.getvalue()
 
 
 @contextmanager

@@ -151,7 +151,9 @@ def _facts(rec: Record) -> dict[str, str]:
         "Recorded": f"{len(rec)} samples over {number(rec.duration, 's')}",
         "Controller": escape(str(info.get("controller", ""))),
         "Pushes": "<br>".join(_push(push) for push in rec.pushes),
-        "Warnings of the controller": "<br>".join(_warning(warning) for warning in info.get("warnings") or ()),
+        "Warnings of the controller": "<br>".join(
+            escape(f"{one.get('kind', '')}: {one.get('message', '')}") for one in info.get("warnings") or ()
+        ),
         "Seed": "" if seed is None else escape(str(seed)),
         "Computed": escape(_computed(rec)),
         "Versions": escape(", ".join(f"{name} {version}" for name, version in versions.items())),
@@ -182,10 +184,6 @@ def _push(push: Push) -> str:
             parts.append(f"{key} ({', '.join(number(x) for x in vector)}) {unit}")
     what = f"{push.body}: {', '.join(parts) or 'nothing'}"
     return escape(f"{what}, from {number(push.start, 's')} for {number(push.duration, 's')}")
-
-
-def _warning(warning: Mapping[str, Any]) -> str:
-    return escape(f"{warning.get('kind', '')}: {warning.get('message', '')}")
 
 
 def _computed(rec: Record) -> str:
@@ -253,6 +251,8 @@ def _verdict(row: AuditRow) -> str:
 # ---- several recordings: a verdict on each, and their figures in a table to sort ------------------------------------
 
 
+#: How outcomes are judged, and called.
+OUTCOMES = {"stood": ("good", "stayed up"), "fell": ("bad", "fell"), "failed": ("bad", "did not finish")}
 #: Verdict cards in one line of a wide page.
 MOST_BESIDE = 6
 
@@ -345,8 +345,7 @@ def comparison(
 
 
 def _card(run: Figures, index: int, found: Sequence[Figures]) -> str:
-    verdict = {"stood": "good", "fell": "bad", "failed": "bad"}[run.outcome]
-    said = {"stood": "stayed up", "fell": "fell", "failed": "did not finish"}[run.outcome]
+    verdict, said = OUTCOMES[run.outcome]
     why = f'<p class="why">{escape(run.why)}</p>' if run.why else ""
     extremes = ", ".join(_extremes(run, found))
     extreme = f'<p class="extreme">{escape(extremes)}</p>' if extremes else ""
@@ -399,8 +398,7 @@ def _table(found: Sequence[Figures]) -> str:
 
 def _row(run: Figures, index: int) -> str:
     cells = "".join(_figure(run, quantity) for quantity in QUANTITIES)
-    said = {"stood": "stayed up", "fell": "fell", "failed": "did not finish"}[run.outcome]
-    kind = "good" if run.outcome == "stood" else "bad"
+    kind, said = OUTCOMES[run.outcome]
     return (
         f'<tr data-run="{index}"><th scope="row"><i class="swatch"></i>{escape(run.label)}</th>'
         f'<td><span class="verdict {kind}">{said}</span></td>{cells}</tr>'

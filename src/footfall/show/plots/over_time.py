@@ -50,27 +50,22 @@ def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) ->
     """
     first = next(iter(runs.values()))
     theirs = _measured(first, measured, alone=len(runs) == 1) if measured is not None else []
+    shown = [(rec, curve, rec.total_force, rec.peak_total_force) for rec, curve in each_run(runs)]
+    if len(runs) == 1:
+        shown = [(rec, c, rec.foot_force[:, f], rec.peak_foot_force[:, f]) for rec, f, c in each_foot(runs)]
     weight = first.robot.weight
     found = []
     ways = (*axis_words(first.robot.forward), "vertical")
     for axis, letter in ((2, "z"), (0, "x"), (1, "y")):
         way = ways[axis]
-        if len(runs) == 1:
-            curves = [curve._replace(values=rec.foot_force[:, f, axis]) for rec, f, curve in each_foot(runs)]
-            curves += [
-                curve._replace(name=f"{curve.name}, peak", values=rec.peak_foot_force[:, f, axis], dash=PEAK, width=0.8)
-                for rec, f, curve in each_foot(runs)
-                if not rec.every_step
-            ]
-            if len(first.robot.feet) > 1:
-                curves.append(Curve("total", first.time, first.total_force[:, axis], GREY, width=0.8))
-        else:
-            curves = [curve._replace(values=rec.total_force[:, axis]) for rec, curve in each_run(runs)]
-            curves += [
-                curve._replace(name=f"{curve.name}, peak", values=rec.peak_total_force[:, axis], dash=PEAK, width=0.8)
-                for rec, curve in each_run(runs)
-                if not rec.every_step
-            ]
+        curves = [curve._replace(values=mean[:, axis]) for _, curve, mean, _ in shown]
+        curves += [
+            curve._replace(name=f"{curve.name}, peak", values=peak[:, axis], dash=PEAK, width=0.8)
+            for rec, curve, _, peak in shown
+            if not rec.every_step
+        ]
+        if len(runs) == 1 and len(first.robot.feet) > 1:
+            curves.append(Curve("total", first.time, first.total_force[:, axis], GREY, width=0.8))
         curves += [curve._replace(values=force[:, axis]) for curve, force in theirs]
         up = axis == 2 and weight > 0.0
         panel = Panel(
@@ -163,24 +158,22 @@ def _panels(runs: Runs, about: Panel, values: Values, which: str, worst: Worst, 
     """A panel for each foot: all points of one recording, the ``worst`` one of several; if ``brief``, one panel."""
     first = next(iter(runs.values()))
     tables = {id(rec): values(rec) for rec in runs.values()}
+
+    def of_worst(rec: Record, curve: Curve, points: slice = slice(None)) -> Curve:
+        return curve._replace(values=worst(tables[id(rec)][:, points], axis=1))
+
     if brief and len(runs) > 1:
-        curves = [curve._replace(values=worst(tables[id(rec)], axis=1)) for rec, curve in each_run(runs)]
+        curves = [of_worst(rec, curve) for rec, curve in each_run(runs)]
         return [replace(about, title=f"{about.title}, {which} point", curves=tuple(curves))]
     if brief:
-        curves = [
-            curve._replace(values=worst(tables[id(rec)][:, rec.foot(rec.robot.feet[f].name)], axis=1))
-            for rec, f, curve in each_foot(runs)
-        ]
+        curves = [of_worst(rec, curve, rec.foot(rec.robot.feet[f].name)) for rec, f, curve in each_foot(runs)]
         return [replace(about, title=f"{about.title}, {which} point of each foot", curves=tuple(curves))]
     found = []
     for f, foot in enumerate(first.robot.feet):
         if len(runs) == 1:
             curves = _all_points(first, f, tables[id(first)])
         else:
-            curves = [
-                curve._replace(values=worst(tables[id(rec)][:, rec.foot(foot.name)], axis=1))
-                for rec, curve in each_run(runs)
-            ]
+            curves = [of_worst(rec, curve, rec.foot(foot.name)) for rec, curve in each_run(runs)]
         own = [f"{foot.name} foot"] if len(first.robot.feet) > 1 else []
         heading = ", ".join(own + ([f"{which} of all points"] if len(runs) > 1 else []))
         found.append(replace(about, heading=heading, curves=tuple(curves)))
