@@ -124,4 +124,4 @@ def eliminate_in_registers(a, n, tolerance, x):
         "eliminate_in_memory": eliminate_in_memory,
         "insert_unknown": insert_unknown,
     }
-    return generated(source, "eliminate_in_registers", known, eliminator)
+    return generated(source, "eliminate_in_registers", known, eliminator)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from footfall.engine.worlds.step import (
     sense_forces,
     sense_place,
 )
+from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
 from footfall.solve.contacts import Contacts
 from footfall.solve.problem import MODE, NewtonScratch, Problem, Size, newton_scratch
@@ -81,31 +82,31 @@ class Gathered(NamedTuple):
     the points and bodies between them, of arrays for P points on K bodies. See :class:`footfall.solve.problem.Problem`.
     """
 
-    begin: Any  # (K + 1,) where the near points of each of the K bodies begin
-    slot: Any  # (K,) which of them each of the B bodies is
-    number: Any  # (4,) N; 0; columns of ``response``; B
-    points: Any  # (P,) 0 to N - 1
-    body: Any  # (P,)
-    near: Any  # (K + 1,)
-    frame: Any  # (P, 3, 3)
-    arm: Any  # (P, 3)
-    mobility: Any  # (6K, 6K)
-    static_friction: Any  # (P,)
-    dynamic_friction: Any  # (P,)
-    response: Any  # (K, C, 8)
-    weight: Any  # (C,)
-    memory: Any  # (P, 1) the mode alone
-    force: Any  # (P, 3)
-    free: Any  # (P, 3)
-    target: Any  # (P,)
-    slip: Any  # (P, 2)
-    end: Any  # (P, 3)
-    wanted: Any  # (P, 3)
-    kind: Any  # (P,)
-    moved: Any  # (6K,)
-    other: Any  # (6K,)
-    rows: Any  # (3, 6)
-    local: Any  # (3, 3)
+    begin: Annotated[Ints, "K + 1"]  # where the near points of each of the K bodies begin
+    slot: Annotated[Ints, "K"]  # which of them each of the B bodies is
+    number: Annotated[Ints, 4]  # N; 0; columns of ``response``; B
+    points: Annotated[Ints, "P"]  # 0 to N - 1
+    body: Annotated[Ints, "P"]
+    near: Annotated[Ints, "K + 1"]
+    frame: Annotated[Tensor, "P", 3, 3]
+    arm: Annotated[Matrix, "P", 3]
+    mobility: Annotated[Matrix, "6K", "6K"]
+    static_friction: Annotated[Vector, "P"]
+    dynamic_friction: Annotated[Vector, "P"]
+    response: Annotated[Tensor, "K", "C", 8]
+    weight: Annotated[Vector, "C"]
+    memory: Annotated[Matrix, "P", 1]  # the mode alone
+    force: Annotated[Matrix, "P", 3]
+    free: Annotated[Matrix, "P", 3]
+    target: Annotated[Vector, "P"]
+    slip: Annotated[Matrix, "P", 2]
+    end: Annotated[Matrix, "P", 3]
+    wanted: Annotated[Matrix, "P", 3]
+    kind: Annotated[Ints, "P"]
+    moved: Annotated[Vector, "6K"]
+    other: Annotated[Vector, "6K"]
+    rows: Annotated[Matrix, 3, 6]
+    local: Annotated[Matrix, 3, 3]
 
 
 class Workspace(NamedTuple):
@@ -117,17 +118,8 @@ class Workspace(NamedTuple):
 
 def workspace(size: Size) -> Workspace:
     """The arrays of one warp; the matrix of Newton's step is elsewhere."""
-    points, bodies, columns = size
-    shapes = dict.fromkeys(("points", "body", "static_friction", "dynamic_friction", "target", "kind"), (points,))
-    shapes |= dict.fromkeys(("arm", "force", "free", "end", "wanted"), (points, 3))
-    shapes |= dict.fromkeys(("begin", "near"), (bodies + 1,)) | dict.fromkeys(("moved", "other"), (6 * bodies,))
-    shapes |= dict(slot=(bodies,), number=(4,), frame=(points, 3, 3), mobility=(6 * bodies, 6 * bodies))
-    shapes |= dict(response=(bodies, columns, 8), weight=(columns,), memory=(points, 1), slip=(points, 2))
-    shapes |= dict(rows=(3, 6), local=(3, 3))
-    whole = ("begin", "slot", "number", "points", "body", "near", "kind")
-    kinds = {name: np.int64 if name in whole else np.float64 for name in shapes}
-    problem = Gathered(**{name: np.zeros(shapes[name], kinds[name]) for name in Gathered._fields})
-    return Workspace(problem, newton_scratch(size)._replace(matrix=np.zeros((0, 0))))
+    sizes = {"P": size.points, "K": size.bodies, "6K": 6 * size.bodies, "C": size.columns}
+    return Workspace(zeros(Gathered, sizes), newton_scratch(size)._replace(matrix=np.zeros((0, 0))))
 
 
 #: What solvers read of gathered contacts; they do not read the other fields, which are any arrays.
