@@ -35,20 +35,14 @@ from footfall.control.contact_forces import (
 )
 from footfall.control.inside import (
     CALM,
-    KIND,
-    LAST,
-    MORE,
-    START,
-    WORST,
+    Episode,
     EpisodeLog,
     Inside,
-    LoggedWarnings,
     empty_log,
     limit_torques,
     note,
     saturation,
     see_episode,
-    signals_in,
 )
 from footfall.control.senses import Senses, Tree, carrying_torques, com_motion, no_senses, tree_of
 from footfall.control.unloaded_limbs import (
@@ -64,7 +58,7 @@ from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
-from footfall.solve.dense import minimum_norm_solve
+from footfall.solve.dense import copy, minimum_norm_solve
 from footfall.standing import fallen
 
 
@@ -252,11 +246,22 @@ class Watched(NamedTuple):
     rest_since: np.ndarray  # (1,) s, infinite while it moves
 
 
+class BalanceSignals(NamedTuple):
+    """What is recorded."""
+
+    commanded_force: np.ndarray  # (P, 3) N
+    desired_wrench: np.ndarray  # (6,) N and N m
+    missed_wrench: np.ndarray  # (6,)
+    com_error: np.ndarray  # (3,) m
+    qp_time: np.ndarray  # (1,) us, that the program took
+    qp_solved: np.ndarray  # (1,) 1 where it has a solution
+
+
 class Balancer(NamedTuple):
     """All that balance control works with."""
 
     senses: Senses
-    signals: np.ndarray  # (S,) commanded forces, desired and missed wrench, error, time and success of the program
+    signals: BalanceSignals
     tree: Tree
     trunk: int  # body whose orientation is kept
     gains: Gains
@@ -350,9 +355,8 @@ def balance_torques(balance):
     desired_wrench(balance.gains, balance.wanted, com, balance.velocity, trunk, spin, balance.error, balance.wrench)
     begin = nanoseconds(balance.clock)
     solved = distribute(problem, balance.wrench, contacts.arms, contacts.frames)
-    last = balance.signals.size
-    balance.signals[last - 2] = 1e-3 * (nanoseconds(balance.clock) - begin)
-    balance.signals[last - 1] = 1.0 if solved else 0.0
+    balance.signals.qp_time[0] = 1e-3 * (nanoseconds(balance.clock) - begin)
+    balance.signals.qp_solved[0] = 1.0 if solved else 0.0
     carrying_torques(senses.cdof, balance.jacobian, tree, contacts.arms, problem.force, balance.torque)
     hold_unloaded(balance.unloaded, senses, tree, contacts.arms, lack(problem, balance)[0], balance.torque)
 
@@ -396,14 +400,12 @@ def balance_controls(balance, time, ctrl):
         report_reference(balance, time)
         limit_torques(drives, torque, balance.senses, balance.log, time, SATURATED)
     write_controls(drives, torque, balance.senses.qpos, balance.senses.qvel, ctrl)
-    signals, first = balance.signals, problem.force.size
+    signals = balance.signals
     for p in range(problem.force.shape[0]):
-        for c in range(3):
-            signals[3 * p + c] = problem.force[p, c]
-    for c in range(6):
-        signals[first + c], signals[first + 6 + c] = balance.wrench[c], problem.missed[c]
-    for c in range(3):
-        signals[first + 12 + c] = balance.error[c]
+        copy(signals.commanded_force[p], problem.force[p])
+    copy(signals.desired_wrench, balance.wrench)
+    copy(signals.missed_wrench, problem.missed)
+    copy(signals.com_error, balance.error)
 
 
 @inlined
@@ -420,13 +422,13 @@ def lack(problem, balance):
 def report_lack(balance, time):
     """Report a wrench that is out of reach."""
     log = balance.log
-    if balance.signals[balance.signals.size - 1] == 0.0:
+    if balance.signals.qp_solved[0] == 0.0:
         see_episode(log, time, UNSOLVED, 1.0)
     short, force, moment = lack(balance.problem, balance)
     if short > MISSED:
         row = see_episode(log, time, INFEASIBLE, short)
         if row >= 0:
-            log.rows[row, MORE], log.rows[row, MORE + 1] = force, moment
+            log.details[row, 0], log.details[row, 1] = force, moment
 
 
 @inlined
@@ -446,7 +448,7 @@ def report_reference(balance, time):
         if short > MISSED:
             row = see_episode(log, time, UNREACHABLE, short)
             if row >= 0:
-                details = log.rows[row, MORE:]
+                details = log.details[row]
                 details[0], details[4], details[5] = NO_STAND, force, moment
                 for c in range(3):
                     details[1 + c] = wanted[c]
@@ -457,11 +459,20 @@ def report_reference(balance, time):
     if time - watched.rest_since[0] > A_WHILE * unit and away > FAR * h:
         row = see_episode(log, time, UNREACHABLE, away)
         if row >= 0:
-            log.rows[row, MORE], log.rows[row, MORE + 1] = ELSEWHERE, away
+            log.details[row, 0], log.details[row, 1] = ELSEWHERE, away
 
 
 #: Most episodes of warnings that are kept.
 ROOM = 1024
+#: Of the signals.
+UNITS = {
+    "commanded_force": "N",
+    "desired_wrench": "N, N m",
+    "missed_wrench": "N, N m",
+    "com_error": "m",
+    "qp_time": "us",
+    "qp_solved": "",
+}
 
 
 #: The robot of the paper as ``torque-biped`` assumes it, its gains and the least force per point.
@@ -568,17 +579,9 @@ class Balancing(Inside):
         own = gains(options, size)
         self.loops = Loops(robot, np.logical_or.reduce(tree.moves))
         self._robot = robot
-        shapes = {
-            "commanded_force": ((count, 3), "N"),
-            "desired_wrench": ((6,), "N, N m"),
-            "missed_wrench": ((6,), "N, N m"),
-            "com_error": ((3,), "m"),
-            "qp_time": ((), "us"),
-            "qp_solved": ((), ""),
-        }
         self.memory = Balancer(
             senses=no_senses(),
-            signals=np.zeros(sum(math.prod(shape) for shape, _ in shapes.values())),
+            signals=BalanceSignals(np.zeros((count, 3)), *np.zeros((2, 6)), np.zeros(3), *np.zeros((2, 1))),
             tree=tree,
             trunk=_trunk(robot, options.trunk, tree.root),
             gains=own,
@@ -603,14 +606,11 @@ class Balancing(Inside):
             wrench=np.zeros(6),
             still=np.concatenate([own.weight, np.zeros(3)]),
         )
-        super().__init__(balance_tick, self.memory)
-        self.signals = signals_in(self.memory.signals, shapes)
-        self.warnings = LoggedWarnings(self.memory.log, self._describe)
+        super().__init__(balance_tick, self.memory, UNITS, ("qp_time", "qp_solved"))
 
-    def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
+    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
         """Kind and sentence of an episode, with the last one of those ``before`` a fall as its cause."""
-        kind = int(row[KIND])
-        first, *rest = row[MORE:].tolist()
+        kind, (first, *rest) = one.kind, one.details
         if kind == UNSOLVED:
             return "unsolved", "the solver gave no contact forces, those before are kept"
         if kind == INFEASIBLE:
@@ -619,7 +619,7 @@ class Balancing(Inside):
                 f"the contacts cannot give the desired wrench: {first:.3g} N and {rest[0]:.3g} N m short",
             )
         if kind == SATURATED:
-            return saturation(self._robot, row[MORE:].tolist())
+            return saturation(self._robot, one.details)
         if kind == UNREACHABLE and first == ELSEWHERE:
             return "unreachable", f"the centre of mass rests {1e3 * rest[0]:.3g} mm from its reference"
         if kind == UNREACHABLE:
@@ -627,11 +627,11 @@ class Balancing(Inside):
             short = f"{rest[3]:.3g} N and {rest[4]:.3g} N m short"
             return "unreachable", f"the robot cannot stand still with its centre of mass at ({where}) m: {short}"
         names = {INFEASIBLE: "infeasible", UNREACHABLE: "unreachable"}
-        causes = [one for one in before if int(one[KIND]) in names]
+        causes = [cause for cause in before if cause.kind in names]
         # the first of those that lasted until the fall
-        causes = [one for one in causes if row[START] - one[LAST] <= CALM] or causes[-1:]
-        cause = f"; {names[int(causes[0][KIND])]} since {causes[0][START]:.4g} s" if causes else ""
-        return "fallen", f"the centre of mass is {row[WORST]:.3g} m high, motors off{cause}"
+        causes = [cause for cause in causes if one.start - cause.last <= CALM] or causes[-1:]
+        why = f"; {names[causes[0].kind]} since {causes[0].start:.4g} s" if causes else ""
+        return "fallen", f"the centre of mass is {one.worst:.3g} m high, motors off{why}"
 
 
 class LedBalancing:

@@ -22,16 +22,12 @@ from footfall.control.base import check_numbers
 from footfall.control.contact_forces import ContactPlaces, contact_places, friction_pyramid, place_contacts
 from footfall.control.follow_reference import MotionReference, MotionTable, StanceTable, moment_at
 from footfall.control.inside import (
-    KIND,
-    MORE,
-    WORST,
+    Episode,
     EpisodeLog,
     Inside,
-    LoggedWarnings,
     empty_log,
     note,
     see_episode,
-    signals_in,
 )
 from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between, translation, tree_of
 from footfall.control.whole_body import COM, CONTACTS, TURN, WholeBody, see_motion, solve_body, whole_body
@@ -55,11 +51,24 @@ class Sizes(NamedTuple):
     free_root: int  # 1 where the first joint is free
 
 
+class FollowSignals(NamedTuple):
+    """What is recorded: errors against the motion, and forces."""
+
+    joint_error: np.ndarray  # (nd,) rad
+    root_error: np.ndarray  # (3,) m
+    tilt_error: np.ndarray  # (1,) rad
+    com_error: np.ndarray  # (3,) m
+    commanded_force: np.ndarray  # (P, 3) N
+
+
+UNITS = {"joint_error": "rad", "root_error": "m", "tilt_error": "rad", "com_error": "m", "commanded_force": "N"}
+
+
 class Follower(NamedTuple):
     """All that following a motion works with."""
 
     senses: Senses
-    signals: np.ndarray  # errors of joints, root, tilt and centre of mass, then commanded forces
+    signals: FollowSignals
     body: WholeBody
     contacts: ContactPlaces
     table: MotionTable
@@ -246,36 +255,36 @@ def lead_points(follow):
 
 @inlined
 def report(follow):
-    """Write the signals: errors of joints (rad), root (m), tilt (rad) and centre of mass (m), and forces (N)."""
+    """Write the signals."""
     body, senses, moment, signals = follow.body, follow.senses, follow.table.moment, follow.signals
-    joints, lift = body.driven.size, follow.sizes.lift
-    for k in range(joints):
+    lift = follow.sizes.lift
+    for k in range(body.driven.size):
         at = follow.drives.place[follow.own[k]]
-        signals[k] = senses.qpos[at] - moment.qpos[at]
+        signals.joint_error[k] = senses.qpos[at] - moment.qpos[at]
     for c in range(3):
         up = lift if c == 2 else 0.0
-        signals[joints + 4 + c] = body.com[c] - moment.com[0, c] - up
+        signals.com_error[c] = body.com[c] - moment.com[0, c] - up
         if follow.sizes.free_root:
-            signals[joints + c] = senses.qpos[c] - moment.qpos[c] - up
+            signals.root_error[c] = senses.qpos[c] - moment.qpos[c] - up
     if follow.sizes.free_root:
         x, y, z = rotation_between(moment.trunk, follow.axes)
-        signals[joints + 3] = math.sqrt(x * x + y * y + z * z)
+        signals.tilt_error[0] = math.sqrt(x * x + y * y + z * z)
     for p in range(body.force.shape[0]):
         f, frame = body.force[p], follow.contacts.frames[p]
         for c in range(3):
-            signals[joints + 7 + 3 * p + c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
+            signals.commanded_force[p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
 
 
 @inlined
 def look_for_fall(follow, time):
     """Note a trunk that tilts too far off the motion, or a centre of mass that is too low."""
-    joints = follow.body.driven.size
-    tilt, low, height = follow.signals[joints + 3], -follow.signals[joints + 6], follow.table.moment.com[0, 2]
+    signals, height = follow.signals, follow.table.moment.com[0, 2]
+    tilt, low = signals.tilt_error[0], -signals.com_error[2]
     if fallen(height - low, height, tilt):
         follow.fallen[0] = 1
         row = note(follow.log, time, FALLEN, tilt)
         if row >= 0:
-            follow.log.rows[row, MORE] = low
+            follow.log.details[row, 0] = low
 
 
 #: Share of the ground's friction that is used.
@@ -394,16 +403,9 @@ class Following(Inside):
         body.weight[TURN:CONTACTS] = TRUNK_WEIGHT * sizes.height**2 if sizes.free_root else 0.0
         body.joint_weight[:] = JOINT_WEIGHT * sizes.height**2
         P, joints = robot.point_count, len(body.driven)
-        shapes = {
-            "joint_error": ((joints,), "rad"),
-            "root_error": ((3,), "m"),
-            "tilt_error": ((1,), "rad"),
-            "com_error": ((3,), "m"),
-            "commanded_force": ((P, 3), "N"),
-        }
         memory = Follower(
             senses=no_senses(),
-            signals=np.zeros(joints + 7 + 3 * P),
+            signals=FollowSignals(np.zeros(joints), np.zeros(3), np.zeros(1), np.zeros(3), np.zeros((P, 3))),
             body=body,
             contacts=contact_places(robot, ground),
             table=self._reference.table,
@@ -423,9 +425,12 @@ class Following(Inside):
             motor_torque=np.zeros(model.nu),
             log=empty_log(KINDS, ROOM),
         )
-        super().__init__(follow_tick, memory)
-        self.signals = signals_in(memory.signals, shapes)
-        self.warnings = LoggedWarnings(memory.log, _describe)
+        super().__init__(follow_tick, memory, UNITS)
+
+    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
+        if one.kind == UNSOLVED:
+            return "unsolved", "no torques solve the whole-body problem, those before stay"
+        return "fallen", f"the trunk is {one.worst:.2f} rad off the motion, the mass {one.details[0]:.2f} m too low"
 
     def _sizes(self, robot: Robot, ground: Ground) -> Sizes:
         model, reference = robot.model, self._reference
@@ -458,10 +463,3 @@ def body_on_points(robot: Robot, driving: Drives, friction: float) -> WholeBody:
             )
     limits = np.tile(-friction_pyramid(friction, SIDES), (robot.point_count, 1, 1))
     return whole_body(robot, tree, np.array(robot.point_body), driven, undriven[at_root], limits)
-
-
-def _describe(row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
-    """Kind and sentence of an episode."""
-    if int(row[KIND]) == UNSOLVED:
-        return "unsolved", "no torques solve the whole-body problem, those before stay"
-    return "fallen", f"the trunk is {row[WORST]:.2f} rad off the motion, the mass {row[MORE]:.2f} m too low"

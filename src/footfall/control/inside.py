@@ -8,7 +8,6 @@ Conditions that come and go (a torque at its limit, a fall) are written into an 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, overload
@@ -59,17 +58,24 @@ class Apart(NamedTuple):
 class Inside:
     """A running compiled controller: the loop calls ``tick(memory, time, ctrl)``.
 
-    ``memory`` is a named tuple of arrays with fields ``senses`` and ``signals``; these are set here, to what it sees
-    and to where the run records.
+    ``memory`` is a named tuple of arrays with a ``log``, and with ``senses`` and ``signals``, which are set here: to
+    what it sees, and to where the run records. ``signals`` is a named tuple of arrays, one for each signal, with these
+    ``units``; a signal of ``scalars`` is one number.
     """
 
-    signals: Mapping[str, Signal]
-    warnings: Sequence[RunWarning]
-
-    def __init__(self, tick: Any, memory: Any) -> None:
+    def __init__(self, tick: Any, memory: Any, units: Mapping[str, str], scalars: Sequence[str] = ()) -> None:
         self._tick, self._memory = tick, memory
+        self.signals = {
+            name: Signal(values.reshape(()) if name in scalars else values, units[name])
+            for name, values in memory.signals._asdict().items()
+        }
+        self.warnings = LoggedWarnings(memory.log, self.describe)
         self._gains = np.zeros(1)
         self._place: ByReference | None = None
+
+    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
+        """Kind and sentence of an episode, of which those ``before`` it may be causes."""
+        raise NotImplementedError
 
     def join(self, senses: Senses) -> tuple[Any, np.ndarray]:
         """The function that the loop calls, and its gains, for a world with these senses."""
@@ -88,7 +94,10 @@ class Inside:
 
     def record_into(self, place: np.ndarray) -> None:
         """Write signals there from now on."""
-        self._memory = self._memory._replace(signals=place)
+        now = self._memory.signals
+        parts = np.split(place, np.cumsum([values.size for values in now])[:-1])
+        views = [part.reshape(values.shape) for part, values in zip(parts, now, strict=True)]
+        self._memory = self._memory._replace(signals=type(now)(*views))
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -126,45 +135,51 @@ def _arrays(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
                 yield from _arrays(getattr(value, field), f"{name}.{field}")
 
 
-def signals_in(values: np.ndarray, shapes: Mapping[str, tuple[tuple[int, ...], str]]) -> dict[str, Signal]:
-    """Signals of these shapes and units, one after the other in a flat array."""
-    signals, first = {}, 0
-    for name, (shape, unit) in shapes.items():
-        size = math.prod(shape)
-        signals[name] = Signal(values[first : first + size].reshape(shape), unit)
-        first += size
-    return signals
-
-
 #: Two episodes of a kind are one if less than this (s) lies between them.
 CALM = 0.1
-#: Columns of a row: the kind, its first and last moment (s), its worst extent, and what else is to be said of it.
-KIND, START, LAST, WORST, MORE = 0, 1, 2, 3, 4
+#: Numbers that may be told of an episode besides its extent.
 DETAILS = 6
 
 
 class EpisodeLog(NamedTuple):
-    """What happened, in order."""
+    """What happened, in order, with room for N episodes."""
 
-    rows: np.ndarray  # (N, 10)
-    count: Any  # (2,) rows written, and those for which there was no room
-    open: np.ndarray  # (kinds,) row of the last episode of each kind, or -1
+    kind: np.ndarray  # (N,)
+    start: np.ndarray  # (N,) s
+    last: np.ndarray  # (N,) s
+    worst: np.ndarray  # (N,) its largest extent
+    details: np.ndarray  # (N, 6) what else is to be said of it, as it was then
+    written: Any  # (1,) episodes
+    lost: Any  # (1,) those for which there was no room
+    open: np.ndarray  # (kinds,) the last episode of each kind, or -1
+
+
+class Episode(NamedTuple):
+    """One of them."""
+
+    kind: int
+    start: float
+    last: float
+    worst: float
+    details: list[float]
 
 
 def empty_log(kinds: int, room: int) -> EpisodeLog:
     """A log for this many kinds of episodes, with room for this many episodes."""
-    return EpisodeLog(np.zeros((room, MORE + DETAILS)), np.zeros(2, dtype=np.int64), np.full(kinds, -1, dtype=np.int64))
+    counts = np.zeros((2, 1), dtype=np.int64)
+    numbers = (np.zeros(room, dtype=np.int64), *np.zeros((3, room)), np.zeros((room, DETAILS)))
+    return EpisodeLog(*numbers, counts[0], counts[1], np.full(kinds, -1, dtype=np.int64))
 
 
 @inlined
 def note(log, time, kind, size):
     """Note that something of a kind happened at ``time`` (s), to the extent of ``size``; returns its row, or -1."""
-    row = log.count[0]
-    if row >= log.rows.shape[0]:
-        log.count[1] += 1
+    row = log.written[0]
+    if row >= log.kind.size:
+        log.lost[0] += 1
         return -1
-    log.rows[row, KIND], log.rows[row, START], log.rows[row, LAST], log.rows[row, WORST] = kind, time, time, size
-    log.count[0] = row + 1
+    log.kind[row], log.start[row], log.last[row], log.worst[row] = kind, time, time, size
+    log.written[0] = row + 1
     return row
 
 
@@ -175,13 +190,13 @@ def see_episode(log, time, kind, size):
     Returns the row of its episode where that is at its worst now, to add details; otherwise -1.
     """
     row = log.open[kind]
-    if row < 0 or time - log.rows[row, LAST] > CALM:
+    if row < 0 or time - log.last[row] > CALM:
         log.open[kind] = note(log, time, kind, size)
         return log.open[kind]
-    log.rows[row, LAST] = time
-    if size <= log.rows[row, WORST]:
+    log.last[row] = time
+    if size <= log.worst[row]:
         return -1
-    log.rows[row, WORST] = size
+    log.worst[row] = size
     return row
 
 
@@ -198,7 +213,7 @@ def limit_torques(drives, torque, senses, log, time, kind):
     if worst >= 0:
         row = see_episode(log, time, kind, lack)
         if row >= 0:
-            log.rows[row, MORE], log.rows[row, MORE + 1], log.rows[row, MORE + 2] = worst, asked, torque[worst]
+            log.details[row, 0], log.details[row, 1], log.details[row, 2] = worst, asked, torque[worst]
 
 
 def saturation(robot: Robot, details: Sequence[float]) -> tuple[str, str]:
@@ -208,13 +223,13 @@ def saturation(robot: Robot, details: Sequence[float]) -> tuple[str, str]:
 
 
 class LoggedWarnings(Sequence[RunWarning]):
-    """A log read as warnings; ``describe`` returns kind and sentence of a row, and may look at the rows before it."""
+    """A log read as warnings; ``describe`` returns kind and sentence of an episode, and may look at those before it."""
 
-    def __init__(self, log: EpisodeLog, describe: Callable[[np.ndarray, np.ndarray], tuple[str, str]]) -> None:
+    def __init__(self, log: EpisodeLog, describe: Callable[[Episode, list[Episode]], tuple[str, str]]) -> None:
         self._log, self._describe = log, describe
 
     def __len__(self) -> int:
-        return int(self._log.count[0]) + int(self._log.count[1] > 0)
+        return int(self._log.written[0]) + int(self._log.lost[0] > 0)
 
     @overload
     def __getitem__(self, index: int) -> RunWarning: ...
@@ -226,13 +241,13 @@ class LoggedWarnings(Sequence[RunWarning]):
         if not -len(self) <= index < len(self):
             raise IndexError(index)
         index %= len(self)
-        written, lost = self._log.count.tolist()
-        rows = self._log.rows
-        if index == written:
-            last = float(rows[written - 1, START])
+        if index == self._log.written[0]:
+            last, lost = self._episode(index - 1).start, int(self._log.lost[0])
             return RunWarning(last, "more warnings", f"{lost} more after this one are not listed (t = {last:.4g} s)")
-        row = rows[index]
-        kind, sentence = self._describe(row, rows[:index])
-        start, end = float(row[START]), float(row[LAST])
-        when = f"t = {start:.4g} s" if end == start else f"t = {start:.4g} s to {end:.4g} s"
-        return RunWarning(start, kind, f"{sentence} ({when})")
+        one = self._episode(index)
+        kind, sentence = self._describe(one, [self._episode(i) for i in range(index)])
+        when = f"t = {one.start:.4g} s" + ("" if one.last == one.start else f" to {one.last:.4g} s")
+        return RunWarning(one.start, kind, f"{sentence} ({when})")
+
+    def _episode(self, row: int) -> Episode:
+        return Episode(*(column[row].tolist() for column in self._log[:5]))

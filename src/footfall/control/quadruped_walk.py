@@ -27,17 +27,13 @@ from footfall.control.contact_forces import (
     place_contacts,
 )
 from footfall.control.inside import (
-    KIND,
-    MORE,
-    WORST,
+    Episode,
     EpisodeLog,
     Inside,
-    LoggedWarnings,
     empty_log,
     limit_torques,
     note,
     saturation,
-    signals_in,
 )
 from footfall.control.quadruped_pose import check_shape, check_strength, corner_points, leg_of, ready_to_walk
 from footfall.control.senses import (
@@ -61,14 +57,14 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.solve.contacts import OPEN
-from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.solve.dense import cholesky, cholesky_solve, copy
 from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import at_home, fallen, place, point_positions
 
 #: Kinds of episodes that are reported.
 SATURATED, FALLEN, KINDS = 0, 1, 2
-#: Numbers of the signals before the commanded forces, and all of them.
-BEFORE_FORCES, SIGNALS = 6, 19
+#: Of the signals.
+UNITS = {"com": "m", "com_velocity": "m/s", "commanded_force": "N", "phase": ""}
 
 
 class FourLegs(NamedTuple):
@@ -135,11 +131,20 @@ class Scratch(NamedTuple):
     joints: np.ndarray  # (3,) rad/s2
 
 
+class QuadrupedSignals(NamedTuple):
+    """What is recorded."""
+
+    com: np.ndarray  # (3,) m
+    com_velocity: np.ndarray  # (3,) m/s
+    commanded_force: np.ndarray  # (4, 3) N
+    phase: np.ndarray  # (1,) cycles
+
+
 class QuadrupedWalker(NamedTuple):
     """All that a walk on four legs works with."""
 
     senses: Senses
-    signals: np.ndarray  # (19,) centre of mass, its velocity, commanded forces, phase
+    signals: QuadrupedSignals
     robot: FourLegs
     tree: Tree
     drives: Drives
@@ -221,7 +226,12 @@ def quadruped_tick(walk, time, ctrl):
             torque[i] = scratch.torque[walk.drives.dof[i]]
         limit_torques(walk.drives, torque, senses, walk.log, time, SATURATED)
     write_controls(walk.drives, torque, senses.qpos, senses.qvel, ctrl)
-    write_signals(walk, min(max(cycles, 0.0), gait.cycles))
+    signals = walk.signals
+    copy(signals.com, senses.subtree_com[walk.tree.root])
+    copy(signals.com_velocity, scratch.com_velocity)
+    for p in range(walk.forces.force.shape[0]):
+        copy(signals.commanded_force[p], walk.forces.force[p])
+    signals.phase[0] = min(max(cycles, 0.0), gait.cycles)
     return 0
 
 
@@ -332,7 +342,7 @@ def look_for_fall(walk, time, height):
         walk.now.fallen[0] = 1
         row = note(walk.log, time, FALLEN, tilt)
         if row >= 0:
-            walk.log.rows[row, MORE] = tall
+            walk.log.details[row, 0] = tall
 
 
 @inlined
@@ -426,18 +436,6 @@ def swing_leg(walk, foot):
         for j in range(3):
             value += scratch.inertia[leg[i], leg[j]] * scratch.joints[j]
         scratch.torque[leg[i]] = value
-
-
-@inlined
-def write_signals(walk, phase):
-    """Write what is recorded of a walk."""
-    signals, scratch = walk.signals, walk.scratch
-    for c in range(3):
-        signals[c] = walk.senses.subtree_com[walk.tree.root, c]
-        signals[3 + c] = scratch.com_velocity[c]
-        for p in range(4):
-            signals[BEFORE_FORCES + 3 * p + c] = walk.forces.force[p, c]
-    signals[SIGNALS - 1] = phase
 
 
 #: What is left out, by the height h of the centre of mass: speed in sqrt(g h), which makes Froude's number 0.03,
@@ -539,7 +537,7 @@ class QuadrupedWalking(Inside):
         check_strength(robot, driving, legs.leg, legs.point)
         walker = QuadrupedWalker(
             senses=no_senses(),
-            signals=np.zeros(SIGNALS),
+            signals=QuadrupedSignals(np.zeros(3), np.zeros(3), np.zeros((4, 3)), np.zeros(1)),
             robot=legs,
             tree=tree,
             drives=driving,
@@ -556,24 +554,13 @@ class QuadrupedWalking(Inside):
             scratch=scratch_for(model.nv, model.nu),
             log=empty_log(KINDS, ROOM),
         )
-        super().__init__(quadruped_tick, walker)
+        super().__init__(quadruped_tick, walker, UNITS)
         self._robot = robot
-        self.warnings = LoggedWarnings(walker.log, self._describe)
-        self.signals = signals_in(
-            walker.signals,
-            {
-                "com": ((3,), "m"),
-                "com_velocity": ((3,), "m/s"),
-                "commanded_force": ((4, 3), "N"),
-                "phase": ((1,), ""),
-            },
-        )
 
-    def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
-        """Kind and sentence of an episode."""
-        if int(row[KIND]) == SATURATED:
-            return saturation(self._robot, row[MORE:].tolist())
-        return "fallen", f"trunk tilted {row[WORST]:.2f} rad, mass {row[MORE]:.2f} m high, motors off"
+    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
+        if one.kind == SATURATED:
+            return saturation(self._robot, one.details)
+        return "fallen", f"trunk tilted {one.worst:.2f} rad, mass {one.details[0]:.2f} m high, motors off"
 
 
 def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.inside import MORE, note
+from footfall.control.inside import note
 from footfall.control.senses import is_carried
 from footfall.control.walk.heel_off import edge_velocity
 from footfall.control.walk.soles import keep_to_friction
@@ -148,7 +148,7 @@ def look_for_fall(walk, time, standing):
     now.fallen[0] = 1
     row = note(walk.log, time, FALLEN, 1.0)
     if row >= 0:
-        details = walk.log.rows[row, MORE:]
+        details = walk.log.details[row]
         details[0], details[1], details[2], details[3] = now.step[0], tilt, height, now.lasts[0]
 
 

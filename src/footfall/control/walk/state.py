@@ -36,8 +36,11 @@ TO_TOES, HEEL_RISES = 0.4, 0.75
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
-#: Numbers of all signals.
-SIGNALS = 17
+#: Of the signals.
+UNITS = {
+    **dict.fromkeys(("com", "dcm", "dcm_reference", "cop_reference", "swing_reference"), "m"),
+    **dict.fromkeys(("phase", "grip", "on_edge"), ""),
+}
 
 
 class Gait(NamedTuple):
@@ -108,6 +111,19 @@ class Progress(NamedTuple):
     swing: Swing
 
 
+class WalkSignals(NamedTuple):
+    """What is recorded, see :class:`footfall.control.Walk`."""
+
+    com: np.ndarray  # (3,) m
+    dcm: np.ndarray  # (2,) m
+    dcm_reference: np.ndarray  # (2,) m
+    cop_reference: np.ndarray  # (2,) m
+    swing_reference: np.ndarray  # (3,) m
+    phase: np.ndarray  # (1,)
+    grip: np.ndarray  # (2,)
+    on_edge: np.ndarray  # (2,)
+
+
 class Walker(NamedTuple):
     """All that a walk works with."""
 
@@ -116,8 +132,7 @@ class Walker(NamedTuple):
     gait: Gait
     now: Progress
     log: EpisodeLog
-    #: (17,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase, grip, edges
-    signals: np.ndarray
+    signals: WalkSignals
 
 
 def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]) -> Walker:
@@ -170,7 +185,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         ),
         now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
-        signals=np.zeros(SIGNALS),
+        signals=WalkSignals(np.zeros(3), *np.zeros((3, 2)), np.zeros(3), np.zeros(1), *np.zeros((2, 2))),
     )
 
 

@@ -16,14 +16,14 @@ from footfall.control.base import check_numbers, check_steps
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled
-from footfall.control.inside import KIND, MORE, START, WORST, Inside, LoggedWarnings, see_episode, signals_in
+from footfall.control.inside import Episode, Inside, see_episode
 from footfall.control.walk.footholds import time_step
 from footfall.control.walk.goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
 from footfall.control.walk.heel_off import lead_edges, see_level_place, take_edges
 from footfall.control.walk.phases import all_taken, begin_walk, change_phase, moving_foot, step_of
 from footfall.control.walk.soles import see_body, solve_standing
-from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, make_walker
+from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNITS, UNSOLVED, make_walker
 from footfall.control.walk.stature import (
     DRAG,
     LOWER_STEPS,
@@ -42,6 +42,7 @@ from footfall.errors import ControllerError, warn
 from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
 from footfall.gait.swing import POSITION
 from footfall.robot.motors import torque_range, write_controls
+from footfall.solve.dense import copy
 from footfall.standing import place
 
 if TYPE_CHECKING:
@@ -61,27 +62,12 @@ class Walking(Inside):
     def __init__(
         self, plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]
     ) -> None:
-        walker = make_walker(plan, biped, held, sizes)
-        super().__init__(walk_tick, walker)
+        super().__init__(walk_tick, make_walker(plan, biped, held, sizes), UNITS)
         self._steps = len(plan.steps)
-        self.warnings = LoggedWarnings(walker.log, self._describe)
-        self.signals = signals_in(
-            walker.signals,
-            {
-                "com": ((3,), "m"),
-                "dcm": ((2,), "m"),
-                "dcm_reference": ((2,), "m"),
-                "cop_reference": ((2,), "m"),
-                "swing_reference": ((3,), "m"),
-                "phase": ((1,), ""),
-                "grip": ((2,), ""),
-                "on_edge": ((2,), ""),
-            },
-        )
 
-    def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
+    def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
         """Kind and sentence of an episode, with those ``before`` it as causes of a fall."""
-        kind, worst = int(row[KIND]), float(row[WORST])
+        kind, worst = one.kind, one.worst
         name = KIND_NAMES[kind]
         if kind != FALLEN:
             return name, {
@@ -90,9 +76,9 @@ class Walking(Inside):
                 STUMBLED: "a swinging foot met something and was lifted over it",
                 UNSOLVED: "no torques solve the whole-body problem, those before are kept",
             }[kind]
-        step, tilt, height, lasts = row[MORE : MORE + 4].tolist()
-        recent = [one for one in before if row[START] - one[START] < 3.0 * lasts + 1.0]
-        causes = [f"{KIND_NAMES[int(one[KIND])]} from {one[START]:.4g} s" for one in recent]
+        step, tilt, height, lasts = one.details[:4]
+        recent = [cause for cause in before if one.start - cause.start < 3.0 * lasts + 1.0]
+        causes = [f"{KIND_NAMES[cause.kind]} from {cause.start:.4g} s" for cause in recent]
         why = f"; before: {', '.join(causes)}" if causes else ""
         phase = f"step {int(step) + 1}" if step < self._steps else "what follows the last step"
         return name, f"fell in {phase}, trunk tilted {tilt:.2f} rad, mass {height:.2f} m high{why}"
@@ -148,16 +134,16 @@ def walk_tick(walk, time, ctrl):
 def write_signals(walk):
     """Write what is recorded of a walk."""
     now, signals = walk.now, walk.signals
-    for c in range(3):
-        signals[c] = walk.body.com[c]
-    for c in range(2):
-        signals[13 + c], signals[15 + c] = now.grip[c], now.on_edge[c]
-        signals[3 + c], signals[5 + c] = now.dcm[c], now.dcm_reference[c]
-        signals[7 + c] = now.wanted_pressure[c]
+    copy(signals.com, walk.body.com)
+    copy(signals.dcm, now.dcm)
+    copy(signals.dcm_reference, now.dcm_reference)
+    copy(signals.cop_reference, now.wanted_pressure)
+    copy(signals.grip, now.grip)
+    copy(signals.on_edge, now.on_edge)
     if now.swinging[0]:
         for c in range(3):
-            signals[9 + c] = now.swing.motion[c, POSITION]
-    signals[12] = min(now.step[0] + (0.5 if now.swinging[0] else 0.0), walk.gait.steps.shape[0])
+            signals.swing_reference[c] = now.swing.motion[c, POSITION]
+    signals.phase[0] = min(now.step[0] + (0.5 if now.swinging[0] else 0.0), walk.gait.steps.shape[0])
 
 
 #: What is left out: speed in sqrt(g leg), so that Froude's number is 0.022, a fifth of a person's; duration of a step
