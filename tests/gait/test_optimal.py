@@ -11,9 +11,9 @@ import pytest
 
 import footfall as ff
 from footfall.errors import FootfallError, GaitError
-from footfall.gait.legs import find_legs
 from footfall.gait.library import find_gait, guess_of, problem_key
 from footfall.gait.optimal import first_guess
+from footfall.gait.polynomial import find_legs
 from footfall.gait.step_check import GaitConstraints, examine, judge, velocity_jump
 from footfall.process.cache_folder import cache_folder
 

@@ -125,5 +125,5 @@ def test_what_is_missing_is_one_sentence(tmp_path):
     joints["R_knee"][50:90] = np.nan
     write_trc(tmp_path / "walk.trc", time, joints, "y up")
     write_mot(tmp_path / "walk.mot", fine, joints, "y up")
-    with pytest.raises(FootfallError, match=r"R_knee is not seen from 0\.490 to 0\.900 s"):
+    with pytest.raises(FootfallError, match=r"R_knee is not known from 0\.490 to 0\.900 s"):
         derive(tmp_path)

@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from footfall.errors import GaitError
-from footfall.gait.legs import find_legs
 from footfall.gait.optimal import METHOD, Progress, first_guess, optimise
-from footfall.gait.polynomial import PolynomialGait, load_gait
+from footfall.gait.polynomial import PolynomialGait, find_legs, load_gait
 from footfall.gait.step_check import GaitConstraints, examine
 from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot

@@ -5,8 +5,8 @@ follow from them, the legs change places (13), and the plastic impact (20)-(22) 
 at the start. CasADi and Ipopt minimise the integral of the squared torques (40).
 
 The dynamics are CasADi expressions read from the robot's MuJoCo model, so there is no second description of the robot:
-bodies on hinges and slides, recursive Newton-Euler in the world frame. Zeros of the model fold away, so that a planar
-robot gives planar expressions.
+bodies on hinges and slides, whose velocities and accelerations CasADi derives from their places. Zeros of the model
+fold away, so that a planar robot gives planar expressions.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.errors import GaitError, optional_package
-from footfall.gait.legs import Legs, find_legs
-from footfall.gait.polynomial import PolynomialGait, cubics, swapped
+from footfall.gait.polynomial import Legs, PolynomialGait, cubics, find_legs, swapped
 from footfall.gait.step_check import GaitConstraints, examine
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
@@ -33,49 +32,33 @@ def casadi() -> Any:
     return optional_package("casadi", 'optimising a gait needs CasADi: pip install "footfall[gait]"')
 
 
-class Body:
-    """Where a body is and how it moves, as expressions in the world frame."""
+class Body(NamedTuple):
+    """A body as expressions in the world frame."""
 
-    def __init__(self, rotation: Any, origin: Any, spin: Any, velocity: Any, turning: Any, acceleration: Any) -> None:
-        self.rotation, self.origin = rotation, origin  # of its frame
-        self.spin, self.velocity = spin, velocity  # angular, and of its origin
-        self.turning, self.acceleration = turning, acceleration  # their rates
+    rotation: Any  # (3, 3) of its frame
+    origin: Any  # (3,) m
+    spin: Any  # (3,) rad/s
 
-    def point(self, local: Any) -> Any:
+    def point(self, local: np.ndarray) -> Any:
         """Where a point of the body is."""
         return self.origin + self.rotation @ local
 
-    def acceleration_of(self, local: Any) -> Any:
-        """The acceleration of a point of the body."""
-        arm = self.rotation @ local
-        return self.acceleration + _cross(self.turning, arm) + _cross(self.spin, _cross(self.spin, arm))
 
-
-def bodies(robot: Robot, q: Any, v: Any, a: Any) -> list[Body]:
-    """All bodies of a robot at coordinates ``q``, rates ``v`` and accelerations ``a`` (nv each)."""
+def bodies(robot: Robot, q: Any, v: Any) -> list[Body]:
+    """All bodies of a robot at coordinates ``q`` and rates ``v`` (nv each)."""
     ca, model = casadi(), robot.model
-    zero = ca.SX.zeros(3)
-    found = [Body(ca.SX.eye(3), zero, zero, zero, zero, zero)]
+    found = [Body(ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3))]
     for b in range(1, model.nbody):
         parent = found[model.body_parentid[b]]
-        offset = ca.SX(ca.DM(model.body_pos[b]))
-        arm = parent.rotation @ offset
         rotation = parent.rotation @ _constant_rotation(model.body_quat[b])
-        origin = parent.origin + arm
-        velocity = parent.velocity + _cross(parent.spin, arm)
-        acceleration = parent.acceleration_of(offset)
-        spin, turning = parent.spin, parent.turning
+        origin, spin = parent.point(model.body_pos[b]), parent.spin
         for j in range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b]):
             kind, k = model.jnt_type[j], int(model.jnt_dofadr[j])
             axis = rotation @ ca.SX(ca.DM(model.jnt_axis[j]))
             value = q[k] - float(model.qpos0[model.jnt_qposadr[j]])
             if kind == SLIDE:
-                acceleration = acceleration + axis * a[k] + 2 * _cross(spin, axis) * v[k]
-                acceleration = acceleration + value * (_cross(turning, axis) + _cross(spin, _cross(spin, axis)))
-                velocity = velocity + axis * v[k] + value * _cross(spin, axis)
                 origin = origin + axis * value
             elif kind == HINGE and not model.jnt_pos[j].any():
-                turning = turning + axis * a[k] + _cross(spin, axis) * v[k]
                 spin = spin + axis * v[k]
                 rotation = rotation @ _rotation(model.jnt_axis[j], value)
             else:
@@ -83,7 +66,7 @@ def bodies(robot: Robot, q: Any, v: Any, a: Any) -> list[Body]:
                     f"joint '{model.joint(j).name}' of {robot.name}: a gait is optimised for robots of slides, and of "
                     "hinges at their bodies' origins"
                 )
-        found.append(Body(rotation, origin, spin, velocity, turning, acceleration))
+        found.append(Body(rotation, origin, spin))
     return found
 
 
@@ -91,25 +74,23 @@ def inverse_dynamics(robot: Robot) -> Any:
     """The function (q, v, a) -> A(q) a + H(q, v), the generalised forces (nv) a motion takes: Bravo 2021 (1)."""
     ca, model = casadi(), robot.model
     q, v, a = (ca.SX.sym(name, model.nv) for name in "qva")
-    moving = bodies(robot, q, v, a)
-    gravity = ca.SX(ca.DM(model.opt.gravity))
-    force = ca.SX(ca.DM(model.dof_armature)) * a + ca.SX(ca.DM(model.dof_damping)) * v
-    # Every body's inertial force and moment, pulled back to the coordinates by the velocities they give it.
-    for b, body in enumerate(moving):
-        if model.body_mass[b] == 0.0:
-            continue
-        local = ca.SX(ca.DM(model.body_ipos[b]))
+    state, change = ca.vertcat(q, v), ca.vertcat(v, a)
+    moving = [(b, body) for b, body in enumerate(bodies(robot, q, v)) if model.body_mass[b] > 0.0]
+    spin = ca.horzcat(*(body.spin for _, body in moving))
+    velocity = ca.jtimes(ca.horzcat(*(body.point(model.body_ipos[b]) for b, body in moving)), q, v)
+    turning, acceleration = (ca.jtimes(one, state, change) for one in (spin, velocity))
+    moments = []
+    for k, (b, body) in enumerate(moving):
         frame = body.rotation @ _constant_rotation(model.body_iquat[b])
         inertia = frame @ ca.diag(ca.SX(ca.DM(model.body_inertia[b]))) @ frame.T
-        push = float(model.body_mass[b]) * (body.acceleration_of(local) - gravity)
-        moment = inertia @ body.turning + _cross(body.spin, inertia @ body.spin)
-        velocity = body.velocity + _cross(body.spin, body.rotation @ local)
-        force = force + ca.jtimes(velocity, v, push, True) + ca.jtimes(body.spin, v, moment, True)
+        moments.append(inertia @ turning[:, k] + ca.cross(body.spin, inertia @ body.spin))
+    push = (acceleration - model.opt.gravity) @ ca.diag(model.body_mass[[b for b, _ in moving]])
+    # Every body's inertial force and moment, pulled back to the coordinates by the velocities they give it.
+    force = ca.jtimes(ca.vec(velocity), v, ca.vec(push), True) + ca.jtimes(
+        ca.vec(spin), v, ca.vec(ca.horzcat(*moments)), True
+    )
+    force = ca.cse(force + model.dof_armature * a + model.dof_damping * v)
     return ca.Function("inverse_dynamics", [q, v, a], [force])
-
-
-def _cross(a: Any, b: Any) -> Any:
-    return casadi().cross(a, b)
 
 
 def _constant_rotation(quaternion: np.ndarray) -> Any:
@@ -174,9 +155,8 @@ class StepModel:
     def _foot(self, foot: int, q: Any) -> tuple[Any, Any]:
         """Heights of heel and toe, and (x, z, pitch) of the sole's middle."""
         ca = casadi()
-        still = ca.SX.zeros(self.robot.model.nv)
-        body = bodies(self.robot, q, still, still)[self.legs.body[foot]]
-        points = [body.point(ca.SX(ca.DM(p))) for p in self.legs.ends[foot]]
+        body = bodies(self.robot, q, ca.SX.zeros(self.robot.model.nv))[self.legs.body[foot]]
+        points = [body.point(p) for p in self.legs.ends[foot]]
         middle = sum(points) / len(points)
         first = 3 + foot * self.legs.size
         pitch = q[2] + ca.sum1(q[first : first + self.legs.size])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -24,6 +24,7 @@ from footfall.files.atomic_write import atomic_write
 from footfall.frozen_values import made_again
 from footfall.gait.reference import Target, actuated_coordinates
 from footfall.robot import Robot
+from footfall.robot.model import HINGE, SLIDE, chain_of
 
 FORMAT = "footfall gait 1"
 
@@ -206,9 +207,58 @@ def standing_on(
 def planar_base(robot: Robot) -> list[int]:
     """The coordinates x, z and pitch of a robot that moves in the sagittal plane."""
     model = robot.model
-    slide, hinge = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
-    wanted = [(slide, (1.0, 0.0, 0.0)), (slide, (0.0, 0.0, 1.0)), (hinge, (0.0, 1.0, 0.0))]
+    wanted = [(SLIDE, (1.0, 0.0, 0.0)), (SLIDE, (0.0, 0.0, 1.0)), (HINGE, (0.0, 1.0, 0.0))]
     found = [(int(model.jnt_type[j]), tuple(model.jnt_axis[j])) for j in range(min(3, model.njnt))]
     if found != wanted:
         raise GaitError(f"{robot.name} does not move in the plane: its base is not a slide x, a slide z and a hinge y")
     return [0, 1, 2]
+
+
+PARTS = 3  # hip, knee, ankle
+
+
+class Legs(NamedTuple):
+    """Of each foot of a robot, in its order."""
+
+    joints: tuple[tuple[str, ...], tuple[str, ...]]  # from the hip down
+    body: tuple[int, int]  # the foot's
+    ends: tuple[np.ndarray, np.ndarray]  # (2, 3) m, heel and toe in the foot's frame
+
+    @property
+    def size(self) -> int:
+        """Joints of a leg."""
+        return len(self.joints[0])
+
+
+def find_legs(robot: Robot) -> Legs:
+    """The legs of a robot of seven links in the sagittal plane; an error for any other."""
+    model = robot.model
+    planar_base(robot)
+    if len(robot.feet) != 2:
+        raise GaitError(f"{robot.name} has {len(robot.feet)} feet: a gait is optimised for two")
+    joints, ends, links = [], [], []
+    for foot in robot.feet:
+        chain = [b for b in reversed(chain_of(model, model.body(foot.body).id)) if model.body_parentid[b]]
+        links.append(chain)
+        joints.append(tuple(model.joint(int(j)).name for b in chain for j in np.flatnonzero(model.jnt_bodyid == b)))
+        order = np.argsort(foot.points[:, 0])
+        ends.append(foot.points[[order[0], order[-1]]])
+    _check(robot, joints, links, ends)
+    return Legs((joints[0], joints[1]), (links[0][-1], links[1][-1]), (ends[0], ends[1]))
+
+
+def _check(robot: Robot, joints: list[tuple[str, ...]], links: list[list[int]], ends: list[np.ndarray]) -> None:
+    model = robot.model
+    if joints[0] + joints[1] != robot.actuated or len(joints[0]) != PARTS:
+        raise GaitError(f"{robot.name} is not a planar biped with hip, knee and ankle motors in each leg")
+    turning = [tuple(model.joint(name).axis) == (0.0, 1.0, 0.0) for leg in joints for name in leg]
+    hinges = [model.joint(name).type[0] == HINGE for leg in joints for name in leg]
+    if not all(turning) or not all(hinges):
+        raise GaitError(f"{robot.name}: every joint of its legs must be a hinge about y")
+    left, right = links
+    same = all(
+        np.allclose(table[left], table[right], atol=1e-12)
+        for table in (model.body_mass, model.body_inertia, model.body_ipos, np.abs(model.body_pos))
+    )
+    if not same or not np.allclose(ends[0], ends[1], atol=1e-12):
+        raise GaitError(f"the legs of {robot.name} differ: a symmetric gait needs equal ones")

@@ -14,8 +14,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import GaitError
-from footfall.gait.legs import Legs, find_legs
-from footfall.gait.polynomial import PolynomialGait, standing_on, swapped
+from footfall.gait.polynomial import Legs, PolynomialGait, find_legs, standing_on, swapped
 from footfall.robot import Robot
 from footfall.robot.motors import torque_limits
 

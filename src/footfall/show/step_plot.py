@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from footfall.gait.legs import Legs, find_legs
-from footfall.gait.polynomial import PolynomialGait
+from footfall.gait.polynomial import Legs, PolynomialGait, find_legs
 from footfall.gait.step_check import GaitConstraints, Step, examine
 from footfall.robot import Robot
 from footfall.show.style import BLUE, GREY, VERMILION, new_figure

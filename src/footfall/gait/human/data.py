@@ -24,22 +24,25 @@ import numpy as np
 
 from footfall.errors import FootfallError
 from footfall.gait.human.body import evaluate, fit
-from footfall.gait.human.events import (
+from footfall.gait.human.lab_files import (
     DIGITS,
+    GRAVITY,
+    MARKERS,
     Stance,
     Table,
     find_stances,
     find_strides,
     measure_subject,
+    raw_files,
+    read_tables,
+    read_walk,
     segment_angles,
 )
-from footfall.gait.human.lab_files import MARKERS, raw_files, read_tables, read_walk
 
 HARMONICS = 10  # of the stride; 9 Hz, beyond the 6 Hz at which the markers were filtered
 SAMPLES = 101  # over stride and stance
 STANCE = 51  # of the force curves kept
 SEGMENTS = ("thigh", "shank", "foot")
-GRAVITY = 9.81  # m/s2
 #: What is taken from ``subject.json`` rather than measured, where it is there.
 BODY = ("mass_kg", "speed_m_s", "step_width_m", "segments")
 MODIFIED = (

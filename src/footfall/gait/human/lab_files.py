@@ -1,4 +1,4 @@
-"""A recorded walk from the files of a laboratory, or from tables: markers and force plates become the tables of a walk.
+"""A recorded walk from the files of a laboratory, or from tables, its stances and strides, and the walker's measures.
 
 Known are the names of markers of Plug-in Gait (RASI, RKNE, RANK, RHEE, RTOE), of Cortex and OpenSim (R.ASIS,
 R.Knee.Lat, R.Heel, R.MT5) and of the International Society of Biomechanics (R_IAS, R_FLE, R_FAL, R_FCC, R_FM1), with a
@@ -6,15 +6,17 @@ subject's name and a colon before them, and any case. Joints are low-passed at 6
 which foot stands on which plate follows from where it presses. On a treadmill the belt's speed, that of the feet that
 stand on it, is added. Heel strikes beside the plates are those instants at which the heel is farthest ahead of the hips
 (Zeni et al. 2008), less how much these differ from the forces on the plates.
+
+Tables are columns by name, as the files of a recording have them; see ``footfall.gait.human.data.derive``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +24,151 @@ from footfall.errors import FootfallError, did_you_mean, warn
 from footfall.files.measured import Measured
 from footfall.files.motion import load_forces, load_motion
 from footfall.files.tables import read_columns
-from footfall.gait.human.events import JOINTS, SHORTEST, STANDS, Stance, Table, check_columns, find_stances
+
+Table = Mapping[str, np.ndarray]
+GRAVITY = 9.81  # m/s2
+STANDS = 20.0  # N, above which a foot stands
+#: A pause of this length in one plate's samples ends a stance, s.
+PAUSE = 0.05
+#: A stance that begins or ends with more than this share of its largest force was cut off.
+CUT = 0.35
+SHORTEST = 0.2  # s, of a stance
+DIGITS = 4  # of times in s that are kept: a twentieth of the time between two samples of the plates
+#: Shares of stance between which the foot lies flat.
+FLAT = (0.2, 0.5)
+JOINTS = ("hip", "knee", "ankle", "heel", "mt")
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """One foot on one plate: when (s), the rows of the force table, and whether forces are whole."""
+
+    foot: str
+    start: float
+    duration: float
+    rows: np.ndarray
+    clean: bool
+
+
+@dataclass(frozen=True)
+class Stride:
+    """From one heel strike of a foot to its next, s."""
+
+    foot: str
+    start: float
+    time: float
+
+
+def check_columns(folder: Path, joints: Table, forces: Table) -> None:
+    """Refuse tables without the columns that a walk needs."""
+    wanted = ["time_s", *(f"{side}_{joint}_{axis}_m" for side in "RL" for joint in JOINTS for axis in "xz")]
+    for name, table, columns in (
+        ("joints.csv", joints, wanted),
+        ("grf.csv", forces, ["time_s", "foot", "plate", "fx_N", "fy_N", "fz_N", "copx_m"]),
+    ):
+        missing = [column for column in columns if column not in table]
+        if missing:
+            raise FootfallError(
+                f"{folder / name} has no column '{missing[0]}', and {len(missing)} of its columns are missing"
+            )
+    strange = sorted(set(forces["foot"]) - {"R", "L"})
+    if strange:
+        raise FootfallError(f"{folder / 'grf.csv'}: a foot is R or L, not '{strange[0]}'")
+
+
+def find_stances(forces: Table, end: float) -> list[Stance]:
+    """The stances by start: a foot on a plate above 20 N; ``end`` (s) is that of the record."""
+    found = []
+    for plate in np.unique(forces["plate"]):
+        for foot in "RL":
+            rows = np.flatnonzero((forces["plate"] == plate) & (forces["foot"] == foot) & (forces["fz_N"] > STANDS))
+            for own in np.split(rows, np.flatnonzero(np.diff(forces["time_s"][rows]) > PAUSE) + 1):
+                if not own.size:
+                    continue
+                start, stop = (float(forces["time_s"][i]) for i in (own[0], own[-1]))
+                if stop - start < SHORTEST:
+                    continue
+                load = forces["fz_N"][own]
+                whole = max(load[0], load[-1]) < CUT * load.max() and stop < end
+                clean = bool(whole and ("clean" not in forces or np.all(forces["clean"][own] == 1)))
+                found.append(Stance(foot, start, round(stop - start, DIGITS), own, clean))
+    if not any(stance.clean for stance in found):
+        raise FootfallError("the recording has no whole stance on a plate")
+    return sorted(found, key=lambda stance: stance.start)
+
+
+def find_strides(stances: Sequence[Stance], time: np.ndarray) -> list[Stride]:
+    """From each heel strike to the next of the same foot, with one of the other foot between them."""
+    found = []
+    for first, other, last in zip(stances, stances[1:], stances[2:], strict=False):
+        if first.foot == last.foot != other.foot and time[0] <= first.start and last.start <= time[-1]:
+            length = round(last.start - first.start, DIGITS)
+            found.append(Stride(first.foot, round(first.start, DIGITS), length))
+    if not found:
+        raise FootfallError("the recording has no whole stride: three heel strikes in turn, R L R or L R L, are needed")
+    return found
+
+
+def segment_angles(joints: Table, stances: Sequence[Stance]) -> dict[str, np.ndarray]:
+    """Angles (deg) of the segments from their ends, and the middle of the hips (m); the trunk is taken as upright."""
+    found = {"time_s": joints["time_s"], "trunk_pitch_proxy_deg": np.zeros_like(joints["time_s"])}
+    for axis in "xz":
+        found[f"pelvis_{axis}_m"] = 0.5 * (joints[f"R_hip_{axis}_m"] + joints[f"L_hip_{axis}_m"])
+    for side in "RL":
+        place = {name: tuple(joints[f"{side}_{name}_{axis}_m"] for axis in "xz") for name in JOINTS}
+        for name, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
+            dx, dz = (a - b for a, b in zip(place[upper], place[lower], strict=True))
+            found[f"{side}_{name}_deg"] = np.degrees(np.arctan2(dx, dz))
+        dx, dz = (a - b for a, b in zip(place["mt"], place["heel"], strict=True))
+        pitch = np.degrees(np.arctan2(-dz, dx))
+        found[f"{side}_foot_deg"] = pitch - np.mean(pitch[_flat(joints, stances, side)])
+    return found
+
+
+def measure_subject(
+    joints: Table, forces: Table, stances: Sequence[Stance], strides: Sequence[Stride]
+) -> dict[str, Any]:
+    """Mass (kg), speed (m/s), width of the steps and lengths of the legs (m)."""
+    clean = [stance for stance in stances if stance.clean]
+    impulse = np.mean([np.trapezoid(forces["fz_N"][s.rows], forces["time_s"][s.rows]) for s in clean])
+    hips = 0.5 * (joints["R_hip_x_m"] + joints["L_hip_x_m"])
+    speeds = [np.ptp(np.interp([s.start, s.start + s.time], joints["time_s"], hips)) / s.time for s in strides]
+    segments = {}
+    for side in "RL":
+        thigh, shank = (
+            float(np.mean(np.hypot(*(joints[f"{side}_{a}_{x}_m"] - joints[f"{side}_{b}_{x}_m"] for x in "xz"))))
+            for a, b in (("hip", "knee"), ("knee", "ankle"))
+        )
+        height = float(np.mean(joints[f"{side}_ankle_z_m"][_flat(joints, stances, side)]))
+        segments[side] = {"thigh_m": thigh, "shank_m": shank, "ankle_height_footflat_m": height}
+    return {
+        # Two feet carry the weight over a stride.
+        "mass_kg": float(2.0 * impulse / (GRAVITY * np.mean([stride.time for stride in strides]))),
+        "speed_m_s": float(np.mean(speeds)),
+        "step_width_m": _step_width(forces, clean),
+        "segments": segments,
+    }
+
+
+def _flat(joints: Table, stances: Sequence[Stance], side: str) -> np.ndarray:
+    """The samples at which a foot lies flat."""
+    time = joints["time_s"]
+    flat = np.zeros(time.size, dtype=bool)
+    for one in stances:
+        if one.foot == side and one.clean:
+            flat |= (time >= one.start + FLAT[0] * one.duration) & (time <= one.start + FLAT[1] * one.duration)
+    if not flat.any():
+        raise FootfallError(f"the recording has no whole stance of foot {side} on a plate")
+    return flat
+
+
+def _step_width(forces: Table, stances: Sequence[Stance]) -> float:
+    """Between the pressure centres of left and right feet, m; a tenth of a metre where these are not known."""
+    if "copy_m" not in forces:
+        return 0.1
+    sides = {side: [np.nanmedian(forces["copy_m"][s.rows]) for s in stances if s.foot == side] for side in ("L", "R")}
+    return float(abs(np.mean(sides["L"]) - np.mean(sides["R"]))) if sides["L"] and sides["R"] else 0.1
+
 
 #: Names of markers without their side; of a joint the first row with a marker that was seen is taken, all of its parts.
 CENTRES = {
@@ -196,28 +342,38 @@ def _read(path: Path) -> dict[str, np.ndarray]:
 
 def _gaps_filled(path: Path, joints: Table) -> Table:
     """The same from the first to the last sample in which all joints are known, with splines over short gaps."""
+    names = [f"{side}_{joint}_{axis}_m" for side in "RL" for joint in JOINTS for axis in "xz"]
+    whole, filled = fill_gaps(str(path), joints["time_s"], {name: joints[name][:, None] for name in names}, 2)
+    return {name: own[whole] for name, own in joints.items()} | {name: own[:, 0] for name, own in filled.items()}
+
+
+def fill_gaps(
+    source: str, time: np.ndarray, places: Mapping[str, np.ndarray], least: int
+) -> tuple[slice, dict[str, np.ndarray]]:
+    """The part (a slice) from the first to the last of at least ``least`` samples in which all places (T, k) are known,
+    and the places there, with splines over short gaps.
+    """
     from scipy.interpolate import CubicSpline
 
-    names = [f"{side}_{joint}_{axis}_m" for side in "RL" for joint in JOINTS for axis in "xz"]
-    seen = np.all([np.isfinite(joints[name]) for name in names], axis=0)
-    if seen.sum() < 2:
-        raise FootfallError(f"{path}: there is no part in which all joints are known")
-    first, last = (int(np.flatnonzero(seen)[i]) for i in (0, -1))
-    found = {name: own[first : last + 1] for name, own in joints.items()}
-    time = found["time_s"]
-    for name in names:
-        known = np.isfinite(found[name])
-        if known.all():
-            continue
-        edges = time[known]
-        widest = int(np.argmax(np.diff(edges)))
-        begin, end = edges[widest], edges[widest + 1]
-        if end - begin > LONGEST_GAP + frame_time(time):
+    known = {name: np.isfinite(own).all(axis=1) for name, own in places.items()}
+    seen = np.flatnonzero(np.all(list(known.values()), axis=0))
+    if len(seen) < least:
+        never = min(known, key=lambda name: known[name].sum())
+        raise FootfallError(f"{source}: there are too few samples in which all joints are known; fewest: {never}")
+    whole = slice(int(seen[0]), int(seen[-1]) + 1)
+    when, found = time[whole], {}
+    for name, place in places.items():
+        own, there = place[whole].copy(), known[name][whole]
+        widest = int(np.argmax(np.diff(when[there])))
+        begin, end = when[there][widest : widest + 2]
+        if end - begin > LONGEST_GAP + frame_time(when):
             raise FootfallError(
-                f"{path}: {name} is not known from {begin:.3f} to {end:.3f} s, too long to fill: cut the recording"
+                f"{source}: {name} is not known from {begin:.3f} to {end:.3f} s, too long to fill: cut the recording "
+                "there, or name another marker"
             )
-        found[name] = np.where(known, found[name], CubicSpline(edges, found[name][known])(time))
-    return found
+        own[~there] = CubicSpline(when[there], own[there])(when[~there])
+        found[name] = own
+    return whole, found
 
 
 def _check_lengths(path: Path, joints: Table) -> None:
@@ -297,7 +453,7 @@ def read_walk(markers: Path, forces: Path, names: Mapping[str, str] | None = Non
     places = {name: place @ turn.T for name, place in places.items()}
     feet = {side: 0.5 * (places[f"{side}_heel"] + places[f"{side}_mt"]) for side in "RL"}
     if np.median(places["R_hip"][:, 1] - places["L_hip"][:, 1]) > 0.0:
-        _say(f"{motion.source}: its markers of the right side lie to the left, and were swapped")
+        warn(f"{motion.source}: its markers of the right side lie to the left, and were swapped")
         places = {f"{'L' if name[0] == 'R' else 'R'}{name[1:]}": place for name, place in places.items()}
         feet = {"R": feet["L"], "L": feet["R"]}
     table, floor = _table(plates, turn, time, feet)
@@ -310,10 +466,6 @@ def read_walk(markers: Path, forces: Path, names: Mapping[str, str] | None = Non
     return Walked(joints, table, sorted([*stances, *_other_strikes(joints, stances)], key=lambda one: one.start))
 
 
-def _say(text: str) -> None:
-    warn(text)
-
-
 def _standing(motion: Measured, names: Mapping[str, str]) -> Measured:
     """The same with that axis up along which the hips are above the ankles."""
     places = joint_places(motion, names)
@@ -322,31 +474,12 @@ def _standing(motion: Measured, names: Mapping[str, str]) -> Measured:
 
 
 def _filled(motion: Measured, places: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Time and places where all joints are known, short gaps filled by splines, low-passed."""
-    from scipy.interpolate import CubicSpline
-
-    seen = np.all([np.isfinite(place).all(axis=1) for place in places.values()], axis=0)
-    if seen.sum() < 20:
-        never = min(places, key=lambda name: np.isfinite(places[name]).sum())
-        raise FootfallError(f"{motion.source}: there are too few frames in which all joints are seen; fewest: {never}")
-    first, last = (int(np.flatnonzero(seen)[i]) for i in (0, -1))
-    time = motion.time[first : last + 1]
-    channels: dict[str, np.ndarray] = {}
-    for name, place in places.items():
-        own = place[first : last + 1].copy()
-        known = np.isfinite(own).all(axis=1)
-        edges = np.flatnonzero(known)
-        widest = int(np.argmax(np.diff(time[edges])))
-        begin, end = time[edges[widest]], time[edges[widest + 1]]
-        if end - begin > LONGEST_GAP + frame_time(time):
-            raise FootfallError(
-                f"{motion.source}: {name} is not seen from {begin:.3f} to {end:.3f} s, too long to fill: cut the "
-                "recording there, or name another marker"
-            )
-        own[~known] = CubicSpline(time[known], own[known])(time[~known])
-        channels |= {f"{name}.{axis}": own[:, k] for k, axis in enumerate("xyz")}
-    whole = Measured(time, channels, dict.fromkeys(channels, "m"), "z", motion.source).low_passed(CUTOFF)
-    return time, {name: whole.vector(name) for name in places}
+    """Time and places where all joints are known, short gaps filled, low-passed."""
+    whole, filled = fill_gaps(motion.source, motion.time, places, 20)
+    channels = {f"{name}.{axis}": own[:, k] for name, own in filled.items() for k, axis in enumerate("xyz")}
+    time = motion.time[whole]
+    smooth = Measured(time, channels, dict.fromkeys(channels, "m"), "z", motion.source).low_passed(CUTOFF)
+    return time, {name: smooth.vector(name) for name in places}
 
 
 def frame_time(time: np.ndarray) -> float:
@@ -414,7 +547,7 @@ def _whose(
     said = f"{plates.source}: '{name}' from {begin:.2f} to {end:.2f} s is left out:"
     pressed = own[force[own, 2] > 2.0 * PRESSED]
     if end - begin > LONGEST_STANCE or not pressed.size:
-        _say(f"{said} it is loaded for {end - begin:.2f} s")
+        warn(f"{said} it is loaded for {end - begin:.2f} s")
         return None
     place = centre[pressed]
     moved = {side: _at(plates.time[pressed], time, feet[side])[:, :2] for side in "RL"}
@@ -422,10 +555,10 @@ def _whose(
     foot = min(away, key=lambda side: away[side])
     travel = np.ptp((place[:, :2] - moved[foot]), axis=0).max()
     if away[foot] > NEAR:
-        _say(f"{said} its pressure centre is {away[foot]:.2f} m from the nearer foot")
+        warn(f"{said} its pressure centre is {away[foot]:.2f} m from the nearer foot")
         return None
     if travel > LONGEST_FOOT:
-        _say(f"{said} its pressure centre moves by {travel:.2f} m beside the foot, as if two feet stood on it")
+        warn(f"{said} its pressure centre moves by {travel:.2f} m beside the foot, as if two feet stood on it")
         return None
     return foot
 
@@ -452,7 +585,7 @@ def _belt(time: np.ndarray, places: Mapping[str, np.ndarray], table: Mapping[str
         speeds += rate[(load > 0.5 * load.max()) & low].tolist()
     speed = -float(np.median(speeds)) if speeds else 0.0
     if speed > 0.1:
-        _say(f"the walker stays in place: a treadmill of {speed:.2f} m/s, which is added")
+        warn(f"the walker stays in place: a treadmill of {speed:.2f} m/s, which is added")
         return speed
     return 0.0
 
