@@ -9,9 +9,22 @@ import pytest
 
 from footfall.compiled import ByReference
 from footfall.errors import GaitError
-from footfall.gait.dcm import add_segment, dcm_at, empty_plan, end_at
-from footfall.gait.footsteps import LEFT, RIGHT, FootstepPlan, landing, moves_through
-from footfall.gait.swing import POSITION, VELOCITY, advance_swing, begin_swing, empty_swing
+from footfall.gait.footsteps import (
+    LEFT,
+    POSITION,
+    RIGHT,
+    VELOCITY,
+    FootstepPlan,
+    add_segment,
+    advance_swing,
+    begin_swing,
+    dcm_at,
+    empty_plan,
+    empty_swing,
+    end_at,
+    landing,
+    moves_through,
+)
 
 START = {LEFT: (0.0, 0.1, 0.0), RIGHT: (0.0, -0.1, 0.0)}
 WALK = {"length": 0.3, "duration": 0.5, "width": 0.2}

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from footfall.arguments import public
 from footfall.compiled import inlined, kernel
@@ -50,7 +51,6 @@ from footfall.control.unloaded_limbs import (
     begin_unloaded,
     feel_bearing,
     hold_unloaded,
-    none_unloaded,
     unloaded,
 )
 from footfall.engine.bridge import Clock, make_clock, nanoseconds
@@ -98,8 +98,9 @@ class Reference:
             wanted = wanted._replace(com=wanted.com + now, velocity=(after - before) / between)
         if self._turns is not None:
             before, now, after = self._around("orientation", self._turns, times)
-            spin = _vector(_rotation(after) @ _rotation(before).T) / between
-            wanted = wanted._replace(orientation=_rotation(now) @ wanted.orientation, spin=spin)
+            first, middle, last = (Rotation.from_rotvec(one) for one in (before, now, after))
+            spin = (last * first.inv()).as_rotvec() / between
+            wanted = wanted._replace(orientation=middle.as_matrix() @ wanted.orientation, spin=spin)
         return wanted
 
     def _around(self, name: str, function: Callable[[float], Any], times: tuple[float, ...]) -> list[np.ndarray]:
@@ -118,21 +119,6 @@ def _three(name: str, function: Callable[[float], Any], time: float) -> np.ndarr
     if values.shape != (3,) or not np.isfinite(values).all():
         raise ControllerError(f"the reference {name} gave {values} at t = {time:.6g} s, not three finite numbers")
     return values
-
-
-def _rotation(vector: np.ndarray) -> np.ndarray:
-    quaternion, matrix = np.zeros(4), np.zeros(9)
-    angle = float(np.linalg.norm(vector))
-    mujoco.mju_axisAngle2Quat(quaternion, vector / angle if angle else np.array([0.0, 0.0, 1.0]), angle)
-    mujoco.mju_quat2Mat(matrix, quaternion)
-    return matrix.reshape(3, 3)
-
-
-def _vector(rotation: np.ndarray) -> np.ndarray:
-    quaternion, vector = np.zeros(4), np.zeros(3)
-    mujoco.mju_mat2Quat(quaternion, rotation.ravel())
-    mujoco.mju_quat2Vel(vector, quaternion, 1.0)
-    return vector
 
 
 #: Singular values below this share of the largest count as zero.
@@ -591,11 +577,7 @@ class Balancing(Inside):
             problem=problem,
             question=question,
             watched=watched(),
-            unloaded=(
-                unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt)
-                if options.hold_limbs
-                else none_unloaded()
-            ),
+            unloaded=unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt, options.hold_limbs),
             log=empty_log(KINDS, ROOM),
             clock=make_clock(),
             jacobian=np.zeros((3, model.nv)),

@@ -17,10 +17,12 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import ByReference, inlined
+from footfall.control.senses import cross, write_place
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.surface import tangent_frame
 from footfall.robot import Robot
+from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import (
     SOLVED,
     UNBOUNDED,
@@ -102,10 +104,7 @@ def place_contacts(senses, contacts):
             _, nx, ny, nz = contacts.surface(x, y, z, contacts.shape, contacts.table)
             tangent_frame(nx, ny, nz, contacts.frames[p])
     for i in range(contacts.body.size):
-        at, turned, point = senses.xpos[contacts.body[i]], senses.xmat[contacts.body[i]], contacts.point[i]
-        for r in range(3):
-            own = turned[3 * r] * point[0] + turned[3 * r + 1] * point[1] + turned[3 * r + 2] * point[2]
-            position[contacts.feet + i, r] = at[r] + own
+        write_place(senses, contacts.body[i], contacts.point[i], position[contacts.feet + i])
 
 
 def friction_pyramid(friction: float, sides: int) -> np.ndarray:
@@ -227,9 +226,8 @@ def _assemble(wrench, arms, frames, weights, grasp, hessian, linear):
         for p in range(count):
             d, r, j = frames[p, row], arms[p], part * count + p
             grasp[0, j], grasp[1, j], grasp[2, j] = force * d[0], force * d[1], force * d[2]
-            grasp[3, j] = torque * (r[1] * d[2] - r[2] * d[1])
-            grasp[4, j] = torque * (r[2] * d[0] - r[0] * d[2])
-            grasp[5, j] = torque * (r[0] * d[1] - r[1] * d[0])
+            x, y, z = cross(r, d)
+            grasp[3, j], grasp[4, j], grasp[5, j] = torque * x, torque * y, torque * z
     for i in range(3 * count):
         linear[i] = 0.0
         for k in range(6):
@@ -252,12 +250,9 @@ def _to_world(solution, frames, force):
 
 @inlined
 def _miss(wrench, arms, force, missed):
-    for k in range(6):
-        missed[k] = wrench[k]
+    copy(missed, wrench)
     for p in range(force.shape[0]):
-        r, f = arms[p], force[p]
+        moment = cross(arms[p], force[p])
         for c in range(3):
-            missed[c] -= f[c]
-        missed[3] -= r[1] * f[2] - r[2] * f[1]
-        missed[4] -= r[2] * f[0] - r[0] * f[2]
-        missed[5] -= r[0] * f[1] - r[1] * f[0]
+            missed[c] -= force[p, c]
+            missed[3 + c] -= moment[c]

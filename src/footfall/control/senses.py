@@ -76,6 +76,35 @@ def dense_inertia(senses, inertia):
 
 
 @inlined
+def cross(a, b):
+    """The vector product of two triples."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inlined
+def turned(xmat, v):
+    """A vector (x, y, z) of a frame with this matrix (9,), in the world."""
+    return (
+        xmat[0] * v[0] + xmat[1] * v[1] + xmat[2] * v[2],
+        xmat[3] * v[0] + xmat[4] * v[1] + xmat[5] * v[2],
+        xmat[6] * v[0] + xmat[7] * v[1] + xmat[8] * v[2],
+    )
+
+
+@inlined
+def at_arm(s, r):
+    """Velocity (x, y, z), at ``r`` from the centre of mass, of a motion ``s`` (6,), rotation and translation there."""
+    return s[3] + s[1] * r[2] - s[2] * r[1], s[4] + s[2] * r[0] - s[0] * r[2], s[5] + s[0] * r[1] - s[1] * r[0]
+
+
+@inlined
+def write_place(senses, body, local, place):
+    """Write where (3,) in m a point ``local`` (3,) of a body is."""
+    at, (x, y, z) = senses.xpos[body], turned(senses.xmat[body], local)
+    place[0], place[1], place[2] = at[0] + x, at[1] + y, at[2] + z
+
+
+@inlined
 def is_carried(senses, p):
     """Whether the ground carries a contact point: its force points upward more than sideways, unlike that of a wall."""
     f, frame = senses.force[p], senses.frame[p]
@@ -92,26 +121,22 @@ def translation(senses, tree, body, point, at, jacobian, velocity, drift):
     ``tree`` says which coordinates move the point; the Jacobian of others stays zero.
     """
     com, v = senses.subtree_com[tree.root], senses.cvel[body]
-    rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+    r = (at[0] - com[0], at[1] - com[1], at[2] - com[2])
     ax, ay, az = 0.0, 0.0, 0.0
     for c in range(3):
         drift[c] = 0.0
     for j in range(senses.qvel.size):
         if tree.moves[point, j]:
-            s, rate, speed = senses.cdof[j], senses.cdof_dot[j], senses.qvel[j]
-            jacobian[0, j] = s[3] + s[1] * rz - s[2] * ry
-            jacobian[1, j] = s[4] + s[2] * rx - s[0] * rz
-            jacobian[2, j] = s[5] + s[0] * ry - s[1] * rx
+            jacobian[0, j], jacobian[1, j], jacobian[2, j] = at_arm(senses.cdof[j], r)
+            rate, speed = senses.cdof_dot[j], senses.qvel[j]
             for c in range(3):
                 drift[c] += speed * rate[3 + c]
             ax, ay, az = ax + speed * rate[0], ay + speed * rate[1], az + speed * rate[2]
-    velocity[0] = v[3] + v[1] * rz - v[2] * ry
-    velocity[1] = v[4] + v[2] * rx - v[0] * rz
-    velocity[2] = v[5] + v[0] * ry - v[1] * rx
+    velocity[0], velocity[1], velocity[2] = at_arm(v, r)
     # of the point of the body that is there now: the frame's, the turning's, and w x v of its way
-    drift[0] += ay * rz - az * ry + v[1] * velocity[2] - v[2] * velocity[1]
-    drift[1] += az * rx - ax * rz + v[2] * velocity[0] - v[0] * velocity[2]
-    drift[2] += ax * ry - ay * rx + v[0] * velocity[1] - v[1] * velocity[0]
+    turning, way = cross((ax, ay, az), r), cross(v, velocity)
+    for c in range(3):
+        drift[c] += turning[c] + way[c]
 
 
 @inlined
@@ -155,11 +180,9 @@ def com_jacobian(cdof, subtree_com, tree, jacobian):
     """Write the Jacobian (3, nv) of the centre of mass, (12)-(14): each coordinate moves what it carries."""
     com = subtree_com[tree.root]
     for j in range(tree.body.size):
-        s, part, at = cdof[j], tree.carried[j], subtree_com[tree.body[j]]
-        rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-        jacobian[0, j] = part * (s[3] + s[1] * rz - s[2] * ry)
-        jacobian[1, j] = part * (s[4] + s[2] * rx - s[0] * rz)
-        jacobian[2, j] = part * (s[5] + s[0] * ry - s[1] * rx)
+        part, at = tree.carried[j], subtree_com[tree.body[j]]
+        x, y, z = at_arm(cdof[j], (at[0] - com[0], at[1] - com[1], at[2] - com[2]))
+        jacobian[0, j], jacobian[1, j], jacobian[2, j] = part * x, part * y, part * z
 
 
 @inlined
@@ -185,14 +208,11 @@ def carrying_torques(cdof, jacobian, tree, arms, force, torque):
         fy += force[p, 1]
         fz += force[p, 2]
     for j in range(torque.size):
-        s = cdof[j]
         total = jacobian[0, j] * fx + jacobian[1, j] * fy + jacobian[2, j] * fz
         for p in range(arms.shape[0]):
             if tree.moves[p, j]:
-                r, f = arms[p], force[p]
-                total -= f[0] * (s[3] + s[1] * r[2] - s[2] * r[1])
-                total -= f[1] * (s[4] + s[2] * r[0] - s[0] * r[2])
-                total -= f[2] * (s[5] + s[0] * r[1] - s[1] * r[0])
+                f, (x, y, z) = force[p], at_arm(cdof[j], arms[p])
+                total -= f[0] * x + f[1] * y + f[2] * z
         torque[j] = total
 
 
@@ -215,7 +235,7 @@ def write_flat_on(slope, heading, axes):
     tall = math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
     nx, ny, nz = -slope[0] / tall, -slope[1] / tall, 1.0 / tall
     axes[0, 0], axes[1, 0], axes[2, 0] = ax, ay, az
-    axes[0, 1], axes[1, 1], axes[2, 1] = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
+    axes[0, 1], axes[1, 1], axes[2, 1] = cross((nx, ny, nz), (ax, ay, az))
     axes[0, 2], axes[1, 2], axes[2, 2] = nx, ny, nz
 
 
@@ -234,18 +254,17 @@ def rotation_between(axes, others):
 
 
 @inlined
-def turn_axes(vector, axes, turned):
+def turn_axes(vector, axes, result):
     """Write ``axes`` (3, 3) turned by a rotation vector (x, y, z): Rodrigues' formula for each column."""
     x, y, z = vector
     angle = math.sqrt(x * x + y * y + z * z)
     first = math.sin(angle) / angle if angle > 1e-9 else 1.0
     second = (1.0 - math.cos(angle)) / (angle * angle) if angle > 1e-9 else 0.5
     for k in range(3):
-        ux, uy, uz = axes[0, k], axes[1, k], axes[2, k]
-        cx, cy, cz = y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
-        turned[0, k] = ux + first * cx + second * (y * cz - z * cy)
-        turned[1, k] = uy + first * cy + second * (z * cx - x * cz)
-        turned[2, k] = uz + first * cz + second * (x * cy - y * cx)
+        once = cross(vector, (axes[0, k], axes[1, k], axes[2, k]))
+        twice = cross(vector, once)
+        for r in range(3):
+            result[r, k] = axes[r, k] + first * once[r] + second * twice[r]
 
 
 @inlined

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.senses import Tree
+from footfall.control.senses import Tree, at_arm
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import Drives
@@ -51,8 +51,11 @@ class Unloaded(NamedTuple):
     near: float  # m, over the ground, where a point is on it
 
 
-def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: float, dt: float) -> Unloaded:
-    """How the limbs of a robot are held; ``rate`` is sqrt(g/h) in 1/s, ``dt`` (s) the time between two calls."""
+def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: float, dt: float, hold: bool) -> Unloaded:
+    """How the limbs of a robot are held, or none where not ``hold``.
+
+    ``rate`` is sqrt(g/h) in 1/s, ``dt`` (s) the time between two calls.
+    """
     model = robot.model
     data = mujoco.MjData(model)
     data.qpos[:] = robot.home
@@ -60,14 +63,14 @@ def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: floa
     inertia = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, inertia)
     single = np.isin(model.jnt_type[model.dof_jntid], (HINGE, SLIDE)) & (model.body_parentid[model.dof_bodyid] != 0)
-    bodies, foot = np.unique(robot.point_body, return_inverse=True)
-    joint = np.unique(drives.dof)
-    joint = joint[(single & ~np.logical_or.reduce(tree.moves))[joint]].astype(np.int64)
+    bodies, foot = np.unique(robot.point_body if hold else [], return_inverse=True)
+    joint = np.unique(drives.dof if hold else []).astype(np.int64)
+    joint = joint[(single & ~np.logical_or.reduce(tree.moves))[joint]]
     return Unloaded(
         foot=foot.astype(np.int64),
         touches=np.ones(len(bodies), dtype=np.int64),
         bearing=np.ones(len(bodies)),
-        place=np.zeros((robot.point_count, 3)),
+        place=np.zeros((len(foot), 3)),
         mass=_resisting(robot, data, inertia, tree),
         joint=joint,
         address=model.jnt_qposadr[model.dof_jntid[joint]].astype(np.int64),
@@ -78,27 +81,6 @@ def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: floa
         loading=min(1.0, dt * rate / LOADING),
         counterweight=COUNTERWEIGHT,
         near=NEAR * height,
-    )
-
-
-def none_unloaded() -> Unloaded:
-    """Limbs that are not held: of no points and no joints."""
-    whole, number = np.zeros(0, dtype=np.int64), np.zeros(0)
-    return Unloaded(
-        foot=whole,
-        touches=whole,
-        bearing=number,
-        place=np.zeros((0, 3)),
-        mass=np.zeros((0, 3, 3)),
-        joint=whole,
-        address=whole,
-        home=number,
-        inertia=np.zeros((0, 0)),
-        foot_rate=0.0,
-        joint_rate=0.0,
-        loading=1.0,
-        counterweight=COUNTERWEIGHT,
-        near=0.0,
     )
 
 
@@ -162,26 +144,22 @@ def hold_unloaded(limbs, senses, tree, arms, lack, torque):
     for p in range(limbs.foot.size):
         share = (1.0 - limbs.bearing[limbs.foot[p]]) * max(0.0, 1.0 - lack / limbs.counterweight)
         if share > 0.0:
-            r, mass = arms[p], limbs.mass[p]
+            mass, place = limbs.mass[p], limbs.place[p]
             vx, vy, vz = 0.0, 0.0, 0.0
             for j in range(torque.size):
                 if tree.moves[p, j]:
-                    s, speed = senses.cdof[j], senses.qvel[j]
-                    vx += speed * (s[3] + s[1] * r[2] - s[2] * r[1])
-                    vy += speed * (s[4] + s[2] * r[0] - s[0] * r[2])
-                    vz += speed * (s[5] + s[0] * r[1] - s[1] * r[0])
-            ax = share * (stiff * (limbs.place[p, 0] - senses.position[p, 0]) - damp * vx)
-            ay = share * (stiff * (limbs.place[p, 1] - senses.position[p, 1]) - damp * vy)
-            az = share * (stiff * (limbs.place[p, 2] - senses.position[p, 2]) - damp * vz)
+                    speed, (x, y, z) = senses.qvel[j], at_arm(senses.cdof[j], arms[p])
+                    vx, vy, vz = vx + speed * x, vy + speed * y, vz + speed * z
+            ax = share * (stiff * (place[0] - senses.position[p, 0]) - damp * vx)
+            ay = share * (stiff * (place[1] - senses.position[p, 1]) - damp * vy)
+            az = share * (stiff * (place[2] - senses.position[p, 2]) - damp * vz)
             fx = mass[0, 0] * ax + mass[0, 1] * ay + mass[0, 2] * az
             fy = mass[1, 0] * ax + mass[1, 1] * ay + mass[1, 2] * az
             fz = mass[2, 0] * ax + mass[2, 1] * ay + mass[2, 2] * az
             for j in range(torque.size):
                 if tree.moves[p, j]:
-                    s = senses.cdof[j]
-                    torque[j] += fx * (s[3] + s[1] * r[2] - s[2] * r[1])
-                    torque[j] += fy * (s[4] + s[2] * r[0] - s[0] * r[2])
-                    torque[j] += fz * (s[5] + s[0] * r[1] - s[1] * r[0])
+                    x, y, z = at_arm(senses.cdof[j], arms[p])
+                    torque[j] += fx * x + fy * y + fz * z
     stiff, damp = limbs.joint_rate * limbs.joint_rate, 2.0 * limbs.joint_rate
     for i in range(limbs.joint.size):
         for k in range(limbs.joint.size):

@@ -1,7 +1,13 @@
-"""Footsteps of a biped, one after the other, and schedules of a quadruped's feet.
+"""Footsteps: of a biped, one after the other; schedules of a quadruped's feet; the way of a swinging foot; and the
+divergent component of motion, which says where the centre of mass is going.
 
 A step is given relative to the foot that stands, not to a place in the world: so a robot that was pushed goes on from
 where it is. Poses are (x, y, yaw) in m and rad.
+
+For a centre of mass c at a constant height over the ground, accelerated by the pressure centre p as an inverted
+pendulum, c'' = w^2 (c - p), the point xi = c + c'/w diverges from p: xi' = w (xi - p), while c converges to xi
+(Takenaka, Matsumoto and Yoshiike 2009; Englsberger, Ott and Albu-Schaeffer 2015). A pressure centre planned piecewise
+linear in time gives xi in closed form, solved backwards from where it shall end.
 """
 
 from __future__ import annotations
@@ -9,7 +15,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from footfall.compiled import inlined
 from footfall.errors import GaitError
@@ -145,3 +153,159 @@ SCHEDULES = {
     "trot": Schedule("trot", (0.0, 0.5, 0.5, 0.0), 0.6, 2),
     "crawl": Schedule("crawl", (0.25, 0.75, 0.0, 0.5), 0.8, 4),
 }
+
+
+class DcmPlan(NamedTuple):
+    """Pressure centre and divergent component over segments, one after the other from time 0.
+
+    In each the pressure centre goes straight on, at a constant speed.
+    """
+
+    omega: float  # 1/s, the pendulum's sqrt(g / height)
+    count: Any  # (1,) segments
+    duration: np.ndarray  # (S,) s
+    start: np.ndarray  # (S, 2) m, of the pressure centre
+    end: np.ndarray  # (S, 2) m
+    dcm: np.ndarray  # (S + 1, 2) m, the divergent component where each segment begins, and where the last ends
+
+
+def empty_plan(omega: float, most: int) -> DcmPlan:
+    """A plan without segments, that has room for ``most`` of them."""
+    return DcmPlan(
+        omega=float(omega),
+        count=np.zeros(1, dtype=np.int64),
+        duration=np.zeros(most),
+        start=np.zeros((most, 2)),
+        end=np.zeros((most, 2)),
+        dcm=np.zeros((most + 1, 2)),
+    )
+
+
+@inlined
+def add_segment(plan, duration, start, end):
+    """Let the pressure centre go on from ``start`` to ``end`` (x, y; m) in ``duration`` (s)."""
+    k = plan.count[0]
+    plan.duration[k] = duration
+    plan.start[k, 0], plan.start[k, 1] = start
+    plan.end[k, 0], plan.end[k, 1] = end
+    plan.count[0] = k + 1
+
+
+@inlined
+def end_at(plan, end):
+    """Find the divergent component that ends at ``end`` (x, y; m) after the segments, backwards."""
+    last, w = plan.count[0], plan.omega
+    plan.dcm[last, 0], plan.dcm[last, 1] = end
+    for k in range(last - 1, -1, -1):
+        decay = math.exp(-w * plan.duration[k])
+        for c in range(2):
+            drift = (plan.end[k, c] - plan.start[k, c]) / (w * plan.duration[k])  # m that p goes in 1/w
+            plan.dcm[k, c] = plan.start[k, c] + drift + decay * (plan.dcm[k + 1, c] - plan.end[k, c] - drift)
+
+
+@inlined
+def dcm_at(plan, time, pressure, dcm):
+    """Write pressure centre and divergent component (2,) in m at a time (s).
+
+    The first segment is prolonged backwards and the last point held.
+    """
+    last, w = plan.count[0], plan.omega
+    for k in range(last):
+        if time < plan.duration[k]:
+            growth = math.exp(w * time)
+            for c in range(2):
+                start, way = plan.start[k, c], plan.end[k, c] - plan.start[k, c]
+                drift = way / (w * plan.duration[k])
+                pressure[c] = start + time / plan.duration[k] * way
+                dcm[c] = pressure[c] + drift + growth * (plan.dcm[k, c] - start - drift)
+            return
+        time -= plan.duration[k]
+    for c in range(2):
+        pressure[c] = plan.end[last - 1, c] if last > 0 else plan.dcm[0, c]
+        dcm[c] = plan.dcm[last, c]
+
+
+#: Part of the swing at which the foot is highest.
+HIGHEST = 0.45
+#: Part of the swing in which a foot that stumbled is lifted over what it met, and set down.
+AGAIN = 0.25
+#: Part of the swing before the landing in which the goal stays as it is.
+SETTLED = 0.14
+
+POSITION, VELOCITY, ACCELERATION = 0, 1, 2
+
+
+class Swing(NamedTuple):
+    """A reference for the sole's middle from where it lies to a goal that may move.
+
+    It comes down at ``descent`` until it touches the ground.
+    """
+
+    motion: np.ndarray  # (3, 3) position, velocity and acceleration of x, y and z; m, m/s, m/s2
+    goal: np.ndarray  # (3,) m
+    time: np.ndarray  # (1,) s since the foot was lifted
+    duration: np.ndarray  # (1,) s
+    top: np.ndarray  # (1,) s, when it is highest
+    clearance: np.ndarray  # (1,) m
+    start_height: np.ndarray  # (1,) m
+    descent: np.ndarray  # (1,) m/s
+
+
+def empty_swing() -> Swing:
+    """A swing that has not begun."""
+    return Swing(np.zeros((3, 3)), np.zeros(3), *np.zeros((6, 1)))
+
+
+@inlined
+def begin_swing(swing, start, duration, clearance, descent):
+    """Lift the foot from ``start`` (3,) in m."""
+    for c in range(3):
+        swing.motion[c, POSITION], swing.goal[c] = start[c], start[c]
+        swing.motion[c, VELOCITY] = swing.motion[c, ACCELERATION] = 0.0
+    swing.time[0], swing.duration[0], swing.top[0] = 0.0, duration, HIGHEST * duration
+    swing.clearance[0], swing.start_height[0], swing.descent[0] = clearance, start[2], descent
+
+
+@inlined
+def head_for(one, goal, speed, left, dt):
+    """Let a coordinate ``one`` (3,) go on for ``dt`` (s) on the way of least jerk that reaches ``goal`` with ``speed``
+    in ``left`` (s).
+    """
+    if left <= dt:
+        one[POSITION], one[VELOCITY], one[ACCELERATION] = goal + speed * (dt - left), speed, 0.0
+        return
+    x, v, a, t = one[POSITION], one[VELOCITY], one[ACCELERATION], left
+    gap = goal - x
+    c3 = (20.0 * gap - (8.0 * speed + 12.0 * v) * t - 3.0 * a * t * t) / (2.0 * t**3)
+    c4 = (-30.0 * gap + (14.0 * speed + 16.0 * v) * t + 3.0 * a * t * t) / (2.0 * t**4)
+    c5 = (12.0 * gap - 6.0 * (speed + v) * t - a * t * t) / (2.0 * t**5)
+    one[POSITION] = x + dt * (v + dt * (a / 2.0 + dt * (c3 + dt * (c4 + dt * c5))))
+    one[VELOCITY] = v + dt * (a + dt * (3.0 * c3 + dt * (4.0 * c4 + dt * 5.0 * c5)))
+    one[ACCELERATION] = a + dt * (6.0 * c3 + dt * (12.0 * c4 + dt * 20.0 * c5))
+
+
+@inlined
+def stumble(swing, higher):
+    """The foot met something in the air: lift it by ``higher`` (m) more, from now on."""
+    swing.clearance[0] += higher
+    swing.top[0] = max(swing.top[0], swing.time[0] + AGAIN * swing.duration[0])
+    swing.duration[0] = max(swing.duration[0], swing.top[0] + AGAIN * swing.duration[0])
+
+
+@inlined
+def advance_swing(swing, goal, dt):
+    """Go on for ``dt`` (s) towards ``goal`` (x, y, z; m); in the last moments the goal of before is kept."""
+    left = swing.duration[0] - swing.time[0]
+    if left > SETTLED * swing.duration[0] or swing.time[0] == 0.0:
+        swing.goal[0], swing.goal[1], swing.goal[2] = goal
+    head_for(swing.motion[0], swing.goal[0], 0.0, left, dt)
+    head_for(swing.motion[1], swing.goal[1], 0.0, left, dt)
+    top, z = swing.top[0] - swing.time[0], swing.motion[2]
+    if top > 0.0:
+        head_for(z, max(swing.start_height[0], swing.goal[2]) + swing.clearance[0], 0.0, top, dt)
+    elif left > dt:
+        head_for(z, swing.goal[2], -swing.descent[0], left, dt)
+    else:
+        z[POSITION] -= swing.descent[0] * dt
+        z[VELOCITY], z[ACCELERATION] = -swing.descent[0], 0.0
+    swing.time[0] += dt

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
 from footfall.compiled import inlined
-from footfall.control.senses import Tree, translation, tree_of
+from footfall.control.senses import Tree, translation, tree_of, write_place
 from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import FREE
@@ -218,10 +218,7 @@ def write_rows(senses, linkage):
     J, drift, place, ties = linkage.rows, linkage.drift, linkage.place, linkage.ties
     for k in range(linkage.body.size):
         body = linkage.body[k]
-        at, turned, anchor = senses.xpos[body], senses.xmat[body], linkage.anchor[k]
-        for r in range(3):
-            own = turned[3 * r] * anchor[0] + turned[3 * r + 1] * anchor[1] + turned[3 * r + 2] * anchor[2]
-            place[r] = at[r] + own
+        write_place(senses, body, linkage.anchor[k], place)
         translation(senses, linkage.tree, body, k, place, linkage.ends[k], linkage.velocity, linkage.drifts[k])
     loops = linkage.body.size // 2
     for k in range(loops):

@@ -11,14 +11,13 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.inside import note
-from footfall.control.senses import is_carried
+from footfall.control.senses import is_carried, turned
 from footfall.control.walk.heel_off import edge_velocity
 from footfall.control.walk.soles import keep_to_friction
 from footfall.control.walk.state import FALLEN, FRICTION_USED, STUMBLED
 from footfall.control.walk.stature import APART
 from footfall.control.whole_body import COM
-from footfall.gait.footsteps import Footstep
-from footfall.gait.swing import POSITION, stumble
+from footfall.gait.footsteps import POSITION, Footstep, stumble
 from footfall.solve.contacts import SLIDE
 from footfall.standing import fallen
 
@@ -40,12 +39,11 @@ OBSTACLE, HIGHER = 0.3, 1.2
 def feel_trunk(walk):
     """Find where the axes of the trunk point, and how it turns about them."""
     now, axes = walk.now, walk.body.soles.trunk_axes
-    turned = walk.senses.xmat[walk.body.soles.trunk]
+    xmat = walk.senses.xmat[walk.body.soles.trunk]
     for k in range(3):
         x, y, z = axes[k]
         now.spin[k] = x * walk.senses.qvel[3] + y * walk.senses.qvel[4] + z * walk.senses.qvel[5]
-        for r in range(3):
-            now.trunk[r, k] = x * turned[3 * r] + y * turned[3 * r + 1] + z * turned[3 * r + 2]
+        now.trunk[0, k], now.trunk[1, k], now.trunk[2, k] = turned(xmat, axes[k])
 
 
 @inlined

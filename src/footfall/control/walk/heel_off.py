@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.senses import rotation_between, turn_axes
+from footfall.control.senses import cross, rotation_between, turn_axes
 from footfall.control.walk.soles import keep_to_friction
 from footfall.control.walk.state import HEEL_RISES
 from footfall.control.walk.stature import LONGER
 from footfall.control.whole_body import CONTACTS
-from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, head_for
+from footfall.gait.footsteps import ACCELERATION, POSITION, VELOCITY, head_for
 
 
 @inlined
@@ -30,18 +30,12 @@ def edge_arm(body, foot, edge):
 
 
 @inlined
-def across(a, b):
-    """The vector product of two triples."""
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@inlined
 def edge_velocity(body, foot, edge):
     """(x, y, z) m/s of the middle of a sole, or of its edge."""
     v = body.velocity[foot]
     if edge == 0:
         return v[0], v[1], v[2]
-    x, y, z = across((v[3], v[4], v[5]), edge_arm(body, foot, edge))
+    x, y, z = cross((v[3], v[4], v[5]), edge_arm(body, foot, edge))
     return v[0] + x, v[1] + y, v[2] + z
 
 
@@ -50,10 +44,10 @@ def write_level(slope, rotation, axes):
     """Write the axes (3, 3) of a sole that lies on ground of this slope, its edge along that of one that is pitched."""
     tall = math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
     up = (-slope[0] / tall, -slope[1] / tall, 1.0 / tall)
-    x, y, z = across((rotation[0, 1], rotation[1, 1], rotation[2, 1]), up)
+    x, y, z = cross((rotation[0, 1], rotation[1, 1], rotation[2, 1]), up)
     long = math.sqrt(x * x + y * y + z * z)
     ahead = (x / long, y / long, z / long)
-    aside = across(up, ahead)
+    aside = cross(up, ahead)
     for r in range(3):
         axes[r, 0], axes[r, 1], axes[r, 2] = ahead[r], aside[r], up[r]
 
@@ -86,12 +80,12 @@ def stand_on_edge(body, foot, edge, level):
     arm = edge_arm(body, foot, edge)
     J, drift, turning = motion.rows[start : start + 6], motion.drift[start : start + 6], (v[3], v[4], v[5])
     for j in range(J.shape[1]):
-        x, y, z = across((J[3, j], J[4, j], J[5, j]), arm)
+        x, y, z = cross((J[3, j], J[4, j], J[5, j]), arm)
         J[0, j] += x
         J[1, j] += y
         J[2, j] += z
-    first = across((drift[3], drift[4], drift[5]), arm)
-    second = across(turning, across(turning, arm))
+    first = cross((drift[3], drift[4], drift[5]), arm)
+    second = cross(turning, cross(turning, arm))
     for c in range(3):
         drift[c] += first[c] + second[c]
         for r in range(3):

@@ -12,9 +12,7 @@ from footfall.control.inside import EpisodeLog, empty_log
 from footfall.control.senses import Senses, no_senses
 from footfall.control.walk.soles import SoleBody, body_on_soles
 from footfall.control.walk.stature import Stature
-from footfall.gait.dcm import DcmPlan, empty_plan
-from footfall.gait.footsteps import FootstepPlan
-from footfall.gait.swing import Swing, empty_swing
+from footfall.gait.footsteps import DcmPlan, FootstepPlan, Swing, empty_plan, empty_swing
 from footfall.robot.motors import Drives
 
 #: Steps that the divergent component is planned ahead: beyond, exp(-w T) leaves nothing.

@@ -18,10 +18,19 @@ from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled
 from footfall.control.inside import Episode, Inside, see_episode
 from footfall.control.walk.footholds import time_step
-from footfall.control.walk.goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
+from footfall.control.walk.goals import (
+    all_taken,
+    begin_walk,
+    change_phase,
+    lead_com,
+    lead_posture,
+    lead_standing_feet,
+    lead_swinging_foot,
+    moving_foot,
+    step_of,
+)
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
 from footfall.control.walk.heel_off import lead_edges, see_level_place, take_edges
-from footfall.control.walk.phases import all_taken, begin_walk, change_phase, moving_foot, step_of
 from footfall.control.walk.soles import see_body, solve_standing
 from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNITS, UNSOLVED, make_walker
 from footfall.control.walk.stature import (
@@ -39,8 +48,7 @@ from footfall.control.walk.stature import (
     width_for,
 )
 from footfall.errors import ControllerError, warn
-from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
-from footfall.gait.swing import POSITION
+from footfall.gait.footsteps import MOST_STEPS, POSITION, FootstepPlan, moves_through
 from footfall.robot.motors import torque_range, write_controls
 from footfall.solve.dense import copy
 from footfall.standing import place
