@@ -19,7 +19,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers
-from footfall.control.contact_forces import ContactPlaces, contact_places, friction_pyramid, place_contacts
+from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
 from footfall.control.follow_reference import MotionReference, MotionTable, StanceTable, moment_at
 from footfall.control.inside import (
     Episode,
@@ -29,8 +29,17 @@ from footfall.control.inside import (
     note,
     see_episode,
 )
-from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between, translation, tree_of
-from footfall.control.whole_body import COM, CONTACTS, TURN, WholeBody, see_motion, solve_body, whole_body
+from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between
+from footfall.control.whole_body import (
+    COM,
+    CONTACTS,
+    TURN,
+    WholeBody,
+    body_on_points,
+    see_points,
+    solve_body,
+    write_forces,
+)
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
 from footfall.ground import Ground
@@ -150,16 +159,6 @@ def follow_tick(follow, time, ctrl):
 
 
 @inlined
-def see_points(senses, place, body):
-    """Read the motion; ``place`` (P, 3) is where the points touch, m, world frame."""
-    rows, drift = body.motion.rows, body.motion.drift
-    see_motion(senses, body, body.motion)
-    for p in range(body.body.size):
-        own = slice(CONTACTS + 3 * p, CONTACTS + 3 * p + 3)
-        translation(senses, body.tree, body.body[p], p, place[p], rows[own], body.velocity[p], drift[own])
-
-
-@inlined
 def find_stances(follow, time):
     """Which points shall rest on the ground or come down to it, which of these touch and bear load, and how much."""
     senses, body, table, sizes = follow.senses, follow.body, follow.stances, follow.sizes
@@ -269,10 +268,7 @@ def report(follow):
     if follow.sizes.free_root:
         x, y, z = rotation_between(moment.trunk, follow.axes)
         signals.tilt_error[0] = math.sqrt(x * x + y * y + z * z)
-    for p in range(body.force.shape[0]):
-        f, frame = body.force[p], follow.contacts.frames[p]
-        for c in range(3):
-            signals.commanded_force[p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
+    write_forces(body, follow.contacts.frames, signals.commanded_force)
 
 
 @inlined
@@ -294,8 +290,6 @@ COM_WEIGHT, TRUNK_WEIGHT, JOINT_WEIGHT = 30.0, 13.4, 0.4
 #: Of forces, per (body weight)^2: those of the ground, and of motors on the root, whose moments act at this arm, in
 #: heights of the centre of mass.
 FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.35
-#: Sides of the friction pyramid.
-SIDES = 4
 #: Most episodes of warnings that are kept.
 ROOM = 1024
 
@@ -394,7 +388,7 @@ class Following(Inside):
         self._reference = options.reference(robot)  # whose data the table refers to
         friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
         driving = drives(robot, "follow")
-        body = body_on_points(robot, driving, friction)
+        body = body_on_points(robot, driving, friction, "follow")
         sizes = self._sizes(robot, ground)
         helping = np.array([1.0, 1.0, 1.0, *[(HELP_ARM * sizes.height) ** -2] * 3])
         body.force_weight[:] = FORCE_WEIGHT / sizes.weight**2
@@ -443,23 +437,3 @@ class Following(Inside):
             lift=float(_start(reference, robot, ground)[2]),
             free_root=int(bool(model.njnt and model.jnt_type[0] == FREE)),
         )
-
-
-def body_on_points(robot: Robot, driving: Drives, friction: float) -> WholeBody:
-    """Room for the problem of a robot on its contact points; ``friction`` is the coefficient to keep to."""
-    model = robot.model
-    driven = driving.dof[~robot.root_motors]
-    if len(set(driven.tolist())) < len(driven):
-        raise ControllerError(f"follow needs one motor for a joint, and {robot.name} has more on one")
-    # Other joints without a motor, as of grippers, are taken to stay as they are.
-    undriven = np.setdiff1d(np.arange(model.nv), driven)
-    at_root = model.body_parentid[model.dof_bodyid[undriven]] == 0
-    tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), [int(body) for body in robot.point_body])
-    for dof in undriven[~at_root]:
-        if tree.moves[:, dof].any():
-            raise ControllerError(
-                f"follow needs a motor at every joint of a leg, and joint '{robot.dof_name(int(dof))}' of "
-                f"{robot.name} has none"
-            )
-    limits = np.tile(-friction_pyramid(friction, SIDES), (robot.point_count, 1, 1))
-    return whole_body(robot, tree, np.array(robot.point_body), driven, undriven[at_root], limits)

@@ -1,9 +1,8 @@
 """Walk on four legs: contact forces of the standing feet carry and steer the trunk, the other feet swing.
 
-The wrench that moves the centre of mass and the trunk is distributed over the standing feet as in balance control (Ott
-2011, (18)-(22)); a schedule says which feet stand. A swinging foot goes to where the trunk will be, half a stance
-ahead, plus a correction for the error of the speed (Raibert 1986). Feet are
-counted front left, front right, rear left, rear right.
+Torques come from the whole-body problem of the contact points (:mod:`footfall.control.whole_body`); a schedule says
+which feet stand. A swinging foot goes to where the trunk will be, half a stance ahead, plus a correction for the error
+of the speed (Raibert 1986). Feet are counted front left, front right, rear left, rear right.
 """
 
 from __future__ import annotations
@@ -20,14 +19,7 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.base import check_numbers, check_steps
 from footfall.control.body.stance import check_torques, check_weight, size_of
-from footfall.control.contact_forces import (
-    ContactPlaces,
-    ForceProblem,
-    contact_places,
-    distribute,
-    force_problem,
-    place_contacts,
-)
+from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
 from footfall.control.inside import (
     Episode,
     EpisodeLog,
@@ -40,17 +32,23 @@ from footfall.control.inside import (
 from footfall.control.senses import (
     Senses,
     Tree,
-    carrying_torques,
-    com_motion,
     critical_gains,
-    dense_inertia,
     is_carried,
     no_senses,
     rotation_between,
-    translation,
     tree_of,
     turned,
     write_flat_on,
+)
+from footfall.control.whole_body import (
+    COM,
+    CONTACTS,
+    TURN,
+    WholeBody,
+    body_on_points,
+    see_points,
+    solve_body,
+    write_forces,
 )
 from footfall.errors import ControllerError, did_you_mean
 from footfall.gait.footsteps import (
@@ -69,7 +67,7 @@ from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.robot.pose import set_down
 from footfall.solve.contacts import OPEN
-from footfall.solve.dense import cholesky, cholesky_solve, copy
+from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import at_home, fallen, place, point_positions
 
@@ -82,13 +80,9 @@ UNITS = {"com": "m", "com_velocity": "m/s", "commanded_force": "N", "phase": ""}
 class FourLegs(NamedTuple):
     """The robot, standing at home."""
 
-    mass: float  # kg
-    inertia: float  # kg m2, about a horizontal axis through the centre of mass
     height: float  # m, of the centre of mass over the feet
     rate: float  # 1/s2, at which an inverted pendulum of this height falls: g/h
-    gravity: np.ndarray  # (3,) m/s2
     point: np.ndarray  # (4,) contact point of each foot
-    body: np.ndarray  # (4,) its body
     leg: np.ndarray  # (4, 3) degrees of freedom with motors that move it
     offset: np.ndarray  # (4, 3) m ahead, to the left and up from the centre of mass
     axes: np.ndarray  # (3, 3) rows: axes of the root that point forward, left and up at home, in its frame
@@ -124,25 +118,6 @@ class Now(NamedTuple):
     standing: np.ndarray  # (4,) the feet that stand, as many as there are
 
 
-class Scratch(NamedTuple):
-    """Space for one call."""
-
-    com_jacobian: np.ndarray  # (3, nv)
-    jacobian: np.ndarray  # (3, nv) of a foot
-    inertia: np.ndarray  # (nv, nv)
-    axes: np.ndarray  # (3, 3) wanted orientation of the trunk
-    trunk: np.ndarray  # (3, 3) columns: its axes that point forward, left and up at home, world frame
-    com_velocity: np.ndarray  # (3,) m/s
-    velocity: np.ndarray  # (3,) m/s, of a foot
-    drift: np.ndarray  # (3,) m/s2, its acceleration while joints keep their speeds
-    wrench: np.ndarray  # (6,) N and N m, desired
-    torque: np.ndarray  # (nv,) N m
-    motor_torque: np.ndarray  # (nu,) N m
-    gram: np.ndarray  # (3, 3)
-    factor: np.ndarray  # (3, 3)
-    joints: np.ndarray  # (3,) rad/s2
-
-
 class QuadrupedSignals(NamedTuple):
     """What is recorded."""
 
@@ -158,14 +133,15 @@ class QuadrupedWalker(NamedTuple):
     senses: Senses
     signals: QuadrupedSignals
     robot: FourLegs
-    tree: Tree
+    body: WholeBody
     drives: Drives
     contacts: ContactPlaces
     gait: QuadrupedGait
     now: Now
-    forces: ForceProblem
-    least_load: float  # N, of a foot that stands
-    scratch: Scratch
+    axes: np.ndarray  # (3, 3) scratch: wanted orientation of the trunk
+    trunk: np.ndarray  # (3, 3) columns: its axes that point forward, left and up at home, world frame
+    motors: np.ndarray  # (nd,) those of joints
+    torque: np.ndarray  # (nu,) scratch: N m
     log: EpisodeLog
 
 
@@ -177,17 +153,6 @@ def not_begun() -> Now:
     return Now(**flags, **feet, heading=np.zeros(1), way=np.zeros(2), wanted=np.zeros(2), swing=swing)
 
 
-def scratch_for(nv: int, nu: int) -> Scratch:
-    """Space for a robot of ``nv`` degrees of freedom and ``nu`` motors."""
-    shapes: dict[str, tuple[int, ...]] = dict(
-        com_jacobian=(3, nv), jacobian=(3, nv), inertia=(nv, nv), torque=(nv,), motor_torque=(nu,)
-    )
-    shapes |= dict.fromkeys(("axes", "trunk", "gram", "factor"), (3, 3))
-    shapes |= dict.fromkeys(("com_velocity", "velocity", "drift", "joints"), (3,))
-    shapes |= dict(wrench=(6,))
-    return Scratch(**{name: np.zeros(shape) for name, shape in shapes.items()})
-
-
 #: Stiffness in g/h and damping in sqrt(g/h): of the horizontal way, the height, the attitude.
 ALONG, UPWARD, ATTITUDE = (0.5, 1.4), (4.0, 3.0), (4.0, 3.0)
 #: Rate at which a swinging foot follows, critically damped, in sqrt(g/h).
@@ -196,53 +161,53 @@ FOOT_RATE = 5.3
 CAPTURE, FARTHEST = 0.5, 0.45
 #: m, that the way's reference may be ahead of the robot, per height.
 AHEAD = 0.15
-#: Part of the swing after which the ground may be met, and speed of descent in sqrt(g h).
-SOONEST, DESCENT = 0.6, 0.048
+#: Part of the swing after which the ground may be met.
+SOONEST = 0.6
+#: Usual speed, in sqrt(g h), which makes Froude's number 0.03; and speed at which a foot seeks the ground: the same, so
+#: that it keeps up with ground that falls by 45 degrees.
+SPEED = DESCENT = 0.172
 #: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
 OBSTACLE, HIGHER = 0.3, 1.0
 #: Cycles in which the speed is taken up and given back.
 RAMP = 1.0
-#: Damping of the inverse of a leg's Jacobian, as a share of its size: a straight leg is not asked for the impossible.
-DAMPED = 1e-3
+#: Weights of accelerations, of which only the ratios matter: feet, before all others; the centre of mass; the turning
+#: of the trunk, in squares of its inertia over mass times height, so that a moment at the height counts twice its
+#: force; and joints, in squares of the height, only to make the solution of a straight leg unique.
+FEET, CENTRE, TURNING, JOINTS = 1000.0, 30.0, 120.0, 0.003
+#: Damping of feet that stand, in sqrt(g/h).
+STANCE_DAMPING = 5.9
 
 
 @inlined
 def quadruped_tick(walk, time, ctrl):
     """Write the controls for this instant; 0."""
-    senses, gait, now, scratch = walk.senses, walk.gait, walk.now, walk.scratch
+    senses, gait, now, body, signals = walk.senses, walk.gait, walk.now, walk.body, walk.signals
     see_trunk(walk)
     cycles = (time - gait.begin) / gait.period
     walking = 0.0 <= cycles < gait.cycles
     lead_way(walk, cycles, walking)
     feel_feet(walk)
-    standing = change_feet(walk, cycles, walking)
-    height = height_of_feet(walk, standing)
+    height = height_of_feet(walk, change_feet(walk, cycles, walking))
     if not now.fallen[0]:
         look_for_fall(walk, time, height)
-    torque = scratch.motor_torque
     if now.fallen[0]:
-        for i in range(torque.size):
-            torque[i] = 0.0
+        for i in range(walk.torque.size):
+            walk.torque[i] = 0.0
         for p in range(4):
             for c in range(3):
-                walk.forces.force[p, c] = 0.0
+                body.force[p, c] = 0.0
     else:
         lead_trunk(walk, height)
-        carry(walk)
-        if standing < 4:
-            dense_inertia(senses, scratch.inertia)
-            for foot in range(4):
-                if now.swings[foot]:
-                    swing_leg(walk, foot)
-        for i in range(torque.size):
-            torque[i] = scratch.torque[walk.drives.dof[i]]
-        limit_torques(walk.drives, torque, senses, walk.log, time, SATURATED)
-    write_controls(walk.drives, torque, senses.qpos, senses.qvel, ctrl)
-    signals = walk.signals
-    copy(signals.com, senses.subtree_com[walk.tree.root])
-    copy(signals.com_velocity, scratch.com_velocity)
-    for p in range(walk.forces.force.shape[0]):
-        copy(signals.commanded_force[p], walk.forces.force[p])
+        for foot in range(4):
+            lead_foot(walk, foot)
+        solve_body(body, walk.contacts.frames)
+        for k in range(walk.motors.size):
+            walk.torque[walk.motors[k]] = body.torque[k]
+        limit_torques(walk.drives, walk.torque, senses, walk.log, time, SATURATED)
+    write_controls(walk.drives, walk.torque, senses.qpos, senses.qvel, ctrl)
+    copy(signals.com, body.com)
+    copy(signals.com_velocity, body.com_velocity)
+    write_forces(body, walk.contacts.frames, signals.commanded_force)
     signals.phase[0] = min(max(cycles, 0.0), gait.cycles)
     return 0
 
@@ -250,22 +215,21 @@ def quadruped_tick(walk, time, ctrl):
 @inlined
 def see_trunk(walk):
     """Take over the state; where the trunk points at the first call is straight ahead."""
-    senses, tree, now, scratch, axes = walk.senses, walk.tree, walk.now, walk.scratch, walk.robot.axes
+    senses, now, trunk, root = walk.senses, walk.now, walk.trunk, walk.body.tree.root
     place_contacts(senses, walk.contacts)
-    com_motion(senses, tree, scratch.com_jacobian, scratch.com_velocity)
+    see_points(senses, walk.contacts.position, walk.body)
     for k in range(3):
-        scratch.trunk[0, k], scratch.trunk[1, k], scratch.trunk[2, k] = turned(senses.xmat[tree.root], axes[k])
+        trunk[0, k], trunk[1, k], trunk[2, k] = turned(senses.xmat[root], walk.robot.axes[k])
     if not now.begun[0]:
         now.begun[0] = 1
-        now.heading[0] = math.atan2(scratch.trunk[1, 0], scratch.trunk[0, 0])
-        for c in range(2):
-            now.way[c] = senses.subtree_com[tree.root, c]
+        now.heading[0] = math.atan2(trunk[1, 0], trunk[0, 0])
+        now.way[0], now.way[1] = walk.body.com[0], walk.body.com[1]
 
 
 @inlined
 def lead_way(walk, cycles, walking):
     """Move the reference of the centre of mass on; it waits where the robot does not keep up."""
-    gait, now, com = walk.gait, walk.now, walk.senses.subtree_com[walk.tree.root]
+    gait, now, com = walk.gait, walk.now, walk.body.com
     share = 0.0
     if walking:
         share = min(1.0, max(0.0, cycles / RAMP), max(0.0, (gait.cycles - cycles) / RAMP))
@@ -345,8 +309,8 @@ def height_of_feet(walk, standing):
 @inlined
 def look_for_fall(walk, time, height):
     """Note a trunk that tilted or sank too far."""
-    tilt = math.acos(min(1.0, max(-1.0, walk.scratch.trunk[2, 2])))
-    tall = walk.senses.subtree_com[walk.tree.root, 2] - height
+    tilt = math.acos(min(1.0, max(-1.0, walk.trunk[2, 2])))
+    tall = walk.body.com[2] - height
     if fallen(tall, walk.robot.height, tilt):
         walk.now.fallen[0] = 1
         row = note(walk.log, time, FALLEN, tilt)
@@ -356,106 +320,62 @@ def look_for_fall(walk, time, height):
 
 @inlined
 def lead_trunk(walk, height):
-    """Write the wrench at the centre of mass that leads it and the trunk."""
-    senses, robot, now, scratch = walk.senses, walk.robot, walk.now, walk.scratch
-    com, v, wrench = senses.subtree_com[walk.tree.root], scratch.com_velocity, scratch.wrench
-    spin, w = senses.cvel[walk.tree.root], math.sqrt(robot.rate)
-    for c in range(3):
-        wrench[c] = -robot.gravity[c]
+    """Write the accelerations that lead the centre of mass and the trunk."""
+    robot, now, body, trunk = walk.robot, walk.now, walk.body, walk.trunk
+    com, v, wanted, w = body.com, body.com_velocity, body.wanted, math.sqrt(robot.rate)
     for c in range(2):
-        wrench[c] += ALONG[0] * robot.rate * (now.way[c] - com[c]) + ALONG[1] * w * (now.wanted[c] - v[c])
-    wrench[2] += UPWARD[0] * robot.rate * (height + robot.height - com[2]) - UPWARD[1] * w * v[2]
-    write_flat_on((0.0, 0.0), now.heading[0], scratch.axes)
-    off = rotation_between(scratch.axes, scratch.trunk)
+        wanted[COM + c] = ALONG[0] * robot.rate * (now.way[c] - com[c]) + ALONG[1] * w * (now.wanted[c] - v[c])
+    wanted[COM + 2] = UPWARD[0] * robot.rate * (height + robot.height - com[2]) - UPWARD[1] * w * v[2]
+    write_flat_on((0.0, 0.0), now.heading[0], walk.axes)
+    x, y, z = rotation_between(walk.axes, trunk)
+    xmat, spin = walk.senses.xmat[body.tree.root], walk.senses.qvel
+    for k in range(3):  # about the axes of the root
+        off = xmat[k] * x + xmat[3 + k] * y + xmat[6 + k] * z
+        wanted[TURN + k] = ATTITUDE[0] * robot.rate * off - ATTITUDE[1] * w * spin[3 + k]
+
+
+@inlined
+def lead_foot(walk, foot):
+    """Write the acceleration that keeps a standing foot at rest, or leads a swinging one to where the trunk will be,
+    half a stance ahead.
+    """
+    robot, gait, now, body = walk.robot, walk.gait, walk.now, walk.body
+    p, rate = robot.point[foot], math.sqrt(robot.rate)
+    at, speed, first = walk.contacts.position[p], body.velocity[p], CONTACTS + 3 * p
+    swings = now.swings[foot]
+    body.bearing[p] = 0 if swings else 1
     for c in range(3):
-        wrench[c] *= robot.mass
-    stiff, damped = robot.inertia * ATTITUDE[0] * robot.rate, robot.inertia * ATTITUDE[1] * w
-    wrench[3], wrench[4], wrench[5] = (
-        stiff * off[0] - damped * spin[0],
-        stiff * off[1] - damped * spin[1],
-        stiff * off[2] - damped * spin[2],
-    )
-
-
-@inlined
-def carry(walk):
-    """Share the wrench out among the feet that stand, and write the torques with which they carry the robot."""
-    senses, contacts, scratch, problem = walk.senses, walk.contacts, walk.scratch, walk.forces
-    com = senses.subtree_com[walk.tree.root]
-    for foot in range(4):
-        p = walk.robot.point[foot]
-        stands = not walk.now.swings[foot]
-        problem.program.lower[p] = walk.least_load if stands else 0.0
-        problem.program.upper[p] = UNBOUNDED if stands else 0.0
-        for c in range(3):
-            contacts.arms[p, c] = contacts.position[p, c] - com[c]
-    distribute(problem, scratch.wrench, contacts.arms, contacts.frames)
-    carrying_torques(senses.cdof, scratch.com_jacobian, walk.tree, contacts.arms, problem.force, scratch.torque)
-    for j in range(scratch.torque.size):
-        scratch.torque[j] -= senses.qfrc_passive[j]  # the damping of joints slows a walk
-
-
-@inlined
-def lead_foot(walk, foot, swing):
-    """Let the reference of a swinging foot go on to where the trunk will be, half a stance ahead."""
-    robot, gait, now = walk.robot, walk.gait, walk.now
-    com, v = walk.senses.subtree_com[walk.tree.root], walk.scratch.com_velocity
+        body.wanted[first + c] = -STANCE_DAMPING * rate * speed[c]
+    if not swings:
+        if not now.touches[foot]:  # down to the ground again
+            body.wanted[first + 2] -= STANCE_DAMPING * rate * DESCENT * robot.height * rate
+        return
+    swing, com, v = swing_of(now.swing, foot), body.com, body.com_velocity
     left = max(0.0, swing.duration[0] - swing.time[0])
-    stance, capture = 0.5 * gait.duty * gait.period, CAPTURE / math.sqrt(robot.rate)
+    stance, capture = 0.5 * gait.duty * gait.period, CAPTURE / rate
     x = stance * now.wanted[0] + capture * (v[0] - now.wanted[0])
     y = stance * now.wanted[1] + capture * (v[1] - now.wanted[1])
     share = min(1.0, FARTHEST * robot.height / max(math.hypot(x, y), 1e-9))
-    turned = now.heading[0] + gait.turn * left
-    c, s, hip = math.cos(turned), math.sin(turned), robot.offset[foot]
+    turns = now.heading[0] + gait.turn * left
+    c, s, hip = math.cos(turns), math.sin(turns), robot.offset[foot]
     x = com[0] + v[0] * left + c * hip[0] - s * hip[1] + share * x
     y = com[1] + v[1] * left + s * hip[0] + c * hip[1] + share * y
     advance_swing(swing, (x, y, swing.start_height[0]), gait.dt)
+    stiff, damp = critical_gains(FOOT_RATE * rate)
+    for k in range(3):
+        one = swing.motion[k]
+        off, slow = one[POSITION] - at[k], one[VELOCITY] - speed[k]
+        body.wanted[first + k] = one[ACCELERATION] + stiff * off + damp * slow
 
 
-@inlined
-def swing_leg(walk, foot):
-    """Torques of the leg of a swinging foot: its inertia times the acceleration that the reference needs."""
-    senses, robot, scratch = walk.senses, walk.robot, walk.scratch
-    swing = swing_of(walk.now.swing, foot)
-    lead_foot(walk, foot, swing)
-    point, leg, J = robot.point[foot], robot.leg[foot], scratch.jacobian
-    at = walk.contacts.position[point]
-    translation(senses, walk.tree, robot.body[foot], point, at, J, scratch.velocity, scratch.drift)
-    size = 0.0
-    for r in range(3):
-        for c in range(3):
-            value = 0.0
-            for j in range(3):
-                value += J[r, leg[j]] * J[c, leg[j]]
-            scratch.gram[r, c] = value
-        size += scratch.gram[r, r]
-    stiff, damp = critical_gains(FOOT_RATE * math.sqrt(robot.rate))
-    needed = scratch.velocity  # turned into the acceleration that is needed, and then into its shares
-    for c in range(3):
-        one = swing.motion[c]
-        needed[c] = one[ACCELERATION] + stiff * (one[POSITION] - at[c]) + damp * (one[VELOCITY] - needed[c])
-        needed[c] -= scratch.drift[c]
-        scratch.gram[c, c] += DAMPED * DAMPED * size
-    cholesky(scratch.gram, 3, 0.0, scratch.factor)
-    cholesky_solve(scratch.factor, 3, needed)
-    for j in range(3):
-        scratch.joints[j] = J[0, leg[j]] * needed[0] + J[1, leg[j]] * needed[1] + J[2, leg[j]] * needed[2]
-    for i in range(3):
-        value = senses.qfrc_bias[leg[i]] - senses.qfrc_passive[leg[i]]
-        for j in range(3):
-            value += scratch.inertia[leg[i], leg[j]] * scratch.joints[j]
-        scratch.torque[leg[i]] = value
-
-
-#: What is left out, by the height h of the centre of mass: speed in sqrt(g h), which makes Froude's number 0.03,
-#: duration of a step in sqrt(h / g), and its height in h.
-SPEED, STEP_DURATION, STEP_HEIGHT = 0.172, 1.4, 0.194
+#: What else is left out, by the height h of the centre of mass: duration of a step in sqrt(h / g), its height in h.
+STEP_DURATION, STEP_HEIGHT = 1.4, 0.194
 #: s, duration of a step before the robot is known.
 UNKNOWN_DURATION = 0.25
 #: Share of the ground's friction that is used, and of the weight that presses every standing foot.
 FRICTION_USED, LEAST_LOAD = 0.8, 0.01
-#: Weight of the torque that is missed, per height squared, and of the size of forces, beside that of the force.
-TORQUE_WEIGHT, SIZE_WEIGHT = 4.0, 1e-4
+#: Weight of forces, in squares of the weight of the robot.
+FORCE_WEIGHT = 0.003
 #: Most episodes of warnings that are kept.
 ROOM = 256
 
@@ -541,26 +461,30 @@ class QuadrupedWalking(Inside):
         model = robot.model
         driving = drives(robot, "quadruped-walk")
         check_shape(robot)
-        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), list(robot.point_body))
-        legs = _four_legs(robot, driving.dof, tree)
+        body = body_on_points(robot, driving, FRICTION_USED * ground.dynamic_friction, "quadruped-walk")
+        legs = _four_legs(robot, driving.dof, body.tree)
         check_strength(robot, driving, legs.leg, legs.point)
+        size = size_of(robot, 4)
+        body.weight[:] = FEET
+        body.weight[COM:TURN] = CENTRE
+        body.weight[TURN:CONTACTS] = TURNING * (size.inertia / (size.mass * size.height)) ** 2
+        body.joint_weight[:] = JOINTS * size.height**2
+        body.force_weight[:] = FORCE_WEIGHT / robot.weight**2
+        body.help_weight[:] = 1.0  # no motor on the root is used
+        body.least_torque[:], body.most_torque[:] = -UNBOUNDED, UNBOUNDED
         walker = QuadrupedWalker(
             senses=no_senses(),
             signals=QuadrupedSignals(np.zeros(3), np.zeros(3), np.zeros((4, 3)), np.zeros(1)),
             robot=legs,
-            tree=tree,
+            body=body._replace(least_load=LEAST_LOAD * robot.weight),
             drives=driving,
             contacts=contact_places(robot, ground),
             gait=_gait(options, robot, legs, dt),
             now=not_begun(),
-            forces=force_problem(
-                4,
-                FRICTION_USED * ground.dynamic_friction,
-                minimum=0.0,
-                weights=(1.0, TORQUE_WEIGHT / legs.height**2, SIZE_WEIGHT),
-            ),
-            least_load=LEAST_LOAD * legs.mass * float(np.linalg.norm(legs.gravity)),
-            scratch=scratch_for(model.nv, model.nu),
+            axes=np.zeros((3, 3)),
+            trunk=np.zeros((3, 3)),
+            motors=np.flatnonzero(~robot.root_motors),
+            torque=np.zeros(model.nu),
             log=empty_log(KINDS, ROOM),
         )
         super().__init__(quadruped_tick, walker, UNITS)
@@ -581,13 +505,9 @@ def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
     feet = corner_points(robot, offset)
     size = size_of(robot, robot.point_count)
     return FourLegs(
-        mass=size.mass,
-        inertia=size.inertia,
         height=float(com[2] - (points[:, 2] - robot.point_radius).mean()),
         rate=size.rate,
-        gravity=np.array(size.gravity, dtype=float),
         point=np.array(feet, dtype=np.int64),
-        body=robot.point_body[feet].astype(np.int64),
         leg=np.array([leg_of(robot, driven, tree, point) for point in feet], dtype=np.int64),
         offset=offset[feet],
         axes=facing.T @ data.xmat[tree.root].reshape(3, 3),

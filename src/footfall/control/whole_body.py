@@ -19,9 +19,12 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.senses import Tree, com_motion, dense_inertia
+from footfall.control.contact_forces import friction_pyramid
+from footfall.control.senses import Tree, com_motion, dense_inertia, translation, tree_of
+from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import FREE, SLIDE
+from footfall.robot.motors import Drives
 from footfall.solve.dense import cholesky
 from footfall.solve.quadratic_program import (
     SOLVED,
@@ -35,6 +38,8 @@ from footfall.solve.quadratic_program import (
 
 #: Pivot of the root's inertia, as a share of its largest, below which it has none.
 SINGULAR = 1e-12
+#: Sides of the friction pyramid of a point.
+SIDES = 4
 #: Rows of the tasks: the centre of mass, the turning of the root, then the contacts.
 COM, TURN, CONTACTS = 0, 3, 6
 
@@ -154,6 +159,26 @@ def whole_body(
     )
 
 
+def body_on_points(robot: Robot, driving: Drives, friction: float, purpose: str) -> WholeBody:
+    """Room for the problem of a robot on its contact points; ``friction`` is the coefficient to keep to."""
+    model = robot.model
+    driven = driving.dof[~robot.root_motors]
+    if len(set(driven.tolist())) < len(driven):
+        raise ControllerError(f"{purpose} needs one motor for a joint, and {robot.name} has more on one")
+    # Other joints without a motor, as of grippers, are taken to stay as they are.
+    undriven = np.setdiff1d(np.arange(model.nv), driven)
+    at_root = model.body_parentid[model.dof_bodyid[undriven]] == 0
+    tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), [int(body) for body in robot.point_body])
+    for dof in undriven[~at_root]:
+        if tree.moves[:, dof].any():
+            raise ControllerError(
+                f"{purpose} needs a motor at every joint of a leg, and joint '{robot.dof_name(int(dof))}' of "
+                f"{robot.name} has none"
+            )
+    limits = np.tile(-friction_pyramid(friction, SIDES), (robot.point_count, 1, 1))
+    return whole_body(robot, tree, np.array(robot.point_body), driven, undriven[at_root], limits)
+
+
 def _root_slides(model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     """Degrees of freedom that shift the root, and their directions (k, 3), world frame."""
     dofs, axes = [], []
@@ -192,6 +217,25 @@ def see_motion(senses, body, motion):
         way += along[0] * body.gravity[0] + along[1] * body.gravity[1] + along[2] * body.gravity[2]
         for c in range(3):
             drift[COM + c] += along[c] * way
+
+
+@inlined
+def see_points(senses, place, body):
+    """Read the motion; ``place`` (P, 3) is where the points touch, m, world frame."""
+    rows, drift = body.motion.rows, body.motion.drift
+    see_motion(senses, body, body.motion)
+    for p in range(body.body.size):
+        own = slice(CONTACTS + 3 * p, CONTACTS + 3 * p + 3)
+        translation(senses, body.tree, body.body[p], p, place[p], rows[own], body.velocity[p], drift[own])
+
+
+@inlined
+def write_forces(body, frames, forces):
+    """Write the forces (K, 3) of points in N, world frame."""
+    for p in range(forces.shape[0]):
+        f, frame = body.force[p], frames[p]
+        for c in range(3):
+            forces[p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
 
 
 @inlined
