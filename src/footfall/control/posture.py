@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,14 +26,16 @@ FASTEST = 0.5
 #: Largest eigenvalue of inverse inertia times kd, times the step, and of inverse inertia times kp, times its square,
 #: over all joints at once: an explicit step is stable while the second and twice the first add up to less than 4.
 TOGETHER_DAMPED, TOGETHER_STIFF = 1.4, 0.8
-#: s, damping over stiffness of a joint; and damping at most, in inertias over the step.
-DAMPED_OVER, DAMPED_AT_MOST = 0.05, 0.8
-#: m, height of the centre of mass that gains are at least made for.
+#: Damping over stiffness of a joint, in sqrt(h/g) of the robot: less than critical for the robot as an inverted
+#: pendulum, more than critical for a limb; and damping at most, in inertias over the step.
+DAMPED_OVER, DAMPED_AT_MOST = 0.175, 0.8
+#: Height of the centre of mass that gains are at least made for, in parts of its distance from the farthest contact
+#: point: a robot that lies on the ground has almost none.
 LEAST_HEIGHT = 0.05
 #: Least stiffness of a stance, in g/h, the rate at which an inverted pendulum falls; and share of that below which a
 #: motion is neutral, as a turn on the spot, and not unstable.
 STIFF, NEUTRAL = 2.0, 1e-3
-#: N m per N of weight, that an actuator may lack without a warning: the rounding of what carries the robot.
+#: Share of weight times height that an actuator may lack without a warning: the rounding of what carries the robot.
 ROUNDING = 1e-6
 #: Most iterations in which gains are reduced to what the step allows.
 SLOWINGS = 500
@@ -56,11 +59,11 @@ class Posture:
 
     The default posture is the robot's home, on a slope with the soles along the ground and the weight over the feet
     (see :mod:`footfall.control.body.stance`), and a run starts in it. The default ``kp`` is three times the weight
-    times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; it is doubled,
-    repeatedly, where springs in the legs or narrow feet make the stance too soft. The default ``kd`` is ``kp * 0.05
-    s``. Both are smaller where the step is too long for the inertia of a joint. In the default posture the springs of
-    joints without motors carry their load. Motors on the root (``robot.root_motors``) stay idle. Controls stay within
-    the range of the model; an actuator that cannot hold its part of the weight within it is warned of.
+    times the height h of the centre of mass, enough for ankles to hold an inverted pendulum upright; it is doubled,
+    repeatedly, where springs in the legs or narrow feet make the stance too soft. The default ``kd`` is ``kp`` times
+    0.175 sqrt(h/g). Both are smaller where the step is too long for the inertia of a joint. In the default posture the
+    springs of joints without motors carry their load. Motors on the root (``robot.root_motors``) stay idle. Controls
+    stay within the range of the model; an actuator that cannot hold its part of the weight within it is warned of.
 
     Attributes:
         target: (nq,) the posture; left out, the robot's home.
@@ -116,17 +119,19 @@ class Posture:
         dof = model.jnt_dofadr[joint]
         mobility = _mobility(model, data)
         inertia = 1.0 / np.diag(mobility)
+        height = _height(robot, data)
         kp: Any = self.kp
         if kp is None:
-            height = max(LEAST_HEIGHT, float(centre_of_mass(model, data)[2] - lowest_point(robot, data)))
             kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[dof]
             kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
         kd: Any = self.kd
         if kd is None:
-            kd = np.minimum(DAMPED_OVER * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt)
+            kd = np.minimum(
+                _damped_over(robot, height) * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt
+            )
             kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
         feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
-        _say_what_is_too_weak(robot, drive, target, feed)
+        _say_what_is_too_weak(robot, drive, target, feed, ROUNDING * robot.weight * height)
         rows = np.zeros((model.nu, 9))
         rows[:, 0] = model.jnt_qposadr[joint]
         rows[:, 1] = model.jnt_dofadr[joint]
@@ -142,12 +147,26 @@ class Posture:
         return rows.ravel()
 
 
-def _say_what_is_too_weak(robot: Robot, drive: Drives, qpos: np.ndarray, torque: np.ndarray) -> None:
-    """Warn of the actuator that lacks most of the ``torque`` (nv,) with which the robot rests at ``qpos`` (nq,)."""
+def _height(robot: Robot, data: mujoco.MjData) -> float:
+    """m, of the centre of mass over the lowest contact point."""
+    com = centre_of_mass(robot.model, data)
+    away = np.linalg.norm(lowest_places(robot, data) - com, axis=1).max(initial=0.0)
+    return max(LEAST_HEIGHT * float(away), float(com[2] - lowest_point(robot, data)), 1e-9)
+
+
+def _damped_over(robot: Robot, height: float) -> float:
+    """s, damping over stiffness."""
+    return DAMPED_OVER * math.sqrt(height / max(abs(float(robot.model.opt.gravity[2])), 1e-9))
+
+
+def _say_what_is_too_weak(robot: Robot, drive: Drives, qpos: np.ndarray, torque: np.ndarray, rounding: float) -> None:
+    """Warn of the actuator that lacks most, and more than ``rounding`` (N m), of the ``torque`` (nv,) with which the
+    robot rests at ``qpos`` (nq,).
+    """
     least, most = drive.range_at(qpos)
     needed = torque[drive.dof]
     lack = np.where(robot.root_motors, 0.0, np.maximum(needed - most, least - needed))
-    if lack.max(initial=0.0) > ROUNDING * robot.weight:
+    if lack.max(initial=0.0) > rounding:
         worst = int(lack.argmax())
         given = most[worst] if needed[worst] > most[worst] else least[worst]
         name, (low, high) = robot.model.actuator(worst).name, (drive.low[worst], drive.high[worst])
