@@ -170,10 +170,10 @@ SPEED = DESCENT = 0.172
 OBSTACLE, HIGHER = 0.3, 1.0
 #: Cycles in which the speed is taken up and given back.
 RAMP = 1.0
-#: Weights of accelerations, of which only the ratios matter: feet, before all others; the centre of mass; the turning
-#: of the trunk, in squares of its inertia over mass times height, so that a moment at the height counts twice its
-#: force; and joints, in squares of the height, only to make the solution of a straight leg unique.
-FEET, CENTRE, TURNING, JOINTS = 1000.0, 30.0, 120.0, 0.003
+#: Weights of accelerations, of which only the ratios matter: feet, before all others; the centre of mass, and the
+#: turning of the trunk, of which a moment counts as much as its force at the height; and joints, in squares of the
+#: height, only to make the solution of a straight leg unique.
+FEET, CENTRE, JOINTS = 1000.0, 30.0, 0.003
 #: Damping of feet that stand, in sqrt(g/h).
 STANCE_DAMPING = 5.9
 
@@ -467,7 +467,7 @@ class QuadrupedWalking(Inside):
         size = size_of(robot, 4)
         body.weight[:] = FEET
         body.weight[COM:TURN] = CENTRE
-        body.weight[TURN:CONTACTS] = TURNING * (size.inertia / (size.mass * size.height)) ** 2
+        body.weight[TURN:CONTACTS] = CENTRE * (size.inertia / (size.mass * size.height)) ** 2
         body.joint_weight[:] = JOINTS * size.height**2
         body.force_weight[:] = FORCE_WEIGHT / robot.weight**2
         body.help_weight[:] = 1.0  # no motor on the root is used
@@ -562,8 +562,9 @@ STRAIGHT, BENT = 0.95, 0.85
 ASIDE = 0.06
 #: Times that they are: the legs that are bent so move the centre of mass.
 PASSES = 3
-#: Iterations of the inverse kinematics, the longest of them in rad, and how near a foot must come, m.
-ITERATIONS, LONGEST, NEAR = 100, 0.3, 1e-3
+#: Iterations of the inverse kinematics, the longest of them in rad, and how near a foot must come, in distances of hip
+#: and foot.
+ITERATIONS, LONGEST, NEAR = 100, 0.3, 3e-3
 #: rad of a knee that the search begins with.
 FIRST = 0.9
 
@@ -623,7 +624,8 @@ def _bend(robot: Robot, data: mujoco.MjData, leg: tuple[int, int, int], point: i
             change *= min(1.0, LONGEST / max(float(np.abs(change).max()), 1e-12))
             data.qpos[at] = np.clip(data.qpos[at] + change, low, high)
         mujoco.mj_forward(model, data)
-        if np.linalg.norm(goal - _foot(robot, data, point)) < NEAR:
+        near = NEAR * np.linalg.norm(goal - data.xanchor[joints[0]])
+        if np.linalg.norm(goal - _foot(robot, data, point)) < near:
             found.append((float(data.xanchor[joints[2]] @ robot.forward), tuple(data.qpos[at])))
     data.qpos[at] = min(found)[1] if found else home
     mujoco.mj_forward(model, data)

@@ -11,6 +11,7 @@ fold away, so that a planar robot gives planar expressions.
 
 from __future__ import annotations
 
+import math
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -223,8 +224,8 @@ SAMPLES = 41  # of a step, where the constraints are made; odd, for Simpson's ru
 #: Step lengths to start from, relative to the height of the base: the problem has several local minima.
 STARTS = (0.3, 0.45, 0.6)
 ITERATIONS = 500
-DURATION = (0.15, 1.5)  # s, of a step
-SHORTEST = 0.05  # m, of a step
+DURATION = (0.5, 5.0)  # of a step, in sqrt(h/g) of the height h of the base: a pendulum of it swings in pi of these
+SHORTEST = 0.05  # heights of the base, that a step is never shorter than
 WIDEST = 2.0  # heights of the base that a step is never longer than
 #: Of the weight: the ground force is never asked to be less.
 LIGHTEST = 0.1
@@ -247,10 +248,11 @@ def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | No
     report = progress or (lambda sentence: None)
     began = clock.perf_counter()
     legs, height = find_legs(robot), float(robot.home[1])
-    fastest = WIDEST * height / DURATION[0]
+    quickest = DURATION[0] * _unit(robot)
+    fastest = WIDEST * height / quickest
     if constraints.speed > fastest:
         raise GaitError(
-            f"{robot.name} cannot walk at {constraints.speed:g} m/s: steps last {DURATION[0]:g} s at least, and legs "
+            f"{robot.name} cannot walk at {constraints.speed:g} m/s: steps last {quickest:.2g} s at least, and legs "
             f"of {height:.2g} m reach {WIDEST * height:.2g} m, which is {fastest:.2g} m/s"
         )
     problem = _Problem(robot, constraints)
@@ -275,6 +277,11 @@ def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | No
     cost, gait, guess = min(found, key=lambda one: one[0])
     report(f"J = {cost:.5g} N2 m2 s, after {clock.perf_counter() - began:.1f} s")
     return Optimum(gait, guess)
+
+
+def _unit(robot: Robot) -> float:
+    """s, sqrt(h/g) of the height h of the base."""
+    return math.sqrt(float(robot.home[1]) * robot.mass / robot.weight)
 
 
 class _Problem:
@@ -341,8 +348,9 @@ class _Problem:
             opti.subject_to(heights[:, i] >= constraints.least_height(self.phase[i], EXTRA))
         opti.subject_to(end[0] == self.length)
         opti.subject_to(end[1:] == 0)
-        opti.subject_to(opti.bounded(DURATION[0], self.T, DURATION[1]))
-        opti.subject_to(self.length >= SHORTEST)
+        unit = _unit(self.robot)
+        opti.subject_to(opti.bounded(DURATION[0] * unit, self.T, DURATION[1] * unit))
+        opti.subject_to(self.length >= SHORTEST * float(self.robot.home[1]))
         if constraints.step_length is not None:
             opti.subject_to(self.length == constraints.step_length)
 
