@@ -567,7 +567,9 @@ class Balancing(Inside):
         self._robot = robot
         self.memory = Balancer(
             senses=no_senses(),
-            signals=BalanceSignals(np.zeros((count, 3)), *np.zeros((2, 6)), np.zeros(3), *np.zeros((2, 1))),
+            signals=BalanceSignals(
+                np.zeros((count, 3)), np.zeros(6), np.zeros(6), np.zeros(3), np.zeros(1), np.zeros(1)
+            ),
             tree=tree,
             trunk=_trunk(robot, options.trunk, tree.root),
             gains=own,

@@ -166,9 +166,13 @@ class Episode(NamedTuple):
 
 def empty_log(kinds: int, room: int) -> EpisodeLog:
     """A log for this many kinds of episodes, with room for this many episodes."""
-    counts = np.zeros((2, 1), dtype=np.int64)
-    numbers = (np.zeros(room, dtype=np.int64), *np.zeros((3, room)), np.zeros((room, DETAILS)))
-    return EpisodeLog(*numbers, counts[0], counts[1], np.full(kinds, -1, dtype=np.int64))
+    return EpisodeLog(
+        kind=np.zeros(room, dtype=np.int64),
+        **{name: np.zeros(room) for name in ("start", "last", "worst")},
+        details=np.zeros((room, DETAILS)),
+        **{name: np.zeros(1, dtype=np.int64) for name in ("written", "lost")},
+        open=np.full(kinds, -1, dtype=np.int64),
+    )
 
 
 @inlined

@@ -357,9 +357,9 @@ def lead_foot(walk, foot):
     y = stance * now.wanted[1] + capture * (v[1] - now.wanted[1])
     share = min(1.0, FARTHEST * robot.height / max(math.hypot(x, y), 1e-9))
     turns = now.heading[0] + gait.turn * left
-    c, s, hip = math.cos(turns), math.sin(turns), robot.offset[foot]
-    x = com[0] + v[0] * left + c * hip[0] - s * hip[1] + share * x
-    y = com[1] + v[1] * left + s * hip[0] + c * hip[1] + share * y
+    ahead, aside, hip = math.cos(turns), math.sin(turns), robot.offset[foot]
+    x = com[0] + v[0] * left + ahead * hip[0] - aside * hip[1] + share * x
+    y = com[1] + v[1] * left + aside * hip[0] + ahead * hip[1] + share * y
     advance_swing(swing, (x, y, swing.start_height[0]), gait.dt)
     stiff, damp = critical_gains(FOOT_RATE * rate)
     for k in range(3):

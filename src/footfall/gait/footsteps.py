@@ -99,6 +99,16 @@ class FootstepPlan:
         )
 
     @property
+    def longest(self) -> float:
+        """m, that a step goes at most, forward or back."""
+        return max(abs(step.length) for step in self.steps)
+
+    @property
+    def aside(self) -> float:
+        """m, that a step goes at most, to either side."""
+        return max(abs(step.aside) for step in self.steps)
+
+    @property
     def duration(self) -> float:
         """From the first shift of weight to the last landing, s."""
         return sum(step.double_support + step.swing for step in self.steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,6 +122,16 @@ class Biped:
     home_trunk: np.ndarray
     hip_height: float
     step_width: float
+
+    @property
+    def leg(self) -> float:
+        """m, length of the shorter leg."""
+        return min(sole.leg for sole in self.soles)
+
+    @property
+    def unit(self) -> float:
+        """s, sqrt(leg / g): what times scale with, by Froude's number."""
+        return math.sqrt(self.leg * self.robot.mass / self.robot.weight)
 
     @classmethod
     def of(cls, robot: Robot, purpose: str) -> Biped:

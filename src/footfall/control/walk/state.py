@@ -34,7 +34,8 @@ TO_TOES, HEEL_RISES = 0.4, 0.75
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
-#: Of the signals.
+#: Numbers of the signals, and their units.
+SIGNALS = dict(com=3, dcm=2, dcm_reference=2, cop_reference=2, swing_reference=3, phase=1, grip=2, on_edge=2)
 UNITS = {
     **dict.fromkeys(("com", "dcm", "dcm_reference", "cop_reference", "swing_reference"), "m"),
     **dict.fromkeys(("phase", "grip", "on_edge"), ""),
@@ -151,7 +152,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         body=body_on_soles(
             biped,
             FRICTION_USED * friction,
-            held.leg,
+            biped.leg,
             margin=edge,
             least_load=LEAST_LOAD * weight,
             edges=held.toe_off > 0.0,
@@ -159,13 +160,13 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         gait=Gait(
             steps=np.array(plan.steps, dtype=float),
             dt=float(dt),
-            leg=float(held.leg),
-            unit=float(held.unit),
-            soft=float(held.unit) * (SOFT if biped.linkage.sprung else 1.0),
+            leg=float(biped.leg),
+            unit=float(biped.unit),
+            soft=float(biped.unit) * (SOFT if biped.linkage.sprung else 1.0),
             height=float(held.height),
             reach=float(held.reach),
             step_height=float(step_height),
-            longest=max(abs(step.length) for step in plan.steps),
+            longest=plan.longest,
             ahead=float(held.ahead),
             toe_off=float(held.toe_off),
             heel_first=float(held.heel_first),
@@ -183,7 +184,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         ),
         now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
-        signals=WalkSignals(np.zeros(3), *np.zeros((3, 2)), np.zeros(3), np.zeros(1), *np.zeros((2, 2))),
+        signals=WalkSignals(**{name: np.zeros(size) for name, size in SIGNALS.items()}),
     )
 
 

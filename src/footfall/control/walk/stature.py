@@ -234,8 +234,6 @@ DRAG = 0.6
 class Stature(NamedTuple):
     """The posture of a robot in a walk."""
 
-    leg: float  # m, length of the shorter one
-    unit: float  # s, sqrt(leg / g): what times scale with, by Froude's number
     reach: float  # m, that a foot is behind the hip at most
     height: float  # m, of the centre of mass over the ground
     qpos: np.ndarray  # (nq,) the pose that joints stay near
@@ -243,16 +241,6 @@ class Stature(NamedTuple):
     ahead: float = AHEAD  # how far a foot steps ahead or behind where it must, as a share of the leg's length
     toe_off: float = 0.0  # rad, by which the heel is up when a foot is lifted after the longest step
     heel_first: float = 0.0  # rad, by which the toes are up when a foot lands after it
-
-
-def shorter_leg(biped: Biped) -> float:
-    """m, length of the shorter leg."""
-    return min(sole.leg for sole in biped.soles)
-
-
-def unit_of(biped: Biped) -> float:
-    """s, sqrt(leg / g)."""
-    return math.sqrt(shorter_leg(biped) * biped.robot.mass / biped.robot.weight)
 
 
 def fastest(biped: Biped) -> tuple[float, int]:
@@ -263,7 +251,7 @@ def fastest(biped: Biped) -> tuple[float, int]:
         damping = float(np.ravel(model.dof_damping[biped.motors[one]])[0])
         if damping > 0.0 and float(biped.torque[one]) / damping < top:
             top, motor = float(biped.torque[one]) / damping, int(one)
-    return top * min(sole.leg for sole in biped.soles) / KNEE_RATE, motor
+    return top * biped.leg / KNEE_RATE, motor
 
 
 def check_speed(biped: Biped, speed: float) -> None:
@@ -290,8 +278,7 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool
 
     Heels are lifted where ``heel_off`` is true, or where it is None and the legs do not reach without.
     """
-    robot, leg = biped.robot, min(sole.leg for sole in biped.soles)
-    longest = max(abs(step.length) for step in plan.steps)
+    robot, leg, longest = biped.robot, biped.leg, plan.longest
     _check_sides(plan, biped)
     hold = _hold(plan, biped, step_height, heel_off)
     room = CENTRAL * min(sole.half_length for sole in biped.soles)
@@ -302,8 +289,6 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool
     reach = 0.5 * longest + BEHIND * leg
     ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
     return Stature(
-        leg=leg,
-        unit=unit_of(biped),
         reach=reach,
         height=biped.com_height - hold.lower,
         qpos=qpos,
@@ -314,18 +299,22 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool
     )
 
 
+def _nearest(biped: Biped) -> float:
+    """m, between the middles of feet at the nearest."""
+    return 2.0 * max(sole.half_width for sole in biped.soles) + APART * biped.leg
+
+
 def width_for(biped: Biped, aside: float) -> float:
     """How far apart feet are to step (m) that go ``aside`` (m): as at home, or as much wider as they need and reach."""
-    leg = min(sole.leg for sole in biped.soles)
-    needed = aside + (2.0 * max(sole.half_width for sole in biped.soles) + APART * leg if aside > 0.0 else 0.0)
+    leg = biped.leg
+    needed = aside + (_nearest(biped) if aside > 0.0 else 0.0)
     return max(biped.step_width, min(1.001 * needed, biped.step_width + FARTHER * leg))
 
 
 def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
     """Refuse steps in which the feet would touch each other."""
-    robot, leg = biped.robot, min(sole.leg for sole in biped.soles)
-    aside = max(abs(step.aside) for step in plan.steps)
-    room = min(step.width for step in plan.steps) - 2.0 * max(sole.half_width for sole in biped.soles) - APART * leg
+    robot, aside = biped.robot, plan.aside
+    room = min(step.width for step in plan.steps) - _nearest(biped)
     if room < 0.0 and aside == 0.0:
         raise ControllerError(
             f"walk: the feet of {robot.name} stand {min(step.width for step in plan.steps):.2g} m apart and are "
@@ -341,7 +330,7 @@ def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
 def _hold(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None) -> Hold:
     """With flat soles where that reaches or nothing else is allowed, else with heel-off."""
     forward = max(step.length for step in plan.steps)
-    longest = max(abs(step.length) for step in plan.steps)
+    longest = plan.longest
     flat = not (biped.tips or biped.line or biped.point)
     if heel_off is True and not flat:
         raise ControllerError(f"walk: heel_off is for flat feet on legs that can roll them, not for {biped.robot.name}")
@@ -361,7 +350,7 @@ def _hold(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool |
 def has_reach(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
     """Whether legs reach with flat soles."""
     try:
-        _flat(biped, max(abs(step.length) for step in plan.steps), step_height)
+        _flat(biped, plan.longest, step_height)
     except ControllerError:
         return False
     return True
@@ -373,7 +362,7 @@ def has_room(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
     """
     if not has_reach(plan, biped, step_height):
         return False
-    longest = max(abs(step.length) for step in plan.steps)
+    longest = plan.longest
     lower = _flat(biped, longest, step_height).lower
     usual = np.minimum(ROOM, _from_limits(biped, standing_pose(biped, lower)))
     return all((_from_limits(biped, pose) >= usual).all() for pose in _apart(biped, lower, longest))
@@ -389,7 +378,7 @@ def _from_limits(biped: Biped, pose: Pose) -> np.ndarray:
 
 def _on_toes(biped: Biped, longest: float, step_height: float, double_support: float) -> Hold:
     """Hips as high as the legs reach with the least pitch of the feet."""
-    leg = min(sole.leg for sole in biped.soles)
+    leg = biped.leg
     if longest > LONGEST * leg:
         raise ControllerError(_too_long(biped, longest, LONGEST * leg))
     tries = [(hips, *pitch) for hips in HIPS for pitch in PITCHES] + [(hips, *STEEPEST) for hips in HIPS]
@@ -414,7 +403,7 @@ def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) ->
     """
     ahead = np.array([0.5 * length, 0.0, 0.0])
     amid = 0.5 * min(sole.half_length for sole in biped.soles)
-    moved, more = 0.5 * double_support * length, CATCHES_UP * min(sole.leg for sole in biped.soles)
+    moved, more = 0.5 * double_support * length, CATCHES_UP * biped.leg
     for left in (1.0, -1.0):
         shift = np.array([left * ahead, -left * ahead])
         lands, leaves = (-hold.heel_first, RISEN * hold.toe_off), (0.0, hold.toe_off)
@@ -426,13 +415,13 @@ def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) ->
 def _too_long(biped: Biped, longest: float, most: float) -> str:
     return (
         f"walk: steps of {longest:.3g} m are too long for {biped.robot.name}, whose legs measure "
-        f"{min(sole.leg for sole in biped.soles):.3g} m: at most {most:.2g} m; lower the speed or step_duration"
+        f"{biped.leg:.3g} m: at most {most:.2g} m; lower the speed or step_duration"
     )
 
 
 def _flat(biped: Biped, longest: float, step_height: float) -> Hold:
     """Hips as low as the legs must be to reach with flat soles."""
-    leg = min(sole.leg for sole in biped.soles)
+    leg = biped.leg
     if longest > AHEAD * leg:
         raise ControllerError(_too_long(biped, longest, AHEAD * leg))
     reach = 0.5 * longest + BEHIND * leg
@@ -462,7 +451,7 @@ def _apart(biped: Biped, lower: float, length: float) -> list[Pose]:
     that one is farther behind them than half a step.
     """
     ahead = np.array([0.5 * length, 0.0, 0.0])
-    behind = BEHIND * min(sole.leg for sole in biped.soles) if length > 0.0 else 0.0
+    behind = BEHIND * biped.leg if length > 0.0 else 0.0
     shifts = [np.array([ahead, -ahead]), np.array([-ahead, ahead])]
     return [standing_pose(biped, lower, shift, forward) for forward in (0.0, behind) for shift in shifts]
 

@@ -42,9 +42,7 @@ from footfall.control.walk.stature import (
     fastest,
     has_reach,
     has_room,
-    shorter_leg,
     stature,
-    unit_of,
     width_for,
 )
 from footfall.errors import ControllerError, warn
@@ -320,7 +318,7 @@ class Walk:
         Where it goes to the side, feet that stand close step wider than at home.
         """
         plan = self.plan(biped.step_width)
-        plan = self.plan(width_for(biped, max(abs(step.aside) for step in plan.steps)))
+        plan = self.plan(width_for(biped, plan.aside))
         if not biped.point or self.waypoints:
             return plan
         shares = [min(1.0, (i + 1) / EASED) for i in range(len(plan.steps))]
@@ -373,7 +371,7 @@ def _biped(robot: Robot) -> Biped:
 def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
     """The walk with numbers for all that was left out, and the speed (m/s) before joints slowed it down."""
     biped = _biped(robot)
-    leg, unit = shorter_leg(biped), unit_of(biped)
+    leg, unit = biped.leg, biped.unit
     sprung = SPRUNG_SPEED if biped.linkage.sprung else 1.0
     usual = sprung * SPEED * math.sqrt(leg * min(leg, LOW_MASS * biped.com_height)) / unit
     speed = min(usual, DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
