@@ -31,6 +31,8 @@ ROOMS = (
     "contact/spring_damper.py",
     "contact/hunt_crossley.py",
     "contact/distributed.py",
+    "control",
+    "gait",
 )
 JOBS = (
     "loops",
@@ -39,6 +41,9 @@ JOBS = (
     "law-hunt-crossley",
     "law-distributed",
     "law-acceleration-complementarity",
+    "controller-walk",
+    "controller-balance",
+    "controller-quadruped-walk",
 )
 
 

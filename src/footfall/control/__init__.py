@@ -1,7 +1,7 @@
 """Controllers: what sets the controls while a robot runs. To add one: write its file, add its line to ``BUILT_IN``.
 
 ``base`` is the contract; ``inside`` and ``senses`` are for controllers that run in the compiled loop with a memory of
-their own. ``body/`` holds what controllers compute about a robot, ``whole_body/`` and ``contact_forces`` how they
+their own. ``body/`` holds what controllers compute about a robot, ``whole_body`` and ``contact_forces`` how they
 distribute forces.
 """
 

@@ -56,6 +56,7 @@ from footfall.control.unloaded_limbs import (
 from footfall.engine.bridge import Clock, make_clock, nanoseconds
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.solve.dense import copy, minimum_norm_solve
@@ -65,10 +66,10 @@ from footfall.standing import fallen
 class Wanted(NamedTuple):
     """A reference at one time, world frame."""
 
-    com: np.ndarray  # (3,) m
-    velocity: np.ndarray  # (3,) m/s
-    orientation: np.ndarray  # (3, 3) of the trunk
-    spin: np.ndarray  # (3,) rad/s
+    com: Vector  # (3,) m
+    velocity: Vector  # (3,) m/s
+    orientation: Matrix  # (3, 3) of the trunk
+    spin: Vector  # (3,) rad/s
 
 
 class Reference:
@@ -215,9 +216,9 @@ def _rows(data: mujoco.MjData) -> np.ndarray:
 class Gains(NamedTuple):
     """The numbers of (19)-(22)."""
 
-    weight: np.ndarray  # (3,) N, that the ground must give at rest
-    stiffness: np.ndarray  # (3,) N/m
-    damping: np.ndarray  # (3,) N s/m
+    weight: Vector  # (3,) N, that the ground must give at rest
+    stiffness: Vector  # (3,) N/m
+    damping: Vector  # (3,) N s/m
     kr: float  # N m/rad
     dr: float  # N m s/rad
 
@@ -225,22 +226,22 @@ class Gains(NamedTuple):
 class Watched(NamedTuple):
     """What is kept from one call to the next."""
 
-    begun: np.ndarray  # (1,)
-    fallen: np.ndarray  # (1,)
-    height: np.ndarray  # (1,) m, of the centre of mass over the lowest contact point at the start
-    next_question: np.ndarray  # (1,) s, when to ask again whether the robot could stand at its reference
-    rest_since: np.ndarray  # (1,) s, infinite while it moves
+    begun: Ints  # (1,)
+    fallen: Ints  # (1,)
+    height: Vector  # (1,) m, of the centre of mass over the lowest contact point at the start
+    next_question: Vector  # (1,) s, when to ask again whether the robot could stand at its reference
+    rest_since: Vector  # (1,) s, infinite while it moves
 
 
 class BalanceSignals(NamedTuple):
     """What is recorded."""
 
-    commanded_force: np.ndarray  # (P, 3) N
-    desired_wrench: np.ndarray  # (6,) N and N m
-    missed_wrench: np.ndarray  # (6,)
-    com_error: np.ndarray  # (3,) m
-    qp_time: np.ndarray  # (1,) us, that the program took
-    qp_solved: np.ndarray  # (1,) 1 where it has a solution
+    commanded_force: Matrix  # (P, 3) N
+    desired_wrench: Vector  # (6,) N and N m
+    missed_wrench: Vector  # (6,)
+    com_error: Vector  # (3,) m
+    qp_time: Vector  # (1,) us, that the program took
+    qp_solved: Vector  # (1,) 1 where it has a solution
 
 
 class Balancer(NamedTuple):
@@ -260,13 +261,13 @@ class Balancer(NamedTuple):
     unloaded: Unloaded
     log: EpisodeLog
     clock: Clock
-    jacobian: np.ndarray  # (3, nv) of the centre of mass
-    velocity: np.ndarray  # (3,) m/s, of the centre of mass
-    torque: np.ndarray  # (nv,) N m
-    motor_torque: np.ndarray  # (nu,) N m
-    error: np.ndarray  # (3,) m
-    wrench: np.ndarray  # (6,) N and N m, desired
-    still: np.ndarray  # (6,) N and N m, that carries the robot at rest
+    jacobian: Matrix  # (3, nv) of the centre of mass
+    velocity: Vector  # (3,) m/s, of the centre of mass
+    torque: Vector  # (nv,) N m
+    motor_torque: Vector  # (nu,) N m
+    error: Vector  # (3,) m
+    wrench: Vector  # (6,) N and N m, desired
+    still: Vector  # (6,) N and N m, that carries the robot at rest
 
 
 def watched() -> Watched:
@@ -289,7 +290,7 @@ NO_STAND, ELSEWHERE = 0, 1
 
 
 @inlined
-def balance_tick(balance, time, ctrl):
+def balance_tick(balance: Balancer, time: Float, ctrl: Vector) -> Int:
     """Write the controls for this instant; 0."""
     see_balance(balance, time)
     if not balance.watched.fallen[0]:
@@ -299,7 +300,7 @@ def balance_tick(balance, time, ctrl):
 
 
 @inlined
-def see_balance(balance, time):
+def see_balance(balance: Balancer, time: Float) -> None:
     """Read the state; the pose at the first call is the one to keep."""
     senses, contacts, watched, wanted = balance.senses, balance.contacts, balance.watched, balance.wanted
     place_contacts(senses, contacts)
@@ -333,7 +334,7 @@ def see_balance(balance, time):
 
 
 @inlined
-def balance_torques(balance):
+def balance_torques(balance: Balancer) -> None:
     """Write contact forces, and the torques (nv,) that produce them."""
     senses, tree, contacts, problem = balance.senses, balance.tree, balance.contacts, balance.problem
     com_motion(senses, tree, balance.jacobian, balance.velocity)
@@ -348,7 +349,16 @@ def balance_torques(balance):
 
 
 @inlined
-def desired_wrench(gains, wanted, com, velocity, trunk, spin, error, wrench):
+def desired_wrench(
+    gains: Gains,
+    wanted: Wanted,
+    com: Vector,
+    velocity: Vector,
+    trunk: Vector,
+    spin: Vector,
+    error: Vector,
+    wrench: Vector,
+) -> None:
     """Write the wrench (6,) of (19)-(22) at the centre of mass, world frame, and the error (3,) in m.
 
     ``trunk`` is its rotation matrix, flat, ``spin`` begins with its angular velocity. With one stiffness for all axes
@@ -370,7 +380,7 @@ def desired_wrench(gains, wanted, com, velocity, trunk, spin, error, wrench):
 
 
 @inlined
-def balance_controls(balance, time, ctrl):
+def balance_controls(balance: Balancer, time: Float, ctrl: Vector) -> None:
     """Write the controls for the torques, within the limits of the motors; none after a fall."""
     drives, problem, torque = balance.drives, balance.problem, balance.motor_torque
     if balance.watched.fallen[0]:
@@ -395,7 +405,7 @@ def balance_controls(balance, time, ctrl):
 
 
 @inlined
-def lack(problem, balance):
+def lack(problem: ForceProblem, balance: Balancer) -> tuple[Float, Float, Float]:
     """How much of a wrench is missed as a share of the weight, and the force (N) and moment (N m) that are."""
     missed, weight = problem.missed, balance.gains.weight
     force = math.sqrt(missed[0] ** 2 + missed[1] ** 2 + missed[2] ** 2)
@@ -405,7 +415,7 @@ def lack(problem, balance):
 
 
 @inlined
-def report_lack(balance, time):
+def report_lack(balance: Balancer, time: Float) -> None:
     """Report a wrench that is out of reach."""
     log = balance.log
     if balance.signals.qp_solved[0] == 0.0:
@@ -418,7 +428,7 @@ def report_lack(balance, time):
 
 
 @inlined
-def report_reference(balance, time):
+def report_reference(balance: Balancer, time: Float) -> None:
     """Report a reference at which the contacts cannot carry the robot, or that it does not reach."""
     watched, contacts, log, wanted = balance.watched, balance.contacts, balance.log, balance.wanted.com
     h = watched.height[0]

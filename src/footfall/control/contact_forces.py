@@ -17,10 +17,11 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import ByReference, inlined
-from footfall.control.senses import cross, write_place
+from footfall.control.senses import Senses, cross, write_place
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.surface import tangent_frame
+from footfall.kinds import Bool, Ints, Matrix, Tensor, Vector
 from footfall.robot import Robot
 from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import (
@@ -55,13 +56,13 @@ class ContactPlaces(NamedTuple):
     feet: int  # points of the feet
     level: int  # 1 where the ground is one plane, so that frames stay as they are
     surface: Any  # the ground's function
-    shape: np.ndarray
-    table: np.ndarray
-    body: np.ndarray  # (P - feet,) of the others
-    point: np.ndarray  # (P - feet, 3) m, body frame
-    position: np.ndarray  # (P, 3) m, world frame
-    frames: np.ndarray  # (P, 3, 3) rows tangent, tangent, normal
-    arms: np.ndarray  # (P, 3) m, from the centre of mass
+    shape: Vector
+    table: Matrix
+    body: Ints  # (P - feet,) of the others
+    point: Matrix  # (P - feet, 3) m, body frame
+    position: Matrix  # (P, 3) m, world frame
+    frames: Tensor  # (P, 3, 3) rows tangent, tangent, normal
+    arms: Matrix  # (P, 3) m, from the centre of mass
 
 
 def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = ()) -> ContactPlaces:
@@ -93,7 +94,7 @@ def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = (
 
 
 @inlined
-def place_contacts(senses, contacts):
+def place_contacts(senses: Senses, contacts: ContactPlaces) -> None:
     """Write positions (P, 3) in m and contact frames (P, 3, 3) of all contact points, world frame."""
     position = contacts.position
     for p in range(contacts.feet):
@@ -129,12 +130,12 @@ class ForceProblem(NamedTuple):
     unknowns, and in contact frames the pyramids never change.
     """
 
-    weights: np.ndarray  # (3,) a1, a2, a3 of (18)
-    grasp: np.ndarray  # (6, 3P) scratch
+    weights: Vector  # (3,) a1, a2, a3 of (18)
+    grasp: Matrix  # (6, 3P) scratch
     program: QuadraticProgram
     work: ActiveSet
-    force: np.ndarray  # (P, 3) N, world frame, of the ground on the robot
-    missed: np.ndarray  # (6,) N and N m, the desired wrench less the one these forces make
+    force: Matrix  # (P, 3) N, world frame, of the ground on the robot
+    missed: Vector  # (6,) N and N m, the desired wrench less the one these forces make
 
 
 def force_problem(
@@ -205,7 +206,7 @@ class ContactForces:
 
 
 @inlined
-def distribute(problem, wrench, arms, frames):
+def distribute(problem: ForceProblem, wrench: Vector, arms: Matrix, frames: Tensor) -> Bool:
     """Write the contact forces that come nearest to a wrench. False, with those of before, if there is no solution."""
     program, force = problem.program, problem.force
     _assemble(wrench, arms, frames, problem.weights, problem.grasp, program.H, program.f)
@@ -217,7 +218,9 @@ def distribute(problem, wrench, arms, frames):
 
 
 @inlined
-def _assemble(wrench, arms, frames, weights, grasp, hessian, linear):
+def _assemble(
+    wrench: Vector, arms: Matrix, frames: Tensor, weights: Vector, grasp: Matrix, hessian: Matrix, linear: Vector
+) -> None:
     """The grasp map (4)-(10), rows weighted by the roots of (18), the lower half of the Hessian, the linear term."""
     count = arms.shape[0]
     force, torque = math.sqrt(weights[0]), math.sqrt(weights[1])
@@ -240,7 +243,7 @@ def _assemble(wrench, arms, frames, weights, grasp, hessian, linear):
 
 
 @inlined
-def _to_world(solution, frames, force):
+def _to_world(solution: Vector, frames: Tensor, force: Matrix) -> None:
     count = force.shape[0]
     for p in range(count):
         normal, first, second = solution[p], solution[count + p], solution[2 * count + p]
@@ -249,7 +252,7 @@ def _to_world(solution, frames, force):
 
 
 @inlined
-def _miss(wrench, arms, force, missed):
+def _miss(wrench: Vector, arms: Matrix, force: Matrix, missed: Vector) -> None:
     copy(missed, wrench)
     for p in range(force.shape[0]):
         moment = cross(arms[p], force[p])

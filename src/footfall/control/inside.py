@@ -19,9 +19,10 @@ from footfall.compiled import ByReference, Reference, inlined, named_at
 from footfall.control.base import State, control_pointer
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
-from footfall.robot.motors import torque_range
+from footfall.robot.motors import Drives, torque_range
 
 
 @cache
@@ -29,7 +30,7 @@ def _pointer(tick: Any, reference: Reference) -> Any:
     """A controller of the loop that calls ``tick(memory, time, ctrl)``."""
     memory = named_at(reference)
 
-    def control(time, qpos, qvel, ctrl, gains):
+    def control(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: Vector) -> Int:
         return tick(memory(gains), time, ctrl)
 
     return control_pointer(control)
@@ -144,14 +145,14 @@ DETAILS = 6
 class EpisodeLog(NamedTuple):
     """What happened, in order, with room for N episodes."""
 
-    kind: np.ndarray  # (N,)
-    start: np.ndarray  # (N,) s
-    last: np.ndarray  # (N,) s
-    worst: np.ndarray  # (N,) its largest extent
-    details: np.ndarray  # (N, 6) what else is to be said of it, as it was then
+    kind: Ints  # (N,)
+    start: Vector  # (N,) s
+    last: Vector  # (N,) s
+    worst: Vector  # (N,) its largest extent
+    details: Matrix  # (N, 6) what else is to be said of it, as it was then
     written: Any  # (1,) episodes
     lost: Any  # (1,) those for which there was no room
-    open: np.ndarray  # (kinds,) the last episode of each kind, or -1
+    open: Ints  # (kinds,) the last episode of each kind, or -1
 
 
 class Episode(NamedTuple):
@@ -168,15 +169,18 @@ def empty_log(kinds: int, room: int) -> EpisodeLog:
     """A log for this many kinds of episodes, with room for this many episodes."""
     return EpisodeLog(
         kind=np.zeros(room, dtype=np.int64),
-        **{name: np.zeros(room) for name in ("start", "last", "worst")},
+        start=np.zeros(room),
+        last=np.zeros(room),
+        worst=np.zeros(room),
         details=np.zeros((room, DETAILS)),
-        **{name: np.zeros(1, dtype=np.int64) for name in ("written", "lost")},
+        written=np.zeros(1, dtype=np.int64),
+        lost=np.zeros(1, dtype=np.int64),
         open=np.full(kinds, -1, dtype=np.int64),
     )
 
 
 @inlined
-def note(log, time, kind, size):
+def note(log: EpisodeLog, time: Float, kind: Int, size: Float) -> Int:
     """Note that something of a kind happened at ``time`` (s), to the extent of ``size``; returns its row, or -1."""
     row = log.written[0]
     if row >= log.kind.size:
@@ -188,7 +192,7 @@ def note(log, time, kind, size):
 
 
 @inlined
-def see_episode(log, time, kind, size):
+def see_episode(log: EpisodeLog, time: Float, kind: Int, size: Float) -> Int:
     """The condition ``kind`` holds at ``time`` (s), to the extent of ``size``.
 
     Returns the row of its episode where that is at its worst now, to add details; otherwise -1.
@@ -205,7 +209,7 @@ def see_episode(log, time, kind, size):
 
 
 @inlined
-def limit_torques(drives, torque, senses, log, time, kind):
+def limit_torques(drives: Drives, torque: Vector, senses: Senses, log: EpisodeLog, time: Float, kind: Int) -> None:
     """Keep torques (nu,) to what actuators can give in this state; note as ``kind`` the one that lacks most N m."""
     worst, asked, lack = -1, 0.0, 0.0
     for i in range(torque.size):

@@ -63,6 +63,7 @@ from footfall.gait.footsteps import (
     stumble,
 )
 from footfall.ground import Ground
+from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Vector
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.robot.pose import set_down
@@ -82,10 +83,10 @@ class FourLegs(NamedTuple):
 
     height: float  # m, of the centre of mass over the feet
     rate: float  # 1/s2, at which an inverted pendulum of this height falls: g/h
-    point: np.ndarray  # (4,) contact point of each foot
-    leg: np.ndarray  # (4, 3) degrees of freedom with motors that move it
-    offset: np.ndarray  # (4, 3) m ahead, to the left and up from the centre of mass
-    axes: np.ndarray  # (3, 3) rows: axes of the root that point forward, left and up at home, in its frame
+    point: Ints  # (4,) contact point of each foot
+    leg: IntMatrix  # (4, 3) degrees of freedom with motors that move it
+    offset: Matrix  # (4, 3) m ahead, to the left and up from the centre of mass
+    axes: Matrix  # (3, 3) rows: axes of the root that point forward, left and up at home, in its frame
 
 
 class QuadrupedGait(NamedTuple):
@@ -98,7 +99,7 @@ class QuadrupedGait(NamedTuple):
     period: float  # s, of a cycle
     cycles: float
     duty: float  # part of a cycle that a foot stands
-    lift: np.ndarray  # (4,) part of a cycle at which it lifts
+    lift: Vector  # (4,) part of a cycle at which it lifts
     step_height: float  # m
     dt: float  # s, between two calls
 
@@ -106,25 +107,25 @@ class QuadrupedGait(NamedTuple):
 class Now(NamedTuple):
     """Where the walk is."""
 
-    begun: np.ndarray  # (1,)
-    fallen: np.ndarray  # (1,)
-    heading: np.ndarray  # (1,) rad
-    way: np.ndarray  # (2,) m, where the centre of mass should be
-    wanted: np.ndarray  # (2,) m/s, the velocity it should have
-    swings: np.ndarray  # (4,) 1 while a foot swings
-    touches: np.ndarray  # (4,) 1 where it is pressed to the ground
-    meets: np.ndarray  # (4,) 1 where it touches anything
+    begun: Ints  # (1,)
+    fallen: Ints  # (1,)
+    heading: Vector  # (1,) rad
+    way: Vector  # (2,) m, where the centre of mass should be
+    wanted: Vector  # (2,) m/s, the velocity it should have
+    swings: Ints  # (4,) 1 while a foot swings
+    touches: Ints  # (4,) 1 where it is pressed to the ground
+    meets: Ints  # (4,) 1 where it touches anything
     swing: Swing  # of all four, each array with one row per foot
-    standing: np.ndarray  # (4,) the feet that stand, as many as there are
+    standing: Ints  # (4,) the feet that stand, as many as there are
 
 
 class QuadrupedSignals(NamedTuple):
     """What is recorded."""
 
-    com: np.ndarray  # (3,) m
-    com_velocity: np.ndarray  # (3,) m/s
-    commanded_force: np.ndarray  # (4, 3) N
-    phase: np.ndarray  # (1,) cycles
+    com: Vector  # (3,) m
+    com_velocity: Vector  # (3,) m/s
+    commanded_force: Matrix  # (4, 3) N
+    phase: Vector  # (1,) cycles
 
 
 class QuadrupedWalker(NamedTuple):
@@ -138,10 +139,10 @@ class QuadrupedWalker(NamedTuple):
     contacts: ContactPlaces
     gait: QuadrupedGait
     now: Now
-    axes: np.ndarray  # (3, 3) scratch: wanted orientation of the trunk
-    trunk: np.ndarray  # (3, 3) columns: its axes that point forward, left and up at home, world frame
-    motors: np.ndarray  # (nd,) those of joints
-    torque: np.ndarray  # (nu,) scratch: N m
+    axes: Matrix  # (3, 3) scratch: wanted orientation of the trunk
+    trunk: Matrix  # (3, 3) columns: its axes that point forward, left and up at home, world frame
+    motors: Ints  # (nd,) those of joints
+    torque: Vector  # (nu,) scratch: N m
     log: EpisodeLog
 
 
@@ -179,7 +180,7 @@ STANCE_DAMPING = 5.9
 
 
 @inlined
-def quadruped_tick(walk, time, ctrl):
+def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
     """Write the controls for this instant; 0."""
     senses, gait, now, body, signals = walk.senses, walk.gait, walk.now, walk.body, walk.signals
     see_trunk(walk)
@@ -213,7 +214,7 @@ def quadruped_tick(walk, time, ctrl):
 
 
 @inlined
-def see_trunk(walk):
+def see_trunk(walk: QuadrupedWalker) -> None:
     """Take over the state; where the trunk points at the first call is straight ahead."""
     senses, now, trunk, root = walk.senses, walk.now, walk.trunk, walk.body.tree.root
     place_contacts(senses, walk.contacts)
@@ -227,7 +228,7 @@ def see_trunk(walk):
 
 
 @inlined
-def lead_way(walk, cycles, walking):
+def lead_way(walk: QuadrupedWalker, cycles: Float, walking: Bool) -> None:
     """Move the reference of the centre of mass on; it waits where the robot does not keep up."""
     gait, now, com = walk.gait, walk.now, walk.body.com
     share = 0.0
@@ -245,7 +246,7 @@ def lead_way(walk, cycles, walking):
 
 
 @inlined
-def feel_feet(walk):
+def feel_feet(walk: QuadrupedWalker) -> None:
     """Which feet touch anything, and which are pressed to it from above: a wall is no ground to stand on."""
     senses, now = walk.senses, walk.now
     for foot in range(4):
@@ -255,7 +256,7 @@ def feel_feet(walk):
 
 
 @inlined
-def swing_of(swings, foot):
+def swing_of(swings: Swing, foot: Int) -> Swing:
     """The swing of one foot."""
     return Swing(
         swings.motion[foot],
@@ -270,7 +271,7 @@ def swing_of(swings, foot):
 
 
 @inlined
-def change_feet(walk, cycles, walking):
+def change_feet(walk: QuadrupedWalker, cycles: Float, walking: Bool) -> Int:
     """Lift and set down feet by the schedule; how many stand, and write which."""
     gait, now, height = walk.gait, walk.now, walk.robot.height
     free = 1.0 - gait.duty
@@ -294,7 +295,7 @@ def change_feet(walk, cycles, walking):
 
 
 @inlined
-def height_of_feet(walk, standing):
+def height_of_feet(walk: QuadrupedWalker, standing: Int) -> Float:
     """m, the mean of those that stand, or of all where none does."""
     position, point, total = walk.contacts.position, walk.robot.point, 0.0
     if not standing:
@@ -307,7 +308,7 @@ def height_of_feet(walk, standing):
 
 
 @inlined
-def look_for_fall(walk, time, height):
+def look_for_fall(walk: QuadrupedWalker, time: Float, height: Float) -> None:
     """Note a trunk that tilted or sank too far."""
     tilt = math.acos(min(1.0, max(-1.0, walk.trunk[2, 2])))
     tall = walk.body.com[2] - height
@@ -319,7 +320,7 @@ def look_for_fall(walk, time, height):
 
 
 @inlined
-def lead_trunk(walk, height):
+def lead_trunk(walk: QuadrupedWalker, height: Float) -> None:
     """Write the accelerations that lead the centre of mass and the trunk."""
     robot, now, body, trunk = walk.robot, walk.now, walk.body, walk.trunk
     com, v, wanted, w = body.com, body.com_velocity, body.wanted, math.sqrt(robot.rate)
@@ -335,7 +336,7 @@ def lead_trunk(walk, height):
 
 
 @inlined
-def lead_foot(walk, foot):
+def lead_foot(walk: QuadrupedWalker, foot: Int) -> None:
     """Write the acceleration that keeps a standing foot at rest, or leads a swinging one to where the trunk will be,
     half a stance ahead.
     """

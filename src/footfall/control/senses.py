@@ -8,12 +8,13 @@ whole tree. Rotation vectors are axis times angle, rad.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.kinds import Bool, BoolMatrix, Float, Int, Ints, Matrix, Tensor, Vector
 from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
@@ -24,25 +25,25 @@ if TYPE_CHECKING:
 class Senses(NamedTuple):
     """Names are MuJoCo's where the array is MuJoCo's; spatial vectors turn about the centre of mass of the tree."""
 
-    qpos: np.ndarray
-    qvel: np.ndarray
-    xpos: np.ndarray
-    xmat: np.ndarray
-    cdof: np.ndarray
-    cdof_dot: np.ndarray
-    cvel: np.ndarray
-    subtree_com: np.ndarray
-    M: np.ndarray
-    M_rownnz: np.ndarray
-    M_rowadr: np.ndarray
-    M_colind: np.ndarray
-    qfrc_bias: np.ndarray
-    qfrc_passive: np.ndarray
-    position: np.ndarray  # (P, 3) m, contact points, world frame
-    gap: np.ndarray  # (P,) m
-    mode: np.ndarray  # (P,) of the step before
-    force: np.ndarray  # (P, 3) N, of the step before, contact frame
-    frame: np.ndarray  # (P, 3, 3) rows tangent, tangent, normal
+    qpos: Vector
+    qvel: Vector
+    xpos: Matrix
+    xmat: Matrix
+    cdof: Matrix
+    cdof_dot: Matrix
+    cvel: Matrix
+    subtree_com: Matrix
+    M: Vector
+    M_rownnz: Ints
+    M_rowadr: Ints
+    M_colind: Ints
+    qfrc_bias: Vector
+    qfrc_passive: Vector
+    position: Matrix  # (P, 3) m, contact points, world frame
+    gap: Vector  # (P,) m
+    mode: Ints  # (P,) of the step before
+    force: Matrix  # (P, 3) N, of the step before, contact frame
+    frame: Tensor  # (P, 3, 3) rows tangent, tangent, normal
 
 
 def senses_of(data: mujoco.MjData, points: Points, contacts: Contacts) -> Senses:
@@ -62,11 +63,12 @@ def senses_of(data: mujoco.MjData, points: Points, contacts: Contacts) -> Senses
 
 def no_senses() -> Senses:
     """Before a world is joined."""
-    return Senses(*[np.zeros(0)] * len(Senses._fields))
+    nothing: list[Any] = [np.zeros(0)] * len(Senses._fields)
+    return Senses(*nothing)
 
 
 @inlined
-def dense_inertia(senses, inertia):
+def dense_inertia(senses: Senses, inertia: Matrix) -> None:
     """Write the mass matrix (nv, nv), whose zeros stay as they are."""
     for i in range(inertia.shape[0]):
         first = senses.M_rowadr[i]
@@ -76,13 +78,13 @@ def dense_inertia(senses, inertia):
 
 
 @inlined
-def cross(a, b):
+def cross(a: Any, b: Any) -> tuple[Float, Float, Float]:
     """The vector product of two triples."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @inlined
-def turned(xmat, v):
+def turned(xmat: Vector, v: Vector) -> tuple[Float, Float, Float]:
     """A vector (x, y, z) of a frame with this matrix (9,), in the world."""
     return (
         xmat[0] * v[0] + xmat[1] * v[1] + xmat[2] * v[2],
@@ -92,20 +94,20 @@ def turned(xmat, v):
 
 
 @inlined
-def at_arm(s, r):
+def at_arm(s: Vector, r: Any) -> tuple[Float, Float, Float]:
     """Velocity (x, y, z), at ``r`` from the centre of mass, of a motion ``s`` (6,), rotation and translation there."""
     return s[3] + s[1] * r[2] - s[2] * r[1], s[4] + s[2] * r[0] - s[0] * r[2], s[5] + s[0] * r[1] - s[1] * r[0]
 
 
 @inlined
-def write_place(senses, body, local, place):
+def write_place(senses: Senses, body: Int, local: Vector, place: Vector) -> None:
     """Write where (3,) in m a point ``local`` (3,) of a body is."""
     at, (x, y, z) = senses.xpos[body], turned(senses.xmat[body], local)
     place[0], place[1], place[2] = at[0] + x, at[1] + y, at[2] + z
 
 
 @inlined
-def is_carried(senses, p):
+def is_carried(senses: Senses, p: Int) -> Bool:
     """Whether the ground carries a contact point: its force points upward more than sideways, unlike that of a wall."""
     f, frame = senses.force[p], senses.frame[p]
     x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
@@ -115,7 +117,9 @@ def is_carried(senses, p):
 
 
 @inlined
-def translation(senses, tree, body, point, at, jacobian, velocity, drift):
+def translation(
+    senses: Senses, tree: Tree, body: Int, point: Int, at: Vector, jacobian: Matrix, velocity: Vector, drift: Vector
+) -> None:
     """Write Jacobian (3, nv), velocity (3,) and acceleration at q'' = 0 (3,) of a contact point ``at`` (3,) of a body.
 
     ``tree`` says which coordinates move the point; the Jacobian of others stays zero.
@@ -140,7 +144,9 @@ def translation(senses, tree, body, point, at, jacobian, velocity, drift):
 
 
 @inlined
-def rotation_of(senses, tree, body, point, jacobian, velocity, drift):
+def rotation_of(
+    senses: Senses, tree: Tree, body: Int, point: Int, jacobian: Matrix, velocity: Vector, drift: Vector
+) -> None:
     """The same of its body's turning, rad/s and rad/s2."""
     for c in range(3):
         velocity[c], drift[c] = senses.cvel[body, c], 0.0
@@ -156,9 +162,9 @@ class Tree(NamedTuple):
 
     root: int
     mass: float  # kg
-    body: np.ndarray  # (nv,) body that each coordinate moves first
-    carried: np.ndarray  # (nv,) part of the mass that each coordinate moves
-    moves: np.ndarray  # (points, nv) whether it moves a contact point
+    body: Ints  # (nv,) body that each coordinate moves first
+    carried: Vector  # (nv,) part of the mass that each coordinate moves
+    moves: BoolMatrix  # (points, nv) whether it moves a contact point
 
 
 def tree_of(model: mujoco.MjModel, root: int, point_body: list[int]) -> Tree:
@@ -176,7 +182,7 @@ def tree_of(model: mujoco.MjModel, root: int, point_body: list[int]) -> Tree:
 
 
 @inlined
-def com_jacobian(cdof, subtree_com, tree, jacobian):
+def com_jacobian(cdof: Matrix, subtree_com: Matrix, tree: Tree, jacobian: Matrix) -> None:
     """Write the Jacobian (3, nv) of the centre of mass, (12)-(14): each coordinate moves what it carries."""
     com = subtree_com[tree.root]
     for j in range(tree.body.size):
@@ -186,7 +192,7 @@ def com_jacobian(cdof, subtree_com, tree, jacobian):
 
 
 @inlined
-def com_motion(senses, tree, jacobian, velocity):
+def com_motion(senses: Senses, tree: Tree, jacobian: Matrix, velocity: Vector) -> None:
     """Write the Jacobian (3, nv) of the centre of mass, and its velocity (3,) in m/s."""
     com_jacobian(senses.cdof, senses.subtree_com, tree, jacobian)
     for c in range(3):
@@ -197,7 +203,7 @@ def com_motion(senses, tree, jacobian, velocity):
 
 
 @inlined
-def carrying_torques(cdof, jacobian, tree, arms, force, torque):
+def carrying_torques(cdof: Matrix, jacobian: Matrix, tree: Tree, arms: Matrix, force: Matrix, torque: Vector) -> None:
     """Write the generalised forces (nv,) that let contact forces carry the robot, (15): ``-J_c^T f``.
 
     ``J_c``, the Jacobian of a point in coordinates of the centre of mass, is that of the point less that of the mass.
@@ -226,7 +232,7 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
 
 
 @inlined
-def write_flat_on(slope, heading, axes):
+def write_flat_on(slope: Any, heading: Float, axes: Matrix) -> None:
     """Write the axes (3, 3) of a sole that lies on ground of this slope (dz/dx, dz/dy) and points along ``heading``."""
     c, s = math.cos(heading), math.sin(heading)
     rise = c * slope[0] + s * slope[1]
@@ -240,7 +246,7 @@ def write_flat_on(slope, heading, axes):
 
 
 @inlined
-def rotation_between(axes, others):
+def rotation_between(axes: Matrix, others: Matrix) -> tuple[Float, Float, Float]:
     """The rotation vector (x, y, z) from ``others`` (3, 3) to ``axes`` (3, 3): that of axes @ others.T."""
     x, y, z, trace = 0.0, 0.0, 0.0, 0.0
     for k in range(3):
@@ -254,7 +260,7 @@ def rotation_between(axes, others):
 
 
 @inlined
-def turn_axes(vector, axes, result):
+def turn_axes(vector: tuple[Float, Float, Float], axes: Matrix, result: Matrix) -> None:
     """Write ``axes`` (3, 3) turned by a rotation vector (x, y, z): Rodrigues' formula for each column."""
     x, y, z = vector
     angle = math.sqrt(x * x + y * y + z * z)
@@ -268,6 +274,6 @@ def turn_axes(vector, axes, result):
 
 
 @inlined
-def critical_gains(rate):
+def critical_gains(rate: Float) -> tuple[Float, Float]:
     """Stiffness (1/s2) and damping (1/s) of a critically damped motion of this ``rate`` (1/s)."""
     return rate * rate, 2.0 * rate

@@ -12,7 +12,8 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.senses import Tree, at_arm
+from footfall.control.senses import Senses, Tree, at_arm
+from footfall.kinds import Float, Ints, Matrix, Tensor, Vector
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import Drives
@@ -35,15 +36,15 @@ HEAVIEST = 20.0
 class Unloaded(NamedTuple):
     """What limbs without load are held by; frames are the world's."""
 
-    foot: np.ndarray  # (P,) number of the foot that each of their points belongs to
-    touches: np.ndarray  # (feet,) 1 if any point of a foot is on the ground: that foot turns until the others are
-    bearing: np.ndarray  # (feet,) 0 in the air to 1 on the ground
-    place: np.ndarray  # (P, 3) m, where each point was when its foot stood last
-    mass: np.ndarray  # (P, 3, 3) kg, that its leg resists with at home, shared among the points of the foot
-    joint: np.ndarray  # (n,) degrees of freedom of motors that move no contact point
-    address: np.ndarray  # (n,) theirs in qpos
-    home: np.ndarray  # (n,) rad or m, their pose at the start
-    inertia: np.ndarray  # (n, n) kg m2, at home
+    foot: Ints  # (P,) number of the foot that each of their points belongs to
+    touches: Ints  # (feet,) 1 if any point of a foot is on the ground: that foot turns until the others are
+    bearing: Vector  # (feet,) 0 in the air to 1 on the ground
+    place: Matrix  # (P, 3) m, where each point was when its foot stood last
+    mass: Tensor  # (P, 3, 3) kg, that its leg resists with at home, shared among the points of the foot
+    joint: Ints  # (n,) degrees of freedom of motors that move no contact point
+    address: Ints  # (n,) theirs in qpos
+    home: Vector  # (n,) rad or m, their pose at the start
+    inertia: Matrix  # (n, n) kg m2, at home
     foot_rate: float  # 1/s, at which a foot is led back
     joint_rate: float  # 1/s, at which joints are
     loading: float  # share of its load that a point gains or loses in one call
@@ -102,7 +103,7 @@ def _resisting(robot: Robot, data: mujoco.MjData, inertia: np.ndarray, tree: Tre
 
 
 @inlined
-def begin_unloaded(limbs, senses):
+def begin_unloaded(limbs: Unloaded, senses: Senses) -> None:
     """Take over where the limbs are; every foot is taken to stand."""
     for p in range(limbs.foot.size):
         for c in range(3):
@@ -112,7 +113,7 @@ def begin_unloaded(limbs, senses):
 
 
 @inlined
-def feel_bearing(limbs, senses, weight, lower, upper):
+def feel_bearing(limbs: Unloaded, senses: Senses, weight: Float, lower: Vector, upper: Vector) -> None:
     """Follow which feet the ground carries, and write the largest normal force (P,) in N that each point may be given.
 
     A foot in the air keeps the least force, ``lower``, with which it is pressed down to the ground again.
@@ -134,7 +135,7 @@ def feel_bearing(limbs, senses, weight, lower, upper):
 
 
 @inlined
-def hold_unloaded(limbs, senses, tree, arms, lack, torque):
+def hold_unloaded(limbs: Unloaded, senses: Senses, tree: Tree, arms: Matrix, lack: Float, torque: Vector) -> None:
     """Add to the torques (nv,) those that lead feet in the air back and keep the pose of other joints.
 
     ``arms`` (P, 3) in m lead from the centre of mass to the points; ``lack`` is the share of the weight, or of weight

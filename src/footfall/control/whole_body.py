@@ -20,8 +20,9 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.control.contact_forces import friction_pyramid
-from footfall.control.senses import Tree, com_motion, dense_inertia, translation, tree_of
+from footfall.control.senses import Senses, Tree, com_motion, dense_inertia, translation, tree_of
 from footfall.errors import ControllerError
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector
 from footfall.robot import Robot
 from footfall.robot.model import FREE, SLIDE
 from footfall.robot.motors import Drives
@@ -47,54 +48,54 @@ COM, TURN, CONTACTS = 0, 3, 6
 class Motion(NamedTuple):
     """The equations of motion, M q'' + h, and the accelerations of the tasks, rows q'' + drift."""
 
-    inertia: np.ndarray  # (nv, nv)
-    bias: np.ndarray  # (nv,) N m
-    rows: np.ndarray  # (R, nv)
-    drift: np.ndarray  # (R,) m/s2 and rad/s2
+    inertia: Matrix  # (nv, nv)
+    bias: Vector  # (nv,) N m
+    rows: Matrix  # (R, nv)
+    drift: Vector  # (R,) m/s2 and rad/s2
 
 
 class WholeBody(NamedTuple):
     """What the problem is about: where everything is, what is wanted, and what was found. R is 6 + K size."""
 
     size: int  # components of the force of a contact: 3 of a point, 6 of a sole
-    body: np.ndarray  # (K,) of each contact
+    body: Ints  # (K,) of each contact
     tree: Tree  # with these bodies
-    driven: np.ndarray  # (nd,) degrees of freedom with a motor
-    free: np.ndarray  # (nu,) those of the root
-    helpers: np.ndarray  # (nv, nh) generalised force per control of each motor on the root
-    slide_dofs: np.ndarray  # (k,) degrees of freedom that shift the root
-    slides: np.ndarray  # (k, 3) their directions, world frame
-    gravity: np.ndarray  # (3,) m/s2
+    driven: Ints  # (nd,) degrees of freedom with a motor
+    free: Ints  # (nu,) those of the root
+    helpers: Matrix  # (nv, nh) generalised force per control of each motor on the root
+    slide_dofs: Ints  # (k,) degrees of freedom that shift the root
+    slides: Matrix  # (k, 3) their directions, world frame
+    gravity: Vector  # (3,) m/s2
     motion: Motion
-    com: np.ndarray  # (3,) m
-    com_velocity: np.ndarray  # (3,) m/s
-    velocity: np.ndarray  # (K, size) m/s and rad/s, of the contacts, world frame
-    wanted: np.ndarray  # (R,) m/s2 and rad/s2, that the tasks shall have
-    weight: np.ndarray  # (R,)
-    joint_wanted: np.ndarray  # (nd,) rad/s2
-    joint_weight: np.ndarray  # (nd,)
-    force_weight: np.ndarray  # (size,) what forces cost, per N^2 and (N m)^2
-    help_weight: np.ndarray  # (6,) what the wrench on the root costs, the same
-    least_torque: np.ndarray  # (nd,) N m, that motors can give now
-    most_torque: np.ndarray  # (nd,) N m
-    limits: np.ndarray  # (K, L, size) rows whose product with the force of a contact is >= 0
+    com: Vector  # (3,) m
+    com_velocity: Vector  # (3,) m/s
+    velocity: Matrix  # (K, size) m/s and rad/s, of the contacts, world frame
+    wanted: Vector  # (R,) m/s2 and rad/s2, that the tasks shall have
+    weight: Vector  # (R,)
+    joint_wanted: Vector  # (nd,) rad/s2
+    joint_weight: Vector  # (nd,)
+    force_weight: Vector  # (size,) what forces cost, per N^2 and (N m)^2
+    help_weight: Vector  # (6,) what the wrench on the root costs, the same
+    least_torque: Vector  # (nd,) N m, that motors can give now
+    most_torque: Vector  # (nd,) N m
+    limits: Tensor  # (K, L, size) rows whose product with the force of a contact is >= 0
     least_load: float  # N, normal force of a contact that bears
-    load: np.ndarray  # (K,) N, the largest
-    bearing: np.ndarray  # (K,) 1 where a contact may bear a force
-    bears: np.ndarray  # (K,) scratch: the numbers of these
-    spread: np.ndarray  # (nv, K size) scratch: generalised forces of these, per component of their forces
+    load: Vector  # (K,) N, the largest
+    bearing: Ints  # (K,) 1 where a contact may bear a force
+    bears: Ints  # (K,) scratch: the numbers of these
+    spread: Matrix  # (nv, K size) scratch: generalised forces of these, per component of their forces
     program: QuadraticProgram  # rows of C are torques, then the limits of the forces
     work: ActiveSet
-    torque_bias: np.ndarray  # (nd,) scratch: torque = (first rows of C) x + torque_bias
-    three: np.ndarray  # (3, n) scratch: a task by the unknowns
-    three_wanted: np.ndarray  # (3,) scratch
-    answer: np.ndarray  # (nu, n + 1) scratch: the root's acceleration per unknown, and without any
-    factor: np.ndarray  # (nu, nu) scratch
-    block: np.ndarray  # (nu, nu) scratch
-    torque: np.ndarray  # (nd,) N m, found; as everything found, that of before where there is no solution
-    acceleration: np.ndarray  # (nd,) rad/s2, found
-    force: np.ndarray  # (K, size) N and N m, frame of the contact, found
-    help: np.ndarray  # (6,) N and N m, of the motors on the root, found
+    torque_bias: Vector  # (nd,) scratch: torque = (first rows of C) x + torque_bias
+    three: Matrix  # (3, n) scratch: a task by the unknowns
+    three_wanted: Vector  # (3,) scratch
+    answer: Matrix  # (nu, n + 1) scratch: the root's acceleration per unknown, and without any
+    factor: Matrix  # (nu, nu) scratch
+    block: Matrix  # (nu, nu) scratch
+    torque: Vector  # (nd,) N m, found; as everything found, that of before where there is no solution
+    acceleration: Vector  # (nd,) rad/s2, found
+    force: Matrix  # (K, size) N and N m, frame of the contact, found
+    help: Vector  # (6,) N and N m, of the motors on the root, found
 
 
 def no_motion(nv: int, rows: int) -> Motion:
@@ -202,7 +203,7 @@ def _root_map(robot: Robot) -> np.ndarray:
 
 
 @inlined
-def see_motion(senses, body, motion):
+def see_motion(senses: Senses, body: WholeBody, motion: Motion) -> None:
     """Write the equations of motion, and the centre of mass with its task."""
     tree, drift = body.tree, motion.drift
     dense_inertia(senses, motion.inertia)
@@ -220,7 +221,7 @@ def see_motion(senses, body, motion):
 
 
 @inlined
-def see_points(senses, place, body):
+def see_points(senses: Senses, place: Matrix, body: WholeBody) -> None:
     """Read the motion; ``place`` (P, 3) is where the points touch, m, world frame."""
     rows, drift = body.motion.rows, body.motion.drift
     see_motion(senses, body, body.motion)
@@ -230,7 +231,7 @@ def see_points(senses, place, body):
 
 
 @inlined
-def write_forces(body, frames, forces):
+def write_forces(body: WholeBody, frames: Tensor, forces: Matrix) -> None:
     """Write the forces (K, 3) of points in N, world frame."""
     for p in range(forces.shape[0]):
         f, frame = body.force[p], frames[p]
@@ -239,7 +240,7 @@ def write_forces(body, frames, forces):
 
 
 @inlined
-def solve_body(body, frames):
+def solve_body(body: WholeBody, frames: Tensor) -> Bool:
     """Write torques, forces and help that come nearest to what is wanted; false if there are none.
 
     ``frames`` (K, 3, 3) are those of the contacts, rows tangent, tangent, normal.
@@ -279,7 +280,7 @@ def solve_body(body, frames):
 
 
 @inlined
-def spread_forces(body, count, frames):
+def spread_forces(body: WholeBody, count: Int, frames: Tensor) -> None:
     """Write the generalised forces of the contacts that bear, per component of their forces."""
     rows, spread = body.motion.rows, body.spread
     for k in range(count):
@@ -293,7 +294,7 @@ def spread_forces(body, count, frames):
 
 
 @inlined
-def answer_of_root(body, forces):
+def answer_of_root(body: WholeBody, forces: Int) -> Bool:
     """Find the root's acceleration by the joints', by each force and by help. False if it has no inertia."""
     M, driven, free, answer, L = body.motion.inertia, body.driven, body.free, body.answer, body.factor
     nd, nu, last = driven.size, free.size, body.program.shape[0] + 1
@@ -326,7 +327,7 @@ def answer_of_root(body, forces):
 
 
 @inlined
-def joint_row(body, row, target):
+def joint_row(body: WholeBody, row: Vector, target: Vector) -> Float:
     """Write a row (nv,) of joint space as one of the unknowns; returns what is there at x = 0."""
     answer, n, rest = body.answer, body.program.shape[0], 0.0
     for j in range(n):
@@ -342,7 +343,7 @@ def joint_row(body, row, target):
 
 
 @inlined
-def add_tasks(body, forces):
+def add_tasks(body: WholeBody, forces: Int) -> None:
     """Write H and f: the squares of what tasks and joints miss, and of forces; of three rows at a time, for then H is
     read and written once for them.
     """
@@ -370,7 +371,7 @@ def add_tasks(body, forces):
 
 
 @inlined
-def write_torque_rows(body, forces):
+def write_torque_rows(body: WholeBody, forces: Int) -> None:
     """The torques by the unknowns, within the limits of the motors; unknowns themselves have no bounds yet."""
     C, lower, upper, motion = body.program.C, body.program.lower, body.program.upper, body.motion
     nd, n = body.driven.size, body.program.shape[0]
@@ -386,7 +387,7 @@ def write_torque_rows(body, forces):
 
 
 @inlined
-def write_limits(body, count):
+def write_limits(body: WholeBody, count: Int) -> None:
     """Friction and pressure as rows, the load of each contact as bounds."""
     C, lower, upper = body.program.C, body.program.lower, body.program.upper
     nd, n, size, row = body.driven.size, body.program.shape[0], body.size, body.driven.size

@@ -21,6 +21,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.errors import GaitError
+from footfall.kinds import Float, Matrix, Vector
 
 LEFT, RIGHT = 1, -1
 #: Half a day's walk; a plan lists every step.
@@ -46,7 +47,7 @@ class Footstep(NamedTuple):
 
 
 @inlined
-def landing(step, stance, stance_width):
+def landing(step: Footstep, stance: tuple[Float, Float, Float], stance_width: Float) -> tuple[Float, Float, Float]:
     """Where the foot of a step lands, x, y (m) and yaw (rad), when the other stands at ``stance``, half of
     ``stance_width`` (m) beside the middle.
     """
@@ -173,10 +174,10 @@ class DcmPlan(NamedTuple):
 
     omega: float  # 1/s, the pendulum's sqrt(g / height)
     count: Any  # (1,) segments
-    duration: np.ndarray  # (S,) s
-    start: np.ndarray  # (S, 2) m, of the pressure centre
-    end: np.ndarray  # (S, 2) m
-    dcm: np.ndarray  # (S + 1, 2) m, the divergent component where each segment begins, and where the last ends
+    duration: Vector  # (S,) s
+    start: Matrix  # (S, 2) m, of the pressure centre
+    end: Matrix  # (S, 2) m
+    dcm: Matrix  # (S + 1, 2) m, the divergent component where each segment begins, and where the last ends
 
 
 def empty_plan(omega: float, most: int) -> DcmPlan:
@@ -192,7 +193,7 @@ def empty_plan(omega: float, most: int) -> DcmPlan:
 
 
 @inlined
-def add_segment(plan, duration, start, end):
+def add_segment(plan: DcmPlan, duration: Float, start: tuple[Float, Float], end: tuple[Float, Float]) -> None:
     """Let the pressure centre go on from ``start`` to ``end`` (x, y; m) in ``duration`` (s)."""
     k = plan.count[0]
     plan.duration[k] = duration
@@ -202,7 +203,7 @@ def add_segment(plan, duration, start, end):
 
 
 @inlined
-def end_at(plan, end):
+def end_at(plan: DcmPlan, end: tuple[Float, Float]) -> None:
     """Find the divergent component that ends at ``end`` (x, y; m) after the segments, backwards."""
     last, w = plan.count[0], plan.omega
     plan.dcm[last, 0], plan.dcm[last, 1] = end
@@ -214,7 +215,7 @@ def end_at(plan, end):
 
 
 @inlined
-def dcm_at(plan, time, pressure, dcm):
+def dcm_at(plan: DcmPlan, time: Float, pressure: Vector, dcm: Vector) -> None:
     """Write pressure centre and divergent component (2,) in m at a time (s).
 
     The first segment is prolonged backwards and the last point held.
@@ -267,7 +268,7 @@ def empty_swing() -> Swing:
 
 
 @inlined
-def begin_swing(swing, start, duration, clearance, descent):
+def begin_swing(swing: Swing, start: Vector, duration: Float, clearance: Float, descent: Float) -> None:
     """Lift the foot from ``start`` (3,) in m."""
     for c in range(3):
         swing.motion[c, POSITION], swing.goal[c] = start[c], start[c]
@@ -277,7 +278,7 @@ def begin_swing(swing, start, duration, clearance, descent):
 
 
 @inlined
-def head_for(one, goal, speed, left, dt):
+def head_for(one: Vector, goal: Float, speed: Float, left: Float, dt: Float) -> None:
     """Let a coordinate ``one`` (3,) go on for ``dt`` (s) on the way of least jerk that reaches ``goal`` with ``speed``
     in ``left`` (s).
     """
@@ -295,7 +296,7 @@ def head_for(one, goal, speed, left, dt):
 
 
 @inlined
-def stumble(swing, higher):
+def stumble(swing: Swing, higher: Float) -> None:
     """The foot met something in the air: lift it by ``higher`` (m) more, from now on."""
     swing.clearance[0] += higher
     swing.top[0] = max(swing.top[0], swing.time[0] + AGAIN * swing.duration[0])
@@ -303,7 +304,7 @@ def stumble(swing, higher):
 
 
 @inlined
-def advance_swing(swing, goal, dt):
+def advance_swing(swing: Swing, goal: tuple[Float, Float, Float], dt: Float) -> None:
     """Go on for ``dt`` (s) towards ``goal`` (x, y, z; m); in the last moments the goal of before is kept."""
     left = swing.duration[0] - swing.time[0]
     if left > SETTLED * swing.duration[0] or swing.time[0] == 0.0:

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
 from footfall.compiled import inlined
-from footfall.control.senses import Tree, translation, tree_of, write_place
+from footfall.control.senses import Senses, Tree, translation, tree_of, write_place
+from footfall.control.whole_body import Motion
 from footfall.errors import ControllerError
+from footfall.kinds import Float, IntMatrix, Ints, Matrix, Named, Tensor, Vector
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.solve.dense import cholesky, cholesky_solve
@@ -35,36 +37,36 @@ FORGOTTEN = 0.1
 class Ties(NamedTuple):
     """Pairs of joints of which one follows the other, by a polynomial of the angle from the reference pose."""
 
-    dof: np.ndarray  # (T, 2) of both joints; the second is -1 where the first is held
-    place: np.ndarray  # (T, 2) in qpos
-    rest: np.ndarray  # (T, 2) rad or m, reference of both
-    polynomial: np.ndarray  # (T, 5) of rising powers
+    dof: IntMatrix  # (T, 2) of both joints; the second is -1 where the first is held
+    place: IntMatrix  # (T, 2) in qpos
+    rest: Matrix  # (T, 2) rad or m, reference of both
+    polynomial: Matrix  # (T, 5) of rising powers
 
 
 class Linkage(NamedTuple):
     """The constraints between the joints of a robot's legs, R rows, and the room to solve them."""
 
     sprung: int  # 1 where springs carry joints without a motor
-    body: np.ndarray  # (2L,) of both ends of each loop
-    anchor: np.ndarray  # (2L, 3) m, body frame
+    body: Ints  # (2L,) of both ends of each loop
+    anchor: Matrix  # (2L, 3) m, body frame
     tree: Tree  # with the ends as contact points
     ties: Ties
-    dofs: np.ndarray  # (ny,) the base's and the motors'
-    dependent: np.ndarray  # (nd,) those that follow
-    ends: np.ndarray  # (2L, 3, nv) scratch: Jacobians of the ends
-    drifts: np.ndarray  # (2L, 3) scratch: their accelerations at q'' = 0
-    rows: np.ndarray  # (R, nv) scratch: J, three rows of each loop and one of each tie
-    drift: np.ndarray  # (R,) scratch: rates of the rows at q'' = 0
-    place: np.ndarray  # (3,) scratch
-    velocity: np.ndarray  # (3,) scratch
-    gram: np.ndarray  # (nd, nd) scratch
-    factor: np.ndarray  # (nd, nd) scratch
-    right: np.ndarray  # (nd,) scratch
-    span: np.ndarray  # (nv, ny) S
-    rest: np.ndarray  # (nv,) s
-    product: np.ndarray  # (nv, ny) scratch: M S
-    damping: np.ndarray  # (nu,) N m s/rad, of motors about the speed that they would have without springs
-    speed: np.ndarray  # (nu,) rad/s, that speed
+    dofs: Ints  # (ny,) the base's and the motors'
+    dependent: Ints  # (nd,) those that follow
+    ends: Tensor  # (2L, 3, nv) scratch: Jacobians of the ends
+    drifts: Matrix  # (2L, 3) scratch: their accelerations at q'' = 0
+    rows: Matrix  # (R, nv) scratch: J, three rows of each loop and one of each tie
+    drift: Vector  # (R,) scratch: rates of the rows at q'' = 0
+    place: Vector  # (3,) scratch
+    velocity: Vector  # (3,) scratch
+    gram: Matrix  # (nd, nd) scratch
+    factor: Matrix  # (nd, nd) scratch
+    right: Vector  # (nd,) scratch
+    span: Matrix  # (nv, ny) S
+    rest: Vector  # (nv,) s
+    product: Matrix  # (nv, ny) scratch: M S
+    damping: Vector  # (nu,) N m s/rad, of motors about the speed that they would have without springs
+    speed: Vector  # (nu,) rad/s, that speed
 
 
 def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
@@ -185,7 +187,7 @@ def follow_motors(linkage: Linkage, data: mujoco.MjData) -> tuple[np.ndarray, np
 
 
 @inlined
-def solve_linkage(senses, linkage):
+def solve_linkage(senses: Senses, linkage: Linkage) -> None:
     """Write S and s in this state."""
     write_rows(senses, linkage)
     J, G, right, dependent = linkage.rows, linkage.gram, linkage.right, linkage.dependent
@@ -213,7 +215,7 @@ def solve_linkage(senses, linkage):
 
 
 @inlined
-def write_rows(senses, linkage):
+def write_rows(senses: Senses, linkage: Linkage) -> None:
     """Write the rows of loops and ties, and their rates at q'' = 0."""
     J, drift, place, ties = linkage.rows, linkage.drift, linkage.place, linkage.ties
     for k in range(linkage.body.size):
@@ -236,7 +238,7 @@ def write_rows(senses, linkage):
 
 
 @inlined
-def reduce_motion(linkage, whole, motion):
+def reduce_motion(linkage: Linkage, whole: Motion, motion: Motion) -> None:
     """Write the ``whole`` motion, of all coordinates, as one of base and motors alone."""
     S, s, product = linkage.span, linkage.rest, linkage.product
     nv, ny = S.shape
@@ -274,7 +276,7 @@ def reduce_motion(linkage, whole, motion):
 
 
 @inlined
-def damp_springs(body, qvel, dt):
+def damp_springs(body: Named, qvel: Vector, dt: Float) -> None:
     """Add to the torques of motors what damps them about the speeds that the accelerations just found make of them.
 
     The whole-body problem does not know that rotors oscillate on springs: without this only joint damping damps them.

@@ -26,8 +26,11 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.control.walk.ground import STEEPEST
+from footfall.control.walk.state import Walker
 from footfall.control.walk.stature import APART, ASIDE, FARTHER
 from footfall.control.whole_body import TURN
+from footfall.gait.footsteps import Footstep
+from footfall.kinds import Float, Int
 
 #: Share of the sole within which the pressure centre alone brings the divergent component back.
 ANKLE_SHARE = 0.6
@@ -44,7 +47,15 @@ class Reach(NamedTuple):
 
 
 @inlined
-def find_foothold(planned, step, stance, reach, error, omega, left):
+def find_foothold(
+    planned: tuple[Float, Float],
+    step: Footstep,
+    stance: tuple[Float, Float, Float],
+    reach: Reach,
+    error: tuple[Float, Float],
+    omega: Float,
+    left: Float,
+) -> tuple[Float, Float, Float]:
     """The foothold (x, y) in m of a foot that would land at ``planned``, and by how much (m) it should have been
     farther than the leg reaches.
 
@@ -70,21 +81,21 @@ def find_foothold(planned, step, stance, reach, error, omega, left):
 
 
 @inlined
-def landing_gain(omega, step):
+def landing_gain(omega: Float, step: Footstep) -> Float:
     """How much farther a foothold is moved than what it puts right, see :func:`find_foothold`."""
     swap = omega * step.double_support
     return swap / -math.expm1(-swap)
 
 
 @inlined
-def within_reach(step, reach):
+def within_reach(step: Footstep, reach: Reach) -> tuple[Float, Float, Float]:
     """How far from the standing foot (m): ahead or behind at most, aside at least and at most."""
     nearest = 2.0 * reach.half_width + APART * reach.leg
     return reach.ahead * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
 
 
 @inlined
-def left_over(off, growth, reach):
+def left_over(off: Float, growth: Float, reach: Float) -> Float:
     """What is left at the landing of an error ``off`` (m) if the pressure centre moves by up to ``reach`` (m)."""
     shift = min(max(growth * off / (growth - 1.0), -reach), reach)
     return growth * off - (growth - 1.0) * shift
@@ -116,7 +127,7 @@ class Times(NamedTuple):
 
 
 @inlined
-def missed(way, s, gain):
+def missed(way: Way, s: Float, gain: Float) -> Float:
     """What is left of an axis for the steps after this one, with the best foothold."""
     off = way.rate * s + way.rest
     best = OFFSET * off / gain / (FOOTHOLD + OFFSET / (gain * gain))
@@ -124,7 +135,7 @@ def missed(way, s, gain):
 
 
 @inlined
-def time_to_landing(ahead, aside, times, gain):
+def time_to_landing(ahead: Way, aside: Way, times: Times, gain: Float) -> Float:
     """How long until the foot should land (s), for the two ways of a step."""
     low, high = math.exp(times.omega * times.least), math.exp(times.omega * times.most)
     planned = math.exp(times.omega * times.planned)
@@ -150,7 +161,7 @@ TAKEN_BACK, SOON = 0.5, 0.4
 
 
 @inlined
-def keep_to_points(walk, standing):
+def keep_to_points(walk: Walker, standing: Int) -> None:
     """Move the pressure centre that is wanted to where points can be pressed: that of the one foot that stands, or the
     nearest place on the line between both (``standing`` -1).
     """
@@ -166,7 +177,7 @@ def keep_to_points(walk, standing):
 
 
 @inlined
-def learn_trim(walk, foot, step):
+def learn_trim(walk: Walker, foot: Int, step: Footstep) -> None:
     """Learn from where a foot landed: what moved it off its plan grew by exp(w t) since the foot before landed.
 
     That one should have gone farther ahead, or less far out: it stood on the other side.
@@ -181,7 +192,7 @@ def learn_trim(walk, foot, step):
 
 
 @inlined
-def learn_slope(walk, foot):
+def learn_slope(walk: Walker, foot: Int) -> None:
     """Learn the slope of the ground from how much higher a foot landed than the other stands (Kaczmarz's step)."""
     slope, place = walk.now.slope, walk.body.place
     x, y = place[foot, 0] - place[1 - foot, 0], place[foot, 1] - place[1 - foot, 1]
@@ -194,7 +205,7 @@ def learn_slope(walk, foot):
 
 
 @inlined
-def trimmed_landing(walk, step):
+def trimmed_landing(walk: Walker, step: Footstep) -> tuple[Float, Float]:
     """Where the moving foot shall land (x, y; m) with what was learnt."""
     trim, landing = walk.now.trim, walk.now.landing
     c, s, aside = math.cos(landing[2]), math.sin(landing[2]), step.side * trim[1]
@@ -202,7 +213,7 @@ def trimmed_landing(walk, step):
 
 
 @inlined
-def time_step(walk, time, step, stance):
+def time_step(walk: Walker, time: Float, step: Footstep, stance: Int) -> None:
     """Let the swing last as long as asks least of foothold, timing and the steps after; ``stance`` stands."""
     now, plan, soles, swing = walk.now, walk.now.dcm_plan, walk.body.soles, walk.now.swing
     planned = step.swing - swing.time[0]
@@ -232,7 +243,7 @@ def time_step(walk, time, step, stance):
 
 
 @inlined
-def note_turn(walk):
+def note_turn(walk: Walker) -> None:
     """Note as a foot lands how far the trunk is off its heading."""
     now = walk.now
     off = math.atan2(now.trunk[1, 0], now.trunk[0, 0]) - now.heading[0]
@@ -241,7 +252,7 @@ def note_turn(walk):
 
 
 @inlined
-def turn_back(walk, step):
+def turn_back(walk: Walker, step: Footstep) -> None:
     """Write the trunk's turning about the vertical: at a rate that takes back what is left of it after two steps."""
     now, body = walk.now, walk.body
     lasts = step.double_support + step.swing

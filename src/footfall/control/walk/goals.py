@@ -30,7 +30,7 @@ from footfall.control.walk.heel_off import (
     see_level_place,
     swing_pitch,
 )
-from footfall.control.walk.state import HEEL_RISES, HORIZON, LATE, LIMIT_ZONE, OUT_OF_REACH, TO_TOES
+from footfall.control.walk.state import HEEL_RISES, HORIZON, LATE, LIMIT_ZONE, OUT_OF_REACH, TO_TOES, Gait, Walker
 from footfall.control.whole_body import COM, TURN
 from footfall.gait.footsteps import (
     ACCELERATION,
@@ -44,6 +44,7 @@ from footfall.gait.footsteps import (
     end_at,
     landing,
 )
+from footfall.kinds import Bool, Float, Int
 
 #: Speed, in sqrt(g leg), at which a foot comes down, and looks for ground that is not where it was expected.
 DESCENT = 0.037
@@ -54,7 +55,7 @@ SOONEST = 0.6
 
 
 @inlined
-def step_of(gait, number):
+def step_of(gait: Gait, number: Int) -> Footstep:
     """A step of the plan; the last one after it, or a step in place where feet stand on points."""
     last = gait.steps.shape[0] - 1
     row = gait.steps[min(number, last)]
@@ -65,25 +66,25 @@ def step_of(gait, number):
 
 
 @inlined
-def descent_of(gait):
+def descent_of(gait: Gait) -> Float:
     """m/s, at which a foot comes down."""
     return (POINT_DESCENT if gait.points else DESCENT) * gait.leg / gait.unit
 
 
 @inlined
-def all_taken(walk):
+def all_taken(walk: Walker) -> Bool:
     """Whether all steps are; on points the last is never taken."""
     return not walk.gait.points and walk.now.step[0] >= walk.gait.steps.shape[0]
 
 
 @inlined
-def moving_foot(walk):
+def moving_foot(walk: Walker) -> Int:
     """The foot of the present step; of the last one when all are taken."""
     return 0 if step_of(walk.gait, walk.now.step[0]).side > 0 else 1
 
 
 @inlined
-def begin_walk(walk, time):
+def begin_walk(walk: Walker, time: Float) -> None:
     """Take over where the robot stands."""
     now, body = walk.now, walk.body
     now.begun[0], now.since[0] = 1, time
@@ -98,7 +99,7 @@ def begin_walk(walk, time):
 
 
 @inlined
-def change_phase(walk, time):
+def change_phase(walk: Walker, time: Float) -> None:
     """Land where the ground is met, and lift a foot when its time has come."""
     now = walk.now
     spent = time - now.since[0]
@@ -111,7 +112,7 @@ def change_phase(walk, time):
 
 
 @inlined
-def land(walk, time):
+def land(walk: Walker, time: Float) -> None:
     """Both feet stand."""
     now, gait = walk.now, walk.gait
     if gait.points:
@@ -131,7 +132,7 @@ def land(walk, time):
 
 
 @inlined
-def lift(walk, time):
+def lift(walk: Walker, time: Float) -> None:
     """The next foot swings."""
     now, gait, foot = walk.now, walk.gait, moving_foot(walk)
     duration = step_of(gait, now.step[0]).swing
@@ -149,7 +150,7 @@ def lift(walk, time):
 
 
 @inlined
-def plan_dcm(walk):
+def plan_dcm(walk: Walker) -> None:
     """Plan the divergent component from now over the next steps, as if they were the last."""
     now, gait, body, plan = walk.now, walk.gait, walk.body, walk.now.dcm_plan
     poses = now.poses
@@ -220,7 +221,7 @@ STANCE_DAMPING = 5.5
 
 
 @inlined
-def lead_com(walk, time, standing):
+def lead_com(walk: Walker, time: Float, standing: Int) -> None:
     """The acceleration of the centre of mass that leads the divergent component to its reference."""
     now, gait, body, goal = walk.now, walk.gait, walk.body, walk.body.problem.wanted
     w = now.dcm_plan.omega
@@ -246,7 +247,7 @@ def lead_com(walk, time, standing):
 
 
 @inlined
-def lead_standing_feet(walk, time):
+def lead_standing_feet(walk: Walker, time: Float) -> None:
     """Standing feet rest; load comes and goes slowly, so that feet are neither stamped nor torn off."""
     now, gait, body = walk.now, walk.gait, walk.body
     spent, foot = time - now.since[0], moving_foot(walk)
@@ -275,7 +276,7 @@ def lead_standing_feet(walk, time):
 
 
 @inlined
-def lead_swinging_foot(walk, time, foot):
+def lead_swinging_foot(walk: Walker, time: Float, foot: Int) -> None:
     """Lead the foot to its foothold, toe down on the way and flat when it lands."""
     now, gait, body, swing = walk.now, walk.gait, walk.body, walk.now.swing
     stance, soles = 1 - foot, walk.body.soles
@@ -325,7 +326,7 @@ def lead_swinging_foot(walk, time, foot):
 
 
 @inlined
-def toe_down(part, lasts, hanging):
+def toe_down(part: Float, lasts: Float, hanging: Float) -> tuple[Float, Float, Float]:
     """The tilt of a foot that swings forward after a part s of its swing, as s^3 (1 - s)^5: rad, rad/s, rad/s2.
 
     ``lasts`` (s) is the swing, ``hanging`` (rad) the most that is wanted.
@@ -339,7 +340,7 @@ def toe_down(part, lasts, hanging):
 
 
 @inlined
-def lead_posture(walk):
+def lead_posture(walk: Walker) -> None:
     """The trunk upright and along the feet; joints as at home as far as nothing else is asked of them."""
     now, gait, body, senses = walk.now, walk.gait, walk.body, walk.senses
     now.heading[0] += part_of(gait, SLOW) * (0.5 * (now.headings[0] + now.headings[1]) - now.heading[0])

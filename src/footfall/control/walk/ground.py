@@ -14,10 +14,11 @@ from footfall.control.inside import note
 from footfall.control.senses import is_carried, turned
 from footfall.control.walk.heel_off import edge_velocity
 from footfall.control.walk.soles import keep_to_friction
-from footfall.control.walk.state import FALLEN, FRICTION_USED, STUMBLED
+from footfall.control.walk.state import FALLEN, FRICTION_USED, STUMBLED, Gait, Walker
 from footfall.control.walk.stature import APART
 from footfall.control.whole_body import COM
 from footfall.gait.footsteps import POSITION, Footstep, stumble
+from footfall.kinds import Float, Int, Tensor
 from footfall.solve.contacts import SLIDE
 from footfall.standing import fallen
 
@@ -36,7 +37,7 @@ OBSTACLE, HIGHER = 0.3, 1.2
 
 
 @inlined
-def feel_trunk(walk):
+def feel_trunk(walk: Walker) -> None:
     """Find where the axes of the trunk point, and how it turns about them."""
     now, axes = walk.now, walk.body.soles.trunk_axes
     xmat = walk.senses.xmat[walk.body.soles.trunk]
@@ -47,7 +48,7 @@ def feel_trunk(walk):
 
 
 @inlined
-def feel_contacts(walk):
+def feel_contacts(walk: Walker) -> None:
     """Note which feet meet something, and which of them are carried by it: a wall is no ground to stand on."""
     senses, points, now = walk.senses, walk.body.soles.points, walk.now
     for k in range(2):
@@ -60,7 +61,7 @@ def feel_contacts(walk):
 
 
 @inlined
-def slope_under(rotation, foot, other):
+def slope_under(rotation: Tensor, foot: Int, other: Int) -> tuple[Float, Float]:
     """dz/dx and dz/dy of the ground under two soles that stand, or under one, counted twice."""
     x = rotation[foot, 0, 2] + rotation[other, 0, 2]
     y = rotation[foot, 1, 2] + rotation[other, 1, 2]
@@ -69,13 +70,13 @@ def slope_under(rotation, foot, other):
 
 
 @inlined
-def part_of(gait, slow):
+def part_of(gait: Gait, slow: Float) -> Float:
     """How much of the way to its new value an estimate goes in one call."""
     return gait.dt / (slow * gait.unit + gait.dt)
 
 
 @inlined
-def trust_in(walk, foot):
+def trust_in(walk: Walker, foot: Int) -> Float:
     """How far the tilt of a sole is that of the ground, 0 to 1: less on soft ground with the load off the middle."""
     senses, soles, place, R = walk.senses, walk.body.soles, walk.body.place[foot], walk.body.rotation[foot]
     ahead, aside, depth = 0.0, 0.0, 0.0
@@ -91,7 +92,7 @@ def trust_in(walk, foot):
 
 
 @inlined
-def feel_slope(walk, standing):
+def feel_slope(walk: Walker, standing: Int) -> None:
     """Follow the slope of the ground, slowly; ``standing`` is the foot that stands, or -1 for both."""
     now = walk.now
     if walk.gait.points:  # a point does not feel it; footholds do, one after the other
@@ -114,7 +115,7 @@ def feel_slope(walk, standing):
 
 
 @inlined
-def ground_at(walk, standing, x, y):
+def ground_at(walk: Walker, standing: Int, x: Float, y: Float) -> Float:
     """Height of the ground (m) at a place: the plane through what stands."""
     slope, place = walk.now.slope, walk.now.level_place
     first, second = max(standing, 0), 1 if standing < 0 else standing
@@ -123,7 +124,7 @@ def ground_at(walk, standing, x, y):
 
 
 @inlined
-def feel_obstacle(walk, time, foot):
+def feel_obstacle(walk: Walker, time: Float, foot: Int) -> None:
     """A foot that meets something on its way, or a wall at the end of it, is lifted over it."""
     now, swing, height = walk.now, walk.now.swing, walk.gait.step_height
     ground = now.touching[foot] and swing.time[0] > CARRIED * swing.duration[0]
@@ -136,7 +137,7 @@ def feel_obstacle(walk, time, foot):
 
 
 @inlined
-def look_for_fall(walk, time, standing):
+def look_for_fall(walk: Walker, time: Float, standing: Int) -> None:
     """Note a trunk that tilts too far, or a centre of mass that is too low."""
     com, gait, now = walk.body.com, walk.gait, walk.now
     tilt = math.acos(min(1.0, max(-1.0, now.trunk[2, 2])))
@@ -164,7 +165,7 @@ ACROSS, ALONG = 0.7, 0.5
 
 
 @inlined
-def feel_grip(walk):
+def feel_grip(walk: Walker) -> None:
     """Find the friction under points that slide on feet that slip, and let the forces wanted of these keep to it."""
     senses, body, gait, now = walk.senses, walk.body, walk.gait, walk.now
     for k in range(2):
@@ -184,14 +185,14 @@ def feel_grip(walk):
 
 
 @inlined
-def trust_landing(walk, foot):
+def trust_landing(walk: Walker, foot: Int) -> None:
     """A foot came down where the ground may be better than under either foot before."""
     grip = walk.now.grip
     grip[foot] = min(walk.gait.friction, TRUST * min(grip[0], grip[1]))
 
 
 @inlined
-def within_grip(walk, step):
+def within_grip(walk: Walker, step: Footstep) -> Footstep:
     """The step, shorter and narrower where it would need more friction than there is.
 
     As one foot takes over from the other, the centre of mass is half a step from it, and half the width to its side.

@@ -11,15 +11,16 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.senses import cross, rotation_between, turn_axes
-from footfall.control.walk.soles import keep_to_friction
-from footfall.control.walk.state import HEEL_RISES
+from footfall.control.walk.soles import SoleBody, keep_to_friction
+from footfall.control.walk.state import HEEL_RISES, Gait, Walker
 from footfall.control.walk.stature import LONGER
 from footfall.control.whole_body import CONTACTS
-from footfall.gait.footsteps import ACCELERATION, POSITION, VELOCITY, head_for
+from footfall.gait.footsteps import ACCELERATION, POSITION, VELOCITY, Footstep, head_for
+from footfall.kinds import Float, Int, Matrix, Vector
 
 
 @inlined
-def edge_arm(body, foot, edge):
+def edge_arm(body: SoleBody, foot: Int, edge: Int) -> tuple[Float, Float, Float]:
     """(x, y, z) m, world frame: from the middle of a sole to that of its edge."""
     R, at = body.rotation[foot], body.soles.edges[foot, 1 + edge]
     return (
@@ -30,7 +31,7 @@ def edge_arm(body, foot, edge):
 
 
 @inlined
-def edge_velocity(body, foot, edge):
+def edge_velocity(body: SoleBody, foot: Int, edge: Int) -> tuple[Float, Float, Float]:
     """(x, y, z) m/s of the middle of a sole, or of its edge."""
     v = body.velocity[foot]
     if edge == 0:
@@ -40,7 +41,7 @@ def edge_velocity(body, foot, edge):
 
 
 @inlined
-def write_level(slope, rotation, axes):
+def write_level(slope: Vector, rotation: Matrix, axes: Matrix) -> None:
     """Write the axes (3, 3) of a sole that lies on ground of this slope, its edge along that of one that is pitched."""
     tall = math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
     up = (-slope[0] / tall, -slope[1] / tall, 1.0 / tall)
@@ -53,7 +54,7 @@ def write_level(slope, rotation, axes):
 
 
 @inlined
-def pitch_of(rotation, level):
+def pitch_of(rotation: Matrix, level: Matrix) -> Float:
     """rad, by which the heel of a sole is higher than its toes, over ``level`` axes (3, 3)."""
     up, ahead = 0.0, 0.0
     for r in range(3):
@@ -63,7 +64,7 @@ def pitch_of(rotation, level):
 
 
 @inlined
-def write_level_place(body, foot, edge, level, level_place):
+def write_level_place(body: SoleBody, foot: Int, edge: Int, level: Matrix, level_place: Vector) -> None:
     """Write where (3,) in m the middle of a pitched sole would be if it lay on the ground."""
     arm, at = edge_arm(body, foot, edge), body.soles.edges[foot, 1 + edge]
     for r in range(3):
@@ -71,7 +72,7 @@ def write_level_place(body, foot, edge, level, level_place):
 
 
 @inlined
-def stand_on_edge(body, foot, edge, level):
+def stand_on_edge(body: SoleBody, foot: Int, edge: Int, level: Matrix) -> None:
     """Let Jacobian, drift and wrench of a foot be those of its edge, the wrench in ``level`` axes (3, 3).
 
     For v + w x r of the edge at r from the middle: the acceleration is a + w' x r + w x (w x r).
@@ -105,20 +106,20 @@ SWUNG = 0.8
 
 
 @inlined
-def part_of_longest(gait, apart):
+def part_of_longest(gait: Gait, apart: Float) -> Float:
     """How far apart feet are, in parts of the longest step, from 0 to a bit over 1."""
     return min(max(apart / gait.longest, 0.0), LONGER) if gait.longest > 0.0 else 0.0
 
 
 @inlined
-def apart_along(walk, behind, x, y):
+def apart_along(walk: Walker, behind: Int, x: Float, y: Float) -> Float:
     """m, by which a place is ahead of the foot behind, along that foot."""
     level_place, heading = walk.now.level_place[behind], walk.now.headings[behind]
     return (x - level_place[0]) * math.cos(heading) + (y - level_place[1]) * math.sin(heading)
 
 
 @inlined
-def see_level_place(walk, foot):
+def see_level_place(walk: Walker, foot: Int) -> None:
     """Find where a foot would lie if it were level."""
     body, now = walk.body, walk.now
     if now.on_edge[foot] == 0:
@@ -130,7 +131,7 @@ def see_level_place(walk, foot):
 
 
 @inlined
-def begin_pitch(walk, foot, edge):
+def begin_pitch(walk: Walker, foot: Int, edge: Int) -> None:
     """Let a foot stand on an edge, as it is pitched."""
     body, now = walk.body, walk.now
     R = body.rotation[foot]
@@ -144,7 +145,7 @@ def begin_pitch(walk, foot, edge):
 
 
 @inlined
-def land_on_edge(walk, foot):
+def land_on_edge(walk: Walker, foot: Int) -> None:
     """A foot came down: on its heel where that was planned."""
     now = walk.now
     if walk.gait.heel_first > 0.0:
@@ -155,7 +156,7 @@ def land_on_edge(walk, foot):
 
 
 @inlined
-def lead_edges(walk, spent, behind, step):
+def lead_edges(walk: Walker, spent: Float, behind: Int, step: Footstep) -> None:
     """Lead feet that pitch: ``behind`` is the one that is lifted next in ``step``, or -1; ``spent`` (s) of the phase is
     over.
     """
@@ -186,7 +187,7 @@ def lead_edges(walk, spent, behind, step):
 
 
 @inlined
-def lift_from_edge(walk, foot):
+def lift_from_edge(walk: Walker, foot: Int) -> None:
     """A foot is lifted from its toes: it goes on as it moves. Its height is that of its lower edge from now on."""
     body, now, swing = walk.body, walk.now, walk.now.swing
     swing.motion[2, POSITION] = swing.start_height[0] = now.level_place[foot, 2]
@@ -200,7 +201,9 @@ def lift_from_edge(walk, foot):
 
 
 @inlined
-def swing_pitch(walk, foot, left, toes_up):
+def swing_pitch(
+    walk: Walker, foot: Int, left: Float, toes_up: Float
+) -> tuple[tuple[Float, Float, Float], tuple[Float, Float, Float]]:
     """The pitch of a foot that swings and lands with its toes up by ``toes_up`` (rad) in ``left`` (s): rad, rad/s,
     rad/s2; and how much higher its middle is for it than its lower edge: m, m/s, m/s2.
     """
@@ -220,7 +223,7 @@ def swing_pitch(walk, foot, left, toes_up):
 
 
 @inlined
-def lead_foot_on_edge(walk, foot, damping, gains):
+def lead_foot_on_edge(walk: Walker, foot: Int, damping: Float, gains: tuple[Float, Float]) -> None:
     """The acceleration of a foot on an edge that leads its pitch, the edge itself at rest."""
     now, body = walk.now, walk.body
     R, goal, velocity, one = body.rotation[foot], body.feet[foot], body.velocity[foot], now.pitch[foot]
@@ -236,7 +239,7 @@ def lead_foot_on_edge(walk, foot, damping, gains):
 
 
 @inlined
-def take_edges(walk):
+def take_edges(walk: Walker) -> None:
     """Let the whole-body problem see feet on edges as such."""
     for k in range(2):
         if walk.now.on_edge[k] != 0:

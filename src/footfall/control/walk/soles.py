@@ -12,7 +12,7 @@ from footfall.compiled import inlined
 from footfall.control.body.biped import NARROW, Biped, Sole
 from footfall.control.body.linkage import Linkage, own_copy, reduce_motion, solve_linkage
 from footfall.control.contact_forces import friction_pyramid
-from footfall.control.senses import rotation_of, translation, tree_of
+from footfall.control.senses import Senses, rotation_of, translation, tree_of
 from footfall.control.whole_body import (
     COM,
     CONTACTS,
@@ -24,6 +24,7 @@ from footfall.control.whole_body import (
     solve_body,
     whole_body,
 )
+from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Tensor, Tensor4, Vector
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
@@ -54,25 +55,25 @@ class Soles(NamedTuple):
     """The two feet, left and right, as plates under a trunk. Constant."""
 
     trunk: int  # body with the free joint
-    trunk_axes: np.ndarray  # (3, 3) rows: its axes that point forward, left and up at home, in its frame
-    centre: np.ndarray  # (2, 3) m, origin of the sole's frame in the body's frame
-    rotation: np.ndarray  # (2, 3, 3) axes of the sole's frame in the body's frame
-    half_length: np.ndarray  # (2,) m
-    half_width: np.ndarray  # (2,) m
-    radius: np.ndarray  # (2,) m, by which the ground is below the centre of a round point foot
+    trunk_axes: Matrix  # (3, 3) rows: its axes that point forward, left and up at home, in its frame
+    centre: Matrix  # (2, 3) m, origin of the sole's frame in the body's frame
+    rotation: Tensor  # (2, 3, 3) axes of the sole's frame in the body's frame
+    half_length: Vector  # (2,) m
+    half_width: Vector  # (2,) m
+    radius: Vector  # (2,) m, by which the ground is below the centre of a round point foot
     point: int  # 1 where the feet stand on a point each, and no attitude of theirs matters
-    edges: np.ndarray  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, sole and toes' edge
-    leg: np.ndarray  # (2,) m
-    points: np.ndarray  # (2, 2) first contact point, and the one after the last
+    edges: Tensor  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, sole and toes' edge
+    leg: Vector  # (2,) m
+    points: IntMatrix  # (2, 2) first contact point, and the one after the last
 
 
 class WrenchLimits(NamedTuple):
     """How the limits of wrenches follow from friction, on the heel's edge, the sole and the toes' edge."""
 
-    frictionless: np.ndarray  # (2, 3, L, 6) rows without friction
-    by_friction: np.ndarray  # (2, 3, L, 6) what they gain per friction coefficient
-    friction: np.ndarray  # (2,) the coefficients that the limits of the problem are for now
-    edge: np.ndarray  # (2,) and what they are for: -1 the heel's edge, 0 the sole, 1 the toes' edge
+    frictionless: Tensor4  # (2, 3, L, 6) rows without friction
+    by_friction: Tensor4  # (2, 3, L, 6) what they gain per friction coefficient
+    friction: Vector  # (2,) the coefficients that the limits of the problem are for now
+    edge: Ints  # (2,) and what they are for: -1 the heel's edge, 0 the sole, 1 the toes' edge
 
 
 class SoleBody(NamedTuple):
@@ -82,22 +83,22 @@ class SoleBody(NamedTuple):
     soles: Soles
     linkage: Linkage
     whole: Motion  # of all coordinates, where there are loops
-    motors: np.ndarray  # (nu,) their degrees of freedom among all
-    place: np.ndarray  # (2, 3) m, of the soles' middles
-    rotation: np.ndarray  # (2, 3, 3) columns: axes of the soles, world frame
-    frames: np.ndarray  # (2, 3, 3) rows: axes in which the wrenches are taken
-    velocity: np.ndarray  # (2, 6) m/s and rad/s, of the problem
-    com: np.ndarray  # (3,) m, of the problem
-    com_velocity: np.ndarray  # (3,) m/s, of the problem
-    feet: np.ndarray  # (2, 6) m/s2 and rad/s2, wanted of the soles' middles, of the problem
+    motors: Ints  # (nu,) their degrees of freedom among all
+    place: Matrix  # (2, 3) m, of the soles' middles
+    rotation: Tensor  # (2, 3, 3) columns: axes of the soles, world frame
+    frames: Tensor  # (2, 3, 3) rows: axes in which the wrenches are taken
+    velocity: Matrix  # (2, 6) m/s and rad/s, of the problem
+    com: Vector  # (3,) m, of the problem
+    com_velocity: Vector  # (3,) m/s, of the problem
+    feet: Matrix  # (2, 6) m/s2 and rad/s2, wanted of the soles' middles, of the problem
     limits: WrenchLimits
-    swing_weight: np.ndarray  # (6,) of the acceleration of a foot that swings
-    stance_weight: np.ndarray  # (6,) of one that stands
+    swing_weight: Vector  # (6,) of the acceleration of a foot that swings
+    stance_weight: Vector  # (6,) of one that stands
     posture_weight: float  # of a joint's acceleration
     com_weight: float  # of the centre of mass, horizontally
     heading_weight: float  # of the trunk's turning about the vertical
-    torque: np.ndarray  # (nu,) N m, found, of the problem
-    acceleration: np.ndarray  # (nu,) rad/s2, of the motors, found, of the problem
+    torque: Vector  # (nu,) N m, found, of the problem
+    acceleration: Vector  # (nu,) rad/s2, of the motors, found, of the problem
 
 
 def body_on_soles(
@@ -234,7 +235,7 @@ def _edge(sole: Sole, end: int) -> Sole:
 
 
 @inlined
-def keep_to_friction(body, foot, friction, edge):
+def keep_to_friction(body: SoleBody, foot: Int, friction: Float, edge: Int) -> None:
     """Let the wrench of a foot keep to another friction coefficient, and to what it stands on: -1 the heel's edge, 0
     the sole, 1 the toes' edge.
     """
@@ -248,7 +249,7 @@ def keep_to_friction(body, foot, friction, edge):
 
 
 @inlined
-def see_body(senses, body):
+def see_body(senses: Senses, body: SoleBody) -> None:
     """Read the state: where the soles are and how everything moves."""
     soles, linkage, problem = body.soles, body.linkage, body.problem
     motion = body.whole if linkage.drift.size else problem.motion
@@ -277,7 +278,7 @@ def see_body(senses, body):
 
 
 @inlined
-def solve_standing(body):
+def solve_standing(body: SoleBody) -> Bool:
     """Write the torques that come nearest to what is wanted; feet that bear stand, the others swing."""
     problem = body.problem
     for k in range(2):

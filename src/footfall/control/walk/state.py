@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from footfall.control.senses import Senses, no_senses
 from footfall.control.walk.soles import SoleBody, body_on_soles
 from footfall.control.walk.stature import Stature
 from footfall.gait.footsteps import DcmPlan, FootstepPlan, Swing, empty_plan, empty_swing
+from footfall.kinds import Ints, Matrix, Tensor, Vector
 from footfall.robot.motors import Drives
 
 #: Steps that the divergent component is planned ahead: beyond, exp(-w T) leaves nothing.
@@ -45,7 +46,7 @@ UNITS = {
 class Gait(NamedTuple):
     """What was asked for, and the sizes of the robot. Constant. Feet are counted 0 left, 1 right."""
 
-    steps: np.ndarray  # (N, 7) the fields of Footstep
+    steps: Matrix  # (N, 7) the fields of Footstep
     dt: float  # s between two calls
     leg: float  # m, length of the shorter one
     unit: float  # s, sqrt(leg / g): what times scale with
@@ -60,52 +61,52 @@ class Gait(NamedTuple):
     edge: float  # m, that the pressure centre keeps from the sides of a sole
     weight: float  # N
     friction: float  # coefficient of the ground, as it is stated
-    joint_place: np.ndarray  # (nu,) address in qpos
-    home_joints: np.ndarray  # (nu,) rad
-    joint_low: np.ndarray  # (nu,) rad, where a joint comes near its limit; infinite where it has none
-    joint_high: np.ndarray  # (nu,)
+    joint_place: Ints  # (nu,) address in qpos
+    home_joints: Vector  # (nu,) rad
+    joint_low: Vector  # (nu,) rad, where a joint comes near its limit; infinite where it has none
+    joint_high: Vector  # (nu,)
     tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
     points: int  # 1 where each foot stands on a point: the walk goes on with steps in place, for it cannot stand
-    spare: np.ndarray  # (nu,) 1 where the leg can do without the motor
+    spare: Ints  # (nu,) 1 where the leg can do without the motor
     drives: Drives  # from torques to controls
 
 
 class Progress(NamedTuple):
     """Where a walk is, all that changes."""
 
-    begun: np.ndarray  # (1,) 0 before the first call
-    step: np.ndarray  # (1,) the one that is prepared or under way
-    swinging: np.ndarray  # (1,) 1 while a foot is in the air
-    stumbled: np.ndarray  # (1,) 1 if that foot met something
-    fallen: np.ndarray  # (1,)
-    since: np.ndarray  # (1,) s, when the phase began
-    lasts: np.ndarray  # (1,) s, that it takes
-    trunk: np.ndarray  # (3, 3) columns: axes of the trunk that point forward, left and up at home, world frame
-    spin: np.ndarray  # (3,) rad/s, of the trunk about these axes
-    heading: np.ndarray  # (1,) rad, of the trunk
-    headings: np.ndarray  # (2,) rad, planned for the feet as they stand
-    grip: np.ndarray  # (2,) friction coefficient under each foot, as far as it is known
-    trim: np.ndarray  # (2,) m ahead and outward that footholds are moved, on points, by what is off at every step
-    turned: np.ndarray  # (2,) rad, that the trunk was off its heading at the last landing but one and at the last
-    width: np.ndarray  # (1,) m, between the feet's middles, as the last landing was planned
-    next_width: np.ndarray  # (1,) m, as the next one is
-    com_height: np.ndarray  # (1,) m, over the ground, as it shall be
-    on_edge: np.ndarray  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
-    pitch: np.ndarray  # (2, 3) rad, rad/s, rad/s2: wanted, by which the heel of a foot on an edge is above its toes
-    level: np.ndarray  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
-    level_place: np.ndarray  # (2, 3) m, where the middle of each sole is, or would be if it were level
-    slope: np.ndarray  # (2,) dz/dx, dz/dy of the ground as it is felt
-    pressure: np.ndarray  # (2,) m, planned
-    wanted_pressure: np.ndarray  # (2,) m, that leads the divergent component back
-    dcm: np.ndarray  # (2,) m
-    dcm_reference: np.ndarray  # (2,) m
-    landing: np.ndarray  # (3,) planned pose of the foot that moves
-    lands_after: np.ndarray  # (1,) segments of the plan of the divergent component after which it lands
-    poses: np.ndarray  # (2, 3) of both feet, while steps are planned
-    lifted: np.ndarray  # (3, 3) axes of the moving sole when it was lifted
-    axes: np.ndarray  # (3, 3, 3) scratch
-    meeting: np.ndarray  # (2,) 1 if something pushes a foot
-    touching: np.ndarray  # (2,) 1 if something carries it
+    begun: Ints  # (1,) 0 before the first call
+    step: Ints  # (1,) the one that is prepared or under way
+    swinging: Ints  # (1,) 1 while a foot is in the air
+    stumbled: Ints  # (1,) 1 if that foot met something
+    fallen: Ints  # (1,)
+    since: Vector  # (1,) s, when the phase began
+    lasts: Vector  # (1,) s, that it takes
+    trunk: Matrix  # (3, 3) columns: axes of the trunk that point forward, left and up at home, world frame
+    spin: Vector  # (3,) rad/s, of the trunk about these axes
+    heading: Vector  # (1,) rad, of the trunk
+    headings: Vector  # (2,) rad, planned for the feet as they stand
+    grip: Vector  # (2,) friction coefficient under each foot, as far as it is known
+    trim: Vector  # (2,) m ahead and outward that footholds are moved, on points, by what is off at every step
+    turned: Vector  # (2,) rad, that the trunk was off its heading at the last landing but one and at the last
+    width: Vector  # (1,) m, between the feet's middles, as the last landing was planned
+    next_width: Vector  # (1,) m, as the next one is
+    com_height: Vector  # (1,) m, over the ground, as it shall be
+    on_edge: Ints  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
+    pitch: Matrix  # (2, 3) rad, rad/s, rad/s2: wanted, by which the heel of a foot on an edge is above its toes
+    level: Tensor  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
+    level_place: Matrix  # (2, 3) m, where the middle of each sole is, or would be if it were level
+    slope: Vector  # (2,) dz/dx, dz/dy of the ground as it is felt
+    pressure: Vector  # (2,) m, planned
+    wanted_pressure: Vector  # (2,) m, that leads the divergent component back
+    dcm: Vector  # (2,) m
+    dcm_reference: Vector  # (2,) m
+    landing: Vector  # (3,) planned pose of the foot that moves
+    lands_after: Ints  # (1,) segments of the plan of the divergent component after which it lands
+    poses: Matrix  # (2, 3) of both feet, while steps are planned
+    lifted: Matrix  # (3, 3) axes of the moving sole when it was lifted
+    axes: Tensor  # (3, 3, 3) scratch
+    meeting: Ints  # (2,) 1 if something pushes a foot
+    touching: Ints  # (2,) 1 if something carries it
     dcm_plan: DcmPlan
     swing: Swing
 
@@ -113,14 +114,14 @@ class Progress(NamedTuple):
 class WalkSignals(NamedTuple):
     """What is recorded, see :class:`footfall.control.Walk`."""
 
-    com: np.ndarray  # (3,) m
-    dcm: np.ndarray  # (2,) m
-    dcm_reference: np.ndarray  # (2,) m
-    cop_reference: np.ndarray  # (2,) m
-    swing_reference: np.ndarray  # (3,) m
-    phase: np.ndarray  # (1,)
-    grip: np.ndarray  # (2,)
-    on_edge: np.ndarray  # (2,)
+    com: Vector  # (3,) m
+    dcm: Vector  # (2,) m
+    dcm_reference: Vector  # (2,) m
+    cop_reference: Vector  # (2,) m
+    swing_reference: Vector  # (3,) m
+    phase: Vector  # (1,)
+    grip: Vector  # (2,)
+    on_edge: Vector  # (2,)
 
 
 class Walker(NamedTuple):
@@ -193,11 +194,11 @@ def _progress(omega: float, start_time: float, height: float, friction: float) -
     shapes = dict(
         headings=2, trim=2, turned=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3
     )
-    numbers = {name: np.zeros(size) for name, size in shapes.items()}
-    flags = {
+    numbers: dict[str, Any] = {name: np.zeros(size) for name, size in shapes.items()}
+    flags: dict[str, Any] = {
         name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen", "lands_after")
     }
-    times = {name: np.zeros(1) for name in ("since", "heading", "width", "next_width")}
+    times: dict[str, Any] = {name: np.zeros(1) for name in ("since", "heading", "width", "next_width")}
     return Progress(
         **numbers,
         **flags,

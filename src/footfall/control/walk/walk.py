@@ -32,7 +32,7 @@ from footfall.control.walk.goals import (
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
 from footfall.control.walk.heel_off import lead_edges, see_level_place, take_edges
 from footfall.control.walk.soles import see_body, solve_standing
-from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNITS, UNSOLVED, make_walker
+from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNITS, UNSOLVED, Walker, make_walker
 from footfall.control.walk.stature import (
     DRAG,
     LOWER_STEPS,
@@ -47,6 +47,7 @@ from footfall.control.walk.stature import (
 )
 from footfall.errors import ControllerError, warn
 from footfall.gait.footsteps import MOST_STEPS, POSITION, FootstepPlan, moves_through
+from footfall.kinds import Float, Int, Vector
 from footfall.robot.motors import torque_range, write_controls
 from footfall.solve.dense import copy
 from footfall.standing import place
@@ -91,7 +92,7 @@ class Walking(Inside):
 
 
 @inlined
-def walk_tick(walk, time, ctrl):
+def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
     """Write the controls for this instant; 0."""
     senses, body, gait, now, problem = walk.senses, walk.body, walk.gait, walk.now, walk.body.problem
     see_body(senses, body)
@@ -137,7 +138,7 @@ def walk_tick(walk, time, ctrl):
 
 
 @inlined
-def write_signals(walk):
+def write_signals(walk: Walker) -> None:
     """Write what is recorded of a walk."""
     now, signals = walk.now, walk.signals
     copy(signals.com, walk.body.com)
