@@ -42,6 +42,8 @@ PLACE = re.compile(
 )
 
 Order = Literal["wxyz", "xyzw"]
+#: Endings of files that are tables; others are NumPy's.
+TABLES = (".csv", ".tsv", ".txt", ".parquet")
 #: m/s2, where the flights do not say otherwise.
 GRAVITY = 9.81
 
@@ -53,27 +55,6 @@ class Poses(NamedTuple):
     qpos: np.ndarray
     qvel: np.ndarray
     rate: float | None  # frames per second, None where the file does not say it
-
-
-def read_tosses(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    order: Order = "wxyz",
-    unit: str = "m",
-    rate: float | None = None,
-    up: str = "z",
-) -> list[Poses]:
-    """All tosses of a file .npz or .csv, or of several tables with a toss each, turned until ``up`` is z."""
-    if isinstance(path, str | os.PathLike):
-        sources = [Path(path).expanduser()]
-    else:
-        sources = [Path(one).expanduser() for one in path]
-    scale = known_unit(unit)
-    if scale is None or scale[1] != "m":
-        raise StudyError(f"places are in a unit of length, such as m or mm, not in '{unit}'")
-    found = [_upright(one, up) for source in sources for one in _of_file(source, order, scale[0], rate)]
-    if not found:
-        raise StudyError("no toss was given")
-    return found
 
 
 def _upright(poses: Poses, up: str) -> Poses:
@@ -93,7 +74,7 @@ def _upright(poses: Poses, up: str) -> Poses:
 
 
 def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> list[Poses]:
-    if source.suffix.lower() in (".csv", ".tsv", ".txt", ".parquet"):
+    if source.suffix.lower() in TABLES:
         return _of_table(source, scale, rate)
     try:
         with np.load(source, allow_pickle=False) as data:
@@ -301,15 +282,21 @@ def load_tosses(
     if width is None:
         width = 0.1048 if sides is None else sum(sides) / 3.0
     own = float(moments[0]) if moments.size == 1 else (float(moments[0]), float(moments[1]), float(moments[2]))
+    scale = known_unit(unit)
+    if scale is None or scale[1] != "m":
+        raise StudyError(f"places are in a unit of length, such as m or mm, not in '{unit}'")
+    alone = isinstance(path, str | os.PathLike)
     found = []
-    for one in read_tosses(path, quaternion, unit, rate, up):
-        frames = one.rate if one.rate is not None else rate
-        if frames is None and not str(path).endswith(".npz"):
-            raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
-        known = CONTACTNETS_RATE if frames is None else frames
-        found.append(Toss(one.name, known, one.qpos, one.qvel, width, mass, own, size=sides))
-    source = str(path) if isinstance(path, str | os.PathLike) else "the tosses"
-    return started_from_flight(found, source) if start == "flight" else found
+    for source in (Path(one).expanduser() for one in ([path] if alone else path)):
+        for one in _of_file(source, quaternion, scale[0], rate):
+            frames = one.rate if one.rate is not None else rate
+            if frames is None and source.suffix.lower() in TABLES:
+                raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
+            toss, known = _upright(one, up), CONTACTNETS_RATE if frames is None else frames
+            found.append(Toss(toss.name, known, toss.qpos, toss.qvel, width, mass, own, size=sides))
+    if not found:
+        raise StudyError("no toss was given")
+    return started_from_flight(found, str(path) if alone else "the tosses") if start == "flight" else found
 
 
 def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
