@@ -56,7 +56,7 @@ def test_bodies_are_where_mujoco_has_them(rec, scene):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_very_short_recordings_can_be_shown(rec, count):
-    short = replace(rec, **{name: getattr(rec, name)[:count] for name in COLUMNS})
+    short = replace(rec, **{name: getattr(rec, name)[:count] for name in COLUMNS}, signals={})
     assert len(show.make_scene(short)) == count
 
 
