@@ -102,7 +102,7 @@ def test_a_friction_table_that_is_none_is_met_with_a_sentence(values):
         (lambda: Ground.heightfield([[0, 1], [math.nan, 0]], size=(1, 1)), r"nan at \[1, 0\]"),
         (lambda: Ground.heightfield(FLAT, size=(0, 1)), "positive"),
         (lambda: Ground.heightfield(FLAT, size=2.0), r"\(a number, a number\)"),
-        (lambda: Ground.function(lambda x, y: math.sqrt(x)), r"gives nan at \(-1, -1\)"),
+        (lambda: Ground.function(lambda x, y: math.sqrt(x)), r"returns nan at \(-1, -1\)"),
         (lambda: Ground.function(lambda x, y: input()), "cannot be compiled.*Ground.heightfield"),
         (lambda: Ground.function(lambda x, y: "high"), "not a number"),
         (lambda: Ground.function(lambda x: x), "cannot be compiled"),

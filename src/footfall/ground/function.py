@@ -26,7 +26,7 @@ def function(
     It is compiled here, with the globals it uses frozen; its gradient is taken by central differences of 1e-5 m, so it
     should be continuous. The gap is the distance to the nearest point of the surface, sought downhill from the place
     under the point, for points up to 0.25 m away and balls of any radius that touch; farther away it is the distance
-    to the tangent plane there. Where ``f`` gives NaN there is no ground, and a run that gets there stops.
+    to the tangent plane there. Where ``f`` returns NaN there is no ground, and a run that gets there stops.
     """
     form = Form(Coefficients.of(friction, static_friction), height_function=compile_height(f))
     x, y = (grid.ravel() for grid in np.meshgrid(np.linspace(-1.0, 1.0, 5), np.linspace(-1.0, 1.0, 5)))
@@ -34,7 +34,7 @@ def function(
     if not np.isfinite(z).all():
         i = int(np.argmin(np.isfinite(z)))
         raise GroundError(
-            f"the height function '{f.__name__}' gives {z[i]:g} at ({x[i]:g}, {y[i]:g}) m; "
+            f"the height function '{f.__name__}' returns {z[i]:g} at ({x[i]:g}, {y[i]:g}) m; "
             f"{_function_of(form).fault(x[i], y[i]) or 'it must be finite at least within 1 m of the origin'}"
         )
     return form

@@ -191,7 +191,7 @@ def rims_of(wheel: Wheel) -> tuple[np.ndarray, np.ndarray]:
 UP = np.array([0.0, 0.0, 1.0])
 SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
 SOLE_DEPTH_RANGE = (1e-5, 5e-3)  # ... but within these limits, m
-LYING = np.sin(np.radians(30.0))  # a capsule tilted less than this touches with both ends
+LEAN = np.sin(np.radians(30.0))  # sine of a lean up to which both ends of a capsule touch, and a ball alone is a foot
 FACING = np.cos(np.radians(45.0))  # a face turned further than this from straight down is no sole
 LEVEL = np.cos(np.radians(15.0))  # nor is one turned further than this, unless the joint that carries the foot is ...
 OVER = 0.2  # ... over it, this share of its length or more from its ends: the side of a limb ends at the joint
@@ -225,7 +225,7 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
         return origin[None].copy(), size[:1].copy()
     if kind == KIND.mjGEOM_CAPSULE:
         ends = origin + size[1] * np.array([axis, -axis])
-        if abs(axis @ UP) > LYING:
+        if abs(axis @ UP) > LEAN:
             ends = ends[[np.argmin(ends @ UP)]]
         return ends, np.full(len(ends), size[0])
     if kind == KIND.mjGEOM_BOX:
@@ -305,7 +305,7 @@ def sole_of(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, *, wide: 
     rise, away = (bottom - bottom[lowest]) @ UP, np.linalg.norm((bottom - bottom[lowest])[:, :2], axis=1)
     leaning = (radius > 0.0) | (radius[lowest] > 0.0)
     sharp = np.clip(SOLE_DEPTH * float(np.ptp(solid @ UP)), *SOLE_DEPTH_RANGE)
-    allowed = np.where(leaning, SOLE_DEPTH_RANGE[0] + LYING * away, sharp)
+    allowed = np.where(leaning, SOLE_DEPTH_RANGE[0] + LEAN * away, sharp)
     return Sole(np.flatnonzero(rise <= allowed), UP, flat=False)
 
 
@@ -362,7 +362,7 @@ def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_D
     """Indices of the convex outline of points seen along ``normal``, counter-clockwise from above.
 
     It starts at the foremost vertex (the left one of two), and leaves out vertices that add less than ``detail`` of
-    the area. Collinear points give their two ends, rear first; coinciding points give one.
+    the area. Of collinear points these are the two ends, rear first; of coinciding points one.
     """
     forward, sideward = sole_axes(normal)
     flat = np.column_stack([points @ forward, points @ sideward])
@@ -424,7 +424,7 @@ def lone_ball(centre: np.ndarray, radius: np.ndarray) -> int | None:
     lowest = int(np.argmin(centre @ UP - radius))
     away = centre - centre[lowest]
     # How much higher another corner is when the foot leans towards it.
-    left = np.sqrt(1.0 - LYING**2) * away[:, 2] - LYING * np.hypot(away[:, 0], away[:, 1]) - radius + radius[lowest]
+    left = np.sqrt(1.0 - LEAN**2) * away[:, 2] - LEAN * np.hypot(away[:, 0], away[:, 1]) - radius + radius[lowest]
     left[lowest] = np.inf
     return lowest if radius[lowest] > 0 and left.min() > 0 else None
 

@@ -274,7 +274,7 @@ def _take_meshes(
             raise RobotError(f"cannot find '{file}', the {where}; looked in '{path.parent / meshdir}' and above it")
         taken.append(_Taken(link, shape, mesh, found, found.read_bytes(), where))
     notes = [f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format"]
-    turned = [one for one in taken if one.file.suffix.lower() == ".dae" and _lies(one)]
+    turned = [one for one in taken if one.file.suffix.lower() == ".dae" and _has_other_up(one)]
     upright = _is_upright(robot, turned)
     if turned:
         how = "turned so that their up axis is z" if upright else "left as they are, whatever their up axis"
@@ -303,7 +303,7 @@ class _Taken(NamedTuple):
     where: str  # in words
 
 
-def _lies(one: _Taken) -> bool:
+def _has_other_up(one: _Taken) -> bool:
     """Whether a Collada file has another up axis than z."""
     try:
         return collada_frame(one.content)[1] in TO_Z
@@ -312,19 +312,19 @@ def _lies(one: _Taken) -> bool:
 
 
 def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:
-    """Whether Collada meshes that lie must be turned upright, as the format says, or left, as RViz shows them.
+    """Whether Collada meshes whose up axis is not z must be turned, as the format says, or left, as RViz shows them.
 
     Authors rely on either. Of both, the one is meant with which joints and centres of mass of links are nearer to the
     boxes around their meshes; if neither, RViz's: exporters write an up axis of y whatever it is.
     """
     beside = np.zeros(2)
     for one in meshes:
-        lying = corners_of(as_stl(one.file, one.content, one.where, upright=False))
+        stored = corners_of(as_stl(one.file, one.content, one.where, upright=False))
         axes = TO_Z[collada_frame(one.content)[1]]
         scale = _vector(one.mesh.get("scale", "1 1 1"))
         places = [place - _vector(_origin(one.shape, "xyz")) for place in _places_of(robot, one.link)]
         turn = _rotation(_vector(_origin(one.shape, "rpy")))
-        for i, corners in enumerate((lying, lying @ axes.T)):
+        for i, corners in enumerate((stored, stored @ axes.T)):
             low, high = np.sort([(corners * scale).min(axis=0), (corners * scale).max(axis=0)], axis=0)
             beside[i] += sum(np.linalg.norm(np.maximum(0.0, np.maximum(low - p, p - high))) for p in places @ turn)
     return bool(beside[1] < beside[0] - 1e-9)
