@@ -101,11 +101,11 @@ def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
     from footfall.engine.worlds.gpu import Gpu
 
     soles, rest = every_sole(layout.every, layout.tree)
-    points, bodies = len(soles.local), len(rest.body)
+    points = len(soles.local)
     robot = Robot(layout.tree, soles, layout.setup.scene.joints, rest)
     space = layout.space(points, len(soles.body), operator=solves_contacts(layout.setup.law))
-    shapes = layout.state(points, bodies), space
-    return Gpu(robot, shapes, count, layout.setup.law, surface, single=single, every_body=bodies > 0)
+    shapes = layout.state(points, len(rest.body)), space
+    return Gpu(robot, shapes, count, layout.setup.law, surface, single=single)
 
 
 def _functions(law: Law, surface: Any) -> Functions:

@@ -39,7 +39,6 @@ from footfall.engine.tape import (
     who_has,
 )
 from footfall.engine.worlds.arrays import Soles, Space, State
-from footfall.engine.worlds.feet_alone import all_of, large_enough, never, nothing
 from footfall.engine.worlds.gather import gather, tuple_of
 from footfall.engine.worlds.lean_mobility import LEAN
 from footfall.engine.worlds.one_world import one_world, set_friction
@@ -75,7 +74,7 @@ class Rest(NamedTuple):
 
 #: The same in one world: ``seated`` (B,) counts the points of each body that are near the ground.
 RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape"), __name__)
-#: The contact points of one world: those of :class:`FootPoints`, and what ellipsoids need.
+#: The contact points of one world, and what ellipsoids need.
 EveryPoint = tuple_of("EveryPoint", (*FEET, "smooth", "roll", "others"), __name__)
 
 
@@ -228,6 +227,22 @@ def add_step_of_every_body(world, points, contacts, held, tape, status, outcome)
 def who_touches(others, held, s, row):
     """The point of a place, once it has touched in a sample, or -1."""
     return s if held.mode[others.first + s] != OPEN or others.tape.who[s, row] > 0 else -1
+
+
+def all_of(points):
+    return points.mode.size
+
+
+def never(points):
+    return False
+
+
+def large_enough(points, found):
+    return False
+
+
+def nothing(points, contacts):
+    return
 
 
 STAND_INS = LEAN | {

@@ -80,9 +80,8 @@ class Gpu:
         surface: Any,
         *,
         single: bool,
-        every_body: bool,
     ) -> None:
-        self.cuda, self.single, self.every_body = find_cuda(), single, every_body
+        self.cuda, self.single = find_cuda(), single
         self.real = np.float32 if self.single else np.float64
         self.count, self.law, self.surface = count, law, surface
         self.lanes = min(count, LANES)
@@ -260,7 +259,7 @@ class Gpu:
         """The recordings of these worlds; if only feet touch the ground, of their points alone."""
         feet, others = ([array.copy_to_host() for array in tape] for tape in (tapes.feet, tapes.others))
         for row in range(tapes.number):
-            beside = OtherTape(*(array[..., row] for array in others)) if self.every_body else None
+            beside = OtherTape(*(array[..., row] for array in others)) if self.others else None
             yield Tape(*(array[..., row] for array in feet)), beside
 
     def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
@@ -300,14 +299,13 @@ class Gpu:
 
     def _steps(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """A function that takes the steps of a span, one lane per world."""
-        every, single = self.every_body, self.single
-        entry = build_steps(law, self.surface, control, self.plot, single=single, every_body=every)
+        entry = build_steps(law, self.surface, control, self.plot, single=self.single)
         self._prepare(entry, (arrays, plan, Span(1, 0, 0)))
         return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan))
 
     def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in two kernels that take turns, see :mod:`.turns`."""
-        turn = build_turn(law, self.surface, control, self.plot, registers_for(self.lanes), every_body=self.every_body)
+        turn = build_turn(law, self.surface, control, self.plot, registers_for(self.lanes))
         rows, numbers = lay_out_rows(workspace(self.size))
         find = build_search(self.plot, rows, self.size.columns)
         queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))

@@ -15,12 +15,8 @@ from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, State, picker
-from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
-from footfall.engine.worlds.every_body import advance_on_every_body, one_world_on_every_body
-from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
-from footfall.engine.worlds.feet_alone import advance_on_feet
+from footfall.engine.worlds.every_body import STAND_INS, advance_on_every_body, one_world_on_every_body
 from footfall.engine.worlds.gather import gather
-from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
 from footfall.engine.worlds.turns import (
@@ -115,14 +111,13 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 
 
 @cache
-def build_steps(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool, every_body: bool) -> Any:
-    """The kernel that takes steps, one lane per world; ``every_body`` may touch the ground, or only feet."""
+def build_steps(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool) -> Any:
+    """The kernel that takes steps, one lane per world."""
     own_step = point_step
     if law.coupled:
         own_step = operator_step if law.operator else motion_step
-    stand_ins, advance_one = (EVERY_BODY, advance_on_every_body) if every_body else (FEET_ALONE, advance_on_feet)
-    device = Device(single=single, replaced=stand_ins | {law_step: own_step})
-    advance = device.function(advance_one)
+    device = Device(single=single, replaced=STAND_INS | {law_step: own_step})
+    advance = device.function(advance_on_every_body)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
     coupled = law_on_tiles(device, law.adapter() if issubclass(law, CoupledLaw) else idle_coupled, plot)
     ground, controller = device.function(surface), device.function(control)
@@ -150,11 +145,10 @@ def build_steps(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
 
 
 @cache
-def build_turn(law: Any, surface: Any, control: Any, plot: Plot, registers: int, *, every_body: bool) -> Any:
+def build_turn(law: Any, surface: Any, control: Any, plot: Plot, registers: int) -> Any:
     """The kernel in which lanes end and begin steps of their worlds, see :mod:`.turns`."""
-    stand_ins, one_of = (EVERY_BODY, one_world_on_every_body) if every_body else (FEET_ALONE, one_world_on_feet)
-    device = Device(replaced=stand_ins | {search: search_later, is_searched: was_searched})
-    turn, world = device.function(take_turn), device.function(one_of)
+    device = Device(replaced=STAND_INS | {search: search_later, is_searched: was_searched})
+    turn, world = device.function(take_turn), device.function(one_world_on_every_body)
     coupled, point = law_on_tiles(device, law.adapter(), plot), device.function(idle_point)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.dynamics.tree import Bodies, Tree
-from footfall.engine.other_bodies.points import FEET
 from footfall.engine.tape import Held
-from footfall.engine.worlds.arrays import Given, Soles, Space, State
-from footfall.engine.worlds.gather import gather, tuple_of
+from footfall.engine.worlds.arrays import Given, Space, State
+from footfall.engine.worlds.gather import gather
 from footfall.solve.contacts import Contacts
 
 
@@ -85,15 +84,6 @@ class Scratch(NamedTuple):
 bodies_of = gather(Bodies, {"given": Given, "state": State, "space": Space})
 #: What the engine's kernels read of one world.
 world_of = gather(World, {"tree": Tree, "bodies": Bodies})
-#: The contact points of one world in which feet alone meet the ground.
-FootPoints = tuple_of("FootPoints", FEET, __name__)
-#: The same from the constant ``soles``; the world may keep more points after them.
-points_of = gather(
-    FootPoints,
-    {"soles": Soles, "state": State, "space": Space},
-    root="soles.tree",
-    **{name: f"state.{name}[: soles.radius.size]" for name in ("anchor", "force", "mode", "memory")},
-)
 #: What a coupled law sees of one world; ``owner`` (P,) is the slot of each point.
 contacts_of = gather(
     Contacts,
@@ -150,10 +140,3 @@ def one_world(robot, given, state, space, points, owner):
         space.row_near,
         Line(space.row_acceleration, space.row_needed, space.row_direction),
     )
-
-
-@inlined
-def one_world_on_feet(robot, given, state, space, tape):
-    """The same for a world in which only feet touch the ground; there is no ``tape`` of others."""
-    set_friction(given, space, space.gap.size)
-    return one_world(robot, given, state, space, points_of(robot.soles, state, space), robot.soles.foot)
