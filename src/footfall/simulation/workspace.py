@@ -265,12 +265,15 @@ class Room:
 
     def refer(self) -> tuple[ByReference, ...]:
         """References to points, contacts, scratch, conditions, laws and flow, if there is one, as they are now."""
-        for name in ("points", "contacts", "scratch", "conditions", "laws", "flow"):
-            named, known = getattr(self, name), self.references.get(name)
-            if named is None or (known is not None and known.named is named):
-                continue
-            self.references[name] = ByReference(named)
+        names = ("points", "contacts", "scratch", "conditions", "laws", "flow")
+        known = self.current()
+        parts = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        self.references = {name: known.get(name) or ByReference(named) for name, named in parts.items()}
         return tuple(self.references.values())
+
+    def current(self) -> dict[str, ByReference]:
+        """Those references that are still of the parts of this room."""
+        return {name: one for name, one in self.references.items() if one.named is getattr(self, name)}
 
 
 class Workspace:
@@ -409,7 +412,7 @@ class Workspace:
         for room in self._rooms.values():
             if room.conditions.control is not idle:
                 room.conditions = room.conditions._replace(control=idle)
-            room.refer()
+            room.references = room.current()
         self.size, self.room = 0, self._rooms[0]
 
     def laid_out(self, tape: Tape) -> tuple[ByReference, ...]:
