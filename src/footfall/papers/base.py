@@ -21,8 +21,6 @@ Source = Literal["printed", "derived", "fitted", "ours"]
 Where = tuple[Source, str]
 #: What should come out (a number, or words), what does, and their unit if they have one.
 Values = tuple[float | str, float | str] | tuple[float | str, float | str, str]
-#: What an experiment is made of, by the beginning of its functions' names.
-PARTS = ("run", "judge", "draw")
 #: What may become of a sentence, from best to worst: it has the worst verdict of its claims.
 VERDICTS = ("reproduced", "fitted", "fragile", "open", "contradicted", "FAILS")
 
@@ -209,7 +207,8 @@ def _experiment(
 ) -> Experiment:
     """An experiment as ``paper.toml`` describes it."""
     module, _, own = functions.partition(".")
-    run, judge, draw = (getattr(import_module(f"{package}.{module}"), f"{part}_{own}") for part in PARTS)
+    found = vars(import_module(f"{package}.{module}"))
+    run, judge, draw = (found[f"{part}_{own}"] for part in ("run", "judge", "draw"))
     vary = tuple(Vary(what, f"{package}.{of.split('.')[0]}", of.split(".")[1], _frozen(to)) for what, of, to in varies)
     return Experiment(name=name, figures=tuple(figures), run=run, judge=judge, draw=draw, varies=vary, **more)
 

@@ -181,8 +181,7 @@ def perform(
     return PaperResult(paper, judged, drawn, perturb, runs - perturb * len(judged), tuple(changes))
 
 
-LINE = 0.155  # inches of a line of the caption
-CHARACTERS = 133  # of a line of the caption
+LINE, CHARACTERS = 0.155, 133  # of a line of the caption: inches, and how many
 #: What marks a claim by its verdict, with its colour.
 MARKS = {
     "reproduced": ("✓", "#009E73"),

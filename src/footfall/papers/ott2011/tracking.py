@@ -68,6 +68,7 @@ def judge_tracking(data: Tracking) -> list[Claim]:
             (1e3 * float(lags[c]), 1e3 * 0.5 * np.ptp(steady[:, c]), "mm"),
             rel=0.05,
             why="the closed form is that of small motions of standing feet",
+            fragile="with a period of 3 s the motion is not small: it is off by 7 %",
             note="The paper prints none; its side is what (20) and (22) make of this robot",
         )
         for c, name in enumerate("xy")

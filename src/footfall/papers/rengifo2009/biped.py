@@ -309,6 +309,7 @@ def judge_stability(data: Stability) -> list[Claim]:
             and all(basic[one] >= MANY for one in loaded)
             and all(with_eps[one] == 0 for one in loaded),
             why=f"every push with which no vertex loses its load: at least {MANY} without eps, none with it",
+            fragile="a push of 2 N makes none without eps either",
         ),
         seen(
             ("ours", "section 5"),
