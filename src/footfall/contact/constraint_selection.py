@@ -32,13 +32,14 @@ from footfall.solve.selection.forces import (
     MEMORY_SIZE,
     NONE,
     SLIDING,
+    SLOW,
     SPEED,
     STILL,
     clamped,
     state_of,
     vertex,
 )
-from footfall.solve.selection.search import PLACES, is_clean, predict, search, violations, write_modes
+from footfall.solve.selection.search import FRICTION, PLACES, PRESSURE, PULL, is_clean, predict, read_rank, search
 from footfall.solve.selection.soles import Stabilisation, Workspace, look, make_workspace
 
 #: Steps in which Baumgarte's stabilisation takes an error down to 1/e, unless ``beta`` is given.
@@ -82,19 +83,33 @@ def write(contacts, work, memory, force, mode):
         for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
             p = vertex(work, b, code, j)
             f, v = work.push[p], work.end[p]
-            slides = code & SLIDING != 0 and v[0] * v[0] + v[1] * v[1] > STILL * STILL
+            speed = math.sqrt(v[0] * v[0] + v[1] * v[1]) if code & SLIDING else 0.0
+            slides = speed > STILL or work.fault[b] == FRICTION
             limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
-            force[p, 2] = f[2]
-            force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
+            if work.pressure[b, 0] >= 0.0:
+                force[p, 2] = f[2]
+                force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
             mode[p] = SLIDE if slides else STICK
             if not slides and memory[p, MODE] != STICK:
                 for k in range(3):
                     contacts.anchor[p, k] = contacts.position[p, k]
+            memory[p, SPEED] = f[3] if slides else 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        memory[p, MODE] = mode[p]
-        memory[p, SPEED] = work.push[p, 3] if mode[p] == SLIDE else 0.0
-        memory[p, LOAD] = force[p, 2]
+        memory[p, MODE], memory[p, LOAD] = mode[p], force[p, 2]
+
+
+@cold(types.none)
+def note_flaws(contacts, work, memory):
+    """Let vertices of predicted states that should be free, or are about to stop, say so in the next step."""
+    for b in range(contacts.near.size - 1):
+        code = work.code[b]
+        for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
+            p = vertex(work, b, code, j)
+            if work.flaw[p] in (PULL, PRESSURE):
+                memory[p, LOAD] = -1.0
+            if work.fault[b] != FRICTION and math.sqrt(work.end[p, 0] ** 2 + work.end[p, 1] ** 2) < SLOW:
+                memory[p, MODE] = STICK
 
 
 @cold(types.int64)
@@ -153,8 +168,8 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
         return point_by_point(problem, feet, signals)
     write(contacts, work, memory, force, mode)
     if one_step:
-        write_modes(contacts, work, memory, force, mode)
-    signals[1] = violations(rank)
+        note_flaws(contacts, work, memory)
+    signals[1], _ = read_rank(rank)
     for b in range(feet):
         signals[SIGNALS + b] = work.code[b] & 3
         signals[SIGNALS + feet + b] = 1.0 if work.code[b] & SLIDING else 0.0
@@ -218,7 +233,7 @@ class ConstraintSelection(CoupledLaw):
             "candidates": "states tried",
             "violations": "rules broken",
             "rule": "for which the states changed: 0 none, 1 friction, 2 centre of pressure, 3 geometry, 4 pull, "
-            "5 kinematics, 6 fewest constraints, 7 rest",
+            "5 kinematics, 6 fewest constraints",
             "points": "1 or 2 if points were clamped one by one: ground or sole uneven, no state found",
         }
     )

@@ -133,19 +133,15 @@ def put_joint(contacts, work, b, row):
         xx, yy, xy = yy * determinant, xx * determinant, -xy * determinant
     joint[3], joint[4], joint[5] = xx, yy, xy
     tilt_x, tilt_y = xy * rise_x + yy * rise_y, -xx * rise_x - xy * rise_y
-    last = row + 2 + kind
     if kind == EDGE:
-        # Rotation about this axis lifts the second vertex relative to the first: edge x normal.
         a, c = work.place[vertex(work, b, code, 0)], work.place[vertex(work, b, code, 1)]
         length = math.sqrt((c[0] - a[0]) ** 2 + (c[1] - a[1]) ** 2)
-        dx, dy = (c[0] - a[0]) / length, (c[1] - a[1]) / length
-        joint[6], joint[7] = dx, dy
-        put_rotation(frame, dy, -dx, 0.0, work.basis[row + 3])
-        wanted[row + 3] = dy * (tilt_x - v[3]) - dx * (tilt_y - v[4])
-    else:
-        put_rotation(frame, 1.0, 0.0, 0.0, work.basis[row + 3])
-        put_rotation(frame, 0.0, 1.0, 0.0, work.basis[row + 4])
-        wanted[row + 3], wanted[row + 4] = tilt_x - v[3], tilt_y - v[4]
+        joint[6], joint[7] = (c[0] - a[0]) / length, (c[1] - a[1]) / length
+    for k in range(1, kind):
+        _, along_x, along_y = per_multiplier(work, b, k)
+        put_rotation(frame, along_y, -along_x, 0.0, work.basis[row + 2 + k])
+        wanted[row + 2 + k] = along_y * (tilt_x - v[3]) - along_x * (tilt_y - v[4])
+    last = row + 2 + kind
     put_rotation(frame, 0.0, 0.0, 1.0, work.basis[last])
     wanted[last] = (0.0 if code & SLIDING else twist * size) - v[5]
     return last + 1
@@ -240,13 +236,8 @@ def read_joint(work, b):
     force = multiplier[row + 2]
     inverse = 1.0 / force if force != 0.0 else 0.0
     x, y = x * inverse, y * inverse
-    found[0], found[1], found[2], found[3], found[4] = (
-        force,
-        joint[0] + x,
-        joint[1] + y,
-        multiplier[row],
-        multiplier[row + 1],
-    )
+    found[0], found[1], found[2] = force, joint[0] + x, joint[1] + y
+    found[3], found[4] = multiplier[row], multiplier[row + 1]
     if kind != VERTEX:
         found[5] = multiplier[row + 2 + kind] - x * found[4] + y * found[3]
 
@@ -275,14 +266,16 @@ def spread_positive(work, b, count, force):
     """The rest of :func:`spread_load`, if the affine function pulls."""
     code, total, share = work.code[b], 0.0, 0.0
     for j in range(count):
-        total += coordinate(work, b, j, count)
-    for j in range(count):
-        load, positive = work.push[vertex(work, b, code, j), 2], force * coordinate(work, b, j, count) / total
-        if load < 0.0:
-            share = max(share, load / (load - positive))
+        work.end[vertex(work, b, code, j), 4] = coordinate(work, b, j, count)
+        total += work.end[vertex(work, b, code, j), 4]
     for j in range(count):
         p = vertex(work, b, code, j)
-        load = work.push[p, 2] + share * (force * coordinate(work, b, j, count) / total - work.push[p, 2])
+        work.end[p, 4] *= force / total
+        if work.push[p, 2] < 0.0:
+            share = max(share, work.push[p, 2] / (work.push[p, 2] - work.end[p, 4]))
+    for j in range(count):
+        p = vertex(work, b, code, j)
+        load = work.push[p, 2] + share * (work.end[p, 4] - work.push[p, 2])
         work.push[p, 2] = load if load > ON_EDGE * force else 0.0
 
 
@@ -493,7 +486,8 @@ def put_friction(contacts, work, b, rows, turn):
         steady = -k * fixed * max(work.push[p, 3], STILL)
         if turn < NEWTON:
             mu = contacts.dynamic_friction[p]
-            steady += mu * affine_load(work, b, p, force, moment_x, moment_y)
+            work.end[p, 3] = affine_load(work, b, p, force, moment_x, moment_y)
+            steady += mu * work.end[p, 3]
             for m in range(kind):
                 f, along_x, along_y = per_multiplier(work, b, m)
                 more = -mu * affine_load(work, b, p, f, along_x, along_y)
@@ -532,14 +526,7 @@ def adapt_sliding(contacts, work, b, turn):
     """
     code, joint, found, v = work.code[b], work.joint[b], work.pressure[b], work.moved[b]
     count = clamped(code, work.begin[b + 1] - work.begin[b])
-    force, moment_x, moment_y = 0.0, 0.0, 0.0
-    for j in range(count):
-        p = vertex(work, b, code, j)
-        force += work.push[p, 2]
-        moment_x += work.push[p, 2] * (work.place[p, 0] - joint[0])
-        moment_y += work.push[p, 2] * (work.place[p, 1] - joint[1])
-    force, moment_x = found[0] - force, found[0] * (found[1] - joint[0]) - moment_x
-    moment_y = found[0] * (found[2] - joint[1]) - moment_y
+    moment_x, moment_y = found[0] * (found[1] - joint[0]), found[0] * (found[2] - joint[1])
     slip_x, slip_y = v[0] + v[4] * joint[2], v[1] - v[3] * joint[2]  # at the height of the virtual joint
     rest_x, rest_y, strongest, which = found[3], found[4], -1.0, 0
     for j in range(count):
@@ -549,7 +536,8 @@ def adapt_sliding(contacts, work, b, turn):
         k, fixed, dx, dy = friction(contacts, work, p)
         along = k * fixed * (max(f[3], STILL) - dx * end[0] - dy * end[1])
         if turn < NEWTON:
-            along += contacts.dynamic_friction[p] * affine_load(work, b, p, force, moment_x, moment_y)
+            more = affine_load(work, b, p, found[0], moment_x, moment_y) - end[3]
+            along += contacts.dynamic_friction[p] * more
         f[0], f[1] = -k * end[0] - along * dx, -k * end[1] - along * dy
         rest_x, rest_y = rest_x - f[0], rest_y - f[1]
         if k > strongest:

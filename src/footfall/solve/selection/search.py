@@ -31,7 +31,6 @@ import math
 from numba import types
 
 from footfall.compiled import cold, inlined, kernel
-from footfall.solve.contacts import SLIDE, STICK, coulomb
 from footfall.solve.problem import MODE
 from footfall.solve.selection.forces import (
     EDGE,
@@ -41,7 +40,6 @@ from footfall.solve.selection.forces import (
     NONE,
     ROUNDS,
     SLIDING,
-    SLOW,
     STILL,
     VERTEX,
     affine_load,
@@ -54,8 +52,8 @@ from footfall.solve.selection.forces import (
     vertex,
 )
 
-#: The rules in order, as numbers; and two more reasons for which a state changes.
-GOOD, FRICTION, PRESSURE, GEOMETRY, PULL, KINEMATICS, FEWEST, REST = 0, 1, 2, 3, 4, 5, 6, 7
+#: The rules in order, as numbers.
+GOOD, FRICTION, PRESSURE, GEOMETRY, PULL, KINEMATICS, FEWEST = 0, 1, 2, 3, 4, 5, 6
 #: A rank holds how often each rule is broken, the first rule highest, and the clamped vertices in its lowest bits.
 BITS = 10
 UNSOLVED = 1 << 60
@@ -82,21 +80,13 @@ def is_clean(rank):
 
 
 @inlined
-def violations(rank):
-    """How many rules states of this rank break, all vertices and feet together."""
-    count, rest = 0, (rank & (UNSOLVED - 1)) >> BITS
-    while rest > 0:
-        count, rest = count + (rest & ((1 << BITS) - 1)), rest >> BITS
-    return count
-
-
-@inlined
-def first_broken(rank):
-    """The first rule that states of this rank break."""
-    for rule in range(FRICTION, KINEMATICS + 1):
-        if rank >= broken(rule):
-            return rule
-    return GOOD
+def read_rank(rank):
+    """How often states of this rank break rules, all vertices and feet together, and the first rule that they break."""
+    count, first = 0, GOOD
+    for rule in range(KINEMATICS, GOOD, -1):
+        often = rank // broken(rule) % (1 << BITS)
+        count, first = count + often, rule if often > 0 else first
+    return count, first
 
 
 @inlined
@@ -259,19 +249,12 @@ def search(contacts, dt, memory, work, rules):
     rule for which the states changed).
     """
     rank, tried = try_states(contacts, dt, memory, work, rules, ROUNDS), 1
-    reason = first_broken(rank & (UNSOLVED - 1))
+    _, reason = read_rank(rank)
     if not is_clean(rank):
         rank, tried = search_on(contacts, dt, memory, work, rules, rank)
-    if is_clean(rank):
-        for b in range(contacts.near.size - 1):
-            if work.code[b] & SLIDING and is_slow(work, b):
-                tried += 1
-                if stands(contacts, dt, memory, work, rules, b):
-                    reason = REST if reason == GOOD else reason
-        if rules.paper == 1.0 and reason != GOOD and may_release(contacts, work, rules):
-            more, released = release(contacts, dt, memory, work, rules)
-            tried += more
-            reason = FEWEST if released else reason
+    if is_clean(rank) and rules.paper == 1.0 and reason != GOOD:
+        more, released = release(contacts, dt, memory, work, rules)
+        tried, reason = tried + more, FEWEST if released else reason
     return rank, tried, reason
 
 
@@ -305,24 +288,7 @@ def search_on(contacts, dt, memory, work, rules, rank):
     return try_states(contacts, dt, memory, work, rules, ROUNDS), tried
 
 
-@inlined
-def is_slow(work, b):
-    """Whether a foot has almost stopped at the end of the step."""
-    code = work.code[b]
-    for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
-        v = work.end[vertex(work, b, code, j)]
-        if v[0] * v[0] + v[1] * v[1] > SLOW * SLOW:
-            return False
-    return True
-
-
 @cold(types.boolean)
-def stands(contacts, dt, memory, work, rules, b):
-    """Make a foot that comes to rest static, if friction suffices; otherwise change nothing. Returns whether it did."""
-    return replaced(contacts, dt, memory, work, rules, b, work.code[b] - SLIDING)
-
-
-@kernel
 def replaced(contacts, dt, memory, work, rules, b, code):
     """Take another state for a foot, if that breaks no rule; otherwise change nothing. Returns whether it did."""
     kept, work.code[b] = work.code[b], code
@@ -330,16 +296,6 @@ def replaced(contacts, dt, memory, work, rules, b, code):
         return True
     work.code[b] = kept
     try_states(contacts, dt, memory, work, rules, ROUNDS)
-    return False
-
-
-@inlined
-def may_release(contacts, work, rules):
-    """Whether a rotation of a foot may be released: with the centre of pressure on the edge, or without that rule."""
-    for b in range(contacts.near.size - 1):
-        count = clamped(work.code[b], work.begin[b + 1] - work.begin[b])
-        if count > 1 and (rules.cop_rule == 0.0 or beyond(work, b, count)[0] > -INSIDE):
-            return True
     return False
 
 
@@ -468,25 +424,3 @@ def predict(contacts, dt, memory, work, rules):
                 work.flaw[p] = GEOMETRY if contacts.gap[p] > rules.d else GOOD
         work.code[b] = elected(work, b, False)
     return try_states(contacts, dt, memory, work, rules, FEW_ROUNDS)
-
-
-@cold(types.none)
-def write_modes(contacts, work, memory, force, mode):
-    """Note for the next step which rules the predicted states broke, and clip forces to what the ground can give."""
-    for b in range(contacts.near.size - 1):
-        code = work.code[b]
-        for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
-            p = vertex(work, b, code, j)
-            if work.fault[b] == FRICTION:
-                force[p, 0], force[p, 1], _ = coulomb(
-                    force[p, 0], force[p, 1], contacts.dynamic_friction[p] * force[p, 2]
-                )
-                mode[p] = SLIDE
-                memory[p, MODE] = SLIDE
-            elif work.flaw[p] in (PULL, PRESSURE):
-                if work.pressure[b, 0] < 0.0:
-                    for k in range(3):
-                        force[p, k] = 0.0
-                memory[p, LOAD] = -1.0
-            elif mode[p] == SLIDE and is_slow(work, b):
-                memory[p, MODE] = STICK

@@ -56,8 +56,8 @@ class Workspace(NamedTuple):
     flaw: np.ndarray  # (P,) rule by which a vertex should change between clamped and free
     place: np.ndarray  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
     push: np.ndarray  # (P, 6) force: tangential (x, y), normal; slip at which friction is linearised: speed, (x, y)
-    end: np.ndarray  # (P, 6) velocity at the end of the step; load in the linear problem; share of friction's slope
-    # along the slip that is taken as a constant force
+    end: np.ndarray  # (P, 6) velocity at the end of the step; affine and positive load; share of friction's slope along
+    # the slip that is a constant force
     # the linear problem of a state
     basis: np.ndarray  # (R, 6) wrench of a unit multiplier, world frame, about the centroid
     mapped: np.ndarray  # (R, R) velocities of all feet per unit multiplier, world frame
@@ -179,29 +179,27 @@ def free_motion(contacts, dt, first, last, work, motion):
     not in one plane, as they must be to stand on the whole face.
     """
     place, moment = work.place, work.system
-    for k in range(6):
-        motion[k] = 0.0
-    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        motion[k], motion[3 + k] = 0.0, 0.0
+        for m in range(3):
+            moment[k, m] = 0.0
     for i in range(first, last):
         p = contacts.points[i]
         v, a, bias, r = contacts.velocity[p], contacts.acceleration[p], contacts.bias[p], place[p]
         x, y, z = v[0] + dt * (a[0] - bias[0]), v[1] + dt * (a[1] - bias[1]), v[2] + dt * (a[2] - bias[2])
-        motion[0] += x
-        motion[1] += y
-        motion[2] += z
+        motion[0], motion[1], motion[2] = motion[0] + x, motion[1] + y, motion[2] + z
         motion[3] += r[1] * z - r[2] * y
         motion[4] += r[2] * x - r[0] * z
         motion[5] += r[0] * y - r[1] * x
-        xx += r[0] * r[0]
-        yy += r[1] * r[1]
-        zz += r[2] * r[2]
-        xy += r[0] * r[1]
-        xz += r[0] * r[2]
-        yz += r[1] * r[2]
-    share = 1.0 / (last - first)
-    motion[0], motion[1], motion[2] = motion[0] * share, motion[1] * share, motion[2] * share
-    moment[0, 0], moment[1, 1], moment[2, 2] = yy + zz, xx + zz, xx + yy
-    moment[1, 0], moment[2, 0], moment[2, 1] = -xy, -xz, -yz
+        for k in range(3):
+            for m in range(k + 1):
+                moment[k, m] -= r[k] * r[m]
+    for k in range(3):
+        motion[k] /= last - first
+    xx, yy, xy, xz, yz = -moment[0, 0], -moment[1, 1], -moment[1, 0], -moment[2, 0], -moment[2, 1]
+    trace = xx + yy - moment[2, 2]
+    for k in range(3):
+        moment[k, k] += trace
     # Rotation about a line through all points moves none: the least angular velocity has none of it.
     minimum_norm_solve(moment, 3, STRAIGHT, motion[3:6], work.factor, work.spare, work.half)
     # Heights of a flat sole are a linear function of the place; where it is a line, along that.
