@@ -30,7 +30,7 @@ RULES = ("landing", "paper")
 THRESHOLDS = {"d": (1e-6, 1e-2), "a_t": (0.0, 100.0), "v_t": (0.0, 10.0)}
 
 
-def experiments() -> Iterator[tuple[str, Callable[..., ff.Recording]]]:
+def experiments() -> Iterator[tuple[str, Callable[..., tuple[ff.Recording, float]]]]:
     """The name of each experiment, and a function of the law's options that runs it."""
     for vertices in (4, 8, 32):
         robot = ff.load_robot("full-humanoid", vertices=vertices)
@@ -47,7 +47,9 @@ def experiments() -> Iterator[tuple[str, Callable[..., ff.Recording]]]:
     yield "biped, pushed", runner(biped, 1.0, pushes=[push], controller="posture")
 
 
-def runner(robot: ff.Robot, duration: float, always: dict[str, Any] | None = None, **task: Any) -> Any:
+def runner(
+    robot: ff.Robot, duration: float, always: dict[str, Any] | None = None, **task: Any
+) -> Callable[..., tuple[ff.Recording, float]]:
     """A function of the law's options that runs a robot; returns the recording and the time (us) of a step."""
 
     def run(**options: Any) -> tuple[ff.Recording, float]:
@@ -82,7 +84,8 @@ def difference(a: ff.Recording, b: ff.Recording) -> tuple[str, int, str]:
 
 def main() -> None:
     runs = dict(experiments())
-    found, took = {}, {}
+    found: dict[tuple[str, str], ff.Recording] = {}
+    took: dict[tuple[str, str], float] = {}
     for _ in range(ROUNDS):  # both take turns, and the best of each counts: noise only adds
         for name, run in runs.items():
             for rules in RULES:

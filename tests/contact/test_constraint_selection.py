@@ -150,6 +150,53 @@ def test_the_thresholded_model_is_for_the_exact_mode_without_the_rule():
     assert ff.law(LAW, pull=5.0, cop_rule=False).pull == 5.0
 
 
+@pytest.mark.parametrize("d", [1e-4, 1e-3, 5e-3])
+def test_under_the_papers_rules_a_foot_is_clamped_below_d_and_free_above(d):
+    """It stops where it is, at most d above the ground, and comes down at Baumgarte's rate; nothing pulls."""
+    sim = ff.Simulation("brick", law=ff.law(LAW, rules="paper", d=d), dt=DT)
+    rec = sim.run(0.3, qpos=sim.place() + 0.02 * np.eye(7)[2])
+    height, landed = rec.gap[:, 0], int(np.flatnonzero(rec.mode.any(axis=1))[0])
+    assert height[landed] <= d < height[landed - 1]
+    assert (rec.mode[landed:] != 0).all() and (rec.force[..., 2] >= 0.0).all() and (rec.status == 0).all()
+    np.testing.assert_allclose(
+        height[landed + 1 :], height[landed] * (1.0 - 1.0 / STEPS) ** np.arange(1, len(rec) - landed)
+    )
+
+
+@pytest.mark.parametrize("rules", ["landing", "paper"])
+def test_all_rules_hold_in_random_states_under_either_set(rules):
+    """No pull, nothing beyond the cone; under the paper's, nothing that is above d is clamped."""
+    robot, law = ff.load_robot("spatial-biped"), ff.law(LAW, rules=rules)
+    for run in random_states(robot, 300, 3, law):
+        near, contacts = reference.near(run), run.contacts
+        force, mode = run.points.force[near], run.points.mode[near]
+        assert run.tape.status[0] == 0 and run.scratch.signals[1] == 0
+        limit = np.where(mode == SLIDE, contacts.dynamic_friction[near], contacts.static_friction[near]) * force[:, 2]
+        assert (force[:, 2] >= 0.0).all()
+        assert (np.hypot(force[:, 0], force[:, 1]) <= limit * (1.0 + 1e-9) + 1e-12).all()
+        if rules == "paper" and run.scratch.signals[3] == 0:
+            assert (contacts.gap[near][mode != 0] <= 1e-3).all()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "value"), [("d", 1e-6), ("d", 1e-2), ("a_t", 0.0), ("v_t", 10.0)], ids=lambda one: str(one)
+)
+def test_every_threshold_of_the_paper_changes_some_motion(threshold, value):
+    """A biped that lands, which nothing but d and v_t concern; and one that is pushed onto the edges of its soles."""
+    sims = [
+        ff.Simulation("spatial-biped", law=ff.law(LAW, rules="paper", **options), dt=DT)
+        for options in ({}, {threshold: value})
+    ]
+    if threshold == "a_t":
+        push = ff.Push("trunk", force=(0.0, 80.0, 0.0), start=0.1, duration=0.2)
+        usual, other = (sim.run(1.0, pushes=[push], controller="posture") for sim in sims)
+    else:
+        start = sims[0].place() + 0.03 * np.eye(sims[0].robot.home.size)[2]
+        usual, other = (sim.run(0.2, qpos=start, controller="posture") for sim in sims)
+    assert (usual.signals["state"] != other.signals["state"]).any()
+    assert np.abs(usual.position - other.position).max() > 1e-4
+
+
 @pytest.mark.parametrize("threshold", ["d", "a_t", "v_t"])
 def test_a_threshold_is_refused_where_no_rule_has_one(threshold):
     with pytest.raises(ff.errors.LawError, match=f"{threshold} = 0.01 but it must be left out unless"):
@@ -307,5 +354,6 @@ def test_a_sole_that_is_not_flat_stands_on_its_lowest_points_without_a_search():
     rec = sim.run(0.5)
     assert rec.audit().passed
     assert rec.signals["candidates"].max() < 10  # 28 states were tried in vain
+    assert (rec.signals["points"] == 1).all() and not rec.signals["rule"].any()
     loads = np.sort(rec.force[-1, :, 2])
     np.testing.assert_allclose(loads, [0.0] * 3 + [5.0 * GRAVITY / 3] * 3, atol=1e-6 * 5.0 * GRAVITY)

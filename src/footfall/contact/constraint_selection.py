@@ -23,9 +23,10 @@ from footfall.compiled.meeting import meet
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import solve_contacts
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
-from footfall.solve.problem import MODE, ProblemScratch, Size, begin_problem, problem_scratch
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts, coulomb
+from footfall.solve.problem import MODE, Problem, ProblemScratch, Size, begin_problem, problem_scratch
 from footfall.solve.selection.forces import (
     FACE,
     LOAD,
@@ -72,7 +73,7 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def write(contacts, work, memory, force, mode):
+def write(contacts: Contacts, work: Workspace, memory: Matrix, force: Matrix, mode: Ints) -> None:
     """Write forces and modes of the states in ``work.code``; vertices that become static are anchored in place."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -100,7 +101,7 @@ def write(contacts, work, memory, force, mode):
 
 
 @cold(types.none)
-def note_flaws(contacts, work, memory):
+def note_flaws(contacts: Contacts, work: Workspace, memory: Matrix) -> None:
     """Let vertices of predicted states that should be free, or are about to stop, say so in the next step."""
     for b in range(contacts.near.size - 1):
         code = work.code[b]
@@ -113,7 +114,7 @@ def note_flaws(contacts, work, memory):
 
 
 @cold(types.int64)
-def point_by_point(problem, feet, signals):
+def point_by_point(problem: Problem, feet: Int, signals: Vector) -> Int:
     """Clamp or free every contact point on its own: where the ground or a sole is uneven, or the search found nothing.
 
     Adds to the states tried. Returns the law's status.
@@ -137,7 +138,7 @@ def point_by_point(problem, feet, signals):
 
 
 @inlined
-def beside_soles(contacts, points):
+def beside_soles(contacts: Contacts, points: Int) -> Bool:
     """Whether anything beside the soles is near the ground, whose points are the first ``points``."""
     for i in range(contacts.number[0]):
         if contacts.points[i] >= points:
@@ -145,7 +146,16 @@ def beside_soles(contacts, points):
     return False
 
 
-def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, parameters):
+def constraint_selection(
+    contacts: Contacts,
+    dt: Float,
+    memory: Matrix,
+    force: Matrix,
+    mode: Ints,
+    scratch: Scratch,
+    signals: Vector,
+    parameters: Parameters,
+) -> Int:
     """The states of all feet, searched or predicted, and their forces: a coupled kernel."""
     feet, work, rules = int(parameters.feet), scratch.work, parameters
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)

@@ -17,11 +17,12 @@ from typing import Any
 from numba import types
 
 from footfall.compiled import cold, inlined, kernel, separate
-from footfall.solve.contacts import OPEN, SLIDE, coupled_signature
+from footfall.kinds import Bool, Float, Int, Matrix, Vector
+from footfall.solve.contacts import OPEN, SLIDE, Contacts, coupled_signature
 from footfall.solve.dense import eliminate, minimum_norm_solve
 from footfall.solve.problem import MEMORY_SIZE as OF_POINTS
 from footfall.solve.problem import MODE
-from footfall.solve.selection.soles import workspace_type
+from footfall.solve.selection.soles import Workspace, workspace_type
 
 NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3
 SLIDING = 4  # added to a state
@@ -49,14 +50,14 @@ ON_EDGE = 1e-12
 
 
 @inlined
-def clamped(code, vertices):
+def clamped(code: Int, vertices: Int) -> Int:
     """How many vertices a state clamps."""
     kind = code & 3
     return vertices if kind == FACE else kind
 
 
 @inlined
-def vertex(work, b, code, j):
+def vertex(work: Workspace, b: Int, code: Int, j: Int) -> Int:
     """The j-th point that a state of a foot clamps, or, beyond these, the next on its outline."""
     begin, n = work.begin[b], work.begin[b + 1] - work.begin[b]
     k = (code >> INDEX) + j
@@ -64,7 +65,7 @@ def vertex(work, b, code, j):
 
 
 @inlined
-def state_of(modes, work, b):
+def state_of(modes: Vector, work: Workspace, b: Int) -> Int:
     """The state of a foot whose points have these ``modes`` (P,)."""
     begin, n = work.begin[b], work.begin[b + 1] - work.begin[b]
     count, first, slides = 0, 0, 0
@@ -82,7 +83,7 @@ def state_of(modes, work, b):
 
 
 @inlined
-def put_joint(contacts, work, b, row):
+def put_joint(contacts: Contacts, work: Workspace, b: Int, row: Int) -> Int:
     """Write the constraints of a foot from ``row`` on: unit wrenches, and the velocity that each must add.
 
     Returns the next free row.
@@ -148,14 +149,14 @@ def put_joint(contacts, work, b, row):
 
 
 @inlined
-def put_rotation(frame, x, y, z, w):
+def put_rotation(frame: Matrix, x: Float, y: Float, z: Float, w: Vector) -> None:
     w[0], w[1], w[2] = 0.0, 0.0, 0.0
     for k in range(3):
         w[3 + k] = x * frame[0, k] + y * frame[1, k] + z * frame[2, k]
 
 
 @inlined
-def assemble(contacts, dt, work):
+def assemble(contacts: Contacts, dt: Float, work: Workspace) -> Int:
     """The matrix of the states in ``work.code``: velocities along the constraints over a step, per unit multiplier."""
     feet, rows = contacts.near.size - 1, 0
     for b in range(feet):
@@ -186,7 +187,7 @@ def assemble(contacts, dt, work):
 
 
 @inlined
-def solve_static(work, rows):
+def solve_static(work: Workspace, rows: Int) -> None:
     """The multipliers of assembled states in which no foot slides, of least norm if they are not unique."""
     for i in range(rows):
         for j in range(i):
@@ -199,7 +200,7 @@ def solve_static(work, rows):
 
 
 @inlined
-def per_multiplier(work, b, k):
+def per_multiplier(work: Workspace, b: Int, k: Int) -> tuple[Float, Float, Float]:
     """Normal force and its moments F x, F y about the virtual joint, per unit of the k-th multiplier from the normal
     one on.
     """
@@ -211,7 +212,7 @@ def per_multiplier(work, b, k):
 
 
 @inlined
-def affine_load(work, b, p, force, x, y):
+def affine_load(work: Workspace, b: Int, p: Int, force: Float, x: Float, y: Float) -> Float:
     """Load (N) of a clamped vertex if loads are an affine function of the place, which has the least norm and may pull;
     ``x`` and ``y`` are the moments of :func:`per_multiplier`.
     """
@@ -222,7 +223,7 @@ def affine_load(work, b, p, force, x, y):
 
 
 @inlined
-def read_joint(work, b):
+def read_joint(work: Workspace, b: Int) -> None:
     """Normal force, centre of pressure (section III, with corrected signs), friction and torsion of a foot."""
     kind, row, joint, found = work.code[b] & 3, work.row[b], work.joint[b], work.pressure[b]
     for k in range(6):
@@ -243,7 +244,7 @@ def read_joint(work, b):
 
 
 @inlined
-def spread_load(work, b):
+def spread_load(work: Workspace, b: Int) -> None:
     """Loads of a foot's clamped vertices, none of which pulls, for its force and centre of pressure.
 
     They are an affine function of the place. Where that pulls, so much of the load is spread by Wachspress' coordinates
@@ -262,7 +263,7 @@ def spread_load(work, b):
 
 
 @kernel
-def spread_positive(work, b, count, force):
+def spread_positive(work: Workspace, b: Int, count: Int, force: Float) -> None:
     """The rest of :func:`spread_load`, if the affine function pulls."""
     code, total, share = work.code[b], 0.0, 0.0
     for j in range(count):
@@ -280,7 +281,7 @@ def spread_positive(work, b, count, force):
 
 
 @inlined
-def coordinate(work, b, j, count):
+def coordinate(work: Workspace, b: Int, j: Int, count: Int) -> Float:
     """The centre of pressure's coordinate of the j-th clamped vertex, up to a factor that all have in common."""
     code, found = work.code[b], work.pressure[b]
     a = work.place[vertex(work, b, code, j + count - 1 if j == 0 else j - 1)]
@@ -294,13 +295,13 @@ def coordinate(work, b, j, count):
 
 
 @inlined
-def area(a, b, x, y):
+def area(a: Vector, b: Vector, x: Float, y: Float) -> Float:
     """Twice the area of the triangle of two vertices and the point (x, y), positive if that is to their left."""
     return (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])
 
 
 @inlined
-def move_feet(contacts, work, rows):
+def move_feet(contacts: Contacts, work: Workspace, rows: Int) -> None:
     """Motions of all feet at the end of the step, and velocities of the vertices of their outlines."""
     for b in range(contacts.near.size - 1):
         if work.begin[b + 1] == work.begin[b]:
@@ -327,7 +328,7 @@ def move_feet(contacts, work, rows):
 
 
 @inlined
-def hold(contacts, work, b, memory):
+def hold(contacts: Contacts, work: Workspace, b: Int, memory: Matrix) -> Float:
     """Friction at the vertices of a foot that does not slide, in shares of their loads. Returns by how much friction
     per load exceeds its limit, at most.
 
@@ -365,7 +366,7 @@ def evaluate_signature() -> Any:
 
 
 @separate(evaluate_signature)
-def evaluate(contacts, dt, memory, work, rounds):
+def evaluate(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rounds: Int) -> Bool:
     """Forces and motions of the states in ``work.code``. False if sliding friction was not found in ``rounds``."""
     rows, feet, loose = assemble(contacts, dt, work), contacts.near.size - 1, False
     for b in range(feet):
@@ -381,7 +382,7 @@ def evaluate(contacts, dt, memory, work, rounds):
 
 
 @cold(types.boolean)
-def slide(contacts, memory, work, rows, rounds):
+def slide(contacts: Contacts, memory: Matrix, work: Workspace, rows: Int, rounds: Int) -> Bool:
     """Forces and motions of assembled states, of which some slide. True if friction, load and slip agree."""
     feet = contacts.near.size - 1
     for b in range(feet):
@@ -405,7 +406,7 @@ def slide(contacts, memory, work, rows, rounds):
 
 
 @inlined
-def begin_sliding(contacts, memory, work, b):
+def begin_sliding(contacts: Contacts, memory: Matrix, work: Workspace, b: Int) -> None:
     """A first guess of loads and slip velocities of a foot that slides."""
     code, row = work.code[b], work.row[b]
     count = clamped(code, work.begin[b + 1] - work.begin[b])
@@ -425,7 +426,7 @@ def begin_sliding(contacts, memory, work, b):
 
 
 @inlined
-def friction(contacts, work, p):
+def friction(contacts: Contacts, work: Workspace, p: Int) -> tuple[Float, Float, Float, Float]:
     """Sliding friction at a vertex, linearised: strength of its damper (N s/m), the share of it that is a constant
     force instead, and the direction of the slip.
     """
@@ -435,7 +436,7 @@ def friction(contacts, work, p):
 
 
 @kernel
-def solve_sliding(contacts, work, rows, turn, softness):
+def solve_sliding(contacts: Contacts, work: Workspace, rows: Int, turn: Int, softness: Float) -> Bool:
     """The multipliers with linearised friction: ``A m = wanted`` in rows that hold, and in those of friction ``m = c -
     D u + G m`` for the slip ``u = A m - wanted``. False if they are not unique.
     """
@@ -456,7 +457,7 @@ def solve_sliding(contacts, work, rows, turn, softness):
 
 
 @inlined
-def put_friction(contacts, work, b, rows, turn):
+def put_friction(contacts: Contacts, work: Workspace, b: Int, rows: Int, turn: Int) -> None:
     """Write the rows of a sliding foot's friction: force and torsion at the virtual joint."""
     code, row, joint, a = work.code[b], work.row[b], work.joint[b], work.system
     count, kind, scale, damping = clamped(code, work.begin[b + 1] - work.begin[b]), code & 3, work.scale, work.spare
@@ -519,7 +520,7 @@ def put_friction(contacts, work, b, rows, turn):
 
 
 @inlined
-def adapt_sliding(contacts, work, b, turn):
+def adapt_sliding(contacts: Contacts, work: Workspace, b: Int, turn: Int) -> tuple[Float, Float]:
     """Update friction, loads and slip velocities of a sliding foot to those of the solution.
 
     Returns the friction missed and the friction there should be, N.
@@ -554,7 +555,7 @@ def adapt_sliding(contacts, work, b, turn):
 
 
 @inlined
-def adapt_vertex(contacts, work, p):
+def adapt_vertex(contacts: Contacts, work: Workspace, p: Int) -> tuple[Float, Float]:
     """The same as :func:`adapt_sliding` for a vertex whose load is new."""
     v, f = work.end[p], work.push[p]
     speed = math.sqrt(v[0] * v[0] + v[1] * v[1])

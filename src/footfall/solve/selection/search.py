@@ -31,6 +31,8 @@ import math
 from numba import types
 
 from footfall.compiled import cold, inlined, kernel
+from footfall.kinds import Bool, Float, Int, Matrix, Named
+from footfall.solve.contacts import Contacts
 from footfall.solve.problem import MODE
 from footfall.solve.selection.forces import (
     EDGE,
@@ -51,6 +53,7 @@ from footfall.solve.selection.forces import (
     state_of,
     vertex,
 )
+from footfall.solve.selection.soles import Workspace
 
 #: The rules in order, as numbers.
 GOOD, FRICTION, PRESSURE, GEOMETRY, PULL, KINEMATICS, FEWEST = 0, 1, 2, 3, 4, 5, 6
@@ -68,19 +71,19 @@ FEW_ROUNDS = 3
 
 
 @inlined
-def broken(rule):
+def broken(rule: Int) -> Int:
     """What one violation of a rule adds to a rank."""
     return 1 << BITS * (KINEMATICS - rule + 1)
 
 
 @inlined
-def is_clean(rank):
+def is_clean(rank: Int) -> Bool:
     """Whether states of this rank break no rule."""
     return rank >> BITS == 0
 
 
 @inlined
-def read_rank(rank):
+def read_rank(rank: Int) -> tuple[Int, Int]:
     """How often states of this rank break rules, all vertices and feet together, and the first rule that they break."""
     count, first = 0, GOOD
     for rule in range(KINEMATICS, GOOD, -1):
@@ -90,7 +93,7 @@ def read_rank(rank):
 
 
 @inlined
-def try_states(contacts, dt, memory, work, rules, rounds):
+def try_states(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, rounds: Int) -> Int:
     """Evaluate and judge the states in ``work.code``. Returns their rank."""
     agreed = evaluate(contacts, dt, memory, work, rounds)
     rank = judge(contacts, dt, memory, work, rules)
@@ -98,7 +101,7 @@ def try_states(contacts, dt, memory, work, rules, rounds):
 
 
 @kernel
-def judge(contacts, dt, memory, work, rules):
+def judge(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> Int:
     """Rank of the states in ``work.code``, less is better; flaws of feet and vertices go to ``work``."""
     feet, rank, largest = contacts.near.size - 1, 0, 0.0
     for b in range(feet):
@@ -128,7 +131,7 @@ def judge(contacts, dt, memory, work, rules):
 
 
 @inlined
-def is_high(contacts, work, b, rules):
+def is_high(contacts: Contacts, work: Workspace, b: Int, rules: Named) -> Bool:
     """Whether a vertex of a foot is above the paper's threshold."""
     for j in range(work.begin[b], work.begin[b + 1]):
         if rules.paper == 1.0 and contacts.gap[work.ring[j]] > rules.d:
@@ -137,7 +140,7 @@ def is_high(contacts, work, b, rules):
 
 
 @inlined
-def free_flaw(contacts, work, p, rules, v, a):
+def free_flaw(contacts: Contacts, work: Workspace, p: Int, rules: Named, v: Float, a: Float) -> Int:
     """The rule that a free vertex breaks at a normal velocity (m/s) and acceleration (m/s2)."""
     gap = contacts.gap[p]
     if v >= work.place[p, 3] - STILL:  # a clamp would pull
@@ -150,7 +153,9 @@ def free_flaw(contacts, work, p, rules, v, a):
 
 
 @inlined
-def judge_clamped(contacts, memory, work, b, count, rules, pull):
+def judge_clamped(
+    contacts: Contacts, memory: Matrix, work: Workspace, b: Int, count: Int, rules: Named, pull: Float
+) -> None:
     """Flaws of the clamped vertices of a foot; fills in their loads and, if it does not slide, their friction."""
     code, found, kind = work.code[b], work.pressure[b], work.code[b] & 3
     pulls, drags = found[0] < -pull, abs(found[3]) + abs(found[4]) > 10.0 * pull
@@ -182,7 +187,7 @@ def judge_clamped(contacts, memory, work, b, count, rules, pull):
 
 
 @inlined
-def beyond(work, b, count):
+def beyond(work: Workspace, b: Int, count: Int) -> tuple[Float, Int]:
     """Distance (m) of the centre of pressure beyond what is clamped, negative inside, and the clamped vertex there: the
     first of the nearest edge of a face, or an end of an edge.
     """
@@ -202,7 +207,7 @@ def beyond(work, b, count):
 
 
 @inlined
-def vote(work, b, j, share):
+def vote(work: Workspace, b: Int, j: Int, share: Float) -> Float:
     """How much better a state is if it clamps the j-th vertex of a foot's outline, negative if it should be free.
 
     Weights fall by a factor N + 1 from rule to rule, so that N violations of one rule weigh less than one of the rule
@@ -224,7 +229,7 @@ def vote(work, b, j, share):
 
 
 @inlined
-def elected(work, b, other):
+def elected(work: Workspace, b: Int, other: Bool) -> Int:
     """The state of a foot with the most votes, of equals the one with fewest clamped; ``other``: than the present."""
     n, present = work.begin[b + 1] - work.begin[b], work.code[b] if other else -1
     slides, share, found, total = work.code[b] & SLIDING, 1.0 / (n + 1.0), NONE, 0.0
@@ -244,7 +249,7 @@ def elected(work, b, other):
 
 
 @inlined
-def search(contacts, dt, memory, work, rules):
+def search(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> tuple[Int, Int, Int]:
     """Find states that break no rule, beginning with those in ``work.code``. Returns (rank, states tried, the first
     rule for which the states changed).
     """
@@ -259,7 +264,9 @@ def search(contacts, dt, memory, work, rules):
 
 
 @cold(types.Tuple([types.int64, types.int64]), soon=True)
-def search_on(contacts, dt, memory, work, rules, rank):
+def search_on(
+    contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, rank: Int
+) -> tuple[Int, Int]:
     """The search proper, from the states in ``work.code``, which were tried and have this ``rank``."""
     feet, tried, count = contacts.near.size - 1, 1, 1
     remember(work, 0, feet)
@@ -289,7 +296,7 @@ def search_on(contacts, dt, memory, work, rules, rank):
 
 
 @cold(types.boolean)
-def replaced(contacts, dt, memory, work, rules, b, code):
+def replaced(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, b: Int, code: Int) -> Bool:
     """Take another state for a foot, if that breaks no rule; otherwise change nothing. Returns whether it did."""
     kept, work.code[b] = work.code[b], code
     if is_clean(try_states(contacts, dt, memory, work, rules, ROUNDS)):
@@ -300,7 +307,7 @@ def replaced(contacts, dt, memory, work, rules, b, code):
 
 
 @cold(types.Tuple([types.int64, types.boolean]))
-def release(contacts, dt, memory, work, rules):
+def release(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> tuple[Int, Bool]:
     """The rule of fewest constraints: release edges and vertices while no rule is broken.
 
     Returns how many states were tried, and whether one was taken.
@@ -325,19 +332,19 @@ def release(contacts, dt, memory, work, rules):
 
 
 @inlined
-def remember(work, place, feet):
+def remember(work: Workspace, place: Int, feet: Int) -> None:
     for b in range(feet):
         work.queue[place * feet + b] = work.code[b]
 
 
 @inlined
-def recall(work, place, feet):
+def recall(work: Workspace, place: Int, feet: Int) -> None:
     for b in range(feet):
         work.code[b] = work.queue[place * feet + b]
 
 
 @inlined
-def first_of(work, count, stage):
+def first_of(work: Workspace, count: Int, stage: Int) -> Int:
     """The states of this stage that rank best, or whose parent does, the oldest of equals; -1 if there are none."""
     best = -1
     for q in range(count):
@@ -347,7 +354,7 @@ def first_of(work, count, stage):
 
 
 @inlined
-def add(work, feet, rank, count):
+def add(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
     """Keep the states that were written at the end of the queue, ``count``, unless the queue has them already."""
     if count >= PLACES - 1:
         return count
@@ -362,7 +369,7 @@ def add(work, feet, rank, count):
 
 
 @inlined
-def add_elected(work, feet, rank, count):
+def add_elected(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
     """Queue corrections of the states tried last: of all feet at once, then one by one.
 
     Friction has no rank in the paper: if all feet that exceed it slide, the other rules say how good the trial was.
@@ -377,7 +384,7 @@ def add_elected(work, feet, rank, count):
 
 
 @inlined
-def corrected(work, b):
+def corrected(work: Workspace, b: Int) -> Int:
     """The state that corrects the flaws of a foot, its present one if it has none."""
     if work.fault[b] == FRICTION:
         return work.code[b] | SLIDING
@@ -388,7 +395,7 @@ def corrected(work, b):
 
 
 @inlined
-def add_neighbours(work, feet, rank, count):
+def add_neighbours(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
     """Queue all states that differ from those tried last by one foot and clamp what has votes for it."""
     for b in range(feet):
         n = work.begin[b + 1] - work.begin[b]
@@ -406,7 +413,7 @@ def add_neighbours(work, feet, rank, count):
 
 
 @cold(types.int64)
-def predict(contacts, dt, memory, work, rules):
+def predict(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> Int:
     """The one-step mode: elect the states of all feet by what is known before the step. Returns the rank."""
     for b in range(contacts.near.size - 1):
         code = state_of(memory[:, MODE], work, b)

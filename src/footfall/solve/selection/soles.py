@@ -13,7 +13,8 @@ import numpy as np
 
 from footfall.compiled import inlined, kernel, reference_to
 from footfall.compiled.meeting import meet
-from footfall.solve.contacts import OPEN, STICK
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
+from footfall.solve.contacts import OPEN, STICK, Contacts
 from footfall.solve.dense import minimum_norm_solve
 from footfall.solve.problem import MODE
 
@@ -41,38 +42,38 @@ class Workspace(NamedTuple):
     """Scratch of one step: K feet, P points, R = 6K rows of constraints, Q places in the queue."""
 
     # per foot
-    begin: np.ndarray  # (K + 1,) where each outline begins in `ring`
-    code: np.ndarray  # (K,) the state that was evaluated last, see footfall.solve.selection.forces
-    fault: np.ndarray  # (K,) the first rule that it breaks
-    row: np.ndarray  # (K + 1,) first row of constraints
-    motion: np.ndarray  # (K, 6) velocity of the centroid and angular velocity, at the end of a step without contact
-    moved: np.ndarray  # (K, 6) the same with the contact forces of the state
-    joint: np.ndarray  # (K, 8) virtual joint: mean of clamped vertices (x, y, z); inverse of their second moments (xx,
+    begin: Ints  # (K + 1,) where each outline begins in `ring`
+    code: Ints  # (K,) the state that was evaluated last, see footfall.solve.selection.forces
+    fault: Ints  # (K,) the first rule that it breaks
+    row: Ints  # (K + 1,) first row of constraints
+    motion: Matrix  # (K, 6) velocity of the centroid and angular velocity, at the end of a step without contact
+    moved: Matrix  # (K, 6) the same with the contact forces of the state
+    joint: Matrix  # (K, 8) virtual joint: mean of clamped vertices (x, y, z); inverse of their second moments (xx,
     # yy, xy); direction of an edge (x, y)
-    pressure: np.ndarray  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
+    pressure: Matrix  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
     # per point
-    ring: np.ndarray  # (P + 1,) outlines, counter-clockwise seen from above the ground; one more while one is sought
-    order: np.ndarray  # (P,)
-    flaw: np.ndarray  # (P,) rule by which a vertex should change between clamped and free
-    place: np.ndarray  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
-    push: np.ndarray  # (P, 6) force: tangential (x, y), normal; slip at which friction is linearised: speed, (x, y)
-    end: np.ndarray  # (P, 6) velocity at the end of the step; affine and positive load; share of friction's slope along
+    ring: Ints  # (P + 1,) outlines, counter-clockwise seen from above the ground; one more while one is sought
+    order: Ints  # (P,)
+    flaw: Ints  # (P,) rule by which a vertex should change between clamped and free
+    place: Matrix  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
+    push: Matrix  # (P, 6) force: tangential (x, y), normal; slip at which friction is linearised: speed, (x, y)
+    end: Matrix  # (P, 6) velocity at the end of the step; affine and positive load; share of friction's slope along
     # the slip that is a constant force
     # the linear problem of a state
-    basis: np.ndarray  # (R, 6) wrench of a unit multiplier, world frame, about the centroid
-    mapped: np.ndarray  # (R, R) velocities of all feet per unit multiplier, world frame
-    matrix: np.ndarray  # (R, R)
-    system: np.ndarray  # (R, R)
-    factor: np.ndarray  # (R, R)
-    spare: np.ndarray  # (R, R)
-    wanted: np.ndarray  # (R,) velocity that the multipliers must add
-    multiplier: np.ndarray  # (R,)
-    scale: np.ndarray  # (R,)
-    half: np.ndarray  # (R,)
+    basis: Matrix  # (R, 6) wrench of a unit multiplier, world frame, about the centroid
+    mapped: Matrix  # (R, R) velocities of all feet per unit multiplier, world frame
+    matrix: Matrix  # (R, R)
+    system: Matrix  # (R, R)
+    factor: Matrix  # (R, R)
+    spare: Matrix  # (R, R)
+    wanted: Vector  # (R,) velocity that the multipliers must add
+    multiplier: Vector  # (R,)
+    scale: Vector  # (R,)
+    half: Vector  # (R,)
     # the search
-    queue: np.ndarray  # (Q K,) states, one after the other
-    rank: np.ndarray  # (Q,) violations of a state, of its parent before it is tried
-    tried: np.ndarray  # (Q,)
+    queue: Ints  # (Q K,) states, one after the other
+    rank: Ints  # (Q,) violations of a state, of its parent before it is tried
+    tried: Ints  # (Q,)
 
 
 def make_workspace(points: int, bodies: int, places: int) -> Workspace:
@@ -85,10 +86,9 @@ def make_workspace(points: int, bodies: int, places: int) -> Workspace:
     of_points = {name: (points, 6) for name in ("place", "push", "end")}
     matrices = {name: (n, n) for name in ("mapped", "matrix", "system", "factor", "spare")} | {"basis": (n, 6)}
     vectors = {name: (n,) for name in ("wanted", "multiplier", "scale", "half")}
-    return Workspace(
-        **{name: np.zeros(size, dtype=np.int64) for name, size in integers.items()},
-        **{name: np.zeros(shape) for name, shape in (of_feet | of_points | matrices | vectors).items()},
-    )
+    arrays: dict[str, Any] = {name: np.zeros(size, dtype=np.int64) for name, size in integers.items()}
+    arrays |= {name: np.zeros(shape) for name, shape in (of_feet | of_points | matrices | vectors).items()}
+    return Workspace(**arrays)
 
 
 def workspace_type() -> Any:
@@ -97,7 +97,7 @@ def workspace_type() -> Any:
 
 
 @inlined
-def look(contacts, dt, stabilisation, memory, work):
+def look(contacts: Contacts, dt: Float, stabilisation: Stabilisation, memory: Matrix, work: Workspace) -> Bool:
     """Describe every foot on the ground; False if a sole or the ground under one is not flat."""
     count = 0
     for b in range(contacts.near.size - 1):
@@ -121,7 +121,7 @@ def look(contacts, dt, stabilisation, memory, work):
 
 
 @inlined
-def on_a_plane(contacts, first, last):
+def on_a_plane(contacts: Contacts, first: Int, last: Int) -> Bool:
     """Whether the ground under a foot's near points is one plane."""
     p = contacts.points[first]
     n, at = contacts.frame[p, 2], contacts.position[p]
@@ -137,7 +137,9 @@ def on_a_plane(contacts, first, last):
 
 
 @inlined
-def put_in_place(contacts, stabilisation, memory, first, last, place):
+def put_in_place(
+    contacts: Contacts, stabilisation: Stabilisation, memory: Matrix, first: Int, last: Int, place: Matrix
+) -> None:
     """Positions of a foot's near points in its contact frame, and the velocities wanted of them if they are clamped.
 
     A point inside the ground comes out, and one away from its anchor returns, at the rate of the stabilisation; a point
@@ -174,7 +176,7 @@ def put_in_place(contacts, stabilisation, memory, first, last, place):
 
 
 @inlined
-def free_motion(contacts, dt, first, last, work, motion):
+def free_motion(contacts: Contacts, dt: Float, first: Int, last: Int, work: Workspace, motion: Vector) -> Bool:
     """Motion of a foot at the end of a step without contact forces, from that of its near points; False if these are
     not in one plane, as they must be to stand on the whole face.
     """
@@ -215,7 +217,7 @@ def free_motion(contacts, dt, first, last, work, motion):
 
 
 @inlined
-def in_order(contacts, first, last, place):
+def in_order(contacts: Contacts, first: Int, last: Int, place: Matrix) -> Bool:
     """Whether near points are the vertices of a convex polygon, counter-clockwise, once around."""
     near = last - first
     if near < 3:
@@ -233,7 +235,7 @@ def in_order(contacts, first, last, place):
 
 
 @kernel
-def foot_hull(contacts, first, last, place, ring, order):
+def foot_hull(contacts: Contacts, first: Int, last: Int, place: Matrix, ring: Ints, order: Ints) -> Int:
     """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Returns the number of vertices.
 
     ``ring`` has room for one more than there are points: the second half of the chain may add a vertex twice.
@@ -264,6 +266,6 @@ def foot_hull(contacts, first, last, place, ring, order):
 
 
 @inlined
-def _turns_left(a, b, c):
+def _turns_left(a: Vector, b: Vector, c: Vector) -> Bool:
     x, y, u, v = b[0] - a[0], b[1] - a[1], c[0] - b[0], c[1] - b[1]
     return x * v - y * u > STRAIGHT * (x * x + y * y + u * u + v * v)
