@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from footfall.compiled import inlined
-from footfall.kinds import Bool, Ints
+from footfall.kinds import Bool, Int, Ints
 from footfall.process.mujoco_library import library_path
 
 llvm.load_library_permanently(str(library_path()))
@@ -185,7 +185,7 @@ def set_limit(clock: Clock, seconds: float) -> None:
 
 
 @inlined
-def nanoseconds(clock):
+def nanoseconds(clock: Clock) -> Int:
     """The system's steady time."""
     clock_gettime(clock.limit[0], address_of(clock.now))
     return 1_000_000_000 * clock.now[0] + clock.now[1]
