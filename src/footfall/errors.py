@@ -75,6 +75,10 @@ class RecordingError(FootfallError):
     """A recording cannot be written, or what was found is not a recording."""
 
 
+class UsageError(FootfallError):
+    """An option of a command cannot be understood; the command exits with 2."""
+
+
 class FootfallWarning(UserWarning):
     """Something a user should know that does not stop the work."""
 

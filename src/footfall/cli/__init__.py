@@ -18,8 +18,7 @@ from signal import SIGINT
 from types import ModuleType
 from typing import Any, TextIO
 
-from footfall.cli.shared.usage import UsageError
-from footfall.errors import FootfallError, FootfallWarning, did_you_mean
+from footfall.errors import FootfallError, FootfallWarning, UsageError, did_you_mean
 from footfall.process.garbage import search_garbage_seldom
 from footfall.process.interrupts import asked_to_end, end_as_by_ctrl_c
 

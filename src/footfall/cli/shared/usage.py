@@ -17,11 +17,7 @@ from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origi
 
 import tyro
 
-from footfall.errors import FootfallError
-
-
-class UsageError(FootfallError):
-    """An option cannot be understood; the command exits with 2."""
+from footfall.errors import UsageError as UsageError
 
 
 def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:
