@@ -162,14 +162,14 @@ def slide(
 
 def spread_man() -> ff.Robot:
     """The man in the plane with one leg in front."""
-    pose = {name: SPREAD * sign for name, sign in TURNS.items()}
-    return sprung_man(JOINTS, planar=True, pose=pose, stops=False)
+    return sprung_man(JOINTS, planar=True, pose={name: SPREAD * sign for name, sign in TURNS.items()}, stops=False)
 
 
 def run_plane() -> tuple[Pulled, Pulled]:
     robot = spread_man()
-    sent = pushes(robot.weight)
-    return slide(robot, sent), slide(robot, sent, dt=DT / 2, duration=0.25)
+    sent, until = pushes(robot.weight), 0.25  # s, past the transition
+    early = [one for one in sent if one.start < until - 0.5 * PIECE]
+    return slide(robot, sent), slide(robot, early, dt=DT / 2, duration=until)
 
 
 def largest_change(one: Pulled, foot: str) -> float:
