@@ -177,3 +177,9 @@ def test_the_command_saves_what_was_recorded(monkeypatch, tmp_path, capsys):
     assert "interrupted at t = " in capsys.readouterr().err
     rec = ff.load_recording(tmp_path / "kept")
     assert rec.failure.cause == "interrupted" and len(rec) >= 1
+
+
+def test_a_signal_whose_exception_was_lost_before_the_run_ends_it(monkeypatch):
+    monkeypatch.setattr("footfall.process.interrupts._noted", [2])
+    with pytest.raises(ff.Interrupted):
+        ff.Simulation(BIPED).run(1e4, record_dt=1.0)

@@ -22,7 +22,7 @@ from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LACKING, LIVE, LOST, SIZES
 from footfall.engine.tape import CONCERNED, END, NEXT, SAMPLES, STEP, Tape, make_tape
 from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
-from footfall.process.interrupts import Interrupts
+from footfall.process.interrupts import Interrupts, asked_to_end
 from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
 from footfall.simulation.controls import (
@@ -225,6 +225,8 @@ class Run:
             # needs none.
             if self.controls.kind == PYTHON or self._advance_to_next_check():
                 with self.interrupts:
+                    # A signal whose exception was lost in a call from compiled code is known all the same.
+                    self.interrupts.asked |= asked_to_end() is not None
                     while self._advance_to_next_check():
                         if progress is not None:
                             progress(self.step * self.simulation.dt)
