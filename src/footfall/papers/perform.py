@@ -17,8 +17,7 @@ from footfall.errors import FootfallError
 from footfall.papers.base import VERDICTS, Assumption, Claim, Experiment, Paper
 from footfall.simulation.task import perturbed_starts
 
-#: m, rad, m/s and rad/s: by how much starts are moved to see whether a verdict depends on their last digits.
-OFF = 1e-9
+OFF = 1e-9  # m, rad, m/s, rad/s: by how much starts are moved, to see whether verdicts depend on their last digits
 
 
 class Change(NamedTuple):

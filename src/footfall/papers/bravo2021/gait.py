@@ -337,7 +337,8 @@ class Walks:
 def run_laws() -> Walks:
     gait = find_gait(ff.load_robot("planar-biped"), GaitConstraints(speed=SPEED, friction=FRICTION)).gait
     with without_warnings():
-        walks = {name: walk(gait, _law(name, own), STEPS_EACH) for name, own in (WALKS | TOO_SOFT).items()}
+        steps = dict.fromkeys(WALKS, STEPS_EACH) | dict.fromkeys(TOO_SOFT, STEPS)
+        walks = {name: walk(gait, _law(name, own), steps[name]) for name, own in (WALKS | TOO_SOFT).items()}
     return Walks(gait, walks)
 
 

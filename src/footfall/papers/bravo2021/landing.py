@@ -19,7 +19,6 @@ LANDINGS = {"flat": 0.0, "heel first": -0.2, "toe first": 0.2}
 CLEARANCES = (0.02, 0.0205, 0.0211, 0.0216, 0.0222, 0.0227, 0.0233, 0.0238)
 SPEED = 0.3  # m/s down at the start
 DURATION, PERIOD = 0.1, 1e-3  # s, of the landing and of its controls
-#: Why a flat landing is fragile.
 APART = "tilted by 1e-6 rad, heel and toe land one after the other, and that is another landing; by 1e-9 rad it is not"
 STEPS = (1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5)  # s
 RESTITUTION = 0.4  # where impacts accumulate
