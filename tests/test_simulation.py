@@ -142,8 +142,7 @@ def test_perturbed_starts_are_off_by_as_much_as_asked_and_all_alike():
 
 
 def test_a_model_that_someone_changed_is_not_handed_to_the_next_simulation():
-    first, second = ff.Simulation("brick"), ff.Simulation("brick")
-    assert first.robot is second.robot
+    first = ff.Simulation("brick")
     mass = first.robot.mass
     first.robot.model.body_mass[:] *= 2.0
     third = ff.Simulation("brick")

@@ -304,9 +304,7 @@ def parsed(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         raise RecordingError(f"'{folder}' is not a recording: its manifest.json does not say '{FORMAT}'")
     if content.get("version") != VERSION:
         version = content.get("version")
-        raise RecordingError(
-            f"the recording '{folder}' has format version {version}, and this Footfall reads {VERSION}"
-        )
+        raise RecordingError(f"the recording '{folder}' has format version {version}: this Footfall reads {VERSION}")
     own = {key: value for key, value in content.items() if key != CHECKSUMS}
     if _checksum(content, "manifest") != _digest(own):
         raise RecordingError(f"the manifest of the recording '{folder}' was changed after it was saved")

@@ -38,13 +38,18 @@ def test_a_law_says_where_it_comes_from_and_what_it_is(law):
     assert issubclass(getattr(ff.contact, type(one).__name__), Law)
 
 
+#: What an option is only allowed with.
+COMPANIONS = {"pull": {"cop_rule": False}} | {name: {"rules": "paper"} for name in ("d", "a_t", "v_t")}
+
+
 @every_name
 def test_a_changed_law_is_another_value(law):
     options = ff.law(law).options()
     option = next(name for name, value in options.items() if isinstance(value, float | None))
-    changed = 0.5 * (options[option] or 1.0)
-    assert ff.law(law, **{option: changed}) != ff.law(law)
-    assert ff.law(ff.law(law), **{option: changed}) == ff.law(law, **{option: changed})
+    beside = COMPANIONS.get(option, {})
+    changed = beside | {option: 0.5 * (options[option] or 1.0)}
+    assert ff.law(law, **changed) != ff.law(law, **beside)
+    assert ff.law(ff.law(law), **changed) == ff.law(law, **changed)
 
 
 def test_an_unknown_law_is_answered_with_the_nearest():
@@ -67,10 +72,6 @@ def test_numbers_that_make_no_sense_are_refused(law, value):
         if isinstance(default, float) or default is None:
             with pytest.raises(LawError, match=rf"{law}: {option} = .* but it must be"):
                 ff.law(law, **{option: value})
-
-
-#: What an option is only allowed with.
-COMPANIONS = {"pull": {"cop_rule": False}}
 
 
 @every_name

@@ -78,8 +78,11 @@ def test_the_balance_holds_for_a_robot_on_its_back_on_stairs(law):
     audit = ff.audit(rec)
     for row in ("force balance", "moment balance"):
         assert audit[row].verdict in ("pass", "note") and (audit[row].worst < 1e-6 or law.startswith("accel"))
-    # From event to event forces are means, whose moment about a moving centre is only nearly that of the mean.
-    assert audit["force balance"].worst < 1e-6
+    # From event to event forces are means, whose moment about a moving centre is only nearly that of the mean, and sums
+    # of steps that each may err by the law's tolerance.
+    peak = np.linalg.norm(rec.total_force, axis=1).max()
+    allowed = 100.0 * sim.law.tolerance * peak if law.startswith("accel") else 1e-6
+    assert audit["force balance"].worst < allowed
 
 
 def ellipse(long: float = 0.2, short: float = 0.1, depth: float = 0.05) -> ff.Robot:

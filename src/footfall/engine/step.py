@@ -231,12 +231,22 @@ def driven(world: Named, force: Vector, dt: Float) -> Float:
 
 
 @inlined
-def judge(world: World, plan: Plan, outcome: Ints) -> Int:
+def stored(points: Points, contacts: Contacts) -> Float:
+    """J, most that the ground may have stored: no spring that hardens holds more than force times depth."""
+    energy = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        energy += max(0.0, points.force[p, 2]) * max(0.0, -contacts.gap[p])
+    return energy
+
+
+@inlined
+def judge(world: World, points: Points, contacts: Contacts, plan: Plan, outcome: Ints) -> Int:
     """How an evaluation ended: well, unless accelerations or energies are beyond all bounds."""
     end, dt = runaway(world, outcome), plan.dt
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
         motors = driven(world, world.qfrc_actuator, dt) + driven(world, world.qfrc_passive, dt)
-        if creates_energy(world, dt, plan.energy + motors, outcome):
+        if creates_energy(world, dt, plan.energy + motors + stored(points, contacts), outcome):
             return CREATES
     return end
 
@@ -254,7 +264,7 @@ def evaluate(loop: Loop, step: Int, act: Bool) -> Int:
     outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, loop.laws, constrained)
     if lacks_room(points):
         outcome[STATUS] = max(1, outcome[STATUS])
-    return judge(world, conditions.plan, outcome)
+    return judge(world, points, contacts, conditions.plan, outcome)
 
 
 def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:

@@ -25,7 +25,7 @@ from footfall.errors import RecordingError
 from footfall.files.json_values import json_value
 from footfall.measure import audit_errors as error
 from footfall.measure.audit_balance import force_residual, moment_residual, momentum_is_exact, unknown_balance
-from footfall.measure.audit_errors import ground_in_soles, scales, turning
+from footfall.measure.audit_errors import ground_in_soles, scales_of_run, turning
 from footfall.measure.common import once
 from footfall.measure.pressure import stance_width
 from footfall.record import Record
@@ -88,18 +88,18 @@ def _of_depth(rec: Record) -> Bounds:
     soles take as long. For several short soles, as under four legs, the length is that of the support. Errors are
     relative to the robot's size.
     """
-    sole = _sole(rec.robot, scales(rec.robot).size)
+    sole = _sole(rec.robot, scales_of_run(rec).size)
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
     fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))
-    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest, scales(rec.robot).size)
+    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest, scales_of_run(rec).size)
 
 
 def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]:
     """Bounds as parts of one of the robot's scales."""
 
     def bounds(rec: Record) -> Bounds:
-        scale = getattr(scales(rec.robot), name)
+        scale = getattr(scales_of_run(rec), name)
         return Bounds(tolerance * scale, limit * scale, scale)
 
     return bounds
@@ -107,7 +107,7 @@ def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]
 
 def _of_normal_energy(rec: Record) -> Bounds:
     """What a step of finite length creates where a point changes from one face of the ground to another is a note."""
-    scale, created = scales(rec.robot).energy, error.normal_energy(rec)
+    scale, created = scales_of_run(rec).energy, error.normal_energy(rec)
     late = float(error.error_at_edges(rec)[np.argmax(created)]) if len(rec) else 0.0
     return Bounds(1e-6 * scale, 1e-3 * scale + late, scale)
 
@@ -118,7 +118,7 @@ def _of_momentum(name: str) -> Callable[[Record], Bounds]:
     """
 
     def bounds(rec: Record) -> Bounds:
-        scale = getattr(scales(rec.robot), name)
+        scale = getattr(scales_of_run(rec), name)
         return Bounds(1e-5 * scale, 1e-3 * scale if momentum_is_exact(rec) else math.inf, scale)
 
     return bounds
@@ -170,7 +170,7 @@ RULES = (
         "unfelt ground",
         "m",
         ground_in_soles,
-        lambda rec: Bounds(UNFELT * _sole(rec.robot, scales(rec.robot).size), math.inf, scales(rec.robot).size),
+        lambda rec: Bounds(UNFELT * _sole(rec.robot, scales_of_run(rec).size), math.inf, scales_of_run(rec).size),
         "ground that reaches into a sole between its points, which does not feel it: it may need more (points=)",
     ),
     Rule(

@@ -49,20 +49,28 @@ class Scales(NamedTuple):
     speed: float  # m/s, sqrt(g size): that of a fall over half its size
 
 
-@once
-def scales(robot: Robot) -> Scales:
-    """Weight, size, energy and speed of a robot; 1 N where there is no gravity."""
+def scales(robot: Robot, start: np.ndarray | None = None) -> Scales:
+    """Weight, size, energy and speed of a robot; 1 N where there is no gravity. Its size is that at home, and reaches
+    to where its contact points ``start`` (P, 3), m.
+    """
     model = robot.model
     data = at_home(robot, scratch_data(model))
     moving = np.flatnonzero(moving_bodies(model)[model.geom_bodyid] & (model.geom_rbound > 0))
     at, reach = data.geom_xpos[moving], model.geom_rbound[moving, None]
     box = np.abs(data.geom_xmat[moving].reshape(-1, 3, 3)) @ model.geom_aabb[moving, 3:, None]
     reach = np.minimum(reach, box[..., 0])
-    corners = np.concatenate([at - reach, at + reach, point_positions(robot, data), data.xpos[1:]])
+    points = point_positions(robot, data) if start is None else start
+    corners = np.concatenate([at - reach, at + reach, points, data.xpos[1:]])
     size = max(float(np.ptp(corners, axis=0).max()), 1e-3)
     weight = robot.weight or 1.0
     gravity = weight / robot.mass if robot.mass else 9.81
     return Scales(weight, size, weight * size, math.sqrt(gravity * size))
+
+
+@once
+def scales_of_run(rec: Record) -> Scales:
+    """Those of the robot of a record, from where its points start."""
+    return scales(rec.robot, rec.position[:1].reshape(-1, 3))
 
 
 # ---- contact -----------------------------------------------------------------------------------------------
@@ -136,7 +144,7 @@ def friction_angle(rec: Record) -> np.ndarray:
     where they land, or rest under a tipping robot), that carry less than 1e-3 of its weight as friction, or that land
     within a period of an event-driven law, whose recorded force is a mean over before, during and after the impact.
     """
-    own = scales(rec.robot)
+    own = scales_of_run(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
     size, slow = np.linalg.norm(force, axis=-1), 1e-3 * own.speed
     slides = (rec.mode == SLIDE) & (np.linalg.norm(velocity, axis=-1) > slow) & (size > 1e-3 * own.weight)

@@ -30,6 +30,7 @@ from footfall.engine.step import (
     creates_energy,
     driven,
     runaway,
+    stored,
 )
 from footfall.engine.tape import (
     CONCERNED,
@@ -216,7 +217,8 @@ def judge(one, plan, outcome):
     end = runaway(world, outcome)
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
         joint_forces(one.tree, one.bodies)  # in place of the smooth forces, which the step needs no more
-        if creates_energy(world, dt, plan.energy + driven(world, world.qfrc_smooth, dt), outcome):
+        reasons = plan.energy + driven(world, world.qfrc_smooth, dt) + stored(one.points, one.contacts)
+        if creates_energy(world, dt, reasons, outcome):
             return CREATES
     return end
 

@@ -168,7 +168,8 @@ def run_printed() -> Printed:
         freely = np.vstack([-np.linalg.solve(jacobian[:, :3], jacobian[:, 3:]), np.eye(model.nu)])  # M of (35)
         actuated = freely.T @ np.vstack([np.zeros((3, model.nu)), np.eye(model.nu)])  # M^T B of (37)
         rows.append((np.abs(jacobian @ answer + bias).max(), np.abs(bias).max(), np.linalg.matrix_rank(actuated)))
-    return Printed(*np.array(rows).T, freedoms=model.nv - 3)
+    of_foot, of_bias, rank = np.array(rows).T
+    return Printed(of_foot, of_bias, rank, freedoms=model.nv - 3)
 
 
 def judge_printed(data: Printed) -> list[Claim]:

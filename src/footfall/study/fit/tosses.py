@@ -285,9 +285,9 @@ def load_tosses(
     scale = known_unit(unit)
     if scale is None or scale[1] != "m":
         raise StudyError(f"places are in a unit of length, such as m or mm, not in '{unit}'")
-    alone = isinstance(path, str | os.PathLike)
+    sources = [path] if isinstance(path, str | os.PathLike) else list(path)
     found = []
-    for source in (Path(one).expanduser() for one in ([path] if alone else path)):
+    for source in (Path(one).expanduser() for one in sources):
         for one in _of_file(source, quaternion, scale[0], rate):
             frames = one.rate if one.rate is not None else rate
             if frames is None and source.suffix.lower() in TABLES:
@@ -296,7 +296,7 @@ def load_tosses(
             found.append(Toss(toss.name, known, toss.qpos, toss.qvel, width, mass, own, size=sides))
     if not found:
         raise StudyError("no toss was given")
-    return started_from_flight(found, str(path) if alone else "the tosses") if start == "flight" else found
+    return started_from_flight(found, str(path) if len(sources) == 1 else "the tosses") if start == "flight" else found
 
 
 def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
