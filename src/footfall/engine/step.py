@@ -208,7 +208,7 @@ def runaway(world: Named, outcome: Ints) -> Int:
 def creates_energy(world: Named, dt: Float, reasons: Float, outcome: Ints) -> Bool:
     """Whether a step of ``dt`` (s) ends with more than ``CREATED`` times the energy before it and the ``reasons`` (J).
 
-    Energies are those of the diagonal of the inertia at home. The dof with most of it is the one concerned.
+    Energies are rough: those of the diagonal of the inertia at home. The dof with most of it is the one concerned.
     """
     before, after, most = 0.0, 0.0, 0.0
     for j in range(world.qvel.size):
@@ -219,6 +219,19 @@ def creates_energy(world: Named, dt: Float, reasons: Float, outcome: Ints) -> Bo
         if own > most:
             most, outcome[CONCERNED] = own, j
     return after > CREATED * (before + reasons)
+
+
+@inlined
+def kinetic(world: Named, dt: Float) -> Float:
+    """J, kinetic energy at the velocities ``dt`` (s) from now, by the factors of the inertia that acts, L^T D L."""
+    energy = 0.0
+    for j in range(world.qvel.size):
+        value, address = world.qvel[j] + dt * world.qacc[j], world.M_rowadr[j]
+        for e in range(address, address + world.M_rownnz[j] - 1):
+            k = world.M_colind[e]
+            value += world.qLD[e] * (world.qvel[k] + dt * world.qacc[k])
+        energy += 0.5 * value * value / world.qLDiagInv[j]
+    return energy
 
 
 @inlined
@@ -246,7 +259,8 @@ def judge(world: World, points: Points, contacts: Contacts, plan: Plan, outcome:
     end, dt = runaway(world, outcome), plan.dt
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
         motors = driven(world, world.qfrc_actuator, dt) + driven(world, world.qfrc_passive, dt)
-        if creates_energy(world, dt, plan.energy + motors + stored(points, contacts), outcome):
+        reasons = plan.energy + motors + stored(points, contacts)
+        if kinetic(world, dt) > CREATED * (kinetic(world, 0.0) + reasons):
             return CREATES
     return end
 

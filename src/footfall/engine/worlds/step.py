@@ -21,6 +21,7 @@ from footfall.engine.other_bodies.near import (
     too_small,
 )
 from footfall.engine.step import (
+    CREATED,
     CREATES,
     DIVERGED,
     DONE,
@@ -29,6 +30,7 @@ from footfall.engine.step import (
     TOO_SMALL,
     creates_energy,
     driven,
+    kinetic,
     runaway,
     stored,
 )
@@ -218,7 +220,7 @@ def judge(one, plan, outcome):
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
         joint_forces(one.tree, one.bodies)  # in place of the smooth forces, which the step needs no more
         reasons = plan.energy + driven(world, world.qfrc_smooth, dt) + stored(one.points, one.contacts)
-        if creates_energy(world, dt, reasons, outcome):
+        if kinetic(world, dt) > CREATED * (kinetic(world, 0.0) + reasons):
             return CREATES
     return end
 
