@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -82,6 +83,49 @@ def test_sides_that_are_interchanged_are_swapped_and_it_is_said(tmp_path):
     write_mot(tmp_path / "walk.mot", fine, joints, "y up")
     with pytest.warns(UserWarning, match="lie to the left, and were swapped"):
         check(derive(tmp_path / "walk.trc"))
+
+
+def with_pelvis(joints):
+    """Markers on the pelvis in place of the hips, where the regression of Harrington et al. finds these hips again."""
+    middle = 0.5 * (joints["R_hip"] + joints["L_hip"])
+    width = (0.5 * np.abs(joints["R_hip"] - joints["L_hip"])[:, 1:2] - 7.3e-3) / 0.33
+    depth, (ahead, left, up) = 0.1, np.eye(3)
+    front = middle + (0.24 * depth + 9.9e-3) * ahead + (0.30 * width + 10.9e-3) * up
+    for side, sign in (("R", -1.0), ("L", 1.0)):
+        joints[f"{side}_asis"] = front + sign * 0.5 * width * left
+        joints[f"{side}_psis"] = front - depth * ahead + sign * 0.04 * left
+    return joints
+
+
+@pytest.mark.parametrize("interchanged", [False, True])
+def test_hips_lie_below_the_pelvis_whatever_side_markers_are_named_after(interchanged, tmp_path):
+    """With sides interchanged, hips were 0.12 m too high and thighs of 0.45 m were 0.6 m long."""
+    time, fine, joints = walker()
+    joints = with_pelvis(joints)
+    named = {f"{'L' if k[0] == 'R' else 'R'}{k[1:]}": v for k, v in joints.items()} if interchanged else joints
+    pelvis = {"asis": "ASI", "psis": "PSI", **{joint: name for joint, name in PLUG_IN.items() if joint != "hip"}}
+    write_trc(tmp_path / "walk.trc", time, named, "y up", pelvis)
+    write_mot(tmp_path / "walk.mot", fine, joints, "y up")
+    told = pytest.warns(UserWarning, match="were swapped") if interchanged else nullcontext()
+    with told:
+        check(derive(tmp_path / "walk.trc"))
+
+
+def test_a_skeleton_that_nobody_has_is_refused(tmp_path):
+    time, fine, joints = walker()
+    write_mot(tmp_path / "walk.mot", fine, joints, "y up")
+    longer = joints | {"R_knee": joints["R_knee"] + 0.3 * (joints["R_knee"] - joints["R_hip"])}
+    sunk = {
+        name: place - [0.0, 0.0, 0.3] if place.shape == joints["R_hip"].shape else place
+        for name, place in joints.items()
+    }
+    for wrong, sentence in (
+        (longer, r"the thigh is 0\.5\d+ m long on side R and 0\.4\d+ m on side L"),
+        (sunk, r"thigh and shank of side R are 0\.\d+ m long, and the hip is never higher than 0\.\d+ m"),
+    ):
+        write_trc(tmp_path / "walk.trc", time, wrong, "y up")
+        with pytest.raises(FootfallError, match=sentence):
+            derive(tmp_path / "walk.trc")
 
 
 def test_on_a_treadmill_the_speed_is_that_of_the_belt(tmp_path):

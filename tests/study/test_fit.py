@@ -13,7 +13,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import StudyError
 from footfall.measure.motion import force_error, position_error, rotation_error, velocity_error
-from footfall.study.fit import Range, Toss, cube, fit, load_tosses, split
+from footfall.study.fit import Range, Toss, cube, fit, gain_of, load_tosses, split
 from footfall.study.fit.search import Evaluations, better, bootstrapped, cross_validated, search
 from footfall.study.fit.tosses import started_from_flight
 
@@ -268,3 +268,30 @@ def test_the_command_ranks_laws_on_real_tosses(capsys):
     assert errors == sorted(errors) and errors[0] < 0.4  # a third of a width is what friction far off would give
     friction = rows[0]["parameters"]["ground.friction"]["value"]
     assert 0.12 < friction < 0.25  # near 0.18, by hand
+
+
+def test_a_fit_that_makes_what_is_judged_worse_keeps_the_defaults():
+    """The loss falls with restitution and the place, which is judged too, gets worse."""
+
+    def errors(sim, trial):
+        e = sim.law.restitution
+        return {"turn": 1.0 - e + 0.01 * trial, "place": 1.0 + e}
+
+    given = {"parameters": {"law.restitution": (0.0, 0.8, "linear", 0.0)}, "robot": cube(), "evaluations": 12}
+    kept = fit("time-stepping", [0, 1, 2, 3], simulate=errors, weights={"turn": 1.0}, **given)
+    assert kept.kept_defaults and kept.loss < kept.default_loss
+    alone = fit(
+        "time-stepping", [0, 1, 2, 3], simulate=lambda sim, trial: {"turn": errors(sim, trial)["turn"]}, **given
+    )
+    assert alone.law.restitution > 0.7
+
+
+def test_laws_that_differ_by_less_than_chance_cannot_be_told_apart():
+    random = np.random.default_rng(0)
+    own = random.normal(1.0, 0.1, 50)
+    near = gain_of(own, own + random.normal(0.0, 0.1, 50))
+    far = gain_of(own, own + random.normal(0.05, 0.05, 50))
+    assert not near.told and far.told
+    assert far.mean == pytest.approx(0.05, abs=0.03) and far.error == pytest.approx(0.05 / 50**0.5, rel=0.3)
+    assert not gain_of(own[:1], own[:1] + 1.0).told  # a single trial tells nothing
+    assert gain_of(np.array([1.0, np.nan, 2.0]), np.array([2.0, 5.0, 3.0])).mean == 1.0  # failed ones are left out

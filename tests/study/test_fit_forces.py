@@ -7,13 +7,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from motions import swaying
 
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallError, StudyError
 from footfall.files.measured import Measured
 from footfall.study.fit import ForceTrial, fit
-from footfall.study.fit.trials import sled
+from footfall.study.fit.trials import follow_forces, sled
 from footfall.study.identify import Pull
 
 NOISE = 0.02  # of the weight, of each sample of a force plate
@@ -166,3 +167,24 @@ def test_the_command_fits_friction_to_pulls(tmp_path, capsys):
     assert main(["identify", "pulls", str(path), "--law", "time-stepping", "--evaluations", "40"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "ground.friction" in line)
     assert float(row.split()[1]) == pytest.approx(0.45, rel=0.05)
+
+
+def test_a_trial_starts_where_its_controller_does():
+    """A motion whose first pose is not home: forces that a run has are those that a trial of it expects."""
+    robot = ff.load_robot("spatial-biped")
+    motion = swaying(robot, bend=0.2, lean=0.0, duration=2.0)
+    deep = len(motion) // 2
+    late = ff.JointMotion(
+        motion.time[deep:] - motion.time[deep],
+        motion.joints[deep:],
+        motion.names,
+        motion.position[deep:],
+        motion.rotation[deep:],
+        "second half",
+    )
+    sim = ff.Simulation(robot, law="time-stepping")
+    follow = ff.control.Follow(late)
+    rec = sim.run(0.2, controller=follow)
+    channels = {f"total.force.{axis}": rec.total_force[:, k] for k, axis in enumerate("xyz")}
+    measured = Measured(rec.time, channels, dict.fromkeys(channels, "N"), "z", "run")
+    assert follow_forces(sim, ForceTrial(measured, controller=follow))["force_weights"] < 1e-9

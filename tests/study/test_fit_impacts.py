@@ -39,6 +39,9 @@ def write(path, rows, head="angle [rad],vx_pre,vy_pre,omega_pre,vx_post,vy_post,
     return path
 
 
+PLAIN = "angle,vx_pre,vy_pre,omega_pre,vx_post,vy_post,omega_post"
+
+
 def test_the_lowest_point_of_an_ellipse():
     assert np.allclose(ellipse_arm((2.0, 1.0), 0.0), [0.0, -1.0])
     assert np.allclose(ellipse_arm((2.0, 1.0), np.pi / 2), [0.0, -2.0])
@@ -98,3 +101,36 @@ def test_impacts_that_are_none_are_refused_with_their_row(tmp_path):
             write(tmp_path / "a.csv", [row[:4] for row in rows], "angle,vx_pre,vy_pre,omega_pre"),
             mass=MASS, inertia=INERTIA, semi_axes=AXES,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "likely"),
+    [
+        ({3: -1.0, 6: -1.0}, "the spin is positive from z towards x"),
+        ({3: 180 / np.pi, 6: 180 / np.pi}, "the spin is in deg/s"),
+        ({0: 180 / np.pi}, "the angle is in degrees"),
+        ({0: -1.0}, "the angle or rx has the other sign"),
+        ({0: 180 / np.pi, 3: 180 / np.pi, 6: 180 / np.pi}, "the spin is in deg/s, and the angle in degrees"),
+        ({1: 1e3, 2: 1e3, 4: 1e3, 5: 1e3}, "velocities are in mm/s"),
+        ({2: -1.0, 5: -1.0}, "z points down"),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_wrong_sign_or_unit_is_told_by_where_impulses_act(change, likely, seed, tmp_path):
+    rows = np.array(bounced(40, "newton", noise=0.05, seed=seed))
+    load_impacts(write(tmp_path / "a.csv", rows, PLAIN), mass=MASS, inertia=INERTIA, semi_axes=AXES)
+    for column, factor in change.items():
+        rows[:, column] *= factor
+    with pytest.raises(StudyError) as told:
+        load_impacts(write(tmp_path / "a.csv", rows, PLAIN), mass=MASS, inertia=INERTIA, semi_axes=AXES)
+    # A mirror turns a reversed angle with a reversed spin into a reversed vx: then either sentence is true.
+    same = {"the angle or rx has the other sign": "vx has the other sign"}
+    assert f"if {likely}" in str(told.value) or f"if {same.get(likely)}" in str(told.value)
+
+
+@pytest.mark.parametrize("order", [[0, 2, 1, 3, 5, 4, 6], [0, 4, 5, 6, 1, 2, 3]])
+def test_columns_in_another_order_are_told(order, tmp_path):
+    rows = np.array(bounced(40, "newton", noise=0.05))[:, order]
+    likely = "interchanged"
+    with pytest.raises(StudyError, match=likely):
+        load_impacts(write(tmp_path / "a.csv", rows, PLAIN), mass=MASS, inertia=INERTIA, semi_axes=AXES)

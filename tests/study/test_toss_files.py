@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import footfall as ff
 from footfall.errors import StudyError
-from footfall.study.fit import box, fit, load_tosses
-from footfall.study.fit.tosses import attitudes
+from footfall.study.fit import box, fit, follow, load_tosses
+from footfall.study.fit.tosses import attitudes, step_of
 from footfall.study.fit.trials import kind_of
 
 SIZE, MASS = (0.12, 0.08, 0.05), 0.6
@@ -200,3 +201,38 @@ def test_friction_of_a_second_engine_is_recovered(tmp_path):
     assert "robot.rounding" in kind_of(found, False).preset("time-stepping")[1]
     friction = fit("time-stepping", found, {"ground.friction": (0.05, 1.0, "log")}, evaluations=16).parameters[0]
     assert friction.low < 0.3 < friction.high and friction.value == pytest.approx(0.3, rel=0.08)
+
+
+@pytest.mark.parametrize("digits", [3, 4, 6])
+def test_rounded_times_are_those_of_one_rate_for_all_tosses(digits, tmp_path):
+    """148 frames per second written to the millisecond are 6 and 7 ms apart; tosses of other lengths average others."""
+    tosses = [(poses[: len(poses) - 7 * k], start) for k, (poses, start) in enumerate(flown(3, 200.0, noise=1e-4))]
+    lines = ["toss,time,x,y,z,qw,qx,qy,qz"]
+    for number, (poses, _) in enumerate(tosses):
+        for k, pose in enumerate(poses):
+            lines.append(f"{number},{k / 148.0:.{digits}f}," + ",".join(f"{value:.6f}" for value in pose))
+    path = tmp_path / "tosses.csv"
+    path.write_text("\n".join(lines) + "\n")
+    body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS, "start": "frame"}
+    found = load_tosses(path, **body)
+    assert [one.rate for one in found] == [148.0] * 3
+    sim = ff.Simulation(box(SIZE, MASS, MOMENTS), law="time-stepping", dt=step_of(148.0, 1e-3))
+    assert all(follow(sim, one)["position_widths"] < 10.0 for one in found)
+    # A step that does not divide the time between frames follows them all the same, to half a step.
+    near = ff.Simulation(box(SIZE, MASS, MOMENTS), law="time-stepping", dt=1e-3)
+    assert follow(near, found[0])["position_widths"] == pytest.approx(follow(sim, found[0])["position_widths"], rel=0.1)
+    assert load_tosses(path, rate=148.2, **body)[0].rate == 148.2
+    with pytest.raises(StudyError, match=r"its times are those of 1\d\d.*, and rate= says 240: which is it"):
+        load_tosses(path, rate=240.0, **body)
+
+
+def test_trials_that_cannot_be_judged_end_in_a_sentence():
+    def fails(sim, trial):
+        if trial > 1:
+            raise StudyError("this one has no end")
+        return {"miss": 1.0}
+
+    with pytest.raises(
+        StudyError, match="none of the 2 trials to judge on can be followed under time-stepping: this one"
+    ):
+        fit("time-stepping", [0, 1], {"ground.friction": (0.1, 1.0)}, judge=[2, 3], simulate=fails, evaluations=4)

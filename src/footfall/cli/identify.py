@@ -90,8 +90,9 @@ class Forces(_Options):
             )
         feet = pairs(self.foot, "the vector of a foot", "FOOT=VECTOR, as in total=f") or None
         robot = load_robot(self.robot)
-        qvel = np.zeros(robot.model.nv)
+        qvel = None
         if any(self.velocity):
+            qvel = np.zeros(robot.model.nv)
             qvel[:3] = self.velocity
         heights = self.drop * len(self.data) if len(self.drop) == 1 else self.drop
         trials = [
@@ -243,6 +244,8 @@ class Tosses(LawsOptions):
     """the axis of places and quaternions that is up"""
     start: Literal["flight", "frame"] = "flight"
     """where velocities at the first frame are taken from"""
+    half_turn: float = 1.0
+    """widths that a fit counts half a turn as; 0 fits the place alone"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """keep the fits and their plots here"""
     json: bool = False
@@ -270,30 +273,41 @@ class Tosses(LawsOptions):
             raise UsageError(f"--inertia has {len(self.inertia)} numbers: give one, or three")
         width = None if self.size is not None else self.side
         inertia = self.inertia if len(self.inertia) == 3 else self.inertia[0]
-        others = given(self, "rate", "size", "mass", "start", "quaternion", "unit", "up")
+        others = given(self, "rate", "size", "mass", "start", "quaternion", "unit", "up", "half_turn")
         return load_tosses(self.data[0] if len(self.data) == 1 else self.data, width=width, inertia=inertia, **others)
 
     def _show(self, found: list[Fit]) -> None:
         """Print the laws, the best first, and the notes on their parameters."""
-        rows = [
-            [
-                one.law.name,
-                f"{one.judged['position_widths']:.3f}",
-                f"{one.judged_default['position_widths']:.3f}",
-                f"{one.judged['rotation_deg']:.1f}",
-                f"{one.judged_default['rotation_deg']:.1f}",
-                ", ".join(f"{p.name.partition('.')[2]} {p.value:.3g}" for p in one.parameters),
-                "no better by fitting: defaults kept" if one.kept_defaults else "",
-            ]
-            for one in found
-        ]
-        columns = ("law", "position>", "default>", "rotation, deg>", "default>", "parameters", "")
-        title = f"fitted on {self.trials} tosses, judged on {self.judge} others; position in widths"
+        rows = []
+        for one in found:
+            cells = [one.law.name]
+            for name, digits in (("position_widths", 3), ("rotation_deg", 1)):
+                cells.append(f"{one.judged[name]:.{digits}f} ± {one.standard_error[name]:.{digits}f}")
+                cells.append(f"{one.judged_default[name]:.{digits}f}")
+            cells.append(", ".join(f"{p.name.partition('.')[2]} {p.value:.3g}" for p in one.parameters))
+            rows.append(
+                [*cells, "defaults kept" if one.kept_defaults else "", told_apart(one, found[0], "position_widths")]
+            )
+        columns = ("law", "position>", "default>", "rotation, deg>", "default>", "parameters", "", "against the first")
+        title = (
+            f"fitted on {self.trials} tosses, judged on {self.judge} others; position in widths, ± one standard error"
+        )
         print_table(columns, rows, title=title)
         for one in found:
             for p in one.parameters:
                 if p.note and not one.kept_defaults:
                     say(f"{one.law.name}: {p.name} is {p.note}")
+
+
+def told_apart(one: Fit, first: Fit, metric: str) -> str:
+    """Whether a fit is worse than another on the same other trials by more than chance, in words."""
+    from footfall.study.fit import gain_of
+
+    if one is first:
+        return "first"
+    gain = gain_of(first.others_errors[metric], one.others_errors[metric])
+    more = f"+{gain.mean:.3g} ± {gain.error:.2g}"
+    return f"worse, {more}" if gain.told else f"cannot be told apart, {more}"
 
 
 def _keep(one: Fit, name: str, folder: Path) -> None:

@@ -17,6 +17,7 @@ from footfall.compiled import ByReference, inlined, kernel
 from footfall.engine.bridge import mj_com_pos, mj_differentiate_pos, mj_kinematics, pointer_to
 from footfall.errors import ControllerError, did_you_mean, warn
 from footfall.files.joint_motion import JointMotion
+from footfall.files.stamps import evened, stamps_of
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE
 from footfall.standing import at_home
@@ -157,8 +158,9 @@ _DECORATION = re.compile(r"(_joint|_dof|_angle|\.position|/position)$")
 class MotionReference:
     """The motion of a robot over time (s); before its start and after its end it rests there.
 
-    Samples are smoothed by a filter of second order, forwards and backwards, at ``cutoff`` (Hz), and joined by cubic
-    splines. The motion is moved vertically until its resting points are on z = 0.
+    Samples are resampled by their stamps where these are uneven, smoothed by a filter of second order, forwards and
+    backwards, at ``cutoff`` (Hz), and joined by cubic splines. The motion is moved vertically until its
+    resting points are on z = 0.
     """
 
     def __init__(self, robot: Robot, motion: JointMotion, cutoff: float) -> None:
@@ -170,7 +172,8 @@ class MotionReference:
         samples = _coordinates(robot, motion)
         for at in _quaternions(model):
             samples[:, at : at + 4] = _continuous(samples[:, at : at + 4])
-        spline = CubicSpline(motion.time, _smooth(motion.time, samples, cutoff), axis=0)
+        time, samples = _evened(motion, samples)
+        spline = CubicSpline(time, _smooth(time, samples, cutoff), axis=0)
         self.table = _table(robot, self._data, spline.x, spline.c)
         self._place = ByReference(self.table)
         self.stances = self._find_stances()
@@ -262,6 +265,14 @@ def _drop_short(stands: np.ndarray, wanted: bool, least: int) -> None:
     for first, last in pairwise(edges):
         if stands[first] == wanted and last - first < least:
             stands[first:last] = not wanted
+
+
+def _evened(motion: JointMotion, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The times and samples (T, nq), even ones by the stamps where these are not: a filter counts samples."""
+    stamps = stamps_of(motion.time)
+    if stamps.gaps or not stamps.even:
+        warn(f"follow: {motion.source} has {stamps}; it is resampled by its stamps")
+    return (motion.time, samples) if stamps.even else evened(motion.time, samples)
 
 
 def _smooth(time: np.ndarray, samples: np.ndarray, cutoff: float) -> np.ndarray:

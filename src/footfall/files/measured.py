@@ -11,10 +11,8 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean
+from footfall.files.stamps import stamps_of
 from footfall.frozen_values import made_again
-
-#: Share of a step by which times may be off an even grid: files round them, 1/600 s to 0.0017 s.
-UNEVEN = 0.1
 
 
 def _written_twice(time: np.ndarray, channels: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -90,12 +88,12 @@ class Measured:
         """Samples per second; refused where they are not evenly spaced."""
         if len(self) < 2:
             raise FootfallError(f"{self.source}: one sample has no rate")
-        step = float((self.time[-1] - self.time[0]) / (len(self) - 1))
-        even = self.time[0] + step * np.arange(len(self))
-        off = np.abs(self.time - even).max()
-        if off > UNEVEN * step:
-            raise FootfallError(f"{self.source}: its samples are not evenly spaced; resample it first: resampled(rate)")
-        return 1.0 / step
+        stamps = stamps_of(self.time)
+        if not stamps.even:
+            raise FootfallError(
+                f"{self.source}: its samples are not evenly spaced ({stamps}); resample it first: resampled(rate)"
+            )
+        return float((len(self) - 1) / (self.time[-1] - self.time[0]))
 
     @property
     def vectors(self) -> tuple[str, ...]:

@@ -209,10 +209,10 @@ def joint_places(motion: Measured, given: Mapping[str, str]) -> dict[str, np.nda
         if key not in (wanted := [f"{side}_{joint}" for side in "RL" for joint in CENTRES]):
             raise FootfallError(f"there is no joint '{key}' to give a marker for: {did_you_mean(key, wanted)}")
         found[key] = np.mean([motion.vector(name.strip()) for name in names.split("+")], axis=0)
-    for side in "RL":
-        for joint in CENTRES:
+    for joint in ("ankle", *(one for one in CENTRES if one != "ankle")):
+        for side in "RL":
             if f"{side}_{joint}" not in found:
-                place = _joint(known, side, joint)
+                place = _joint(known, side, joint) if joint != "hip" else _hip(known, side, found)
                 if place is None:
                     raise FootfallError(
                         f"{motion.source} has no marker that is known as the {joint} of side {side}; name it: "
@@ -234,11 +234,16 @@ def _joint(known: Mapping[tuple[str, str], np.ndarray], side: str, joint: str) -
         return own if other is None else 0.5 * (own + other)
     if joint == "mt":
         return next((known[side, name] for name in MEDIAL["mt"] if (side, name) in known), None)
-    return _hip(known, side) if joint == "hip" else None
+    return None
 
 
-def _hip(known: Mapping[tuple[str, str], np.ndarray], side: str) -> np.ndarray | None:
-    """The hip by the pelvis (Harrington et al. 2007, regression by its width and depth), or the trochanter."""
+def _hip(known: Mapping[tuple[str, str], np.ndarray], side: str, joints: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """The hip by its own marker, by the pelvis (Harrington et al. 2007, regression by its width and depth), or by the
+    trochanter. It lies below the pelvis, towards the ankles, whatever side the markers are named after.
+    """
+    own = _joint(known, side, "hip")
+    if own is not None:
+        return own
 
     def pelvis(kind: str, of: str) -> np.ndarray | None:
         return next((known[of, name] for name in PELVIS[kind] if (of, name) in known), None)
@@ -253,6 +258,7 @@ def _hip(known: Mapping[tuple[str, str], np.ndarray], side: str) -> np.ndarray |
     across = _unit(right - left)
     forward = _unit((middle - rear) - across * np.sum((middle - rear) * across, axis=1, keepdims=True))
     upward = np.cross(across, forward)
+    upward *= np.sign(np.nanmedian(np.sum((middle - joints["R_ankle"]) * upward, axis=1)))
     width, depth = (np.linalg.norm(a - b, axis=1, keepdims=True) for a, b in ((right, left), (middle, rear)))
     sideways = (0.33 * width + 7.3e-3) * (1.0 if side == "R" else -1.0)
     return middle - (0.24 * depth + 9.9e-3) * forward - (0.30 * width + 10.9e-3) * upward + sideways * across
@@ -299,6 +305,10 @@ def _side_and_stem(name: str, stems: set[str]) -> tuple[str, str]:
 ENDINGS = {"m": "m", "s": "s", "N": "N", "rad": "deg"}
 #: Of a thigh or shank, m: of a child that begins to walk, and of nobody.
 SHORTEST_SEGMENT, LONGEST_SEGMENT = 0.1, 1.0
+#: Times that thigh and shank may be as long as the hip is high at its highest: knees that stay bent by 60 degrees.
+LONGEST_LEG = 1.15
+#: Times that a segment of one side may be as long as that of the other; skin moves markers by 2 or 3 cm of 40.
+SIDES_DIFFER = 1.2
 
 
 class WalkTables(NamedTuple):
@@ -316,7 +326,7 @@ def read_tables(folder: Path) -> WalkTables:
     motion: Table | None = _read(folder / "motion.csv") if (folder / "motion.csv").is_file() else None
     check_columns(folder, joints, loads)
     joints = _gaps_filled(folder / "joints.csv", joints)
-    _check_lengths(folder / "joints.csv", joints)
+    check_lengths(str(folder / "joints.csv"), joints)
     if loads["fz_N"].sum() < 0.0:
         warn(f"{folder / 'grf.csv'}: reversed, as it has the forces of the feet on the ground")
         loads = {name: -own if name in ("fx_N", "fy_N", "fz_N") else own for name, own in loads.items()}
@@ -376,16 +386,31 @@ def fill_gaps(
     return whole, found
 
 
-def _check_lengths(path: Path, joints: Table) -> None:
-    for side in "RL":
+def check_lengths(source: str, joints: Table) -> None:
+    """Refuse a skeleton that nobody has: segments too short or long, sides that differ, legs longer than possible."""
+    lengths: dict[str, dict[str, float]] = {"R": {}, "L": {}}
+    for side, own in lengths.items():
         for name, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
             away = (joints[f"{side}_{upper}_{axis}_m"] - joints[f"{side}_{lower}_{axis}_m"] for axis in "xz")
-            length = float(np.median(np.hypot(*away)))
+            own[name] = length = float(np.median(np.hypot(*away)))
             if not SHORTEST_SEGMENT < length < LONGEST_SEGMENT:
                 raise FootfallError(
-                    f"{path}: the {name} of side {side} is {length:.3g} m long: names of columns end in the unit of "
+                    f"{source}: the {name} of side {side} is {length:.3g} m long: names of columns end in the unit of "
                     "places, such as _m or _mm"
                 )
+        high = float(np.max(joints[f"{side}_hip_z_m"]))
+        if own["thigh"] + own["shank"] > LONGEST_LEG * high:
+            raise FootfallError(
+                f"{source}: thigh and shank of side {side} are {own['thigh'] + own['shank']:.3f} m long, and the hip "
+                f"is never higher than {high:.3f} m: is z up and 0 on the ground, and is each marker on its own bone?"
+            )
+    for name in ("thigh", "shank"):
+        right, left = lengths["R"][name], lengths["L"][name]
+        if max(right, left) > SIDES_DIFFER * min(right, left):
+            raise FootfallError(
+                f"{source}: the {name} is {right:.3f} m long on side R and {left:.3f} m on side L: a marker of one "
+                "side is on another bone, or has the name of the other side"
+            )
 
 
 def _goes_backwards(joints: Table) -> bool:
@@ -461,6 +486,7 @@ def read_walk(markers: Path, forces: Path, names: Mapping[str, str] | None = Non
     joints = {"time_s": time}
     for name, place in places.items():
         joints[f"{name}_x_m"], joints[f"{name}_z_m"] = place[:, 0] + speed * time, place[:, 2] - floor
+    check_lengths(motion.source, joints)
     table["copx_m"] = table["copx_m"] + speed * table["time_s"]
     stances = find_stances(table, float(time[-1]))
     return Walked(joints, table, sorted([*stances, *_other_strikes(joints, stances)], key=lambda one: one.start))

@@ -61,6 +61,7 @@ __all__ = [
     "ellipse_arm",
     "fit",
     "follow",
+    "gain_of",
     "load_impacts",
     "load_tosses",
     "planar_impact",
@@ -115,7 +116,8 @@ def fit(
         progress: called with the simulations done and about how many there will be.
 
     Cross-validation decides whether fitting helps the law: parameters are searched without one half of the trials and
-    judged on that half; likewise with the law's defaults, where only ground and robot are fitted. The search on all
+    judged on that half; likewise with the law's defaults, where only ground and robot are fitted. The loss must fall by
+    more than its standard error, and no error by name may rise in the mean. The search on all
     trials continues from what was found on both halves. The bootstrap draws trials with replacement and picks among all
     parameters that were tried on all trials.
     """
@@ -177,8 +179,8 @@ def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], f
         kept_defaults=found.kept_defaults,
         loss=found.loss,
         default_loss=found.default_loss,
-        judged=judged[0],
-        judged_default=judged[1],
+        others_errors=judged[0],
+        others_default=judged[1],
         trials=trials,
         others=len(judge),
         runs=errors.runs,
@@ -225,8 +227,23 @@ def _searched(errors: Objective, simulations: Simulations, evaluations: int, see
     begin, budget = default.points[plain], round(LAST * evaluations)
     last = searching.search(errors, begin, trials, budget, seed + 1, scale=scale, starts=starts)
     tried, chosen = searching.settled(searching.joined(default, last), errors)
-    best = chosen if searching.better(free.missed, kept.missed) else plain
+    helps = searching.better(free.missed, kept.missed) and not _worse(errors, free, kept)
+    best = chosen if helps else plain
     return Searched(tried, plain, best, float(free.missed.mean()), float(kept.missed.mean()), of_law)
+
+
+def _worse(errors: Objective, fitted: searching.Crossed, default: searching.Crossed) -> bool:
+    """Whether any metric of the trials is larger in the mean under parameters that were searched for without them.
+
+    A loss may fall while what a law is judged by rises: less rotation, and a place that is farther off.
+    """
+    rows = [
+        (errors.metrics(fitted.points[fold], i), errors.metrics(default.points[fold], i))
+        for i, fold in enumerate(fitted.fold)
+    ]
+    both = [(a, b) for a, b in rows if a and b]
+    names = both[0][0] if both else {}
+    return any(np.mean([a[name] for a, _ in both]) > np.mean([b[name] for _, b in both]) for name in names)
 
 
 def _refined(
@@ -313,6 +330,7 @@ class Objective:
         self._pool, self._progress = pool, progress
         self.runs = 0
         self._known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
+        self._seen: dict[tuple[bytes, int], Mapping[str, float]] = {}
         self._refused: list[FootfallError] = []
 
     def __call__(self, shares: np.ndarray, which: np.ndarray) -> np.ndarray:
@@ -329,6 +347,7 @@ class Objective:
             return np.full(len(which), FAILED)
         for i, found in zip(new, self._measured(sim, [self._trials[i] for i in new]), strict=True):
             self._known[place, i] = self._loss(found)
+            self._seen[place, i] = found
         if not self.runs and len(self._refused) == len(which):  # not the parameters: the trials are no such trials
             raise self._refused[0]
         self._count(len(new))
@@ -345,15 +364,19 @@ class Objective:
         total = sum(weight * found[name] for name, weight in weights.items()) if found else np.nan
         return float(total) if np.isfinite(total) else FAILED
 
-    def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, float]:
-        """The mean of each metric over other trials; failed ones are left out and counted."""
+    def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, np.ndarray]:
+        """(trials,) each metric of other trials, NaN of those that failed."""
         rows = list(self._measured(sim, trials))
         self._count(len(rows))
-        done = [row for row in rows if row and np.isfinite(list(row.values())).all()]
-        if not rows:
-            return {}
-        means = {name: float(np.mean([row[name] for row in done])) for name in (done[0] if done else ())}
-        return means | {"failed_trials": float(len(rows) - len(done))}
+        names = next((list(row) for row in rows if row), None)
+        if rows and names is None:
+            why = f": {self._refused[-1]}" if self._refused else ""
+            raise StudyError(f"none of the {len(rows)} trials to judge on can be followed under {sim.law.name}{why}")
+        return {name: np.array([row.get(name, np.nan) for row in rows], dtype=float) for name in names or ()}
+
+    def metrics(self, shares: np.ndarray, which: int) -> Mapping[str, float]:
+        """The errors by name of a trial at a place (parameters,) that was tried; none where its simulation failed."""
+        return self._seen.get((shares.tobytes(), which), {})
 
     def _measured(self, sim: Simulation, trials: Sequence[Any]) -> Iterable[Mapping[str, float]]:
         return self._pool.map(lambda trial: self._metrics(sim, trial), trials)
@@ -425,6 +448,31 @@ def residuals(title: str, fitted: np.ndarray, default: np.ndarray) -> Figure:
     return figure
 
 
+class Gain(NamedTuple):
+    """The mean of paired differences, its standard error, and whether it is more than chance, at 95 %."""
+
+    mean: float
+    error: float
+    told: bool
+
+
+def gain_of(errors: np.ndarray, others: np.ndarray) -> Gain:
+    """How much smaller the errors (N,) of trials are than ``others`` of the same trials; failed ones are left out."""
+    gain = np.asarray(others) - np.asarray(errors)
+    gain = gain[np.isfinite(gain)]
+    if gain.size < 2:
+        return Gain(float(gain.mean()) if gain.size else np.nan, np.nan, False)
+    error = float(gain.std(ddof=1) / np.sqrt(gain.size))
+    return Gain(float(gain.mean()), error, bool(abs(gain.mean()) > searching.quantile(gain.size) * error))
+
+
+def _means(metrics: Mapping[str, np.ndarray]) -> dict[str, float]:
+    failed = max((int(np.isnan(own).sum()) for own in metrics.values()), default=0)
+    return {name: float(np.nanmean(own)) for name, own in metrics.items()} | (
+        {"failed_trials": float(failed)} if metrics else {}
+    )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A fitted law.
@@ -438,7 +486,8 @@ class Fit:
             gain, so that its defaults are kept.
         loss, default_loss: cross-validated on the trials of the fit, fitted and with the law's defaults; with the
             defaults only what is not of the law (the ground, the robot) is fitted.
-        judged, judged_default: mean of each metric on the other trials, and with the law's defaults.
+        others_errors, others_default: (others,) each metric on the other trials, and with the law's defaults; NaN where
+            a simulation failed.
         trials, others: how many trials it was fitted to, and judged on.
         runs: simulations it took.
         errors, default_errors: (trials,) of each trial of the fit, fitted and with the law's defaults.
@@ -452,8 +501,8 @@ class Fit:
     kept_defaults: bool
     loss: float
     default_loss: float
-    judged: Mapping[str, float]
-    judged_default: Mapping[str, float]
+    others_errors: Mapping[str, np.ndarray]
+    others_default: Mapping[str, np.ndarray]
     trials: int
     others: int
     runs: int
@@ -461,6 +510,21 @@ class Fit:
     tried: Evaluations
     errors: np.ndarray
     default_errors: np.ndarray
+
+    @property
+    def judged(self) -> dict[str, float]:
+        """The mean of each metric on the other trials, and how many of these failed."""
+        return _means(self.others_errors)
+
+    @property
+    def judged_default(self) -> dict[str, float]:
+        """The same with the law's defaults."""
+        return _means(self.others_default)
+
+    @property
+    def standard_error(self) -> dict[str, float]:
+        """Of the mean of each metric on the other trials; of other tosses it would differ by about this."""
+        return {name: gain_of(np.zeros_like(own), own).error for name, own in self.others_errors.items()}
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -476,6 +540,7 @@ class Fit:
             "cross_validated_loss": self.loss,
             "cross_validated_loss_of_defaults": self.default_loss,
             "judged": dict(self.judged),
+            "judged_standard_errors": self.standard_error,
             "judged_defaults": dict(self.judged_default),
             "trials": self.trials,
             "judged_trials": self.others,

@@ -213,6 +213,7 @@ class Crossed:
 
     points: np.ndarray  # (folds, d)
     missed: np.ndarray  # (trials,) loss of each trial under parameters that were searched for without it
+    fold: np.ndarray  # (trials,) which of the points that is
 
 
 def cross_validated(
@@ -226,7 +227,7 @@ def cross_validated(
 ) -> Crossed:
     """Search without each part of the trials, from ``starts`` (folds, d), and judge what is found on that part."""
     order = np.random.default_rng(seed).permutation(trials)
-    points, missed = [], np.empty(trials)
+    points, missed, part = [], np.empty(trials), np.zeros(trials, dtype=int)
     for fold, left_out in enumerate(np.array_split(order, len(starts))):
         seen = np.setdiff1d(order, left_out)
 
@@ -237,7 +238,8 @@ def cross_validated(
         tried, chosen = settled(found, of_seen)
         points.append(tried.points[chosen])
         missed[left_out] = robust(errors(points[-1], left_out)[:, None], scale)
-    return Crossed(np.array(points), missed)
+        part[left_out] = fold
+    return Crossed(np.array(points), missed, part)
 
 
 def better(fitted: np.ndarray, default: np.ndarray) -> bool:

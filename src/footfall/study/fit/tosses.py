@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import mul
@@ -115,24 +115,53 @@ def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
     poses = np.column_stack([*(factor * values[name] for name in place), *(values[name] for name in turn)])
     numbers = next((name for name in (*values, *texts) if NUMBERS.match(name)), None)
     which = np.zeros(len(poses)) if numbers is None else np.asarray(values.get(numbers, texts.get(numbers)))
-    found = []
+    found: dict[str, np.ndarray] = {}
     for one in dict.fromkeys(which.tolist()):
         if one != one or one == "":  # rows of no toss
             continue
-        own = which == one
         name = source.stem if numbers is None else f"toss {one:g}" if isinstance(one, float) else str(one)
-        frames = rate if rate is not None else stated
-        if time is not None and own.sum() > 1:
-            step = np.diff(time[own])
-            if step.min() <= 0.0 or np.ptp(step) > 0.3 * np.median(step):
-                k = int(np.abs(step - np.median(step)).argmax())
-                raise StudyError(
-                    f"{source}: frames {k} and {k + 1} of {name} are {step[k]:.4g} s apart and others "
-                    f"{np.median(step):.4g} s: number the tosses in a column 'toss', and fill or cut gaps"
-                )
-            frames = (len(step)) / float(time[own][-1] - time[own][0])
-        found.append(_poses(name, poses[own], None, frames, str(source)))
-    return found
+        found[name] = np.flatnonzero(which == one)
+    frames = rate if rate is not None else stated
+    if time is not None:
+        frames = _rate_of({name: time[own] for name, own in found.items()}, rate, str(source))
+    return [_poses(name, poses[own], None, frames, str(source)) for name, own in found.items()]
+
+
+#: Share by which a rate that is given may differ from that of the times.
+OTHER_RATE = 0.02
+
+
+def _rate_of(times: Mapping[str, np.ndarray], given: float | None, source: str) -> float | None:
+    """Frames per second of all tosses of a table, by their times (s), which may be rounded; as given where it is.
+
+    Times that are rounded to their last digit are those of a whole number of frames per second if none is off by more.
+    """
+    steps = {name: np.diff(time) for name, time in times.items() if len(time) > 1}
+    if not steps:
+        return given
+    every = np.concatenate(list(steps.values()))
+    usual = float(np.median(every))
+    # Rounding moves a step by up to a last digit: a step in whole digits shows which digit that is.
+    digit = float(np.min(np.abs(np.diff(np.unique(np.round(every, 9)))), initial=np.inf))
+    allowed = max(0.3 * usual, 2.1 * digit if np.isfinite(digit) and digit < 0.5 * usual else 0.0)
+    for name, step in steps.items():
+        if step.min() <= 0.0 or np.abs(step - usual).max() > allowed:
+            k = int(np.abs(step - usual).argmax())
+            raise StudyError(
+                f"{source}: frames {k} and {k + 1} of {name} are {step[k]:.4g} s apart and others "
+                f"{usual:.4g} s: number the tosses in a column 'toss', and fill or cut gaps"
+            )
+    found = len(every) / float(every.sum())
+    if given is not None:
+        if abs(given / found - 1.0) > OTHER_RATE:
+            raise StudyError(
+                f"{source}: its times are those of {found:.5g} frames per second, and rate= says {given:g}: which is "
+                "it?"
+            )
+        return given
+    whole = max(1.0, round(found))
+    off = max(float(np.ptp(time - np.arange(len(time)) / whole)) for time in times.values())
+    return whole if np.isfinite(digit) and off <= 1.1 * digit else found
 
 
 def _columns(source: Path, names: Iterable[str], pattern: re.Pattern[str], axes: str, wanted: str) -> list[str]:
@@ -180,6 +209,7 @@ class Toss:
         mass, inertia: of the cube, kg and kg m2 about each axis, as far as known; three moments of a box.
         gravity: m/s2, as the cameras see it; see the head of this module.
         size: m, the three sides of a box; left out, it is a cube of this width.
+        half_turn: widths that half a turn counts as, where a fit adds errors of the attitude to those of the place.
     """
 
     name: str
@@ -191,12 +221,13 @@ class Toss:
     inertia: float | tuple[float, float, float] = 0.00081
     gravity: float = GRAVITY
     size: tuple[float, ...] | None = None
+    half_turn: float = 1.0
 
 
 #: What a fit makes small of what ``follow`` measures.
 TOSS_WEIGHTS = {"path": 1.0}
-#: Widths that half a turn counts as; s of the shortest part of a toss from its first touch; widths cameras resolve.
-HALF_TURN, SHORTEST, RESOLVED = 1.0, 0.04, 0.005
+#: s of the shortest part of a toss from its first touch; widths cameras resolve.
+SHORTEST, RESOLVED = 0.04, 0.005
 
 
 def step_of(rate: float, longest: float) -> float:
@@ -213,15 +244,19 @@ def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
     most of a law right after it; what comes of it late is chaotic.
     """
     frames = len(toss.qpos)
-    rec = sim.run((frames - 1) / toss.rate, qpos=toss.qpos[0], qvel=toss.qvel, record_dt=1.0 / toss.rate)
-    kept = np.minimum(np.arange(frames), len(rec) - 1)
+    # A frame is the step nearest to its time: the step divides the time between frames of most tosses, not of all.
+    every = max(1, round(1.0 / (toss.rate * sim.dt)))
+    if abs(every * toss.rate * sim.dt - 1.0) > 1e-6:
+        every = 1
+    rec = sim.run((frames - 1) / toss.rate, qpos=toss.qpos[0], qvel=toss.qvel, record_dt=every * sim.dt)
+    kept = np.minimum(np.round(np.arange(frames) / (toss.rate * every * sim.dt)).astype(int), len(rec) - 1)
     qpos = rec.qpos[kept]
     position = position_error(qpos[:, :3], toss.qpos[:, :3], toss.width)
     rotation = rotation_error(qpos[:, 3:7], toss.qpos[:, 3:7])
     return {
         "position_widths": float(position.mean()),
         "rotation_deg": float(rotation.mean()),
-        "path": _path(position + HALF_TURN / 180.0 * rotation, toss),
+        "path": _path(position + toss.half_turn / 180.0 * rotation, toss),
     }
 
 
@@ -257,6 +292,7 @@ def load_tosses(
     quaternion: Order = "wxyz",
     unit: str = "m",
     up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z",
+    half_turn: float = 1.0,
 ) -> list[Toss]:
     """Tosses of one body: a file .npz, a table (.csv, .tsv, .txt) of one or more tosses, or several tables.
 
@@ -264,15 +300,19 @@ def load_tosses(
     quaternion in the order ``quaternion``, place x, y, z of the centre in ``unit``, angular velocity in the body frame
     (rad/s), velocity in the world frame; without velocities (N, 7). So are the cube tosses of ContactNets distributed
     here, whose rate, 148 frames per second, width (m), ``mass`` (kg) and ``inertia`` (kg m2) are taken where they are
-    not given. A table has columns x, y, z, qw, qx, qy, qz, time in s or a ``rate``, and ``toss`` where it has several.
+    not given. A table has columns x, y, z, qw, qx, qy, qz, time in s or a ``rate``, and ``toss`` where it has several;
+    ``rate`` beside times is that of rounded ones, and must agree with them.
 
     ``size`` are the three sides of a box, m, along the axes of its quaternions, ``inertia`` then three moments about
-    them; ``width``, m, is what errors are counted in, the mean side where it is left out.
+    them; ``width``, m, is what errors are counted in, the mean side where it is left out; ``half_turn`` widths are what
+    a fit counts half a turn as, 0 for the place alone.
 
     Velocities of a file are differences of two frames, with their noise and half a frame late. With ``start="flight"``
     the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
     the head of this module; ``"frame"`` takes the file's own, and 9.81 m/s2.
     """
+    if not (math.isfinite(half_turn) and half_turn >= 0.0):
+        raise StudyError(f"half a turn counts as a number of widths, 0 or more, not {half_turn}")
     sides = None if size is None else tuple(float(one) for one in size)
     if sides is not None and (len(sides) != 3 or min(sides) <= 0.0):
         raise StudyError(f"a box has three sides in m, not {size}")
@@ -293,7 +333,7 @@ def load_tosses(
             if frames is None and source.suffix.lower() in TABLES:
                 raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
             toss, known = _upright(one, up), CONTACTNETS_RATE if frames is None else frames
-            found.append(Toss(toss.name, known, toss.qpos, toss.qvel, width, mass, own, size=sides))
+            found.append(Toss(toss.name, known, toss.qpos, toss.qvel, width, mass, own, GRAVITY, sides, half_turn))
     if not found:
         raise StudyError("no toss was given")
     return started_from_flight(found, str(path) if len(sources) == 1 else "the tosses") if start == "flight" else found

@@ -29,6 +29,7 @@ from footfall.measure.motion import force_error, velocity_error
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
+from footfall.simulation.controls import find_controller, initial_state
 from footfall.standing import unit_rise
 from footfall.study.fit.search import Range
 from footfall.study.fit.tosses import GRAVITY, TOSS_WEIGHTS, Toss, box, cube, follow, step_of
@@ -45,7 +46,7 @@ class ForceTrial:
     Attributes:
         measured: vectors ``FOOT.force`` or ``total.force`` in N with z up, as ``footfall.load_forces`` returns; its
             time counts from the start of the run, s. Gaps (NaN) are not compared.
-        qpos, qvel: (nq,) and (nv,) start; left out, home on the ground and at rest.
+        qpos, qvel: (nq,) and (nv,) start; left out, where the controller starts, else home on the ground and at rest.
         drop: m, how much higher than ``qpos`` the root starts.
         controller: as of ``Simulation.run``.
         pushes: that acted on the robot.
@@ -77,13 +78,14 @@ def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = Non
     The force of a step is compared at its own time, between steps by straight lines; what is measured with a low pass
     is best compared with a step of about its rate. A run that fails has no force after its end.
     """
-    qpos = np.array(sim.place() if trial.qpos is None else trial.qpos, dtype=float)
+    qpos, qvel, controller = trial.qpos, trial.qvel, find_controller(trial.controller)[1]
+    if qpos is None and qvel is None:
+        qpos, qvel = initial_state(controller, sim.robot, sim.ground)
+    qpos = np.array(sim.place() if qpos is None else qpos, dtype=float)
     if trial.drop:
         qpos += trial.drop * unit_rise(sim.robot)
     measured = trial.measured
-    rec = sim.run(
-        float(measured.time[-1]), qpos=qpos, qvel=trial.qvel, controller=trial.controller, pushes=trial.pushes
-    )
+    rec = sim.run(float(measured.time[-1]), qpos=qpos, qvel=qvel, controller=controller, pushes=trial.pushes)
     squares, count = 0.0, 0
     for foot, simulated in measured_feet(rec, measured):
         theirs = measured.vector(f"{foot}.force")
@@ -186,7 +188,8 @@ def load_impacts(
 
     ``rx``, ``rz``, m, lead from the centre of mass to the contact; of an ellipse with ``semi_axes`` (m, along its own x
     and z) a column ``angle`` does. The vertical may be called y instead of z, the spin omega; pre and post are before
-    and after. Impacts that part before they touch are refused, with their row.
+    and after. Impacts that part before they touch are refused, with their row, and tables that are possible only with
+    another sign, unit or order of their columns, with what that would be.
     """
     source = Path(path).expanduser()
     try:
@@ -205,22 +208,112 @@ def load_impacts(
         parts = (("vx",), ("vz", "vy"), ("w", "omega", "wy", "wz", "spin", "thetadot", "dtheta"))
         return np.column_stack([column(*(part + end for part in own for end in _WHEN[when])) for own in parts])
 
-    before, after = velocity("before"), velocity("after")
-    if semi_axes is not None:
-        arms = np.array([ellipse_arm(semi_axes, angle) for angle in column("angle", "theta", "th", "phi")])
-    else:
-        arms = np.column_stack([column("rx", "cx", "contactx"), column("rz", "ry", "cz", "cy", "contactz", "contacty")])
+    angle = column("angle", "theta", "th", "phi") if semi_axes is not None else None
+    arm = None
+    if semi_axes is None:
+        arm = np.column_stack([column("rx", "cx", "contactx"), column("rz", "ry", "cz", "cy", "contactz", "contacty")])
+    rows = _Impacts(velocity("before"), velocity("after"), arm, angle, semi_axes)
+    gap = ~np.isfinite(np.column_stack([rows.before, rows.after, rows.arms])).all(axis=1)
+    if gap.any():
+        raise StudyError(f"{source}: row {int(gap.argmax()) + 1} has a gap")
+    _check_impacts(rows, mass, inertia, str(source))
     found = []
-    for k, (arm, pre, post) in enumerate(zip(arms, before, after, strict=True), start=1):
-        if not np.isfinite([*arm, *pre, *post]).all():
-            raise StudyError(f"{source}: row {k} has a gap")
-        if pre[1] + pre[2] * arm[0] >= 0.0:
+    for k, (own, pre, post) in enumerate(zip(rows.arms, rows.before, rows.after, strict=True), start=1):
+        if pre[1] + pre[2] * own[0] >= 0.0:
             raise StudyError(
                 f"{source}: in row {k} the contact leaves the ground before the impact, with "
-                f"{pre[1] + pre[2] * arm[0]:.3g} m/s: is the spin's sign that of x towards z, and z up?"
+                f"{pre[1] + pre[2] * own[0]:.3g} m/s: is the spin's sign that of x towards z, and z up?"
             )
-        found.append(planar_impact(arm, pre, post, mass=mass, inertia=inertia, rule=rule, name=f"impact {k}"))
+        found.append(planar_impact(own, pre, post, mass=mass, inertia=inertia, rule=rule, name=f"impact {k}"))
     return found
+
+
+class _Impacts(NamedTuple):
+    """Columns of a table of impacts: velocities (N, 3), and where they touch, (N, 2) or the angles of an ellipse."""
+
+    before: np.ndarray
+    after: np.ndarray
+    arm: np.ndarray | None
+    angle: np.ndarray | None
+    semi_axes: Sequence[float] | None
+
+    @property
+    def arms(self) -> np.ndarray:
+        """(N, 2) m, from the centre to the contact."""
+        if self.arm is not None:
+            return self.arm
+        assert self.angle is not None and self.semi_axes is not None
+        return np.array([ellipse_arm(self.semi_axes, one) for one in self.angle])
+
+    def scaled(self, x: float = 1.0, z: float = 1.0, spin: float = 1.0, arm: float = 1.0, angle: float = 1.0) -> Any:
+        """The same with factors on velocities along x and z, on the spin, and on where they touch."""
+        by = np.array([x, z, spin])
+        arms = None if self.arm is None else self.arm * arm * np.array([angle, 1.0])
+        angles = None if self.angle is None else self.angle * angle
+        return self._replace(before=by * self.before, after=by * self.after, arm=arms, angle=angles)
+
+    def mistakes(self) -> dict[str, _Impacts]:
+        """What else the columns may mean, by a sentence."""
+        degrees, turned = np.pi / 180.0, "the spin is positive from z towards x"
+        swapped = [1, 0, 2]
+        found = {
+            turned: self.scaled(spin=-1.0),
+            "the spin is in deg/s": self.scaled(spin=degrees),
+            f"the spin is in deg/s, and {turned}": self.scaled(spin=-degrees),
+            "the spin is in deg/s, and the angle in degrees": self.scaled(spin=degrees, angle=degrees),
+            f"spin and angle are in degrees, and {turned}": self.scaled(spin=-degrees, angle=degrees),
+            "the angle is in degrees": self.scaled(angle=degrees),
+            "the angle or rx has the other sign": self.scaled(angle=-1.0),
+            "vx has the other sign": self.scaled(x=-1.0),
+            "z points down": self.scaled(z=-1.0),
+            "the columns of vx and vz are interchanged": self._replace(
+                before=self.before[:, swapped], after=self.after[:, swapped]
+            ),
+            "before and after are interchanged": self._replace(before=self.after, after=self.before),
+            "rx and rz lead from the contact to the centre": self.scaled(arm=-1.0),
+            "rx and rz are in mm": self.scaled(arm=1e-3),
+            "velocities are in mm/s": self.scaled(x=1e-3, z=1e-3),
+        }
+        if self.angle is not None and self.semi_axes is not None:
+            found["the semi-axes are interchanged"] = self._replace(semi_axes=self.semi_axes[::-1])
+        return found
+
+
+#: Times that impacts must be more possible with another meaning of their columns, for this to be the likely mistake.
+LIKELIER = 2.0
+
+
+def _check_impacts(rows: _Impacts, mass: float, inertia: float, source: str) -> None:
+    """Refuse impacts that are impossible as they are read and possible with another meaning of their columns."""
+    own = _impossible(rows, mass, inertia)
+    if len(own) < 3:
+        return
+    others = {what: _impossible(one, mass, inertia) for what, one in rows.mistakes().items()}
+    likely = min(others, key=lambda what: float(others[what].mean()))
+    gain = own - others[likely]
+    if own.mean() > LIKELIER * others[likely].mean() and gain.mean() > 2.0 * gain.std(ddof=1) / np.sqrt(gain.size):
+        raise StudyError(
+            f"{source}: as they are read these impacts cannot be: impulses that act elsewhere than at the contact, "
+            f"contacts that part or sink in, or energy from nowhere, {own.mean():.2g} of the motion in the mean; it is "
+            f"{others[likely].mean():.2g} if {likely}"
+        )
+
+
+def _impossible(rows: _Impacts, mass: float, inertia: float) -> np.ndarray:
+    """(N,) how far each impact is from one that any law allows, relative to the motion before it, 1 at most.
+
+    The impulse acts at the contact: the part of the change of velocity that no impulse there makes is that along the
+    motion (z, -x, 1), which turns the body about the contact. The contact comes in before and does not sink in after,
+    and no energy is created.
+    """
+    x, z = rows.arms.T
+    norms = np.array([mass, mass, inertia])
+    turning = np.column_stack([z, -x, np.ones_like(x)])
+    missed = np.abs(((rows.after - rows.before) * norms * turning).sum(axis=1)) / np.sqrt((turning**2) @ norms)
+    before, after = (np.sqrt((one**2) @ norms) for one in (rows.before, rows.after))
+    into, out = (one[:, 1] + one[:, 2] * x for one in (rows.before, rows.after))
+    wrong = missed + np.sqrt(mass) * (np.maximum(into, 0.0) + np.maximum(-out, 0.0)) + np.maximum(after - before, 0.0)
+    return np.minimum(wrong / np.maximum(before, 1e-300), 1.0)
 
 
 #: Steps between two changes of the force that draws the sled, and the size of the sled, m.
