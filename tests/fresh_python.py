@@ -15,7 +15,7 @@ from typing import NamedTuple
 #: Reads what to run, one line each, and answers with the exit code. What is imported takes longer than all else.
 SERVER = """
 import json, os, sys, traceback
-import mujoco, numba, scipy.linalg
+import mujoco, numba
 for line in sys.stdin:
     job = json.loads(line)
     if (child := os.fork()) == 0:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import footfall
+from footfall.errors import OPTIONAL
 
 ROOT = Path(__file__).parents[1]
 SOURCES = {
@@ -51,16 +52,23 @@ def test_the_sdist_holds_what_the_tests_need(built):
 
 
 RUN_AND_REPORT = """
+import sys
 from footfall.cli import main
+from footfall.errors import OPTIONAL
+sys.modules |= dict.fromkeys(OPTIONAL)  # as if they were not installed
 assert main(["run", "ball", "--duration", "0.05", "--out", "kept"]) == 0
 assert main(["report", "kept"]) == 0
+assert main(["export", "kept", "kept.parquet"]) == 0
+assert main(["walk", "spatial-biped", "--steps", "2", "--out", "walk"]) == 0
+assert main(["compare", "ball", "--laws", "mujoco", "time-stepping", "--duration", "0.05"]) == 0
+assert main(["plot", "kept", "grf"]) == 1
 import footfall
 print(footfall.__file__)
 """
 
 
 def test_the_wheel_runs_by_itself(built, tmp_path):
-    """Unpacked as pip does it, from a folder that holds nothing else of ours."""
+    """Unpacked as pip does it, from a folder that holds nothing else of ours, and without what extras bring."""
     zipfile.ZipFile(built[0]).extractall(tmp_path / "site")
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {
         "PYTHONPATH": str(tmp_path / "site")
@@ -74,8 +82,16 @@ def test_the_wheel_runs_by_itself(built, tmp_path):
     assert done.stdout.strip() == f"footfall {footfall.__version__}", done.stderr
     done = run("-c", RUN_AND_REPORT)
     assert done.returncode == 0, done.stderr
+    assert 'a plot needs Matplotlib: pip install "footfall[plot]"' in done.stderr
     assert Path(done.stdout.splitlines()[-1]).is_relative_to(tmp_path / "site")
     assert (tmp_path / "kept" / "report.html").stat().st_size > 1000
+
+
+def test_what_a_message_tells_to_install_brings_what_is_missing():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for package, (_, source) in OPTIONAL.items():
+        if extra := re.fullmatch(r"footfall\[(\w+)\]", source):
+            assert any(one.startswith(package) for one in extras[extra[1]]), package
 
 
 def test_the_version_is_in_one_place(built):

@@ -99,12 +99,29 @@ def without_warnings() -> Iterator[None]:
         yield
 
 
-def optional_package(package: str, sentence: str) -> Any:
-    """Import an optional package, or raise an error that says what it is for and how to get it."""
+#: Packages that only some things need: what people call them, and what pip installs to get them.
+OPTIONAL = {
+    "casadi": ("CasADi", "footfall[gait]"),
+    "distributed": ("Dask", "footfall[cluster]"),
+    "gymnasium": ("Gymnasium", "footfall[learn]"),
+    "matplotlib": ("Matplotlib", "footfall[plot]"),
+    "mcap": ("mcap", "footfall[export]"),
+    "pandas": ("pandas", "pandas"),
+    "PIL": ("Pillow", "pillow"),
+    "pyarrow": ("pyarrow", "footfall[study]"),
+    "rerun": ("Rerun's SDK", "rerun-sdk"),
+    "scipy": ("SciPy", "footfall[study]"),
+    "xarray": ("xarray", "xarray"),
+}
+
+
+def optional_package(module: str, what: str = "this") -> Any:
+    """A module of an optional package, or an error that says ``what`` needs it and how to get it."""
     try:
-        return import_module(package)
+        return import_module(module)
     except ImportError as error:
-        raise FootfallError(sentence) from error
+        name, source = OPTIONAL[module.partition(".")[0]]
+        raise FootfallError(f'{what} needs {name}: pip install "{source}" ({error})') from error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

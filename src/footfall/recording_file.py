@@ -1,9 +1,9 @@
 """Recordings on the disk: the directory of a recording, replaced atomically, and read as untrusted.
 
 The manifest, ``manifest.json``, describes a recording as JSON, and is checked throughout before it is used. The samples
-are a Parquet table: one row per sample, lists of fixed length for arrays. The files of the robot (meshes, textures, a
-compiled model) are one ZIP archive, named by its content: recordings of the same robot that lie side by side, as of a
-comparison, share one.
+are a Parquet table: one row per sample, lists for arrays; the manifest says where its pages are. The files of the robot
+(meshes, textures, a compiled model) are one ZIP archive, named by its content: recordings of the same robot that lie
+side by side, as of a comparison, share one.
 
 The manifest says by their checksum which samples and which robot files it belongs to, and replacing it is the one step
 that replaces a recording. Before it, the new samples are complete under a name of their own, and robot files have names
@@ -33,6 +33,7 @@ from footfall.contact.base import Law
 from footfall.contact.registry import UnknownLaw
 from footfall.errors import FootfallError, LawError, RecordingError
 from footfall.files.atomic_write import PART, atomic_write, synced
+from footfall.files.parquet import Group, read_page, write_table
 from footfall.given_numbers import is_number, is_whole
 from footfall.ground import Ground
 from footfall.process.machine import machine_memory
@@ -46,29 +47,15 @@ MODES = (0, 2)
 AT_ONCE = 2**26
 
 
-def write_samples(rec: Record, path: Path, progress: Callable[[float], None] | None = None) -> None:
-    """Write the arrays and signals of a recording; ``progress`` is called with the share that is written."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def write_samples(rec: Record, path: Path, progress: Callable[[float], None] | None = None) -> list[Group]:
+    """Write the arrays and signals of a recording, and return where they are.
 
-    columns, fields = [], []
+    ``progress`` is called with the share that is written.
+    """
     arrays = {name: getattr(rec, name) for name in COLUMNS}
     arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
-    for name, array in arrays.items():
-        flat = _column(array)
-        width = math.prod(array.shape[1:])
-        if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
-            columns.append(flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width))
-            fields.append(pa.field(name, columns[-1].type, metadata=_meaning(rec, name)))
-    table = pa.Table.from_arrays(columns, schema=pa.schema(fields))
-    rows = _rows_at_once(arrays)
-    # Slowly changing numbers share their leading bytes: splitting values into byte streams is smaller and faster.
-    how: dict[str, Any] = {"compression": "zstd", "use_dictionary": False, "use_byte_stream_split": True}
-    with path.open("wb") as file, pq.ParquetWriter(file, table.schema, **how, write_page_checksum=True) as writer:
-        for start in range(0, max(len(rec), 1), rows):
-            writer.write_table(table.slice(start, rows), row_group_size=rows)
-            if progress is not None:
-                progress(min(1.0, (start + rows) / max(len(rec), 1)))
+    about = {"columns": json.dumps({name: _meaning(rec, name) for name in arrays})}
+    return write_table(path, arrays, about, _rows_at_once(arrays), progress)
 
 
 def _rows_at_once(arrays: Mapping[str, np.ndarray]) -> int:
@@ -76,31 +63,30 @@ def _rows_at_once(arrays: Mapping[str, np.ndarray]) -> int:
     return max(1, AT_ONCE // (8 * sum(math.prod(array.shape[1:]) for array in arrays.values())))
 
 
-def _column(array: np.ndarray) -> Any:
-    """The numbers of an array one after the other; ``pyarrow.array`` would import pandas, which takes half a second."""
-    import pyarrow as pa
-
-    flat = np.ascontiguousarray(array).reshape(-1)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(flat.dtype), flat.size, [None, pa.py_buffer(flat)])
-
-
-def _meaning(rec: Record, name: str) -> dict[str, str]:
+def _meaning(rec: Record, name: str) -> dict[str, Any]:
     """What other programs learn of a column: its unit and axes and, of contact points, their names in order."""
     if name.startswith(SIGNAL):
         return {"unit": str(rec.info.get("signals", {}).get(name.removeprefix(SIGNAL), ""))}
-    points = {"points": json.dumps(rec.point_names)} if "point" in COLUMNS[name].axes else {}
-    return {"unit": COLUMNS[name].unit, "axes": json.dumps(COLUMNS[name].axes), **points}
+    points = {"points": rec.point_names} if "point" in COLUMNS[name].axes else {}
+    return {"unit": COLUMNS[name].unit, "axes": COLUMNS[name].axes, **points}
 
 
 def read_samples(
-    path: Path, robot: Robot, others: int, samples: int, signals: Mapping[str, tuple[int, ...]]
+    path: Path, groups: Any, robot: Robot, others: int, samples: int, signals: Mapping[str, tuple[int, ...]]
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The arrays and the signals of a recording; a ``RecordingError`` says what does not fit."""
+    """The arrays and the signals of a recording whose pages are where the manifest says.
+
+    A ``RecordingError`` says what does not fit.
+    """
     shapes = array_shapes(robot, samples, others) | {
         SIGNAL + name: (samples, *shape) for name, shape in signals.items()
     }
     _check_memory(path, shapes)
-    arrays = _arrays(path, shapes, samples)
+    try:
+        arrays = _arrays(path, [Group(*group) for group in groups], shapes, samples)
+    except (ValueError, TypeError, KeyError, OverflowError, OSError, MemoryError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise RecordingError(f"the samples '{path}' are damaged: {reason}") from error
     time, mode = arrays["time"], arrays["mode"]
     if not np.isfinite(time).all() or (np.diff(time) < 0.0).any():
         raise RecordingError(f"the samples '{path}' are damaged: their times do not follow each other")
@@ -126,68 +112,30 @@ def _check_memory(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
         )
 
 
-def _arrays(path: Path, shapes: Mapping[str, tuple[int, ...]], samples: int) -> dict[str, np.ndarray]:
+def _arrays(
+    path: Path, groups: list[Group], shapes: Mapping[str, tuple[int, ...]], samples: int
+) -> dict[str, np.ndarray]:
     """The columns of a table as arrays of these shapes, filled piece by piece."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        # One file, not a dataset: a directory called "key=value" is no partition.
-        with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
-            names = file.schema_arrow.names
-            arrays = {
-                name: np.zeros(shape, COLUMNS[name].dtype if name in COLUMNS else "float64")
-                for name, shape in shapes.items()
-            }
+    found = sum(group.rows for group in groups)
+    if found != samples:
+        raise RecordingError(f"the samples '{path}' do not fit the manifest: there are {found}, not {samples}")
+    arrays = {
+        name: np.zeros(shape, COLUMNS[name].dtype if name in COLUMNS else "float64") for name, shape in shapes.items()
+    }
+    start = 0
+    with path.open("rb") as file:
+        for group in groups:
+            if group.rows < 1:
+                raise RecordingError(f"the samples '{path}' do not fit the manifest: it has groups without rows")
             for name, array in arrays.items():
-                _check_column(path, file.schema_arrow, name, array)
-            if file.metadata.num_rows != samples:
-                found = file.metadata.num_rows
-                raise RecordingError(f"the samples '{path}' do not fit the manifest: there are {found}, not {samples}")
-            stored = {name: array for name, array in arrays.items() if name in names}
-            start = 0
-            for batch in file.iter_batches(_rows_at_once(arrays), columns=list(stored)):
-                for name, array in stored.items():
-                    part = array[start : start + len(batch)]
-                    part.reshape(-1)[:] = _numbers(path, batch.column(name), name, array.dtype)
-                start += len(batch)
-            return arrays
-    except (pa.ArrowException, OSError, MemoryError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RecordingError(f"the samples '{path}' are damaged: {reason}") from error
-
-
-def _check_column(path: Path, schema: Any, name: str, array: np.ndarray) -> None:
-    """Whether the table has a column of the type of an array, which is none where a sample has no values."""
-    import pyarrow as pa
-
-    width = math.prod(array.shape[1:])
-    if width == 0:
-        return
-    if schema.names.count(name) != 1:
-        raise RecordingError(f"the samples '{path}' have no column '{name}'")
-    found, value = schema.field(name).type, pa.from_numpy_dtype(array.dtype)
-    if found != (value if array.ndim == 1 else pa.list_(value, width)):
-        needed = f"{width} x {value}" if array.ndim > 1 else value
-        raise RecordingError(
-            f"the samples '{path}' do not fit the manifest: '{name}' holds {found}, and {needed} is needed"
-        )
-
-
-def _numbers(path: Path, column: Any, name: str, dtype: np.dtype) -> np.ndarray:
-    """The values of a column without a copy; ``to_numpy`` would import pandas."""
-    import pyarrow as pa
-
-    start, count = column.offset, len(column)
-    if pa.types.is_fixed_size_list(column.type):
-        start, count = start * column.type.list_size, count * column.type.list_size
-        column, gaps = column.values, column.null_count
-        start += column.offset
-    else:
-        gaps = 0
-    if gaps or column.null_count:
-        raise RecordingError(f"the samples '{path}' are damaged: '{name}' has gaps")
-    return np.frombuffer(column.buffers()[1] or b"", dtype, count, start * dtype.itemsize)
+                part = array[start : start + group.rows]
+                if not part.size:
+                    continue
+                if name not in group.pages:
+                    raise RecordingError(f"the samples '{path}' have no column '{name}'")
+                part[:] = read_page(file, group.pages[name], part)
+            start += group.rows
+    return arrays
 
 
 # ---- files of the robot ------------------------------------------------------------------------------------------
@@ -225,7 +173,7 @@ def read_files(path: Path) -> dict[str, bytes]:
         raise RecordingError(f"the robot's files '{path}' are damaged: {error}") from error
 
 
-FORMAT, VERSION = "footfall-recording", 2
+FORMAT, VERSION = "footfall-recording", 3
 CHECKSUMS = "checksums"
 
 
@@ -427,7 +375,7 @@ def write(rec: Record, path: str | os.PathLike[str], progress: Callable[[float],
         with _Alone(target):
             _complete(target)
             try:
-                write_samples(rec, target / NEXT, progress)
+                content["groups"] = write_samples(rec, target / NEXT, progress)
                 synced(target / NEXT)
                 _put_files(files, target)
                 with atomic_write(target / MANIFEST) as part:
@@ -567,10 +515,10 @@ def _read(folder: Path) -> Record:
     content = parsed(_content(manifest), folder)
     described, count, shapes = restored(content, _robot_files(folder, content.get("files")), folder)
     samples, digest = _samples(folder, _checksum(content, "samples"))
-    # A missing column is a clearer error than a wrong checksum, so columns are checked first.
-    arrays, signals = read_samples(samples, described["robot"], len(described["other_points"]), count, shapes)
     if digest != _checksum(content, "samples"):
         raise RecordingError(f"the samples '{samples}' are damaged: they are not those that were saved")
+    others = len(described["other_points"])
+    arrays, signals = read_samples(samples, content.get("groups"), described["robot"], others, count, shapes)
     return Record(**described, signals=signals, **arrays)
 
 

@@ -11,7 +11,6 @@ import shutil
 import zlib
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from blank_recordings import blank
@@ -19,7 +18,7 @@ from blank_recordings import blank
 from footfall.errors import RecordingError
 from footfall.record import Push
 from footfall.recording import load_recording
-from footfall.recording_file import text_of
+from footfall.recording_file import file_digest, text_of, write_samples
 from footfall.robot import load_robot
 
 
@@ -32,7 +31,13 @@ def edit(folder, **changes):
     """Change a manifest and sign it anew: what a stranger can do."""
     path = folder / "manifest.json"
     content = json.loads(path.read_text())
-    path.write_text(text_of(content | changes, content["checksums"]["samples"]))
+    path.write_text(text_of(content | changes, file_digest(folder / "samples.parquet")))
+
+
+def groups_with(folder, change):
+    groups = json.loads((folder / "manifest.json").read_text())["groups"]
+    change(groups)
+    edit(folder, groups=groups)
 
 
 def robot_with(folder, **changes):
@@ -54,11 +59,6 @@ def packed_zeros(megabytes):
     return base64.b64encode(zlib.compress(bytes(megabytes * 2**20), 9)).decode()
 
 
-def drop_column(folder):
-    path = folder / "samples.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["gap"]), path)
-
-
 def flip_a_bit(folder):
     path = folder / "samples.parquet"
     data = bytearray(path.read_bytes())
@@ -75,10 +75,9 @@ def swap_samples(folder):
 
 
 def shuffle_times(folder):
-    path = folder / "samples.parquet"
-    table = pq.read_table(path)
-    time = table["time"].to_numpy()[::-1].copy()
-    pq.write_table(table.set_column(table.schema.get_field_index("time"), "time", pa.array(time)), path)
+    rec = load_recording(folder)
+    rec.__dict__["time"] = rec.time[::-1]
+    edit(folder, groups=write_samples(rec, folder / "samples.parquet"))
 
 
 def truncate(path):
@@ -102,7 +101,7 @@ DAMAGE = {
         "is not a recording: .* 'footfall-recording'",
     ),
     "foreign": (lambda f: edit(f, format="x"), "its manifest.json does not say 'footfall-recording'"),
-    "newer": (lambda f: edit(f, version=3), "has format version 3: this Footfall reads 2"),
+    "newer": (lambda f: edit(f, version=4), "has format version 4: this Footfall reads 3"),
     "no robot": (
         lambda f: edit(f, robot={}),
         "manifest of the recording .* damaged: this is not a description of a robot",
@@ -191,7 +190,18 @@ DAMAGE = {
     "no samples": (lambda f: (f / "samples.parquet").unlink(), "walk' has no samples.parquet"),
     "truncated": (lambda f: truncate(f / "samples.parquet"), "samples.parquet' are damaged"),
     "a flipped bit": (flip_a_bit, "samples.parquet' are damaged"),
-    "a missing column": (drop_column, "samples.parquet' have no column 'gap'"),
+    "a missing column": (
+        lambda f: groups_with(f, lambda groups: groups[0][1].pop("gap")),
+        "samples.parquet' have no column 'gap'",
+    ),
+    "a page that is elsewhere": (
+        lambda f: groups_with(f, lambda groups: groups[0][1].update(gap=groups[0][1]["mode"])),
+        "damaged: ValueError: a page does not hold the numbers of its column",
+    ),
+    "a page of something else": (
+        lambda f: groups_with(f, lambda groups: groups[0][1].update(gap=[0, 100])),
+        "damaged: ValueError: a page cannot be unpacked",
+    ),
     "other samples": (
         lambda f: edit(f, samples=49),
         "do not fit the manifest: there are 50, not 49",

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from footfall.arguments import public
 from footfall.compiled import inlined, kernel
@@ -45,7 +44,16 @@ from footfall.control.inside import (
     saturation,
     see_episode,
 )
-from footfall.control.senses import Senses, Tree, carrying_torques, com_motion, no_senses, tree_of
+from footfall.control.senses import (
+    Senses,
+    Tree,
+    carrying_torques,
+    com_motion,
+    no_senses,
+    rotation_matrix,
+    rotation_vector,
+    tree_of,
+)
 from footfall.control.unloaded_limbs import (
     Unloaded,
     begin_unloaded,
@@ -99,9 +107,9 @@ class Reference:
             wanted = wanted._replace(com=wanted.com + now, velocity=(after - before) / between)
         if self._turns is not None:
             before, now, after = self._around("orientation", self._turns, times)
-            first, middle, last = (Rotation.from_rotvec(one) for one in (before, now, after))
-            spin = (last * first.inv()).as_rotvec() / between
-            wanted = wanted._replace(orientation=middle.as_matrix() @ wanted.orientation, spin=spin)
+            first, middle, last = map(rotation_matrix, (before, now, after))
+            spin = rotation_vector(last @ first.T) / between
+            wanted = wanted._replace(orientation=middle @ wanted.orientation, spin=spin)
         return wanted
 
     def _around(self, name: str, function: Callable[[float], Any], times: tuple[float, ...]) -> list[np.ndarray]:

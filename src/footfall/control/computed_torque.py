@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import mujoco
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from footfall.arguments import public
 from footfall.control.base import State, check_numbers
@@ -184,7 +183,7 @@ class ConstrainedDynamics:
         motions = (self._by_base() if held.one_body else None) or self._by_singular_values()
         self.moves, self.follows = motions.basis, motions.follows
         metric = self.moves.T @ self.inertia
-        data.qvel[:] = self.moves @ dposv(metric @ self.moves, metric @ data.qvel)[1]
+        data.qvel[:] = self.moves @ np.linalg.solve(metric @ self.moves, metric @ data.qvel)
         mujoco.mj_comVel(model, data)
         for body, _, at, rows in held.points:
             mujoco.mj_jacDot(model, data, rates[rows], None, at, body)
@@ -213,10 +212,14 @@ class ConstrainedDynamics:
         None where the constraints of the base are near singular, as with points of a robot in space that lie on a line.
         """
         base = self.jacobian[:, self.free]
-        factor, inverse, failed = dposv(base.T @ base, base.T)
-        pivots = factor.diagonal()
-        if failed or pivots.min() < REGULAR * pivots.max():
+        square = base.T @ base
+        try:
+            pivots = np.linalg.cholesky(square).diagonal()
+        except np.linalg.LinAlgError:
             return None
+        if pivots.min() < REGULAR * pivots.max():
+            return None
+        inverse = np.linalg.solve(square, base.T)
         follows = -inverse @ self.jacobian[:, self.actuated]
         self._basis[self.free] = follows
         whole = np.zeros((self.model.nv, inverse.shape[1]))

@@ -15,7 +15,7 @@ import numpy as np
 
 from footfall.compiled import ByReference, inlined, kernel
 from footfall.engine.bridge import mj_com_pos, mj_differentiate_pos, mj_kinematics, pointer_to
-from footfall.errors import ControllerError, did_you_mean, warn
+from footfall.errors import ControllerError, did_you_mean, optional_package, warn
 from footfall.files.joint_motion import JointMotion
 from footfall.files.stamps import evened, stamps_of
 from footfall.robot import Robot
@@ -164,7 +164,7 @@ class MotionReference:
     """
 
     def __init__(self, robot: Robot, motion: JointMotion, cutoff: float) -> None:
-        from scipy.interpolate import CubicSpline
+        CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
         self.robot, self.duration = robot, motion.duration
         model = robot.model
@@ -277,12 +277,12 @@ def _evened(motion: JointMotion, samples: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def _smooth(time: np.ndarray, samples: np.ndarray, cutoff: float) -> np.ndarray:
     """Low-pass filtered samples; as they are where they are too few or too slow for it."""
-    from scipy.signal import butter, sosfiltfilt
+    signal = optional_package("scipy.signal")
 
     rate = 1.0 / float(np.median(np.diff(time)))
     if len(samples) < 16 or 2.2 * cutoff >= rate:
         return samples
-    smooth: np.ndarray = sosfiltfilt(butter(2, cutoff, fs=rate, output="sos"), samples, axis=0)
+    smooth: np.ndarray = signal.sosfiltfilt(signal.butter(2, cutoff, fs=rate, output="sos"), samples, axis=0)
     return smooth
 
 

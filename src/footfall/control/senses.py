@@ -222,6 +222,14 @@ def carrying_torques(cdof: Matrix, jacobian: Matrix, tree: Tree, arms: Matrix, f
         torque[j] = total
 
 
+def rotation_matrix(vector: np.ndarray) -> np.ndarray:
+    """(3, 3) the matrix of a rotation vector (3,)."""
+    quaternion, matrix = np.array([1.0, 0.0, 0.0, 0.0]), np.empty(9)
+    mujoco.mju_quatIntegrate(quaternion, vector, 1.0)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
+
+
 def rotation_vector(R: np.ndarray) -> np.ndarray:
     """(3,) the rotation vector of a matrix (3, 3)."""
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from footfall.errors import FootfallError, RecordingError, did_you_mean
+from footfall.errors import FootfallError, RecordingError, did_you_mean, optional_package
 from footfall.files import c3d
 from footfall.measure import cop, grf
 from footfall.measure.common import feet, flat, load_centre
@@ -176,7 +176,7 @@ def _motion(rec: Record) -> tuple[list[str], np.ndarray]:
 
 def _tilt_list_rotation(quaternions: np.ndarray) -> np.ndarray:
     """(T, 3) rad, body-fixed rotations about OpenSim's z, x, y that give the attitude (T, 4) w, x, y, z."""
-    from scipy.spatial.transform import Rotation
+    Rotation = optional_package("scipy.spatial.transform").Rotation
 
     turn = Rotation.from_quat(quaternions, scalar_first=True)
     axes = Rotation.from_matrix(TO_OPENSIM)

@@ -250,7 +250,7 @@ class _Numbers:
 
 def write_rrd(rec: Record, path: Path, rate: float = RATE) -> None:
     """Numbers of every sample, the scene ``rate`` times a second. Needs ``rerun-sdk``."""
-    rerun = optional_package("rerun", ".rrd files need Rerun's SDK: pip install rerun-sdk")
+    rerun = optional_package("rerun", "a file .rrd")
     out = rerun.RecordingStream("footfall", recording_id=f"{rec.robot.name} {rec.law.name}")
     out.save(path)
     out.log("/", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)

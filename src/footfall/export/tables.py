@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from footfall.errors import optional_package
+from footfall.files.parquet import write_table
 from footfall.measure import cop, overall_cop, zmp
 from footfall.record import COLUMNS, Record
 from footfall.robot.model import BALL, FREE, HINGE, SLIDE
@@ -117,18 +118,10 @@ def write_csv(rec: Record, path: Path) -> None:
 
 def write_parquet(rec: Record, path: Path) -> None:
     """One row per sample; a column is called as in CSV files, ``left.force.z [N]``."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     found = columns(rec)
-    arrays = [pa.array(one.values) for one in found]
-    fields = [
-        pa.field(one.title, array.type, metadata={"unit": one.unit}) for one, array in zip(found, arrays, strict=True)
-    ]
+    units = json.dumps({one.title: one.unit for one in found})
     said = {"robot": rec.robot.name, "law": rec.law.name, "ground": rec.ground.kind, "dt_s": repr(rec.dt)}
-    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=said))
-    with path.open("wb") as file:
-        pq.write_table(table, file, compression="zstd")
+    write_table(path, {one.title: one.values for one in found}, {**said, "units": units}, max(1, len(rec)))
 
 
 # ---- NumPy ----------------------------------------------------------------------------------------------------------
@@ -169,7 +162,7 @@ def write_npz(rec: Record, path: Path) -> None:
 
 def to_pandas(rec: Record) -> pandas.DataFrame:
     """A table with a row per sample, indexed by time (s); names as in the CSV, units in ``frame.attrs["units"]``."""
-    pandas = optional_package("pandas", "this needs pandas: pip install pandas")
+    pandas = optional_package("pandas")
     found = columns(rec)
     time = pandas.Index(found[0].values, name="time")
     frame = pandas.DataFrame({one.name: one.values for one in found[1:]}, index=time)
@@ -179,7 +172,7 @@ def to_pandas(rec: Record) -> pandas.DataFrame:
 
 def to_xarray(rec: Record) -> xarray.Dataset:
     """The arrays with named axes (time, point, xyz, ...), units, and the names of points and joints."""
-    xarray = optional_package("xarray", "this needs xarray: pip install xarray")
+    xarray = optional_package("xarray")
     variables: dict[str, Any] = {}
     for name, column in COLUMNS.items():
         if name != "time":

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, optional_package
 from footfall.files.motion import load_motion
 from footfall.files.tables import TIMES, is_number, known_unit, plain, scale_of, time_column, without_unit
 
@@ -186,7 +186,7 @@ def _headless(table: np.ndarray, source: str, given: _Given) -> JointMotion:
 
 def _seed(table: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:
     """BONES-SEED: cm and degrees, rotations about fixed axes x, y, z in this order."""
-    from scipy.spatial.transform import Rotation
+    Rotation = optional_package("scipy.spatial.transform").Rotation
 
     place = 0.01 * np.column_stack([table[f"root_translate{axis}"] for axis in "XYZ"])
     angles = np.column_stack([table[f"root_rotate{axis}"] for axis in "XYZ"])
@@ -255,7 +255,7 @@ def _root_columns(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
 
 def _read_opensim(path: Path, given: _Given) -> JointMotion:
     """Angles of the root are body-fixed rotations about OpenSim's z, x and y in this order, as those of its pelvis."""
-    from scipy.spatial.transform import Rotation
+    Rotation = optional_package("scipy.spatial.transform").Rotation
 
     table = load_motion(path)
     roots = [name.removesuffix("_tilt") for name in table.channels if name.endswith("_tilt")]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import FootfallError, did_you_mean
+from footfall.errors import FootfallError, did_you_mean, optional_package
 from footfall.files.stamps import stamps_of
 from footfall.frozen_values import made_again
 
@@ -149,7 +149,7 @@ class Measured:
 
     def resampled(self, rate: float) -> Measured:
         """The same at ``rate`` samples per second, by cubic splines between samples; gaps (NaN) stay gaps."""
-        from scipy.interpolate import CubicSpline
+        CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
         if not (np.isfinite(rate) and rate > 0.0):
             raise FootfallError(f"rate = {rate} but it must be a positive number of samples per second")
@@ -169,7 +169,7 @@ class Measured:
         """The same, low-passed at ``cutoff`` (Hz) by a second-order Butterworth filter applied forwards and backwards,
         without delay.
         """
-        from scipy.signal import butter, sosfiltfilt
+        signal = optional_package("scipy.signal")
 
         rate = self.rate
         if not 0.0 < cutoff < 0.5 * rate:
@@ -177,8 +177,8 @@ class Measured:
         gaps = [name for name, values in self.channels.items() if not np.isfinite(values).all()]
         if gaps:
             raise FootfallError(f"{self.source}: '{gaps[0]}' has gaps, which a filter would spread: slice or fill them")
-        sections = butter(2, cutoff, fs=rate, output="sos")
-        channels = {name: sosfiltfilt(sections, values) for name, values in self.channels.items()}
+        sections = signal.butter(2, cutoff, fs=rate, output="sos")
+        channels = {name: signal.sosfiltfilt(sections, values) for name, values in self.channels.items()}
         return replace(self, channels=channels, done=(*self.done, f"low-passed at {cutoff:g} Hz"))
 
     def channels_of(self, name: str) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.errors import warn
+from footfall.errors import optional_package, warn
 from footfall.files.measured import Measured
 
 #: What stands for a missing number.
@@ -281,11 +281,9 @@ def read_columns(path: Path) -> Columns:
 
 def _parquet_columns(path: Path) -> Columns:
     """The same of a Parquet table: a column's unit is in its name, as in a head, or in its metadata."""
-    import pyarrow
-    import pyarrow.parquet
-
+    parquet, pyarrow = optional_package("pyarrow.parquet", f"'{path.name}'"), optional_package("pyarrow")
     try:
-        table = pyarrow.parquet.read_table(path)
+        table = parquet.read_table(path)
     except pyarrow.ArrowInvalid:
         raise ValueError("it is not a Parquet table, or was cut off") from None
     columns: dict[str, np.ndarray] = {}

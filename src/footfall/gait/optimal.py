@@ -30,7 +30,7 @@ from footfall.robot.motors import torque_limits
 
 def casadi() -> Any:
     """The package CasADi, or an error that says how to get it."""
-    return optional_package("casadi", 'optimising a gait needs CasADi: pip install "footfall[gait]"')
+    return optional_package("casadi", "optimising a gait")
 
 
 class Body(NamedTuple):
@@ -179,7 +179,7 @@ CROUCH = 0.97  # of the height at which the longer leg would be as bent as in th
 
 def first_guess(robot: Robot, legs: Legs, speed: float, length: float) -> PolynomialGait:
     """Steps of ``length`` (m) at ``speed`` (m/s), trunk upright, feet flat and at rest at both ends of a step."""
-    from scipy.optimize import least_squares
+    least_squares = optional_package("scipy.optimize").least_squares
 
     model = robot.model
     data = mujoco.MjData(model)

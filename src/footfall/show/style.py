@@ -8,7 +8,7 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, cast
 
-from footfall.errors import FootfallError
+from footfall.errors import optional_package
 from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, PUSH_COLOR, ZMP_COLOR
 
 if TYPE_CHECKING:
@@ -58,12 +58,8 @@ RC = {
 
 def load_matplotlib() -> Any:
     """Matplotlib, or a sentence that says what to install."""
-    try:
-        import matplotlib
-        import matplotlib.figure
-    except ImportError as error:
-        raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
-    return matplotlib
+    optional_package("matplotlib.figure", "a plot")
+    return optional_package("matplotlib")
 
 
 def empty_figure(**options: Any) -> Figure:

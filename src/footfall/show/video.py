@@ -205,7 +205,7 @@ def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> N
 
 
 def _write_gif(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
-    pillow = optional_package("PIL.Image", "a GIF needs Pillow: pip install pillow")
+    pillow = optional_package("PIL.Image", "a GIF")
     frames = [pillow.fromarray(image).quantize(128) for image in images]
     # GIF counts in hundredths of a second.
     frames[0].save(target, save_all=True, append_images=frames[1:], duration=max(20, round(100 / fps) * 10), loop=0)
@@ -258,7 +258,7 @@ def write_picture(
     target = Path(path).expanduser()
     if target.suffix.lower() != ".png":
         raise FootfallError(f"a picture is .png, not '{target.name}'")
-    pillow = optional_package("PIL.Image", "a picture needs Pillow: pip install pillow")
+    pillow = optional_package("PIL.Image", "a picture")
     moment = recording.slice(time, time + 2.0 * recording.dt)
     if not len(moment):
         raise FootfallError(f"there is no sample at {time:g} s, the recording lasts {recording.duration:g} s")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import FootfallError, did_you_mean
+from footfall.errors import FootfallError, did_you_mean, optional_package
 from footfall.files.tables import read_columns, without_unit
 from footfall.measure.common import normal_force, once, tangential, threshold
 from footfall.recording import Recording, load_recording
@@ -391,7 +391,7 @@ def _break(time: np.ndarray, ratio: np.ndarray) -> int:
 
 def _through_origin(load: np.ndarray, force: np.ndarray) -> Coefficient:
     """Regression of force on load through the origin."""
-    from scipy.special import stdtrit  # of Student; scipy.stats takes half a second to load
+    stdtrit = optional_package("scipy.special").stdtrit
 
     count = load.size
     value = float(load @ force / (load @ load))

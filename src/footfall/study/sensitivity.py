@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import StudyError, did_you_mean
+from footfall.errors import StudyError, did_you_mean, optional_package
 from footfall.study.sweep import sweep
 from footfall.study.sweep.cases import Samples, unit_samples
 
@@ -80,7 +80,7 @@ def sensitivity(
     ``samples`` is a power of two; the study has ``samples * (inputs + 2)`` cases. ``work`` and ``options`` are those of
     ``sweep``. A case that fails, or whose output is not a number, is refused: give bounds within which it is one.
     """
-    from scipy.stats import sobol_indices
+    sobol_indices = optional_package("scipy.stats").sobol_indices
 
     names = tuple(bounds)
     if samples < 2 or samples & (samples - 1):

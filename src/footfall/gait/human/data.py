@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, optional_package
 from footfall.gait.human.body import evaluate, fit
 from footfall.gait.human.lab_files import (
     DIGITS,
@@ -246,7 +246,7 @@ def _stances(
 
 
 def _at(table: Table, name: str, time: np.ndarray) -> np.ndarray:
-    from scipy.interpolate import CubicSpline
+    CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
     return CubicSpline(table["time_s"], table[name])(time)
 

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.contact.springs.derived_gains import NormalTerms
+from footfall.errors import optional_package
 from footfall.gait.human.body import Body, Curve, basis, evaluate, turned
 from footfall.gait.human.data import MeasuredWalk
 
@@ -268,7 +269,7 @@ class WalkFit:
 
 def fit_walk(problem: WalkFit, start: np.ndarray | None = None) -> WalkSeries:
     """The walk that is nearest to the measured one. Takes about a second."""
-    from scipy.optimize import least_squares
+    least_squares = optional_package("scipy.optimize").least_squares
 
     first = problem.guess() if start is None else start
     # Stopped before it stands still, a processor's last bits would choose among neighbouring minima.

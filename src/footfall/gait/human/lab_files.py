@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.errors import FootfallError, did_you_mean, warn
+from footfall.errors import FootfallError, did_you_mean, optional_package, warn
 from footfall.files.measured import Measured
 from footfall.files.motion import load_forces, load_motion
 from footfall.files.tables import read_columns
@@ -363,7 +363,7 @@ def fill_gaps(
     """The part (a slice) from the first to the last of at least ``least`` samples in which all places (T, k) are known,
     and the places there, with splines over short gaps.
     """
-    from scipy.interpolate import CubicSpline
+    CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
     known = {name: np.isfinite(own).all(axis=1) for name, own in places.items()}
     seen = np.flatnonzero(np.all(list(known.values()), axis=0))
@@ -618,7 +618,7 @@ def _belt(time: np.ndarray, places: Mapping[str, np.ndarray], table: Mapping[str
 
 def _other_strikes(joints: Mapping[str, np.ndarray], stances: list[Stance]) -> list[Stance]:
     """Heel strikes that no plate saw, by the markers, as stances without forces."""
-    from scipy.signal import find_peaks
+    find_peaks = optional_package("scipy.signal").find_peaks
 
     time = joints["time_s"]
     hips = 0.5 * (joints["R_hip_x_m"] + joints["L_hip_x_m"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.errors import without_warnings
+from footfall.errors import optional_package, without_warnings
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import GaitConstraints, Step, examine, judge
@@ -245,7 +245,7 @@ def estimates(rec: ff.Recording) -> tuple[np.ndarray, np.ndarray]:
 
     Between samples cubics with continuous derivatives, from touch-down to touch-down: across one, velocities jump.
     """
-    from scipy.interpolate import CubicSpline
+    CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
     rate, bend = (np.full((len(rec), rec.robot.model.nu), np.nan) for _ in range(2))
     ends = [0, *map(int, touch_downs(rec)), len(rec)]

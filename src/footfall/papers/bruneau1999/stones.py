@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 import footfall as ff
+from footfall.errors import optional_package
 from footfall.papers.base import Claim, Source, legend_below, near, seen
 from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, sole_block, sprung_man
 from footfall.show.style import BLUE, VERMILION
@@ -61,7 +62,7 @@ def throughout(condition: np.ndarray) -> np.ndarray:
 
 def on_stones(rec: ff.Recording, along: np.ndarray, across: np.ndarray, heights: np.ndarray) -> Stones:
     """What a recording on a field of stones shows."""
-    from scipy.interpolate import RegularGridInterpolator
+    RegularGridInterpolator = optional_package("scipy.interpolate").RegularGridInterpolator
 
     over = rec.position[..., 2] - RegularGridInterpolator((across, along), heights)(rec.position[..., 1::-1])
     carries = np.linalg.norm(rec.force, axis=2) > 0.0

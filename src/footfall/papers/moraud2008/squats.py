@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
+from footfall.errors import optional_package
 from footfall.papers.base import Claim, near, seen
 from footfall.papers.moraud2008.motions import SAMPLE, JointMotion, bent_legs, com_heights
 from footfall.show.style import BLACK, BLUE
@@ -41,10 +42,10 @@ def squatting(robot: ff.Robot, period: float) -> JointMotion:
 
 
 def filtered(time: np.ndarray, values: np.ndarray) -> np.ndarray:
-    from scipy.signal import butter, sosfiltfilt
+    signal = optional_package("scipy.signal")
 
     rate = 1.0 / (time[1] - time[0])
-    return sosfiltfilt(butter(ORDER, CUTOFF, fs=rate, output="sos"), values)
+    return signal.sosfiltfilt(signal.butter(ORDER, CUTOFF, fs=rate, output="sos"), values)
 
 
 def squat(period: float) -> Squat:

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 import footfall as ff
+from footfall.errors import optional_package
 from footfall.papers.base import Claim, near, seen
 from footfall.papers.ott2011.setup import BALANCE, CLOSE, DT, FORCE, LASTS, LAW, ROBOT, TRUNK, recovery
 from footfall.robot.built_in.torque_biped import Parameters, build
@@ -116,7 +117,7 @@ def run_contacts() -> Contacts:
 
 def waves() -> ff.Ground:
     """Rough ground: a smooth random field, its highest and lowest places so far from the plane."""
-    from scipy.ndimage import gaussian_filter
+    gaussian_filter = optional_package("scipy.ndimage").gaussian_filter
 
     field = gaussian_filter(np.random.default_rng(SEED).normal(size=(81, 81)), 2.0)
     return ff.Ground.heightfield(ROUGH * field / np.abs(field).max(), size=(1.6, 1.6))

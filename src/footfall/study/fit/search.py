@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from footfall.errors import StudyError
+from footfall.errors import StudyError, optional_package
 from footfall.study.sweep.cases import unit_samples
 
 
@@ -170,7 +170,7 @@ def _descend(
     loss: Callable[[np.ndarray], float], start: np.ndarray, width: float, evaluations: int, scale: float
 ) -> np.ndarray:
     """Go downhill from a place (d,), with a first simplex that is so wide towards the farther bounds."""
-    from scipy.optimize import minimize
+    minimize = optional_package("scipy.optimize").minimize
 
     aside = np.where(start < 0.5, width, -width) * np.eye(start.size)
     simplex = np.vstack([start, start + aside])
@@ -335,7 +335,7 @@ def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) 
 
 def quantile(trials: int) -> float:
     """The quantile of Student's distribution for the mean of this many trials."""
-    from scipy.special import stdtrit  # scipy.stats takes half a second to load
+    stdtrit = optional_package("scipy.special").stdtrit
 
     return float(stdtrit(trials - 1, 0.5 + CONFIDENCE / 2.0))
 

@@ -22,7 +22,7 @@ import mujoco
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import StudyError
+from footfall.errors import StudyError, optional_package
 from footfall.files.tables import known_unit, read_columns, time_column
 from footfall.given_numbers import check_seed
 from footfall.measure.common import once
@@ -61,7 +61,7 @@ def _upright(poses: Poses, up: str) -> Poses:
     """The same toss in a frame whose z is the axis ``up`` of this one; spins are in the body's frame, and stay."""
     if up == "z":
         return poses
-    from scipy.spatial.transform import Rotation
+    Rotation = optional_package("scipy.spatial.transform").Rotation
 
     axis, sign = UP[up]
     # Half a turn about the bisector of both axes takes the one to the other; about x where they are opposite.
@@ -450,8 +450,8 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray, moments
 
     ``measured`` (6,) is the first guess, ``moments`` are those of inertia, one for all axes or three, kg m2.
     """
-    from scipy.optimize import least_squares
-    from scipy.spatial.transform import Rotation
+    least_squares = optional_package("scipy.optimize").least_squares
+    Rotation = optional_package("scipy.spatial.transform").Rotation
 
     design = np.stack([np.ones_like(flight.time), flight.time], axis=1)
     place = flight.place + 0.5 * gravity * flight.time[:, None] ** 2 * np.array([0.0, 0.0, 1.0])
@@ -472,7 +472,7 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray, moments
 
 def _turned(flight: Flight, spin: np.ndarray, moments: np.ndarray) -> Rotation:
     """The turn from each frame to the next of a body of unequal moments of inertia with a spin at the first."""
-    from scipy.spatial.transform import Rotation
+    Rotation = optional_package("scipy.spatial.transform").Rotation
 
     a, b, c = moments.tolist()
     of_x, of_y, of_z = (b - c) / a, (c - a) / b, (a - b) / c  # Euler's equations: x' = of_x y z, and so on
@@ -489,7 +489,7 @@ def _turned(flight: Flight, spin: np.ndarray, moments: np.ndarray) -> Rotation:
 
 def attitudes(quaternions: np.ndarray) -> Rotation:
     """Rotations from quaternions (N, 4) w, x, y, z."""
-    from scipy.spatial.transform import Rotation
+    Rotation = optional_package("scipy.spatial.transform").Rotation
 
     return Rotation.from_quat(quaternions[:, [1, 2, 3, 0]])
 

@@ -182,7 +182,7 @@ class SweepTable:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a pandas table."""
-        return optional_package("pandas", "this needs pandas: pip install pandas").DataFrame(dict(self.columns))
+        return optional_package("pandas").DataFrame(dict(self.columns))
 
     def plot(self, output: str, over: str | None = None) -> Figure:
         """One output over one numeric input (the first that varies), a colour for each value of a text input."""

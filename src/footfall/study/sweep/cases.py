@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import StudyError
+from footfall.errors import StudyError, optional_package
 from footfall.given_numbers import check_seed
 
 #: Most cases of a study; more are taken for a typing error.
@@ -64,7 +64,7 @@ def unit_samples(dimensions: int, number: int, method: str, seed: int) -> np.nda
         return np.random.default_rng(seed).random((number, dimensions))
     import warnings
 
-    from scipy.stats import qmc
+    qmc = optional_package("scipy.stats").qmc
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a number of samples that is no power of two is the user's choice
@@ -147,12 +147,12 @@ def _read(table: Any) -> dict[str, list[Scalar]]:
 
 
 def _read_file(path: Path) -> dict[str, list[Any]]:
-    import pyarrow as arrow
-    import pyarrow.csv as csv
-    import pyarrow.parquet as parquet
-
+    arrow = optional_package("pyarrow")
     try:
-        read = parquet.read_table if path.suffix.lower() == ".parquet" else csv.read_csv
+        if path.suffix.lower() == ".parquet":
+            read = optional_package("pyarrow.parquet").read_table
+        else:
+            read = optional_package("pyarrow.csv").read_csv
         return read(path).to_pydict()
     except (OSError, arrow.ArrowException) as error:
         raise StudyError(f"cannot read the cases of '{path}': {getattr(error, 'strerror', None) or error}") from error

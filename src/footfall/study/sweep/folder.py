@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from footfall.errors import StudyError
+from footfall.errors import StudyError, optional_package
 from footfall.files.atomic_write import atomic_write
 from footfall.version import versions
 
@@ -158,9 +158,7 @@ def _may_begin(folder: Path) -> bool:
 
 def read_plan(folder: Path) -> Plan:
     """The plan that a folder holds; its work is a description, and is never run."""
-    import pyarrow as arrow
-    import pyarrow.parquet as parquet
-
+    arrow, parquet = optional_package("pyarrow"), optional_package("pyarrow.parquet")
     path = folder / STUDY
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
@@ -178,17 +176,14 @@ def read_plan(folder: Path) -> Plan:
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns as Parquet."""
-    import pyarrow as arrow
-    import pyarrow.parquet as parquet
-
+    arrow, parquet = optional_package("pyarrow"), optional_package("pyarrow.parquet")
     with atomic_write(path) as part:
         parquet.write_table(arrow.table({name: _column(values) for name, values in columns.items()}), part)
 
 
 def _column(values: Sequence[Any]) -> Any:
     """A column as Parquet holds it: numbers, truth values or texts; numbers among texts become texts."""
-    import pyarrow as arrow
-
+    arrow = optional_package("pyarrow", "a study")
     try:
         return arrow.array(values)
     except (arrow.ArrowInvalid, arrow.ArrowTypeError):

@@ -136,7 +136,7 @@ def _in_process(helper: Worker, part: Part) -> list[Row]:
 
 def by_dask(tasks: Iterator[Part], journal: Journal, total: int, address: str, progress: Progress) -> None:
     """Compute on a Dask cluster."""
-    distributed = optional_package("distributed", 'a cluster needs Dask: pip install "footfall[cluster]"')
+    distributed = optional_package("distributed", "a cluster")
     try:
         client = distributed.Client(address, timeout=ANSWER_S)
     except (OSError, ValueError, TimeoutError) as error:
