@@ -49,7 +49,7 @@ COMMANDS = {
     "paper": "run the experiments of a paper, and set its claims beside what is measured",
     "warm": "compile everything ahead of time, so that no later start waits",
     "bench": "measure the speed of every law against MuJoCo's own step",
-    "new": "write a small working file to start from: a controller, a law, a study",
+    "new": "write a small working file to start from: a controller, a law, a study, a policy's contract",
     "completion": "let the shell complete commands, options and names",
     "stress": "run every law from random states, and count what goes wrong",
 }

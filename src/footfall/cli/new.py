@@ -13,13 +13,14 @@ import tyro
 from footfall.cli.shared.output import tell, text_of
 from footfall.cli.shared.usage import UsageError
 
-ENDINGS = {"controller": ".py", "law": ".py", "study": ".toml"}
+ENDINGS = {"controller": ".py", "law": ".py", "policy": ".toml", "study": ".toml"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class New:
-    """Write a small file that works as it is, to start from: a controller, a contact law, or a study for sweep.
+    """Write a small file that works as it is, to start from: a controller, a contact law, a study for sweep, or the
+    contract of a learned policy.
 
     footfall new law rubber
 
@@ -27,7 +28,8 @@ class New:
     """
 
     what: Annotated[
-        tyro.conf.Positional[Literal["controller", "law", "study"]], tyro.conf.arg(metavar="controller|law|study")
+        tyro.conf.Positional[Literal["controller", "law", "study", "policy"]],
+        tyro.conf.arg(metavar="controller|law|study|policy"),
     ]
     """what to begin"""
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
@@ -51,5 +53,6 @@ class New:
                 part.write_text(filled, encoding="utf-8")
         except OSError as error:
             raise FootfallError(f"cannot write '{path}': {error.strerror or error}") from error
-        how = f"footfall sweep {path}" if self.what == "study" else f"python {path}"
+        run = f"footfall run ROBOT.xml --controller {function}.onnx --contract {path}"
+        how = {"study": f"footfall sweep {path}", "policy": run}.get(self.what, f"python {path}")
         return tell(self.json, {"file": str(path), "run": how}, f"Wrote {path}. Run it: {how}")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from footfall.control.computed_torque import ComputedTorque, GaitWalk
     from footfall.control.contact_forces import Contact
     from footfall.control.follow import Follow
+    from footfall.control.policy.policy import Policy
     from footfall.control.posture import Posture
     from footfall.control.quadruped_walk import QuadrupedWalk
     from footfall.control.tracking import HumanWalk
@@ -35,6 +36,7 @@ __all__ = [
     "Follow",
     "GaitWalk",
     "HumanWalk",
+    "Policy",
     "Posture",
     "QuadrupedWalk",
     "State",
@@ -55,6 +57,8 @@ BUILT_IN = {
     "quadruped-walk": "quadruped_walk:QuadrupedWalk",
     "walk": "walk.walk:Walk",
 }
+#: Controllers by name that need a file.
+OF_FILES = {"policy": "policy.policy:Policy"}
 #: Other public names.
 _OTHERS = ("computed_torque:ComputedTorque", "contact_forces:Contact", "follow:Follow")
 
@@ -67,9 +71,10 @@ def controllers() -> tuple[str, ...]:
 @public
 def controller_class(name: str) -> type[CompiledController] | type[StatefulController]:
     """The class of the controller of that name; its fields are the options."""
-    if name not in BUILT_IN:
-        raise ControllerError(f"no controller is called '{name}': {did_you_mean(name, BUILT_IN)}")
-    return _load(BUILT_IN[name])
+    known = BUILT_IN | OF_FILES
+    if name not in known:
+        raise ControllerError(f"no controller is called '{name}': {did_you_mean(name, known)}")
+    return _load(known[name])
 
 
 @public
@@ -116,7 +121,7 @@ def _load(home: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    for home in (*BUILT_IN.values(), *_OTHERS):
+    for home in (*BUILT_IN.values(), *OF_FILES.values(), *_OTHERS):
         if home.endswith(f":{name}"):
             return _load(home)
     raise AttributeError(f"module 'footfall.control' has no attribute '{name}'")

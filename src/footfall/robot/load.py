@@ -237,6 +237,8 @@ def load_robot(
     actuators: str = "as-is",
     forward: Any = None,
     name: str | None = None,
+    mass_scale: float = 1.0,
+    strength: float = 1.0,
     **parameters: Any,
 ) -> Robot:
     """Load a robot.
@@ -257,6 +259,8 @@ def load_robot(
         forward: which way it faces in that pose: "x", "-x", "y" or "-y" of the world, or a level vector; None finds it
             by the names of its legs, by its hips and toes, and else takes the x axis of its root.
         name: what to call it.
+        mass_scale: factor on all masses and inertias.
+        strength: factor on the torques of motors, and on gains and limits of servos.
         parameters: options of a built-in robot, SI units (see its file in ``footfall/robot/built_in``).
 
     Without ``pose`` it is the keyframe 'home' or 'stand', else the first one, else the model's zero pose. Joints
@@ -276,13 +280,14 @@ def load_robot(
     """
     asked = _Asked(feet, points, pose, actuators, forward, name)
     if isinstance(source, str) and not is_path(source):
-        return _with_own_model(_built_in(source, asked, tuple(sorted(parameters.items()))))
+        built = _with_own_model(_built_in(source, asked, tuple(sorted(parameters.items()))))
+        return built.scaled(mass=mass_scale, strength=strength)
     if parameters:
         raise RobotError(
             f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own "
-            f"(known: {', '.join(_Asked._fields)})"
+            f"(known: {', '.join((*_Asked._fields, 'mass_scale', 'strength'))})"
         )
-    return _robot(_of_user(source, name), asked)
+    return _robot(_of_user(source, name), asked).scaled(mass=mass_scale, strength=strength)
 
 
 def _built_in(source: str, asked: _Asked, parameters: tuple[tuple[str, Any], ...]) -> Robot:

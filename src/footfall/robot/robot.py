@@ -32,6 +32,7 @@ from footfall.robot.model import (
     model_bytes,
     moving_bodies,
     ties_of,
+    written,
 )
 from footfall.robot.pose import posed, set_down
 
@@ -228,6 +229,35 @@ class Robot:
         """The same robot with other contact points, given as ``load_robot`` takes them."""
         feet = points_on_feet(self.feet, points)
         return replace(self, feet=feet, home=set_down(self.model, self.home, feet))
+
+    @public
+    def scaled(self, *, mass: float = 1.0, strength: float = 1.0) -> Robot:
+        """The same robot with all masses and inertias times ``mass``, and ``strength`` times the torque of its motors.
+
+        Gains and limits of servos count as part of their strength.
+        """
+        for name, value in (("mass", mass), ("strength", strength)):
+            if not 0.0 < value < np.inf:
+                raise RobotError(f"{name} = {value!r}, but it must be a factor > 0")
+        if mass == strength == 1.0:
+            return self
+        if self.mjcf is None:
+            raise RobotError(f"{self.name} was made from a compiled model, which cannot be scaled: load its XML")
+        spec = mujoco.MjSpec.from_string(self.mjcf, assets=dict(self.assets))
+        for body in spec.bodies:
+            if body.explicitinertial:
+                body.mass *= mass
+                body.inertia, body.fullinertia = mass * np.array(body.inertia), mass * np.array(body.fullinertia)
+        for geom in spec.geoms:
+            geom.mass, geom.density = mass * geom.mass, mass * geom.density
+        for actuator in spec.actuators:
+            actuator.gainprm = strength * np.array(actuator.gainprm)
+            actuator.biasprm = strength * np.array(actuator.biasprm)
+            actuator.forcerange = strength * np.array(actuator.forcerange)
+        for joint in spec.joints:
+            joint.actfrcrange = strength * np.array(joint.actfrcrange)
+        mjcf = written(spec, self.name)
+        return replace(self, mjcf=mjcf, model=compiled(mjcf, self.assets, self.name))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Robot):

@@ -185,7 +185,7 @@ class Worlds(UnderWay):
         ``controller`` is a compiled one such as :class:`footfall.control.Posture`, or its name. ``gains`` replaces its
         numbers, one row for all worlds or one for each: a policy's weights, for example. On a CPU it may be one with a
         memory, :class:`footfall.control.Balance` or :class:`footfall.control.Walk`: each world has its own, which knows
-        nothing of ``mass_scale``.
+        nothing of ``mass_scale``; or a :class:`footfall.control.Policy`, which is asked for all worlds at once.
         """
         sim, plan = self.simulation, self._plan
         steps = step_count(duration, sim.dt)
@@ -195,7 +195,11 @@ class Worlds(UnderWay):
             raise SimulationError(f"record names a world that is not among 0 to {self.count - 1}")
         which = [int(w) for w in which]
         name = "none" if controller is None else str(controller)
-        if controller is not None:
+        batched = hasattr(controller, "batch")
+        rate = 1
+        if batched:
+            rate = self._rate(controller, control_dt)
+        elif controller is not None:
             controller, rate = self._begin_control(controller, gains, control_dt)
             plan = plan._replace(control=1, control_every=rate)
         samples = steps // every + 2
@@ -204,7 +208,11 @@ class Worlds(UnderWay):
         tapes = self._engine.make_tape(sim.scene.model, which, samples, self._signals)
         with self._turn:
             begin = self._engine.host("step")[which, 0].copy()
-            self._engine.advance(plan._replace(record_every=every), controller, steps, tapes)
+            plan = plan._replace(record_every=every)
+            if batched:
+                self._advance_by_batches(plan, controller, rate, steps, tapes)
+            else:
+                self._engine.advance(plan, controller, steps, tapes)
             outcome = self._engine.host("outcome").copy()
         going = outcome[:, 0] == DONE
         outcome[going, 1] = self._engine.host("step")[going, 0]  # the instant after the last step was recorded too
@@ -219,6 +227,24 @@ class Worlds(UnderWay):
             )
         return found
 
+    def _rate(self, controller: Any, control_dt: float | None) -> int:
+        """Steps between two calls of a controller."""
+        dt = self.simulation.dt
+        return own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
+
+    def _advance_by_batches(self, plan: Any, controller: Any, rate: int, steps: int, tapes: Any) -> None:
+        """Take steps with a controller in Python that answers for all worlds at once."""
+        sim, engine = self.simulation, self._engine
+        if self.device != "cpu":
+            raise ControllerError(f"{controller} runs in Python on the CPU: on a GPU set the controls by step(ctrl)")
+        grounds = [self._inputs.ground_of(w) for w in range(self.count)]
+        asked = controller.batch(sim.robot, grounds, sim.dt * rate)
+        for first in range(0, steps, rate):
+            ctrl = asked.controls(first * sim.dt, self.qpos, self.qvel, self.mode != 0, self.force)
+            engine.set_controls(ctrl, self.count, sim.scene.model.nu)
+            taken = min(rate, steps - first)
+            engine.advance(plan, None, taken, tapes, before=first, last=first + taken >= steps)
+
     def _begin_control(self, controller: Any, gains: Any, control_dt: float | None) -> tuple[Any, int]:
         """Give every world its controller's numbers; returns the controller for worlds and the steps between calls."""
         sim = self.simulation
@@ -230,7 +256,7 @@ class Worlds(UnderWay):
                 f"many worlds take a compiled controller, such as Posture, not {type(controller).__name__}: "
                 "set the controls of each step by step(ctrl) instead"
             )
-        rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
+        rate = self._rate(controller, control_dt)
         if own_memory:
             count = sim.robot.point_count
             felt = Felt(self._engine.array("mode")[:, :count], self._engine.array("force")[:, :count])

@@ -54,7 +54,7 @@ def controller_refusal(sim: Simulation, controller: Any) -> str:
     """The same for the controller alone."""
     if isinstance(controller, str):
         controller = named_controller(controller)
-    if controller is None or isinstance(controller, CompiledController):
+    if controller is None or isinstance(controller, CompiledController) or hasattr(controller, "batch"):
         return ""
     if isinstance(controller, StatefulController):
         step = sim.dt * own_rate(controller, sim.dt)

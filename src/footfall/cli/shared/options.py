@@ -124,7 +124,8 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
         chosen["law"] = _of_law(law_class(_typed(args, "--law", getattr(command, "law", ""))))
     controller = _typed(args, "--controller", "none")
     if controller != "none" and not is_own(controller) and hasattr(command, "controller_options"):
-        chosen["controller"] = _typeable(controller_class(controller), set(get_type_hints(command)))
+        own = controller_class("policy" if is_policy(controller) else controller)
+        chosen["controller"] = _typeable(own, set(get_type_hints(command)))
     if args and args[0] in BUILT_IN:
         chosen["robot"] = _parameters(module_of(args[0]).Parameters)
     added = []
@@ -167,6 +168,11 @@ def _origin(name: str) -> Path | None:
 def is_own(controller: str) -> bool:
     """Whether a controller was typed as a file: FILE.py or FILE.py:NAME."""
     return controller.partition(".py")[2][:1] in ("", ":") and ".py" in controller
+
+
+def is_policy(controller: str) -> bool:
+    """Whether a controller was typed as the file of a learned policy."""
+    return Path(controller).suffix.lower() in (".onnx", ".pt", ".pth", ".jit")
 
 
 def own_controller(text: str) -> Any:
@@ -222,10 +228,11 @@ def _typeable(controller: type, taken: set[str]) -> type:
     hints, notes = get_type_hints(controller), described_fields(controller)
     entries = []
     for one in fields(controller):
-        if hints[one.name] in (int, float, str, bool, float | None, str | None):
+        hint = one.metadata.get("typed", hints[one.name])
+        if hint in (int, float, str, bool, float | None, str | None) or "typed" in one.metadata:
             short = () if one.name in taken else (f"--{one.name.replace('_', '-')}",)
             how = {"about": notes.get(one.name, ""), "aliases": short}
-            entries.append((one.name, hints[one.name], one.default, how))
+            entries.append((one.name, hint, one.default, how))
     return _class("Controller", entries)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from footfall.cli.shared.options import changed, is_own, own_controller
+from footfall.cli.shared.options import changed, is_own, is_policy, own_controller
 from footfall.cli.shared.usage import UsageError, pairs
 
 if TYPE_CHECKING:
@@ -156,18 +156,21 @@ class SettingOptions(GroundOptions):
 
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none")] = None
     """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
-    --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME"""
+    --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME; or a learned policy, FILE.onnx or FILE.pt"""
 
     controller_options: tyro.conf.Suppress[Any] = None
 
     def chosen_controller(self, robot: Robot) -> Any:
         """The controller that was typed, with its options, or posture control for a robot that needs it."""
-        from footfall.control import controller_class
+        from footfall.control import named_controller
         from footfall.errors import ControllerError
         from footfall.robot.motors import drives
 
         if self.controller_options is not None:
-            return controller_class(str(self.controller))(**changed(self.controller_options))
+            options = changed(self.controller_options)
+            if is_policy(str(self.controller)):
+                return named_controller("policy", file=self.controller, **options)
+            return named_controller(str(self.controller), **options)
         if self.controller is not None:
             if is_own(self.controller):
                 return own_controller(self.controller)

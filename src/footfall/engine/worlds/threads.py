@@ -236,21 +236,27 @@ class Cores:
             self.last, self.last_laid_out = tuples, [ByReference(one) for one in tuples]
         return self.last_laid_out
 
-    def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
-        """Take ``steps`` steps with all worlds that have not ended."""
+    def advance(
+        self, plan: Plan, controller: Any, steps: int, tapes: Tapes, *, before: int = 0, last: bool = True
+    ) -> None:
+        """Take ``steps`` steps with all worlds that have not ended.
+
+        A recording made by several calls had ``before`` steps in earlier ones, and the final instant is recorded by
+        the ``last``.
+        """
         functions = self.functions
         if controller is not None:
             functions = functions._replace(control=controller.pointer())
         arrays = (self.constant, self.memory, *self._laid_out(tapes, plan, functions))
 
         def work(thread: int, first: int, last: int) -> None:
-            advance_worlds(*arrays, (thread, first, last), Span(steps, 0, 0))
+            advance_worlds(*arrays, (thread, first, last), Span(steps, 0, before))
 
         self.team.share(self.count, steps, work)
         rows = np.flatnonzero(tapes.chosen >= 0)
-        if rows.size:
-            before = [array[rows] for array in (*self.state, *self.kept)]
+        if rows.size and last:
+            kept = [array[rows] for array in (*self.state, *self.kept)]
             going = self.state.outcome[rows, 0] == DONE
-            advance_worlds(*arrays, (0, 0, self.count), Span(0, 1, steps))
-            for array, old in zip((*self.state, *self.kept), before, strict=True):
+            advance_worlds(*arrays, (0, 0, self.count), Span(0, 1, before + steps))
+            for array, old in zip((*self.state, *self.kept), kept, strict=True):
                 array[rows[going]] = old[going]

@@ -1,0 +1,328 @@
+"""A learned policy as a controller: a network, and the contract that says what it observes and what its actions mean.
+
+policy = ff.control.Policy("policy.onnx", contract="playground", command=(0.8, 0.0, 0.0))
+rec = ff.Simulation("scene.xml", law="time-stepping").run(8.0, controller=policy)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.arguments import public
+from footfall.control.base import State
+from footfall.control.policy.contract import Contract, Sensor, per_joint, read_layouts, with_metadata
+from footfall.control.policy.network import Network, network_of
+from footfall.control.policy.observation import Layout, Observer, Seen, lay_out
+from footfall.control.policy.sensing import Sensing
+from footfall.errors import ControllerError
+from footfall.ground import Ground
+from footfall.record import Signal
+from footfall.robot import Robot
+from footfall.robot.pose import set_down
+from footfall.standing import place
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Policy:
+    """A learned policy.
+
+    Attributes:
+        file: an ONNX file, a TorchScript file (.pt), or a function of observations (W, n) that returns actions (W, m).
+        contract: name of a ready contract, a TOML file, or a Contract; left out, the TOML file beside the policy.
+        command: what is asked for, as the contract has it: for most forward and left in m/s, and turn in rad/s; or a
+            function of time (s); left out, the contract's.
+        action_scale: rad, m or N m of an action of 1; left out, the contract's.
+        latency: s from an observation to its action; left out, the contract's.
+        noise: how much of the errors that the contract gives its sensors is added: 0 none, 1 all.
+        sensors: how parts of the observation are measured, by name; left out, the contract's, if noise is not 0.
+        seed: of the sensors' errors.
+    """
+
+    file: str | os.PathLike[str] | Callable[..., Any]
+    contract: str | os.PathLike[str] | Contract | None = field(default=None, metadata={"typed": str | None})
+    command: Sequence[float] | Callable[[float], Any] = field(default=(), metadata={"typed": tuple[float, ...]})
+    action_scale: float | None = None
+    latency: float | None = None
+    noise: float = 0.0
+    sensors: Mapping[str, Sensor] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.noise) and self.noise >= 0.0):
+            raise ControllerError(f"Policy: noise = {self.noise} but it must be a number >= 0")
+        if self.latency is not None and not 0.0 <= self.latency < math.inf:
+            raise ControllerError(f"Policy: latency = {self.latency} but it must be a number of seconds >= 0")
+        if not callable(self.command) and len(self.command):
+            self._check_command(self.command)
+        _ = self.layouts
+
+    def __repr__(self) -> str:
+        return f"Policy({self.network.name}, {self.layouts[0].name.partition(':')[0]})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
+
+    @cached_property
+    def network(self) -> Network:
+        """The function of the policy."""
+        return network_of(self.file)
+
+    @cached_property
+    def layouts(self) -> tuple[Contract, ...]:
+        """The layouts of the contract, with what this policy's file and options say besides."""
+        given = self.contract
+        if given is None:
+            if callable(self.file):
+                raise ControllerError("a policy that is a function needs a contract")
+            beside = Path(self.file).expanduser().with_suffix(".toml")
+            given = beside if beside.is_file() else "mjlab" if "joint_names" in self.network.metadata else None
+        if given is None:
+            raise ControllerError(
+                f"'{self.network.name}' has no contract beside it: give contract='playground' or another one; "
+                "footfall new policy NAME writes one to start from"
+            )
+        found = (given,) if isinstance(given, Contract) else read_layouts(given)
+        found = tuple(with_metadata(one, self.network.metadata) for one in found)
+        if self.action_scale is not None:
+            found = tuple(replace(one, action=replace(one.action, scale=self.action_scale)) for one in found)
+        if self.latency is not None:
+            found = tuple(replace(one, latency=self.latency) for one in found)
+        return found
+
+    @property
+    def control_dt(self) -> float:
+        """S between two calls: 0, every step, where servos are computed here or something is late by parts of a
+        period.
+        """
+        period = min(one.control_dt for one in self.layouts)
+        times = [one.latency for one in self.layouts]
+        times += [time for sensor in self._sensors.values() for time in (sensor.delay, _period(sensor.rate))]
+        whole = all(abs(time / period - round(time / period)) < 1e-6 for time in times)
+        return period if whole and all(one.servos is None for one in self.layouts) else 0.0
+
+    @property
+    def _sensors(self) -> Mapping[str, Sensor]:
+        if self.sensors is not None:
+            return self.sensors
+        return self.layouts[0].sensors if self.noise else {}
+
+    def fit(self, robot: Robot) -> Layout:
+        """The layout whose observations have the size that the policy wants; an error says what each gives."""
+        found = []
+        refused: ControllerError | None = None
+        for one in self.layouts:
+            try:
+                found.append(lay_out(one, robot))
+            except ControllerError as error:
+                refused = error
+        if not found and refused is not None:
+            raise refused
+        wanted = self.network.size
+        fitting = [one for one in found if wanted in (None, one.size)]
+        if not fitting:
+            given = "; ".join(f"'{one.contract.name}' gives {one}" for one in found)
+            raise ControllerError(
+                f"{self.network.name} takes {wanted} numbers, but on {robot.name} the contract {given}"
+            )
+        return fitting[0]
+
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, None]:
+        """The contract's pose, set down on the ground."""
+        layout = self.fit(robot)
+        home = robot.home.copy()
+        home[robot.model.jnt_qposadr[layout.joints]] = layout.pose
+        if not np.array_equal(home, robot.home):
+            robot = replace(robot, home=set_down(robot.model, home, robot.feet))
+        return place(robot, ground, (0.0, 0.0), align=False), None
+
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Asked:
+        """The policy in one run, called every ``dt`` (s)."""
+        return self.batch(robot, [ground], dt)
+
+    def batch(self, robot: Robot, grounds: Sequence[Ground], dt: float) -> Asked:
+        """The policy in many worlds, each on its ground."""
+        return Asked(self, self.fit(robot), grounds, dt)
+
+    def _check_command(self, command: Any) -> np.ndarray:
+        size = max(len(one.command.default) for one in self.layouts)
+        try:
+            values = np.asarray(command, dtype=float)
+        except (TypeError, ValueError):
+            values = np.zeros(0)
+        if values.shape != (size,) or not np.isfinite(values).all():
+            raise ControllerError(f"Policy: command = {command!r}, but the contract's has {size} numbers")
+        return values
+
+
+def _period(rate: float) -> float:
+    return 1.0 / rate if rate > 0.0 else 0.0
+
+
+class Asked:
+    """A policy in one run, or in many worlds: it remembers its last actions, and what is late.
+
+    ``command`` (commands,) may be changed while it runs.
+    """
+
+    def __init__(self, policy: Policy, layout: Layout, grounds: Sequence[Ground], dt: float) -> None:
+        contract, robot, count = layout.contract, layout.robot, len(grounds)
+        self.layout, self.contract, self.dt = layout, contract, dt
+        self.every = max(1, round(contract.control_dt / dt))
+        if abs(self.every * dt - contract.control_dt) > 1e-6:
+            raise ControllerError(
+                f"{policy} decides every {contract.control_dt:g} s, no multiple of the {dt:g} s between two calls"
+            )
+        self.observer = Observer(layout, grounds, np.zeros(1))
+        self.evaluate = policy.network.fresh()
+        self.sensing = Sensing(contract, policy._sensors, policy.noise or 1.0, dt, policy.seed)
+        self.asked_for = policy.command
+        self.command = np.array(contract.command.default, dtype=float)
+        if not callable(self.asked_for) and len(self.asked_for):
+            self.command = policy._check_command(self.asked_for)
+        self._check_command = policy._check_command
+        self.servos = _Servos(layout)
+        size = len(layout.actuators)
+        self.action, self.target = np.zeros((count, size)), np.tile(self.servos.rest, (count, 1))
+        self.late: deque[np.ndarray] = deque([self.target] * (1 + round(contract.latency / dt)))
+        self.histories: list[Any] = [None] * len(contract.parts)
+        self.history: deque[np.ndarray] = deque(maxlen=contract.history)
+        self.feet = np.eye(len(robot.feet))[robot.point_foot]  # (P, feet)
+        self.signals = {"command": Signal(np.zeros(len(self.command)), ""), "action": Signal(np.zeros(size), "")}
+        self._try(policy, count)
+
+    def _try(self, policy: Policy, count: int) -> None:
+        """Ask the policy once, with zeros, so that what does not fit is known before the first step."""
+        zeros, fresh = np.zeros((count, self.layout.size)), policy.network.fresh()
+        try:
+            answer = np.asarray(fresh(zeros), dtype=float)
+        except ControllerError as error:
+            raise ControllerError(f"{error}; the contract '{self.contract.name}' gives {self.layout}") from error
+        if answer.shape != self.action.shape:
+            wanted = f"{self.action.shape[1]} joints: {', '.join(self.layout.names)}"
+            raise ControllerError(
+                f"{policy} returns actions of shape {answer.shape}, and {self.layout.robot.name} has {wanted}"
+            )
+
+    def __call__(self, time: float, state: State) -> np.ndarray:
+        ctrl = self.controls(time, state.qpos[None], state.qvel[None], state.mode[None] != 0, state.force[None])[0]
+        self.signals["command"].values[:], self.signals["action"].values[:] = self.command, self.action[0]
+        return ctrl
+
+    def controls(self, time: float, qpos: Any, qvel: Any, touch: Any, force: Any) -> np.ndarray:
+        """(W, nu) controls at ``time`` (s) of worlds whose points ``touch`` (W, P) with ``force`` (W, P, 3) N."""
+        if callable(self.asked_for):
+            self.command = self._check_command(self.asked_for(time))
+        decides = round(time / self.dt) % self.every == 0
+        measured: list[np.ndarray] = []
+        if decides or self.sensing.lasting:
+            seen = self._seen(time, qpos, qvel, touch, force)
+            measured = self.sensing.measured(self.observer.raw(seen))
+        if decides:
+            observation = self._observation(self.observer.scaled(measured))
+            ended = ~np.isfinite(observation).all(axis=1)  # worlds that diverged
+            observation[ended] = 0.0
+            self.action = np.asarray(self.evaluate(observation), dtype=float)
+            if not np.isfinite(self.action).all():
+                raise ControllerError(f"the policy returned a number that is not finite at t = {time:.6g} s")
+            bound = self.contract.action.clip
+            self.target = self.servos.rest + self.servos.scale * np.clip(self.action, -bound, bound)
+        self.late.append(self.target)
+        self.late.popleft()
+        return self.servos.controls(self.late[0], qpos, qvel)
+
+    def _seen(self, time: float, qpos: np.ndarray, qvel: np.ndarray, touch: np.ndarray, force: np.ndarray) -> Seen:
+        count, clock = len(qpos), self.contract.clock
+        phase = np.zeros(0) if clock is None else np.array(clock.phases) + 2.0 * np.pi * clock.frequency * time
+        if clock is not None and np.linalg.norm(self.command) < clock.still:
+            phase = np.full_like(phase, clock.rest)
+        on_feet = np.einsum("wpi,pf->wfi", force, self.feet).reshape(count, -1)
+        return Seen(
+            qpos=qpos,
+            qvel=qvel,
+            touch=(touch @ self.feet > 0.0).astype(float),
+            force=on_feet,
+            action=self.action,
+            target=self.target,
+            command=np.tile(self.command, (count, 1)),
+            phase=np.tile(phase, (count, 1)),
+        )
+
+    def _observation(self, parts: Sequence[np.ndarray]) -> np.ndarray:
+        """(W, size), with the histories of parts and of the whole; before the first they are full of zeros."""
+        rows = []
+        for k, (part, values) in enumerate(zip(self.contract.parts, parts, strict=True)):
+            if part.history > 1:
+                if self.histories[k] is None:
+                    self.histories[k] = deque([values] * part.history, maxlen=part.history)
+                self.histories[k].append(values)
+                values = np.concatenate(self.histories[k], axis=1)
+            rows.append(values)
+        now = np.concatenate(rows, axis=1)
+        if self.contract.history == 1:
+            return now
+        if not self.history:
+            self.history.extend([np.zeros_like(now)] * self.contract.history)
+        self.history.append(now)
+        ordered = list(self.history)
+        return np.concatenate(ordered[::-1] if self.contract.newest_first else ordered, axis=1)
+
+
+class _Servos:
+    """From targets of joints to controls: the model's own servos, or the contract's gains, computed here."""
+
+    def __init__(self, layout: Layout) -> None:
+        contract, robot, names = layout.contract, layout.robot, layout.names
+        model, own, where = robot.model, layout.actuators, f"contract '{contract.name}'"
+        plain = model.actuator_gaintype[own] == int(mujoco.mjtGain.mjGAIN_FIXED)
+        motors = model.actuator_biastype[own] == int(mujoco.mjtBias.mjBIAS_NONE)
+        if not plain.all() or (model.actuator_dyntype[own] != int(mujoco.mjtDyn.mjDYN_NONE)).any():
+            raise ControllerError(f"{where}: {robot.name} has actuators that are neither motors nor position servos")
+        self.torque = contract.action.kind == "torque"
+        if self.torque and not motors.all():
+            raise ControllerError(f"{where} gives torques, and {robot.name} has servos: load it with actuators='motor'")
+        if not self.torque and contract.servos is None and motors.any():
+            first = names[int(np.flatnonzero(motors)[0])]
+            raise ControllerError(
+                f"{where} gives targets of servos, and {robot.name} has a motor at {first}: "
+                "give the gains of its servos, [servos] stiffness and damping"
+            )
+        self.rest = layout.pose[layout.driven] if contract.action.offset == "pose" and not self.torque else 0.0
+        self.rest = np.broadcast_to(self.rest, len(own)).astype(float)
+        self.scale = per_joint(contract.action.scale, names, f"{where}: action.scale")
+        self.gear, self.gain = model.actuator_gear[own, 0], model.actuator_gainprm[own, 0]
+        self.bias = np.where(motors[:, None], 0.0, model.actuator_biasprm[own, :3])
+        self.home, self.own = robot.home_ctrl, own
+        joint = model.actuator_trnid[own, 0]
+        self.angle, self.speed = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
+        self.given = contract.servos
+        if self.given is not None:
+            gains = (self.given.stiffness, self.given.damping, self.given.limit)
+            labels = ("stiffness", "damping", "limit")
+            self.stiffness, self.damping, self.limit = (
+                per_joint(value, names, f"{where}: servos.{label}") for value, label in zip(gains, labels, strict=True)
+            )
+
+    def controls(self, target: np.ndarray, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        """(W, nu) controls that lead joints to targets (W, m), rad or m; N m where actions are torques."""
+        ctrl = np.tile(self.home, (len(target), 1))
+        if not self.torque and self.given is None:
+            ctrl[:, self.own] = self.gear * target
+            return ctrl
+        angle, speed = qpos[:, self.angle], qvel[:, self.speed]
+        torque = target
+        if self.given is not None and not self.torque:
+            torque = np.clip(self.stiffness * (target - angle) - self.damping * speed, -self.limit, self.limit)
+        own = self.bias[:, 0] + self.gear * (self.bias[:, 1] * angle + self.bias[:, 2] * speed)
+        ctrl[:, self.own] = (torque / self.gear - own) / self.gain
+        return ctrl
