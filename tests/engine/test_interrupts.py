@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.engine.worlds.threads import Team
 from footfall.simulation import run as run_module
 from footfall.simulation.run import Run
+from footfall.simulation.workspace import Workspace
 
 BIPED = ff.load_robot("spatial-biped")
 
@@ -183,3 +185,84 @@ def test_a_signal_whose_exception_was_lost_before_the_run_ends_it(monkeypatch):
     monkeypatch.setattr("footfall.process.interrupts._noted", [2])
     with pytest.raises(ff.Interrupted):
         ff.Simulation(BIPED).run(1e4, record_dt=1.0)
+
+
+# ---- worlds in loops of the user's own ---------------------------------------------------------------------------
+
+
+def test_a_world_with_a_python_controller_hears_ctrl_c_and_can_go_on():
+    """Pressed in a call of the controller, and between two, where an exception would be lost in compiled code."""
+    calls = []
+
+    def controller(t, state):
+        calls.append(t)
+        if len(calls) == 4:
+            press()
+        return np.zeros(14)
+
+    world = ff.Simulation(BIPED).start(controller=controller)
+    after = world._run.controls.callback.after
+    world._run.controls.callback.after = lambda: press() if len(calls) == 8 else after()
+    for last in (0.003, 0.006):
+        with pytest.raises(ff.Interrupted, match=f"interrupted at t = {last}"):
+            world.step(n=100)
+        assert world.time == pytest.approx(last) and world.status == 0 and world.failure is None
+    world.step(n=4)
+    np.testing.assert_allclose(world.record().time, 1e-3 * np.arange(10), atol=1e-12)
+
+
+def test_a_world_hears_ctrl_c_in_a_step_call_that_would_take_days():
+    world = ff.Simulation("ball").start(recorded=False)
+    threading.Timer(0.01, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        world.step(n=10**12)
+    before = world.time
+    world.step()
+    assert 0.0 < before < world.time < 1e6
+
+
+def test_ctrl_c_while_a_world_makes_room_leaves_no_arrays_too_small(monkeypatch):
+    """The loop would write beyond the samples that it has."""
+    world = ff.Simulation("ball").start()
+    laid_out = Workspace.laid_out
+
+    def pressed(self, tape):
+        press()
+        return laid_out(self, tape)
+
+    monkeypatch.setattr(Workspace, "laid_out", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        world.step(n=100)
+    monkeypatch.undo()
+    run = world._run
+    assert run._laid_out[0].tape.named is run.tape and world.time == 0.0
+    world.step(n=100)
+    assert len(world.record()) == 100
+
+
+def test_no_steps_from_a_restored_state_are_none():
+    world = ff.Simulation("ball").start()
+    state = world.state()
+    world.step(n=7)
+    world.restore(state)
+    world.step(n=0)
+    assert world.time == 0.0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_worlds_hear_ctrl_c_after_some_steps_and_can_go_on(monkeypatch, threads):
+    worlds, share = ff.Worlds(ff.Simulation("ball"), 4, threads=threads), Team.share
+
+    def pressed(self, *arguments):
+        share(self, *arguments)
+        press()
+
+    monkeypatch.setattr(Team, "share", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        worlds.step(n=10**9)
+    monkeypatch.undo()
+    steps = worlds._engine.first("step")
+    before = steps.copy()
+    assert (before > 0).all() and (before < 10**6).all()
+    worlds.step(n=3)
+    assert (steps == before + 3).all()

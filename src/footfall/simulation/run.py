@@ -22,7 +22,7 @@ from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LACKING, LIVE, LOST, SIZES
 from footfall.engine.tape import CONCERNED, END, NEXT, SAMPLES, STEP, Tape, make_tape
 from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
-from footfall.process.interrupts import Interrupts, asked_to_end
+from footfall.process.interrupts import Interrupts, asked_to_end, to_the_end
 from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
 from footfall.simulation.controls import (
@@ -155,6 +155,7 @@ class Run:
         self.points, self.contacts, self.flow = room.points, room.contacts, room.flow
         self.conditions, self.scratch = room.conditions, room.scratch
 
+    @to_the_end()  # half way, the loop would write beyond the arrays that it still has
     def set_tape(self, tape: Tape) -> None:
         """Record into these arrays from now on."""
         self.tape = tape
@@ -163,6 +164,7 @@ class Run:
         else:
             self._laid_out = self.workspace.laid_out(tape)
 
+    @to_the_end()
     def resize(self, size: int) -> None:
         """Give the run room for ``SIZES[size]`` points of bodies other than feet."""
         try:
@@ -196,9 +198,12 @@ class Run:
             loop = self._engine.advance
             if self.step > 0:  # not the first time: a run comes here once, a world with every step
                 loop = self._loop = self._direct(loop)
+        self.outcome[NEXT] = self.step
         while True:
-            loop(*self._laid_out, self.step, last)
-            self.step = int(self.outcome[NEXT])
+            try:
+                loop(*self._laid_out, self.step, last)
+            finally:  # Ctrl-C is raised here, after the steps
+                self.step = int(self.outcome[NEXT])
             if self.outcome[END] != step.TOO_SMALL:
                 return self.step <= self.total and bool(self.outcome[END] == step.DONE)
             self.outcome[END] = step.DONE
@@ -221,15 +226,7 @@ class Run:
         """Run to the end and return the recording, with a warning or an error if it ended early."""
         begin, waited = time.perf_counter(), waited_for_code()
         try:
-            # Installing a handler for Ctrl-C takes as long as two steps; a short run without Python code in the loop
-            # needs none.
-            if self.controls.kind == PYTHON or self._advance_to_next_check():
-                with self.interrupts:
-                    # A signal whose exception was lost in a call from compiled code is known all the same.
-                    self.interrupts.asked |= asked_to_end() is not None
-                    while self._advance_to_next_check():
-                        if progress is not None:
-                            progress(self.step * self.simulation.dt)
+            self.advance_to(self.total + 1, progress)
         except KeyboardInterrupt as cause:  # from the user's own handler, or from the progress
             raise self._interrupted() from cause
         self.wall_time = time.perf_counter() - begin - (waited_for_code() - waited)
@@ -238,9 +235,26 @@ class Run:
             progress(self.total * self.simulation.dt)
         return recording
 
-    def _advance_to_next_check(self) -> bool:
-        """Continue until the next check; whether there is more to do."""
-        return self.advance(self.total + 1, CHECK_INTERVAL) and not (self.interrupts.asked or self._overflowed())
+    def advance_to(self, last: int, progress: Callable[[float], None] | None = None) -> None:
+        """Take the steps before ``last``, or fewer if the run ends or Ctrl-C is pressed (``interrupts.asked``)."""
+
+        def more_until_check() -> bool:
+            more = self.advance(last - self.step, CHECK_INTERVAL) and self.step < last
+            return more and not (self.interrupts.asked or self._overflowed())
+
+        # Installing a handler for Ctrl-C takes as long as two steps; a few steps without Python code need none.
+        if self.controls.kind == PYTHON or more_until_check():
+            with self.interrupts:
+                if asked_to_end() is not None:  # its exception was lost in a call from compiled code
+                    self.interrupts.asked = True
+                while more_until_check():
+                    if progress is not None:
+                        progress(self.step * self.simulation.dt)
+
+    def go_on(self) -> None:
+        """Forget that Ctrl-C was pressed, or why the controller stopped the last step."""
+        self.interrupts.asked, self.controls.callback.error = False, None
+        self.outcome[END] = step.DONE
 
     # ---- its states ------------------------------------------------------------------------------------------
 

@@ -101,7 +101,8 @@ class World(UnderWay):
     def step(self, ctrl: ArrayLike | None = None, n: int = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl`` (nu,); if left out they stay as they are.
 
-        A world that diverges warns once, has its ``failure`` set and stays where it is.
+        A world that diverges warns once, has its ``failure`` set and stays where it is. Ctrl-C raises ``Interrupted``
+        between two steps, after which the world can go on.
         """
         steps = n if type(n) is int and n >= 0 else _whole(n)
         run = self._run
@@ -118,9 +119,12 @@ class World(UnderWay):
                     self._make_room(int(run.outcome[SAMPLES]) + steps // run.record_every + 2)
                 elif run.outcome[SAMPLES] > 1:  # each start from the first state has one
                     run.outcome[SAMPLES] = 1
-                run.advance(steps)
-                if run.outcome[END] != step.DONE:
+                run.advance_to(run.step + steps)
+                if run.interrupts.asked or run.outcome[END] != step.DONE:
                     self._failure = run.conclude().failure
+            except KeyboardInterrupt:
+                run.go_on()
+                raise
             finally:
                 self._stepping = False
 
@@ -143,7 +147,7 @@ class World(UnderWay):
         """Continue from a state of the same simulation, bit for bit; the record is kept."""
         with self._turn:
             self._run.restore(state)
-            self._run.outcome[END] = step.DONE
+            self._run.go_on()
             self._failure = None
 
     def record(self) -> Recording:

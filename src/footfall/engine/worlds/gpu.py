@@ -42,8 +42,8 @@ from footfall.solve.problem import NewtonScratch, Size, newton_scratch
 BLOCK, LANES = 64, 65536
 #: Share of the free memory for worlds.
 SHARE = 0.9
-
-
+#: Steps after which Ctrl-C is heard.
+SPAN = 2000
 #: Warps of a multiprocessor that search at once, each with scratch of its own: as many as its registers allow.
 WARPS = 16
 #: An empty queue.
@@ -265,7 +265,9 @@ class Gpu:
     def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
         """Take ``steps`` steps with all worlds that have not ended; returns when the GPU is done."""
         launch = self._launch(plan, controller, tapes)
-        launch(Span(steps, 0, 0))
+        for done in range(0, steps, SPAN):
+            launch(Span(min(SPAN, steps - done), 0, done))
+            self.cuda.synchronize()
         if tapes.number:
             kept = [array.copy_to_host() for array in self.state]
             launch(Span(0, 1, steps))

@@ -7,7 +7,7 @@ result does not depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import mujoco
@@ -37,7 +37,7 @@ from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.process.machine import cores, machine_memory
 
-#: Least steps of worlds in a thread's portion of work: some milliseconds.
+#: Steps of worlds in a thread's portion of work: some milliseconds, after which Ctrl-C is heard.
 PORTION = 2000
 
 pick_given = picker(Given, world_last=False)
@@ -119,21 +119,27 @@ class Team:
 
     def share(self, worlds: int, steps: int, work: Callable[[int, int, int], Any]) -> None:
         """Call ``work(thread, first, last)`` for portions of the worlds until all are done; free threads take the next
-        one.
+        one. After Ctrl-C each ends the portion that it is at.
         """
         portion = min(worlds, max(1, PORTION // max(1, steps)))
-        if self.pool is None or worlds <= portion:
-            work(0, 0, worlds)
-            return
-        portion = min(portion, -(-worlds // self.size))
+        alone = self.pool is None or worlds <= portion
+        portion = portion if alone else min(portion, -(-worlds // self.size))
         waiting = iter(range(0, worlds, portion))  # safe under the interpreter's lock
 
         def take(thread: int) -> None:
             for first in waiting:
                 work(thread, first, min(first + portion, worlds))
 
-        for future in [self.pool.submit(take, thread) for thread in range(self.size)]:
-            future.result()
+        if self.pool is None or alone:
+            take(0)
+            return
+        futures = [self.pool.submit(take, thread) for thread in range(self.size)]
+        try:
+            for future in futures:
+                future.result()
+        finally:
+            list(waiting)
+            wait(futures)
 
 
 def check_memory(count: int, each: int) -> None:
@@ -249,10 +255,13 @@ class Cores:
             functions = functions._replace(control=controller.pointer())
         arrays = (self.constant, self.memory, *self._laid_out(tapes, plan, functions))
 
-        def work(thread: int, first: int, last: int) -> None:
-            advance_worlds(*arrays, (thread, first, last), Span(steps, 0, before))
+        for done in range(0, steps, PORTION):
+            span = Span(min(PORTION, steps - done), 0, before + done)
 
-        self.team.share(self.count, steps, work)
+            def work(thread: int, first: int, last: int, span: Span = span) -> None:
+                advance_worlds(*arrays, (thread, first, last), span)
+
+            self.team.share(self.count, span.steps, work)
         rows = np.flatnonzero(tapes.chosen >= 0)
         if rows.size and last:
             kept = [array[rows] for array in (*self.state, *self.kept)]
