@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from robot_models import three_legged_stool
 from scipy.spatial import ConvexHull
 
 import footfall as ff
-from footfall.contact.constraint_selection import STEPS
+from footfall.contact.constraint_selection import STEPS, ConstraintSelection
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.selection.forces import affine_load, put_joint, spread_load
 from footfall.solve.selection.soles import Workspace, foot_hull, make_workspace
@@ -60,16 +61,18 @@ def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -
             yield run
 
 
+@pytest.mark.parametrize("rules", ["landing", "paper"])
 @pytest.mark.parametrize(
     ("name", "count"),
     [("ball", 300), ("brick", 1200), ("planar-biped", 1200), ("spatial-biped", 2000), ("quadruped", 1000)],
 )
-def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
-    """No pull, nothing beyond the cone, friction against the slip, no free vertex that goes in.
+def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count, rules):
+    """No pull, nothing beyond the cone, friction against the slip; no free vertex that goes in, or, under the paper's
+    rules, nothing clamped above d and no free vertex below -d that does not come out.
 
     Nearly all are solved within what a step may cost.
     """
-    robot, law = ff.load_robot(name), ff.law(LAW)
+    robot, law = ff.load_robot(name), ff.law(LAW, rules=rules)
     tried, touching, unsolved = [], [], 0
     for run in random_states(robot, count, 1, law):
         tried.append(run.scratch.signals[0])
@@ -80,10 +83,11 @@ def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
         near, contacts = reference.near(run), run.contacts
         friction = contacts.static_friction[near], contacts.dynamic_friction[near]
         found = run.points.force[near], run.points.mode[near], contacts.velocity[near], contacts.gap[near]
-        touching.append((*found, contacts.body[near], *friction, end_velocities(run)))
+        chosen = np.full(len(found[1]), run.scratch.signals[3] == 0)  # by states, and not point by point
+        touching.append((*found, contacts.body[near], *friction, end_velocities(run), chosen))
     # All points of all states, one after the other, and which state they are of.
     first = np.cumsum([0, *(len(mode) for _, mode, *_ in touching)])[:-1]
-    force, mode, velocity, gap, foot, static, dynamic, end = map(np.concatenate, zip(*touching, strict=True))
+    force, mode, velocity, gap, foot, static, dynamic, end, chosen = map(np.concatenate, zip(*touching, strict=True))
     seen = len(touching)
     state = np.repeat(np.arange(seen), np.diff([*first, len(mode)]))
     assert (force[:, 2] >= 0.0).all()
@@ -96,7 +100,12 @@ def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
     deepest = np.zeros((seen, foot.max() + 1))
     np.minimum.at(deepest, (state, foot), gap)
     allowed = -(gap - deepest[state, foot]) / DT - scale - askew
-    assert ((end[:, 2] >= allowed) | (mode != 0)).all()
+    if rules == "landing":
+        assert ((end[:, 2] >= allowed) | (mode != 0)).all()
+    else:
+        d = law.reach
+        assert (gap <= d)[chosen & (mode != 0)].all()
+        assert (end[:, 2] >= -scale - askew)[chosen & (mode == 0) & (gap < -d)].all()
     assert (np.abs(end[:, :2]).max(axis=1) < 20.0 * scale + askew)[mode == STICK].all()
     slides = (mode == SLIDE) & (np.hypot(end[:, 0], end[:, 1]) > 1e3 * scale + askew)
     assert (np.einsum("pi,pi->p", force[slides, :2], end[slides, :2]) <= 0.0).all()
@@ -200,8 +209,28 @@ def test_every_threshold_of_the_paper_changes_some_motion(threshold, value):
 @pytest.mark.parametrize("threshold", ["d", "a_t", "v_t"])
 def test_a_threshold_is_refused_where_no_rule_has_one(threshold):
     with pytest.raises(ff.errors.LawError, match=f"{threshold} = 0.01 but it must be left out unless"):
-        ff.law(LAW, **{threshold: 0.01})
-    assert getattr(ff.law(LAW, rules="paper", **{threshold: 0.01}), threshold) == 0.01
+        ff.law(LAW, rules="landing", **{threshold: 0.01})
+    assert getattr(ff.law(LAW, **{threshold: 0.01}), threshold) == 0.01
+
+
+def test_a_threshold_beyond_what_laws_are_shown_is_heeded():
+    """A vertex is clamped 1.6 cm above the ground, where it falls as fast as the clamp would lead it down; without d,
+    points farther than 1 cm are not shown to the law.
+    """
+    sim = ff.Simulation("brick", law=ff.law(LAW, d=0.03), dt=DT)
+    rec = sim.run(0.2, qpos=sim.place() + 0.05 * np.eye(7)[2])
+    landed = int(np.flatnonzero(rec.mode.any(axis=1))[0])
+    assert ConstraintSelection.margin < rec.gap[landed, 0] <= 0.03
+
+
+@pytest.mark.parametrize(("d", "verdict"), [(1e-3, "note"), (1e-5, "fail")])
+def test_the_audit_allows_pushes_as_far_above_the_ground_as_the_law_says(d, verdict):
+    """A brick that is held up to 1 mm above the ground, by a law that says so and by one that says less."""
+    sim = ff.Simulation("brick", law=ff.law(LAW, d=1e-3), dt=DT)
+    rec = sim.run(0.1, qpos=sim.place() + 0.02 * np.eye(7)[2])
+    row = ff.audit(replace(rec, law=ff.law(LAW, d=d)))["gap times force"]
+    assert row.verdict == verdict and row.worst > 1e-4 * rec.robot.weight * 0.2
+    assert ff.law(LAW, rules="landing").reach == 0.0 and ff.law("time-stepping").reach == 0.0
 
 
 def test_no_chattering_over_ten_seconds_of_standing():
@@ -246,7 +275,7 @@ def test_without_the_pressure_rule_the_state_chatters_before_the_foot_tips():
 
 
 def test_touch_down_is_a_plastic_impact():
-    sim = ff.Simulation("brick", law=LAW, dt=DT)
+    sim = ff.Simulation("brick", law=ff.law(LAW, rules="landing"), dt=DT)
     rec = sim.run(0.3, qpos=sim.place() + 0.1 * np.eye(7)[2])
     landed = int(np.flatnonzero(rec.mode.any(axis=1))[0])
     assert np.abs(rec.qvel[landed + 2 :]).max() < 1e-12

@@ -71,7 +71,7 @@ def test_without_correction_a_brick_stays_as_deep_as_it_is():
     np.testing.assert_allclose(rec.gap, -1e-3, atol=1e-9)
 
 
-@pytest.mark.parametrize("law", ["time-stepping", "constraint-selection"])
+@pytest.mark.parametrize("law", [ff.law("time-stepping"), ff.law("constraint-selection", rules="landing")], ids=str)
 def test_a_ball_that_falls_a_hand_in_a_step_stops_at_the_surface(law):
     """After 1 m it comes at 4.4 m/s, 44 mm in a step of 10 ms: farther than it was looked for over the ground."""
     sim = ff.Simulation("ball", law=law, dt=0.01)

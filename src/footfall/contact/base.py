@@ -98,9 +98,14 @@ class Law:
         """Rows of the audit that the law does not claim to satisfy, by design, each with the reason."""
         return {}
 
+    @property
+    def reach(self) -> float:
+        """How far above the ground (m) the law says that it may push a point that stays there; zero for most."""
+        return 0.0
+
     def near(self, dt: float) -> float:
         """The gap (m) up to which points are shown to the law in steps of ``dt`` (s)."""
-        return max(self.margin, self.fastest * dt)
+        return max(self.margin, self.fastest * dt, self.reach)
 
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""

@@ -4,8 +4,8 @@ A foot has no contact, or one vertex, one edge or its whole face is clamped, eac
 clamped is held exactly; the *state* is found by trial and error, until no rule of valid contact is broken
 (:mod:`footfall.solve.selection.search`). Most steps have the state of the step before, so that is tried first.
 
-By default the rules judge the end of the step, so touch-down is a plastic impact within it, and no landing vertex
-enters the ground first.
+The rules are the paper's, whose thresholds hold a vertex that lands up to ``d`` above or below the ground. Those of
+``landing`` judge the end of the step instead, so that touch-down is a plastic impact exactly on the ground.
 """
 
 from __future__ import annotations
@@ -191,14 +191,14 @@ def constraint_selection(
 class ConstraintSelection(CoupledLaw):
     """Clamps vertices, edges or faces of the feet such that the rules of valid contact hold.
 
-    ``rules`` is ``"landing"``: a free vertex that would end the step inside the ground is clamped, and lands exactly
-    there; or ``"paper"``: vertices less than ``d`` above the ground are clamped unless they separate, by the thresholds
-    ``a_t`` and ``v_t``, and come down to it at Baumgarte's rate. ``mode`` is ``"exact"``, which searches until no rule
-    is broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is released
-    when the centre of pressure reaches the edge of what is clamped. Without it, a rotation is released when a vertex
-    would pull, with the load spread over the sole as an affine function, by more than ``pull`` (N). A ``pull`` above
-    zero is the paper's thresholded model, in which the ground pulls that much and the centre of pressure leaves the
-    sole. ``warm=False`` starts every search without the last state; it serves to measure what the warm start saves.
+    ``rules`` is ``"paper"``: vertices less than ``d`` above the ground are clamped unless they separate, by the
+    thresholds ``a_t`` and ``v_t``, and come down to it at Baumgarte's rate; or ``"landing"``: a free vertex that would
+    end the step inside the ground is clamped, and lands exactly on it. ``mode`` is ``"exact"``, which searches until no
+    rule is broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is
+    released when the centre of pressure reaches the edge of what is clamped. Without it, a rotation is released when a
+    vertex would pull, with the load spread over the sole as an affine function, by more than ``pull`` (N). A ``pull``
+    above zero is the paper's thresholded model, in which the ground pulls that much and the centre of pressure leaves
+    the sole. ``warm=False`` starts every search without the last state; it serves to measure what the warm start saves.
     ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2 x``; if left out, a velocity ends
     within the step, and a position error falls to 1/e in 20 steps.
 
@@ -222,7 +222,7 @@ class ConstraintSelection(CoupledLaw):
         beta: 1/s, Baumgarte's gain of positions; left out, errors fall to 1/e in 20 steps.
     """
 
-    rules: Literal["landing", "paper"] = "landing"
+    rules: Literal["paper", "landing"] = "paper"
     d: float | None = None
     a_t: float | None = None
     v_t: float | None = None
@@ -252,7 +252,7 @@ class ConstraintSelection(CoupledLaw):
 
     def __post_init__(self) -> None:
         check_positive(self, "d", "a_t", "v_t", zero=True)
-        check(self.rules in ("landing", "paper"), self.name, "rules", self.rules, "'landing' or 'paper'")
+        check(self.rules in ("paper", "landing"), self.name, "rules", self.rules, "'paper' or 'landing'")
         for option in ("d", "a_t", "v_t"):
             value = getattr(self, option)
             fits = value is None or self.rules == "paper"
@@ -264,6 +264,10 @@ class ConstraintSelection(CoupledLaw):
         fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 
+    @property
+    def reach(self) -> float:
+        return 0.0 if self.rules == "landing" else 1e-3 if self.d is None else self.d
+
     def scratch(self, size: Size) -> Scratch:
         return Scratch(problem_scratch(size), make_workspace(size.points, size.bodies, PLACES))
 
@@ -272,7 +276,7 @@ class ConstraintSelection(CoupledLaw):
         rate = 1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt)
         return Parameters(
             paper=float(self.rules == "paper"),
-            d=1e-3 if self.d is None else self.d,
+            d=self.reach,
             a_t=0.1 if self.a_t is None else self.a_t,
             v_t=0.1 if self.v_t is None else self.v_t,
             cop_rule=float(self.cop_rule),

@@ -105,6 +105,13 @@ def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]
     return bounds
 
 
+def _of_gap(rec: Record) -> Bounds:
+    """What a force does to points no higher than the law says it reaches (``Law.reach``) is a note."""
+    scale, reach = scales_of_run(rec).energy, rec.law.reach
+    promised = error.gap_times_force(rec).max(initial=0.0) - error.gap_times_force(rec, reach).max(initial=0.0)
+    return Bounds(1e-6 * scale, 1e-4 * scale + promised, scale)
+
+
 def _of_normal_energy(rec: Record) -> Bounds:
     """What a step of finite length creates where a point changes from one face of the ground to another is a note."""
     scale, created = scales_of_run(rec).energy, error.normal_energy(rec)
@@ -139,7 +146,7 @@ RULES = (
         "gap times force",
         "J",
         error.gap_times_force,
-        _of("energy", 1e-6, 1e-4),
+        _of_gap,
         "the ground pushes only what touches it (Signorini)",
         between_samples=NOTHING,
     ),

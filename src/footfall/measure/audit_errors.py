@@ -1,7 +1,8 @@
 """The errors that an audit looks for, each as a number per sample.
 
 Each is a function of a recording that returns (T,) numbers >= 0 for the worst point or foot of each sample, NaN where
-there is nothing to judge. None depends on which law was used, so that laws can be compared.
+there is nothing to judge. Of the law they ask only what its forces are of (points or feet, steps or events), so that
+laws can be compared.
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ def scales_of_run(rec: Record) -> Scales:
 # ---- contact -----------------------------------------------------------------------------------------------
 
 
-def gap_times_force(rec: Record) -> np.ndarray:
-    """(T,) J, normal force times the gap that remains at the end of the step, of points above the ground.
+def gap_times_force(rec: Record, reach: float = 0.0) -> np.ndarray:
+    """(T,) J, normal force times the gap that remains at the end of the step, of points above the ground by more than
+    ``reach`` (m), from there.
 
     Laws that work on velocities push in the step in which a point arrives, so the gap that counts is the
     smallest of now, of one step ahead at the present speed, and of the next sample.
@@ -85,7 +87,7 @@ def gap_times_force(rec: Record) -> np.ndarray:
     ahead = rec.gap + rec.dt * np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     gap = np.minimum(rec.gap, ahead)
     gap[:-1] = np.minimum(gap[:-1], rec.gap[1:])
-    return _worst(np.maximum(gap, 0.0) * np.maximum(normal_force(rec), 0.0))
+    return _worst(np.maximum(gap - reach, 0.0) * np.maximum(normal_force(rec), 0.0))
 
 
 def force_on_open_points(rec: Record) -> np.ndarray:
@@ -189,11 +191,14 @@ def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
     row k + 1 would be that of another point of the body where the place of contact jumps, as of a round foot between
     tread and riser. Where points land, normal forces can reverse their slip within the step; friction that opposes the
     remaining slip, or holds the point, then seems to drive the slip before. There the work of friction uses the speeds
-    of row k + 1 alone, and the rest counts as work of the normal forces.
+    of row k + 1 alone, and the rest counts as work of the normal forces. A law of events moves a point along its path
+    within a period, so there the recorded velocity is that of the end, unless the place jumps.
     """
     span = np.diff(rec.time)[:, None]
     friction = tangential(rec, rec.force)[:-1]
     after = _velocity_after(rec)
+    if rec.law.event_driven:
+        after = np.where(_jumps(rec)[..., None], after, rec.velocity[1:])
     mean = 0.5 * (rec.velocity[:-1] + after)
     bodies = contact_bodies(rec)
 
@@ -251,7 +256,7 @@ def error_at_edges(rec: Record) -> np.ndarray:
     Both are errors of the step, which vanish with it: the normal forces times these distances.
     """
     span, load = np.diff(rec.time)[:, None], np.maximum(normal_force(rec), 0.0)
-    jumps = np.einsum("tpi,tpi->tp", rec.normal[1:], rec.normal[:-1]) < TURNED
+    jumps = _jumps(rec)
     entered = np.maximum(-np.einsum("tpi,tpi->tp", rec.velocity[1:], rec.normal[1:]), 0.0)
     left = np.maximum(np.einsum("tpi,tpi->tp", _velocity_after(rec), rec.normal[:-1]), 0.0)
     late = np.where(jumps, (load[1:] * entered + load[:-1] * left) * span, 0.0)
@@ -262,6 +267,11 @@ def error_at_edges(rec: Record) -> np.ndarray:
             end = min(b, len(rec) - 1)
             found[a + 1 : end + 1] += np.cumsum(own[a:end])
     return found
+
+
+def _jumps(rec: Record) -> np.ndarray:
+    """(T - 1, P) where a point is on another face of the ground in the next sample."""
+    return np.asarray(np.einsum("tpi,tpi->tp", rec.normal[1:], rec.normal[:-1]) < TURNED)
 
 
 def _stances(rec: Record, points: np.ndarray) -> list[tuple[int, int]]:

@@ -63,7 +63,7 @@ def run_jump() -> Jumps:
     for _ in range(ROUNDS):  # all take turns, and the best of each counts: noise only adds
         for mode in MODES:
             for count, robot in robots.items():
-                sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(rules="paper", **MODES[mode]), dt=DT)
+                sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(**MODES[mode]), dt=DT)
                 world = sim.start(controller=jumping(robot))
                 world.step()
                 taken = []
@@ -102,7 +102,7 @@ def _drop(mode: Any) -> np.ndarray:
 
 def _deepest(robot: ff.Robot) -> float:
     """How deep (m) a vertex goes in a jump in one-step mode."""
-    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(rules="paper", mode="one-step"), dt=DT)
+    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(mode="one-step"), dt=DT)
     return max(0.0, -float(sim.run(DURATION, controller=jumping(robot)).gap.min()))
 
 

@@ -43,7 +43,7 @@ def pull(friction: float, mass: float) -> ff.Recording:
     ]
     ground = ff.Ground.plane(friction=(friction, DYNAMIC * friction))
     return (
-        ff.Simulation(robot, ground=ground, law=ff.contact.ConstraintSelection(rules="paper"), dt=DT)
+        ff.Simulation(robot, ground=ground, law=ff.contact.ConstraintSelection(), dt=DT)
         .run(RISE, pushes=pushes)
         .check()
     )

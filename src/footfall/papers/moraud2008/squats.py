@@ -51,7 +51,7 @@ def filtered(time: np.ndarray, values: np.ndarray) -> np.ndarray:
 def squat(period: float) -> Squat:
     robot = ff.load_robot("small-humanoid")
     motion = squatting(robot, period)
-    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(rules="paper"), dt=DT)
+    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(), dt=DT)
     rec = sim.run(motion.duration, controller=motion).check()
     heights = com_heights(robot, motion.poses(robot))
     times = SAMPLE * np.arange(len(heights))

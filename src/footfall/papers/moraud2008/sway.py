@@ -46,9 +46,7 @@ def sway(splay: float = 0.0, *, carry: bool = True) -> ff.Recording:
     """The robot with its legs apart by an angle (rad) to each side; ``carry`` adds torques that carry the weight."""
     turns = {"left_hip_roll": 1.0, "right_hip_roll": -1.0, "left_ankle_roll": -1.0, "right_ankle_roll": 1.0}
     robot = ff.load_robot("full-humanoid", pose={name: sign * splay for name, sign in turns.items()})
-    sim = ff.Simulation(
-        robot, ground=ff.Ground.plane(FRICTION), law=ff.contact.ConstraintSelection(rules="paper"), dt=DT
-    )
+    sim = ff.Simulation(robot, ground=ff.Ground.plane(FRICTION), law=ff.contact.ConstraintSelection(), dt=DT)
     return sim.run(DURATION, controller=swaying(robot, carry=carry)).check()
 
 

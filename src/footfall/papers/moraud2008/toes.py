@@ -46,7 +46,7 @@ def leaning(robot: ff.Robot) -> JointMotion:
 
 def fall(*, vertices: int = VERTICES, **options: Any) -> ff.Recording:
     robot = ff.load_robot("full-humanoid", vertices=vertices)
-    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(rules="paper", **options), dt=DT)
+    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(**options), dt=DT)
     return sim.run(DURATION, controller=leaning(robot))
 
 

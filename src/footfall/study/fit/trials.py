@@ -465,7 +465,7 @@ PRESETS: dict[str, tuple[dict[str, Any], dict[str, Range]]] = {
         {},
         {"law.kp": Range(50.0, 1e5, "log", 500.0), "law.kv": Range(20.0, 2000.0, "log", 250.0)},
     ),
-    "constraint-selection": ({"rules": "paper"}, {"law.v_t": Range(1e-3, 1.0, "log", 0.1)}),
+    "constraint-selection": ({}, {"law.v_t": Range(1e-3, 1.0, "log", 0.1)}),
     "time-stepping": (
         {},
         {
