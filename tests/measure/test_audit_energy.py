@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bounds import close
 
 import footfall as ff
 from footfall.measure.audit_errors import _works
+from footfall.study.bench.stress import _drawn, chance_robot, rough_grounds
 
 
 def pressed_into_a_corner(law, dt=1e-3):
@@ -69,3 +72,14 @@ def test_the_linearizing_law_lifts_a_load_out_of_the_ground_and_a_spring_does_no
         row = ff.audit(rec)["normal energy"]
         assert row.verdict == ("note" if law == "linearizing-penalty" else "pass")
     assert gained["linearizing-penalty"] > 0.0 > gained["spring-damper"]
+
+
+def test_normal_forces_of_a_law_of_events_do_no_work_on_a_point_that_slides_over_curved_ground():
+    """Its point follows the ground within a period: the work is not that of one step of semi-implicit Euler."""
+    robot, ground = chance_robot(2), rough_grounds()["heightfield"]
+    (static, dynamic), starts = _drawn(robot, ground, 4, (0, 17, 3))
+    ground = replace(ground, static_friction=static, dynamic_friction=dynamic)
+    sim = ff.Simulation(robot, ground=ground, law="acceleration-complementarity", dt=1e-3)
+    rec = sim.run(0.03, qpos=starts[0].qpos, qvel=starts[0].qvel)
+    assert ff.audit(rec)["normal energy"].verdict == "pass"
+    assert (rec.force[:, :, 2].max(axis=1) > 1.0).sum() > 20
