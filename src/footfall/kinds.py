@@ -2,7 +2,7 @@
 
 ``tools/annotate_kernels.py`` writes them from what Numba infers, and a test compares them with it. A named tuple of one
 class is annotated with that class, by value and by reference alike. The fields of a tuple may have their shapes beside
-their kinds, ``Annotated[Matrix, "P", 3]``: :func:`zeros` allocates them.
+their kinds, ``Annotated[Matrix, "P", 3]``: :func:`zeros` allocates them; and their units, :class:`Unit`.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,8 +28,10 @@ __all__ = [
     "Number",
     "Tensor",
     "Tensor4",
+    "Unit",
     "Vector",
     "shapes",
+    "units",
     "zeros",
 ]
 
@@ -56,6 +58,11 @@ Named: TypeAlias = Any
 #: A compiled function.
 Function: TypeAlias = Any
 
+
+class Unit(str):
+    """The unit of a field, beside its shape."""
+
+
 Tuple = TypeVar("Tuple")
 #: Of each field with a shape its type and its lengths, as numbers or as names.
 Fields: TypeAlias = dict[str, tuple[np.dtype[Any], tuple[str | int, ...]]]
@@ -66,7 +73,7 @@ def _fields(kind: type) -> Fields:
     found = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is Annotated:
-            array, *lengths = get_args(hint)
+            array, *lengths = (one for one in get_args(hint) if not isinstance(one, Unit))
             element = array
             while get_args(element):  # in NumPy 2.5 an array's only argument is its element
                 element = get_args(element)[-1]
@@ -91,7 +98,13 @@ def _length(given: str | int, sizes: Mapping[str, int]) -> int:
     return sizes[name] + int(more or 0)
 
 
-def zeros(kind: type[Tuple], sizes: Mapping[str, int], **given: Any) -> Tuple:
+def units(kind: type) -> dict[str, str]:
+    """The units of the fields of a named tuple, "" where none is given."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: next((one for one in get_args(hint) if isinstance(one, Unit)), "") for name, hint in hints.items()}
+
+
+def zeros(kind: type[Tuple], sizes: Mapping[str, int], /, **given: Any) -> Tuple:
     """A named tuple of zeros, with lengths by name, but for the fields that are ``given``."""
     own: Any = kind
     types = _fields(own)

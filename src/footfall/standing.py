@@ -35,14 +35,41 @@ def fallen(height, standing, tilt):
     return (height < FALLEN_HEIGHT * standing) | (tilt > FALLEN_TILT)
 
 
-def point_jacobian(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """(3P, nv) Jacobian of all contact points, of round ones at their lowest place, world frame."""
-    model = data.model
-    jacobian = np.zeros((robot.point_count, 3, model.nv))
-    places = lowest_places(robot, data)
-    for p, (body, at) in enumerate(zip(robot.point_body, places, strict=True)):
-        mujoco.mj_jac(model, data, jacobian[p], None, at, int(body))
-    return jacobian.reshape(-1, model.nv)
+def point_jacobian(robot: Robot, data: mujoco.MjData, places: np.ndarray | None = None) -> np.ndarray:
+    """(3P, nv) Jacobian of all contact points, of round ones at their lowest place, or at ``places`` (P, 3), world
+    frame.
+    """
+    places = lowest_places(robot, data) if places is None else places
+    rows = [jacobian_at(data, body, at)[:3] for body, at in zip(robot.point_body, places, strict=True)]
+    return np.reshape(rows, (-1, data.model.nv))
+
+
+def jacobian_at(data: mujoco.MjData, body: int, at: np.ndarray) -> np.ndarray:
+    """(6, nv) Jacobian, translation and rotation, of the point of a body that is at a place (3,) in m, world frame."""
+    rows = np.zeros((6, data.model.nv))
+    mujoco.mj_jac(data.model, data, rows[:3], rows[3:], at, int(body))
+    return rows
+
+
+def place_on(data: mujoco.MjData, body: int, local: np.ndarray) -> np.ndarray:
+    """(3,) m, where a point of a body (3,) in m, in its frame, is in the world."""
+    place: np.ndarray = data.xpos[body] + data.xmat[body].reshape(3, 3) @ local
+    return place
+
+
+def inertia_of(data: mujoco.MjData) -> np.ndarray:
+    """(nv, nv) inertia matrix in the state of ``data``."""
+    inertia = np.zeros((data.model.nv, data.model.nv))
+    mujoco.mj_fullM(data.model, data, inertia)
+    return inertia
+
+
+def in_pose(robot: Robot, qpos: np.ndarray) -> mujoco.MjData:
+    """The robot at rest in a pose (nq,), with everything that MuJoCo computes of it."""
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(robot.model, data)
+    return data
 
 
 def lowest_places(robot: Robot, data: mujoco.MjData) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT, FREE, HINGE, IMPLICIT, SLIDE, centre_of_mass
-from footfall.standing import lowest_places, point_jacobian, point_positions, scratch_data
+from footfall.standing import inertia_of, lowest_places, point_jacobian, point_positions, scratch_data
 
 #: Standard gravity, m/s2.
 EARTH = 9.80665
@@ -164,8 +164,7 @@ def _number(carriers: float) -> float:
 
 
 def _inertia(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
+    inertia = inertia_of(data)
     for i in range(data.ne):
         row = np.zeros(model.nv)
         mujoco.mj_mulJacTVec(model, data, row, np.eye(data.nefc)[i])

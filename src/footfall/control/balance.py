@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -64,20 +64,20 @@ from footfall.control.unloaded_limbs import (
 from footfall.engine.bridge import Clock, make_clock, nanoseconds
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
-from footfall.kinds import Float, Int, Ints, Matrix, Vector
+from footfall.kinds import Float, Int, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.solve.dense import copy, minimum_norm_solve
-from footfall.standing import fallen
+from footfall.standing import fallen, in_pose
 
 
 class Wanted(NamedTuple):
     """A reference at one time, world frame."""
 
-    com: Vector  # (3,) m
-    velocity: Vector  # (3,) m/s
-    orientation: Matrix  # (3, 3) of the trunk
-    spin: Vector  # (3,) rad/s
+    com: Annotated[Vector, 3]  # m
+    velocity: Annotated[Vector, 3]  # m/s
+    orientation: Annotated[Matrix, 3, 3]  # of the trunk
+    spin: Annotated[Vector, 3]  # rad/s
 
 
 class Reference:
@@ -91,12 +91,12 @@ class Reference:
         self, com: Callable[[float], Any] | None, orientation: Callable[[float], Any] | None, dt: float
     ) -> None:
         self._moves, self._turns, self._dt = com, orientation, dt
-        self._still = Wanted(np.zeros(3), np.zeros(3), np.eye(3), np.zeros(3))
+        self._still = zeros(Wanted, {}, orientation=np.eye(3))
         self._known: dict[str, dict[float, np.ndarray]] = {"com": {}, "orientation": {}}
 
     def begin(self, com: np.ndarray, trunk: np.ndarray) -> None:
         """Take the place where everything is now as the origin of the motion."""
-        self._still = Wanted(com.copy(), np.zeros(3), trunk.copy(), np.zeros(3))
+        self._still = zeros(Wanted, {}, com=com.copy(), orientation=trunk.copy())
 
     def at(self, time: float) -> Wanted:
         wanted, dt = self._still, self._dt
@@ -139,11 +139,11 @@ LACK = 1e-3
 class _Room(NamedTuple):
     """What the forces of loops are computed in, for n joints without motor."""
 
-    gram: np.ndarray  # (n, n)
-    factor: np.ndarray  # (n, n)
-    spare: np.ndarray  # (n, n)
-    load: np.ndarray  # (n,)
-    half: np.ndarray  # (n,)
+    gram: Annotated[Matrix, "n", "n"]
+    factor: Annotated[Matrix, "n", "n"]
+    spare: Annotated[Matrix, "n", "n"]
+    load: Annotated[Vector, "n"]
+    half: Annotated[Vector, "n"]
 
 
 class Loops:
@@ -162,9 +162,7 @@ class Loops:
         self.needed = bool(moves[self._passive].any())
         springs = model.jnt_dofadr[giving_springs(robot)]
         self._springs = np.eye(model.nv)[springs][:, self._passive]
-        size = len(self._passive)
-        square = (size, size)
-        self._room = _Room(np.zeros(square), np.zeros(square), np.zeros(square), np.zeros(size), np.zeros(size))
+        self._room = zeros(_Room, {"n": len(self._passive)})
         if self.needed:
             self._refuse_limp_joints(robot, moves)
 
@@ -175,11 +173,8 @@ class Loops:
         _carry(_rows(data), self._springs, self._passive, torque, self._room)
 
     def _refuse_limp_joints(self, robot: Robot, moves: np.ndarray) -> None:
-        model, passive = robot.model, self._passive
-        data = mujoco.MjData(model)
-        data.qpos[:] = robot.home
-        mujoco.mj_forward(model, data)
-        columns = np.concatenate([_rows(data)[:, passive], self._springs]).T
+        passive = self._passive
+        columns = np.concatenate([_rows(in_pose(robot, robot.home))[:, passive], self._springs]).T
         for k in np.flatnonzero(moves[passive]):
             wanted = np.eye(len(passive))[k]
             left = wanted - columns @ np.linalg.lstsq(columns, wanted, rcond=RANK)[0]
@@ -234,9 +229,9 @@ class Gains(NamedTuple):
 class Watched(NamedTuple):
     """What is kept from one call to the next."""
 
-    begun: Ints  # (1,)
-    fallen: Ints  # (1,)
-    height: Vector  # (1,) m, of the centre of mass over the lowest contact point at the start
+    begun: Annotated[Ints, 1]
+    fallen: Annotated[Ints, 1]
+    height: Annotated[Vector, 1]  # m, of the centre of mass over the lowest contact point at the start
     next_question: Vector  # (1,) s, when to ask again whether the robot could stand at its reference
     rest_since: Vector  # (1,) s, infinite while it moves
 
@@ -244,12 +239,12 @@ class Watched(NamedTuple):
 class BalanceSignals(NamedTuple):
     """What is recorded."""
 
-    commanded_force: Matrix  # (P, 3) N
-    desired_wrench: Vector  # (6,) N and N m
-    missed_wrench: Vector  # (6,)
-    com_error: Vector  # (3,) m
-    qp_time: Vector  # (1,) us, that the program took
-    qp_solved: Vector  # (1,) 1 where it has a solution
+    commanded_force: Annotated[Matrix, "P", 3, Unit("N")]
+    desired_wrench: Annotated[Vector, 6, Unit("N, N m")]
+    missed_wrench: Annotated[Vector, 6, Unit("N, N m")]
+    com_error: Annotated[Vector, 3, Unit("m")]
+    qp_time: Annotated[Vector, 1, Unit("us")]  # that the program took
+    qp_solved: Annotated[Vector, 1]  # 1 where it has a solution
 
 
 class Balancer(NamedTuple):
@@ -269,19 +264,13 @@ class Balancer(NamedTuple):
     unloaded: Unloaded
     log: EpisodeLog
     clock: Clock
-    jacobian: Matrix  # (3, nv) of the centre of mass
-    velocity: Vector  # (3,) m/s, of the centre of mass
-    torque: Vector  # (nv,) N m
-    motor_torque: Vector  # (nu,) N m
-    error: Vector  # (3,) m
-    wrench: Vector  # (6,) N and N m, desired
+    jacobian: Annotated[Matrix, 3, "nv"]  # of the centre of mass
+    velocity: Annotated[Vector, 3]  # m/s, of the centre of mass
+    torque: Annotated[Vector, "nv"]  # N m
+    motor_torque: Annotated[Vector, "nu"]  # N m
+    error: Annotated[Vector, 3]  # m
+    wrench: Annotated[Vector, 6]  # N and N m, desired
     still: Vector  # (6,) N and N m, that carries the robot at rest
-
-
-def watched() -> Watched:
-    """Before the first call."""
-    flags = np.zeros((2, 1), dtype=np.int64)
-    return Watched(flags[0], flags[1], np.zeros(1), np.full(1, -np.inf), np.full(1, np.inf))
 
 
 #: Kinds of episodes that are reported.
@@ -468,17 +457,6 @@ def report_reference(balance: Balancer, time: Float) -> None:
 
 #: Most episodes of warnings that are kept.
 ROOM = 1024
-#: Of the signals.
-UNITS = {
-    "commanded_force": "N",
-    "desired_wrench": "N, N m",
-    "missed_wrench": "N, N m",
-    "com_error": "m",
-    "qp_time": "us",
-    "qp_solved": "",
-}
-
-
 #: The robot of the paper as ``torque-biped`` assumes it, its gains and the least force per point.
 PAPER = Size(mass=50.0, inertia=6.68, height=0.6554, gravity=np.array([0.0, 0.0, -9.81]), points=8)
 PAPER_GAINS = {"kh": 900.0, "kv": 3000.0, "kr": 100.0, "dr": 50.0}
@@ -583,32 +561,26 @@ class Balancing(Inside):
         own = gains(options, size)
         self.loops = Loops(robot, np.logical_or.reduce(tree.moves))
         self._robot = robot
-        self.memory = Balancer(
+        self.memory = zeros(
+            Balancer,
+            {"nv": model.nv, "nu": model.nu},
             senses=no_senses(),
-            signals=BalanceSignals(
-                np.zeros((count, 3)), np.zeros(6), np.zeros(6), np.zeros(3), np.zeros(1), np.zeros(1)
-            ),
+            signals=zeros(BalanceSignals, {"P": count}),
             tree=tree,
             trunk=_trunk(robot, options.trunk, tree.root),
             gains=own,
             drives=driving,
             contacts=places,
-            wanted=Wanted(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros(3)),
+            wanted=zeros(Wanted, {}),
             problem=problem,
             question=question,
-            watched=watched(),
+            watched=zeros(Watched, {}, next_question=np.full(1, -np.inf), rest_since=np.full(1, np.inf)),
             unloaded=unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt, options.hold_limbs),
             log=empty_log(KINDS, ROOM),
             clock=make_clock(),
-            jacobian=np.zeros((3, model.nv)),
-            velocity=np.zeros(3),
-            torque=np.zeros(model.nv),
-            motor_torque=np.zeros(model.nu),
-            error=np.zeros(3),
-            wrench=np.zeros(6),
             still=np.concatenate([own.weight, np.zeros(3)]),
         )
-        super().__init__(balance_tick, self.memory, UNITS, ("qp_time", "qp_solved"))
+        super().__init__(balance_tick, self.memory, ("qp_time", "qp_solved"))
 
     def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
         """Kind and sentence of an episode, with the last one of those ``before`` a fall as its cause."""

@@ -11,7 +11,7 @@ import math
 import time as clock
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from footfall.control.senses import Senses, cross, write_place
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.surface import tangent_frame
-from footfall.kinds import Bool, Ints, Matrix, Tensor, Vector
+from footfall.kinds import Bool, Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import (
@@ -60,9 +60,9 @@ class ContactPlaces(NamedTuple):
     table: Matrix
     body: Ints  # (P - feet,) of the others
     point: Matrix  # (P - feet, 3) m, body frame
-    position: Matrix  # (P, 3) m, world frame
+    position: Annotated[Matrix, "P", 3]  # m, world frame
     frames: Tensor  # (P, 3, 3) rows tangent, tangent, normal
-    arms: Matrix  # (P, 3) m, from the centre of mass
+    arms: Annotated[Matrix, "P", 3]  # m, from the centre of mass
 
 
 def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = ()) -> ContactPlaces:
@@ -79,7 +79,9 @@ def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = (
             raise ControllerError(f"contact on {contact.body}: its normal {contact.normal} is not a direction")
         tangent_frame(*(float(x) / size for x in contact.normal), frame)
     surface, shape, table = ground.compiled()
-    return ContactPlaces(
+    return zeros(
+        ContactPlaces,
+        {"P": count},
         feet=feet,
         level=int(ground.flat),
         surface=surface,
@@ -87,9 +89,7 @@ def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = (
         table=np.array(table),
         body=np.array([robot.model.body(one.body).id for one in contacts], dtype=np.int64),
         point=np.array([one.point for one in contacts], dtype=float).reshape(-1, 3),
-        position=np.zeros((count, 3)),
         frames=frames,
-        arms=np.zeros((count, 3)),
     )
 
 
@@ -131,11 +131,11 @@ class ForceProblem(NamedTuple):
     """
 
     weights: Vector  # (3,) a1, a2, a3 of (18)
-    grasp: Matrix  # (6, 3P) scratch
+    grasp: Annotated[Matrix, 6, "n"]  # scratch
     program: QuadraticProgram
     work: ActiveSet
-    force: Matrix  # (P, 3) N, world frame, of the ground on the robot
-    missed: Vector  # (6,) N and N m, the desired wrench less the one these forces make
+    force: Annotated[Matrix, "P", 3]  # N, world frame, of the ground on the robot
+    missed: Annotated[Vector, 6]  # N and N m, the desired wrench less the one these forces make
 
 
 def force_problem(
@@ -164,14 +164,8 @@ def force_problem(
         program.C[p * sides : (p + 1) * sides, [count + p, 2 * count + p, p]] = rows
     program.upper[:count], program.upper[count:] = UNBOUNDED, 0.0
     program.lower[:count], program.lower[count:] = float(minimum), -UNBOUNDED
-    return ForceProblem(
-        weights=np.array(weights, dtype=float),
-        grasp=np.zeros((6, size)),
-        program=program,
-        work=active_set(size, count, faces),
-        force=np.zeros((count, 3)),
-        missed=np.zeros(6),
-    )
+    own, work = np.array(weights, dtype=float), active_set(size, count, faces)
+    return zeros(ForceProblem, {"P": count, "n": size}, weights=own, program=program, work=work)
 
 
 class ContactForces:

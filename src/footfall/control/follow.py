@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from footfall.control.whole_body import (
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
 from footfall.ground import Ground
+from footfall.kinds import Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.robot.motors import Drives, drives, torque_range, write_controls
@@ -63,14 +64,11 @@ class Sizes(NamedTuple):
 class FollowSignals(NamedTuple):
     """What is recorded: errors against the motion, and forces."""
 
-    joint_error: np.ndarray  # (nd,) rad
-    root_error: np.ndarray  # (3,) m
-    tilt_error: np.ndarray  # (1,) rad
-    com_error: np.ndarray  # (3,) m
-    commanded_force: np.ndarray  # (P, 3) N
-
-
-UNITS = {"joint_error": "rad", "root_error": "m", "tilt_error": "rad", "com_error": "m", "commanded_force": "N"}
+    joint_error: Annotated[Vector, "nd", Unit("rad")]
+    root_error: Annotated[Vector, 3, Unit("m")]
+    tilt_error: Annotated[Vector, 1, Unit("rad")]
+    com_error: Annotated[Vector, 3, Unit("m")]
+    commanded_force: Annotated[Matrix, "P", 3, Unit("N")]
 
 
 class Follower(NamedTuple):
@@ -84,17 +82,17 @@ class Follower(NamedTuple):
     stances: StanceTable
     sizes: Sizes
     drives: Drives
-    own: np.ndarray  # (nd,) motors of joints
-    helping: np.ndarray  # (nh,) motors on the root
-    foot: np.ndarray  # (P,) the foot of each point
-    point_radius: np.ndarray  # (P,) m
-    begun: np.ndarray  # (1,)
-    fallen: np.ndarray  # (1,)
-    standing: np.ndarray  # (P,) 1 where a point shall rest on the ground or come down to it
-    touching: np.ndarray  # (P,) 1 where it does
-    foot_touches: np.ndarray  # (F,) 1 where any point of a foot does
-    axes: np.ndarray  # (3, 3) scratch
-    motor_torque: np.ndarray  # (nu,) N m
+    own: Ints  # (nd,) motors of joints
+    helping: Ints  # (nh,) motors on the root
+    foot: Ints  # (P,) the foot of each point
+    point_radius: Vector  # (P,) m
+    begun: Annotated[Ints, 1]
+    fallen: Annotated[Ints, 1]
+    standing: Annotated[Ints, "P"]  # 1 where a point shall rest on the ground or come down to it
+    touching: Annotated[Ints, "P"]  # 1 where it does
+    foot_touches: Annotated[Ints, "F"]  # 1 where any point of a foot does
+    axes: Annotated[Matrix, 3, 3]  # scratch
+    motor_torque: Annotated[Vector, "nu"]  # N m
     log: EpisodeLog
 
 
@@ -396,10 +394,12 @@ class Following(Inside):
         body.weight[COM:TURN] = COM_WEIGHT
         body.weight[TURN:CONTACTS] = TRUNK_WEIGHT * sizes.height**2 if sizes.free_root else 0.0
         body.joint_weight[:] = JOINT_WEIGHT * sizes.height**2
-        P, joints = robot.point_count, len(body.driven)
-        memory = Follower(
+        lengths = {"P": robot.point_count, "F": len(robot.feet), "nd": len(body.driven), "nu": model.nu}
+        memory = zeros(
+            Follower,
+            lengths,
             senses=no_senses(),
-            signals=FollowSignals(np.zeros(joints), np.zeros(3), np.zeros(1), np.zeros(3), np.zeros((P, 3))),
+            signals=zeros(FollowSignals, lengths),
             body=body,
             contacts=contact_places(robot, ground),
             table=self._reference.table,
@@ -410,16 +410,9 @@ class Following(Inside):
             helping=np.flatnonzero(robot.root_motors),
             foot=np.array(robot.point_foot, dtype=np.int64),
             point_radius=np.array(robot.point_radius, dtype=float),
-            begun=np.zeros(1, dtype=np.int64),
-            fallen=np.zeros(1, dtype=np.int64),
-            standing=np.zeros(P, dtype=np.int64),
-            touching=np.zeros(P, dtype=np.int64),
-            foot_touches=np.zeros(len(robot.feet), dtype=np.int64),
-            axes=np.zeros((3, 3)),
-            motor_torque=np.zeros(model.nu),
             log=empty_log(KINDS, ROOM),
         )
-        super().__init__(follow_tick, memory, UNITS)
+        super().__init__(follow_tick, memory)
 
     def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
         if one.kind == UNSOLVED:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
@@ -18,6 +18,7 @@ from footfall.engine.bridge import mj_com_pos, mj_differentiate_pos, mj_kinemati
 from footfall.errors import ControllerError, did_you_mean, optional_package, warn
 from footfall.files.joint_motion import JointMotion
 from footfall.files.stamps import evened, stamps_of
+from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE
 from footfall.standing import at_home
@@ -29,12 +30,12 @@ NEAR = 2e-3
 class Moment(NamedTuple):
     """A motion at a time: coordinates, and places with their velocities and accelerations (world frame)."""
 
-    qpos: np.ndarray  # (nq,)
-    qvel: np.ndarray  # (nv,)
-    qacc: np.ndarray  # (nv,)
-    com: np.ndarray  # (3, 3) m, m/s, m/s2
-    points: np.ndarray  # (3, P, 3) of the contact points, the same
-    trunk: np.ndarray  # (3, 3) axes of the root
+    qpos: Annotated[Vector, "nq"]
+    qvel: Annotated[Vector, "nv"]
+    qacc: Annotated[Vector, "nv"]
+    com: Annotated[Matrix, 3, 3]  # m, m/s, m/s2
+    points: Annotated[Tensor, 3, "P", 3]  # of the contact points, the same
+    trunk: Annotated[Matrix, 3, 3]  # axes of the root
 
 
 class StanceTable(NamedTuple):
@@ -50,24 +51,24 @@ class StanceTable(NamedTuple):
 class MotionTable(NamedTuple):
     """A motion as cubic splines, and the robot that makes it."""
 
-    breaks: np.ndarray  # (N,) s
-    coefficients: np.ndarray  # (4, N - 1, nq) of falling powers of the time since a break
-    turning: np.ndarray  # (Q,) addresses of quaternions
+    breaks: Vector  # (N,) s
+    coefficients: Tensor  # (4, N - 1, nq) of falling powers of the time since a break
+    turning: Ints  # (Q,) addresses of quaternions
     height: int  # coordinate that is up, or -1
-    lift: np.ndarray  # (1,) m, that is added to it
+    lift: Annotated[Vector, 1]  # m, that is added to it
     root: int  # body
-    point_body: np.ndarray  # (P,)
-    point_position: np.ndarray  # (P, 3) m, body frame
+    point_body: Ints  # (P,)
+    point_position: Matrix  # (P, 3) m, body frame
     model: int  # MuJoCo's, an address
     data: int
-    data_qpos: np.ndarray  # (nq,) its arrays
-    xpos: np.ndarray
-    xmat: np.ndarray
-    subtree_com: np.ndarray
-    around: np.ndarray  # (3, nq) scratch: coordinates before, now and after
-    places: np.ndarray  # (3, P, 3) scratch: contact points then
-    centres: np.ndarray  # (3, 3) scratch: centres of mass then
-    rates: np.ndarray  # (2, nv) scratch: velocities before and after
+    data_qpos: Vector  # (nq,) its arrays
+    xpos: Matrix
+    xmat: Matrix
+    subtree_com: Matrix
+    around: Annotated[Matrix, 3, "nq"]  # scratch: coordinates before, now and after
+    places: Annotated[Tensor, 3, "P", 3]  # scratch: contact points then
+    centres: Annotated[Matrix, 3, 3]  # scratch: centres of mass then
+    rates: Annotated[Matrix, 2, "nv"]  # scratch: velocities before and after
     moment: Moment  # what was asked for last
 
 
@@ -228,13 +229,15 @@ def _home_height(robot: Robot) -> float:
 
 def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: np.ndarray) -> MotionTable:
     """A motion as splines of coordinates, for compiled code; ``data`` must outlive it."""
-    model, P = robot.model, robot.point_count
-    return MotionTable(
+    model = robot.model
+    sizes = {"P": robot.point_count, "nq": model.nq, "nv": model.nv}
+    return zeros(
+        MotionTable,
+        sizes,
         breaks=np.array(breaks),
         coefficients=np.array(coefficients, order="C"),
         turning=np.array(_quaternions(model), dtype=np.int64),
         height=int(_height_coordinate(model)),
-        lift=np.zeros(1),
         root=int(model.body_rootid[robot.point_body[0]]),
         point_body=np.array(robot.point_body, dtype=np.int64),
         point_position=np.array(robot.point_position, dtype=float),
@@ -244,18 +247,7 @@ def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: 
         xpos=data.xpos,
         xmat=data.xmat,
         subtree_com=data.subtree_com,
-        around=np.zeros((3, model.nq)),
-        places=np.zeros((3, P, 3)),
-        centres=np.zeros((3, 3)),
-        rates=np.zeros((2, model.nv)),
-        moment=Moment(
-            qpos=np.zeros(model.nq),
-            qvel=np.zeros(model.nv),
-            qacc=np.zeros(model.nv),
-            com=np.zeros((3, 3)),
-            points=np.zeros((3, P, 3)),
-            trunk=np.zeros((3, 3)),
-        ),
+        moment=zeros(Moment, sizes),
     )
 
 

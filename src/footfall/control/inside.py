@@ -8,9 +8,9 @@ Conditions that come and go (a torque at its limit, a fall) are written into an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple, overload
+from typing import Annotated, Any, NamedTuple, overload
 
 import mujoco
 import numpy as np
@@ -19,7 +19,7 @@ from footfall.compiled import ByReference, Reference, inlined, named_at
 from footfall.control.base import State, control_pointer
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
-from footfall.kinds import Float, Int, Ints, Matrix, Vector
+from footfall.kinds import Float, Int, Ints, Matrix, Vector, units, zeros
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, torque_range
@@ -60,15 +60,15 @@ class Inside:
     """A running compiled controller: the loop calls ``tick(memory, time, ctrl)``.
 
     ``memory`` is a named tuple of arrays with a ``log``, and with ``senses`` and ``signals``, which are set here: to
-    what it sees, and to where the run records. ``signals`` is a named tuple of arrays, one for each signal, with these
-    ``units``; a signal of ``scalars`` is one number.
+    what it sees, and to where the run records. ``signals`` is a named tuple of arrays, one for each signal, with their
+    units; a signal of ``scalars`` is one number.
     """
 
-    def __init__(self, tick: Any, memory: Any, units: Mapping[str, str], scalars: Sequence[str] = ()) -> None:
-        self._tick, self._memory = tick, memory
+    def __init__(self, tick: Any, memory: Any, scalars: Sequence[str] = ()) -> None:
+        self._tick, self._memory, signals = tick, memory, memory.signals
         self.signals = {
-            name: Signal(values.reshape(()) if name in scalars else values, units[name])
-            for name, values in memory.signals._asdict().items()
+            name: Signal(values.reshape(()) if name in scalars else values, unit)
+            for (name, unit), values in zip(units(type(signals)).items(), signals, strict=True)
         }
         self.warnings = LoggedWarnings(memory.log, self.describe)
         self._gains = np.zeros(1)
@@ -145,13 +145,13 @@ DETAILS = 6
 class EpisodeLog(NamedTuple):
     """What happened, in order, with room for N episodes."""
 
-    kind: Ints  # (N,)
-    start: Vector  # (N,) s
-    last: Vector  # (N,) s
-    worst: Vector  # (N,) its largest extent
-    details: Matrix  # (N, 6) what else is to be said of it, as it was then
-    written: Any  # (1,) episodes
-    lost: Any  # (1,) those for which there was no room
+    kind: Annotated[Ints, "N"]
+    start: Annotated[Vector, "N"]  # s
+    last: Annotated[Vector, "N"]  # s
+    worst: Annotated[Vector, "N"]  # its largest extent
+    details: Annotated[Matrix, "N", 6]  # what else is to be said of it, as it was then
+    written: Annotated[Ints, 1]  # episodes
+    lost: Annotated[Ints, 1]  # those for which there was no room
     open: Ints  # (kinds,) the last episode of each kind, or -1
 
 
@@ -167,16 +167,7 @@ class Episode(NamedTuple):
 
 def empty_log(kinds: int, room: int) -> EpisodeLog:
     """A log for this many kinds of episodes, with room for this many episodes."""
-    return EpisodeLog(
-        kind=np.zeros(room, dtype=np.int64),
-        start=np.zeros(room),
-        last=np.zeros(room),
-        worst=np.zeros(room),
-        details=np.zeros((room, DETAILS)),
-        written=np.zeros(1, dtype=np.int64),
-        lost=np.zeros(1, dtype=np.int64),
-        open=np.full(kinds, -1, dtype=np.int64),
-    )
+    return zeros(EpisodeLog, {"N": room}, open=np.full(kinds, -1, dtype=np.int64))
 
 
 @inlined

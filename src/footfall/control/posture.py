@@ -19,7 +19,7 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass, compiled, written
 from footfall.robot.motors import Drives, drives
-from footfall.standing import lowest_places
+from footfall.standing import in_pose, lowest_places
 
 #: Largest proportional gain, in inertia over the square of the step: half of the limit of an explicit step.
 FASTEST = 0.5
@@ -113,9 +113,7 @@ class Posture:
             raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
         drive = drives(robot, "posture")
         joint = model.actuator_trnid[:, 0]
-        data = mujoco.MjData(model)
-        data.qpos[:] = target
-        mujoco.mj_forward(model, data)
+        data = in_pose(robot, target)
         dof = model.jnt_dofadr[joint]
         mobility = _mobility(model, data)
         inertia = 1.0 / np.diag(mobility)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
@@ -63,19 +63,17 @@ from footfall.gait.footsteps import (
     stumble,
 )
 from footfall.ground import Ground
-from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Vector
+from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.robot.pose import set_down
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import UNBOUNDED
-from footfall.standing import at_home, fallen, place, point_positions
+from footfall.standing import at_home, fallen, in_pose, jacobian_at, place, place_on, point_positions
 
 #: Kinds of episodes that are reported.
 SATURATED, FALLEN, KINDS = 0, 1, 2
-#: Of the signals.
-UNITS = {"com": "m", "com_velocity": "m/s", "commanded_force": "N", "phase": ""}
 
 
 class FourLegs(NamedTuple):
@@ -107,25 +105,25 @@ class QuadrupedGait(NamedTuple):
 class Now(NamedTuple):
     """Where the walk is."""
 
-    begun: Ints  # (1,)
-    fallen: Ints  # (1,)
-    heading: Vector  # (1,) rad
-    way: Vector  # (2,) m, where the centre of mass should be
-    wanted: Vector  # (2,) m/s, the velocity it should have
-    swings: Ints  # (4,) 1 while a foot swings
-    touches: Ints  # (4,) 1 where it is pressed to the ground
-    meets: Ints  # (4,) 1 where it touches anything
+    begun: Annotated[Ints, 1]
+    fallen: Annotated[Ints, 1]
+    heading: Annotated[Vector, 1]  # rad
+    way: Annotated[Vector, 2]  # m, where the centre of mass should be
+    wanted: Annotated[Vector, 2]  # m/s, the velocity it should have
+    swings: Annotated[Ints, 4]  # 1 while a foot swings
+    touches: Annotated[Ints, 4]  # 1 where it is pressed to the ground
+    meets: Annotated[Ints, 4]  # 1 where it touches anything
     swing: Swing  # of all four, each array with one row per foot
-    standing: Ints  # (4,) the feet that stand, as many as there are
+    standing: Annotated[Ints, 4]  # the feet that stand, as many as there are
 
 
 class QuadrupedSignals(NamedTuple):
     """What is recorded."""
 
-    com: Vector  # (3,) m
-    com_velocity: Vector  # (3,) m/s
-    commanded_force: Matrix  # (4, 3) N
-    phase: Vector  # (1,) cycles
+    com: Annotated[Vector, 3, Unit("m")]
+    com_velocity: Annotated[Vector, 3, Unit("m/s")]
+    commanded_force: Annotated[Matrix, 4, 3, Unit("N")]
+    phase: Annotated[Vector, 1]  # cycles
 
 
 class QuadrupedWalker(NamedTuple):
@@ -139,19 +137,11 @@ class QuadrupedWalker(NamedTuple):
     contacts: ContactPlaces
     gait: QuadrupedGait
     now: Now
-    axes: Matrix  # (3, 3) scratch: wanted orientation of the trunk
-    trunk: Matrix  # (3, 3) columns: its axes that point forward, left and up at home, world frame
+    axes: Annotated[Matrix, 3, 3]  # scratch: wanted orientation of the trunk
+    trunk: Annotated[Matrix, 3, 3]  # columns: its axes that point forward, left and up at home, world frame
     motors: Ints  # (nd,) those of joints
-    torque: Vector  # (nu,) scratch: N m
+    torque: Annotated[Vector, "nu"]  # scratch: N m
     log: EpisodeLog
-
-
-def not_begun() -> Now:
-    """Before the first call."""
-    flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "fallen")}
-    feet = {name: np.zeros(4, dtype=np.int64) for name in ("swings", "touches", "meets", "standing")}
-    swing = Swing(np.zeros((4, 3, 3)), np.zeros((4, 3)), *np.zeros((6, 4, 1)))
-    return Now(**flags, **feet, heading=np.zeros(1), way=np.zeros(2), wanted=np.zeros(2), swing=swing)
 
 
 #: Stiffness in g/h and damping in sqrt(g/h): of the horizontal way, the height, the attitude.
@@ -473,22 +463,21 @@ class QuadrupedWalking(Inside):
         body.force_weight[:] = FORCE_WEIGHT / robot.weight**2
         body.help_weight[:] = 1.0  # no motor on the root is used
         body.least_torque[:], body.most_torque[:] = -UNBOUNDED, UNBOUNDED
-        walker = QuadrupedWalker(
+        walker = zeros(
+            QuadrupedWalker,
+            {"nu": model.nu},
             senses=no_senses(),
-            signals=QuadrupedSignals(np.zeros(3), np.zeros(3), np.zeros((4, 3)), np.zeros(1)),
+            signals=zeros(QuadrupedSignals, {}),
             robot=legs,
             body=body._replace(least_load=LEAST_LOAD * robot.weight),
             drives=driving,
             contacts=contact_places(robot, ground),
             gait=_gait(options, robot, legs, dt),
-            now=not_begun(),
-            axes=np.zeros((3, 3)),
-            trunk=np.zeros((3, 3)),
+            now=zeros(Now, {}, swing=Swing(np.zeros((4, 3, 3)), np.zeros((4, 3)), *np.zeros((6, 4, 1)))),
             motors=np.flatnonzero(~robot.root_motors),
-            torque=np.zeros(model.nu),
             log=empty_log(KINDS, ROOM),
         )
-        super().__init__(quadruped_tick, walker, UNITS)
+        super().__init__(quadruped_tick, walker)
         self._robot = robot
 
     def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
@@ -576,9 +565,7 @@ def _walking_home(robot: Robot, legs: tuple[tuple[int, int, int], ...], points: 
 
     The same robot where its home is one, and where joints do not reach a better pose.
     """
-    model, data = robot.model, mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(model, data)
+    model, data = robot.model, in_pose(robot, robot.home)
     feet = np.array([_foot(robot, data, point) for point in points])
     thighs, knees = (data.xanchor[[model.dof_jntid[leg[i]] for leg in legs]] for i in (1, 2))
     length = np.linalg.norm(knees - thighs, axis=1) + np.linalg.norm(feet - knees, axis=1)
@@ -600,9 +587,7 @@ def _walking_home(robot: Robot, legs: tuple[tuple[int, int, int], ...], points: 
 
 
 def _foot(robot: Robot, data: mujoco.MjData, point: int) -> np.ndarray:
-    body = robot.point_body[point]
-    place: np.ndarray = data.xpos[body] + data.xmat[body].reshape(3, 3) @ robot.point_position[point]
-    return place
+    return place_on(data, robot.point_body[point], robot.point_position[point])
 
 
 def _bend(robot: Robot, data: mujoco.MjData, leg: tuple[int, int, int], point: int, goal: np.ndarray) -> bool:
@@ -617,11 +602,9 @@ def _bend(robot: Robot, data: mujoco.MjData, leg: tuple[int, int, int], point: i
         data.qpos[at] = np.clip(home + np.array([0.0, -0.5 * knee, knee]), low, high)
         for _ in range(ITERATIONS):
             mujoco.mj_forward(model, data)
-            off = goal - _foot(robot, data, point)
-            jacobian = np.zeros((3, model.nv))
-            mujoco.mj_jac(model, data, jacobian, None, _foot(robot, data, point), int(robot.point_body[point]))
-            own = jacobian[:, list(leg)]
-            change = own.T @ np.linalg.solve(own @ own.T + 1e-6 * np.eye(3), off)
+            foot = _foot(robot, data, point)
+            own = jacobian_at(data, robot.point_body[point], foot)[:3, list(leg)]
+            change = own.T @ np.linalg.solve(own @ own.T + 1e-6 * np.eye(3), goal - foot)
             change *= min(1.0, LONGEST / max(float(np.abs(change).max()), 1e-12))
             data.qpos[at] = np.clip(data.qpos[at] + change, low, high)
         mujoco.mj_forward(model, data)
@@ -671,13 +654,10 @@ def check_shape(robot: Robot) -> None:
 
 def check_strength(robot: Robot, driving: Drives, legs: np.ndarray, points: np.ndarray) -> None:
     """Refuse a robot that cannot stand at home on two of its ``legs`` (4, 3), dofs of motors, with feet ``points``."""
-    model, data = robot.model, mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(model, data)
+    data = in_pose(robot, robot.home)
     half = -0.5 * robot.mass * robot.gravity
     for leg, point in zip(legs, points, strict=True):
-        jacobian = np.zeros((3, model.nv))
-        mujoco.mj_jac(model, data, jacobian, None, _foot(robot, data, point), int(robot.point_body[point]))
+        jacobian = jacobian_at(data, robot.point_body[point], _foot(robot, data, point))[:3]
         motors = np.flatnonzero(np.isin(driving.dof, leg))
         check_torques(
             robot, driving, motors, data.qfrc_bias - jacobian.T @ half, "quadruped-walk", "on two legs", robot.home

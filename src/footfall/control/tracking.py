@@ -26,6 +26,7 @@ from footfall.gait.reference import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import motor_scale
+from footfall.standing import in_pose
 
 HEAD, ROW = 5, 6  # numbers in front of the table, and per actuator
 SCALAR, TURN = 0, 1  # what an actuator of a row moves: a coordinate, or one axis of a free body's attitude
@@ -127,10 +128,7 @@ class Tracking:
             rows[i, 2] += part
             rows[i, 3:5] = self.assist_turn if turns else self.assist_lift if lifts else self.assist
             rows[i, 5] = model.actuator_gear[i, part] * model.actuator_gainprm[i, 0]
-        data = mujoco.MjData(model)
-        data.qpos[:] = motion.qpos[0]
-        mujoco.mj_forward(model, data)
-        inertia = joint_inertias(model, data)[model.jnt_dofadr[joint[~helping]]]
+        inertia = joint_inertias(model, in_pose(robot, motion.qpos[0]))[model.jnt_dofadr[joint[~helping]]]
         kp = np.asarray(self.kp, dtype=float)
         rows[~helping, 3] = kp
         critical = np.minimum(2.0 * np.sqrt(kp * inertia), 0.5 * inertia / dt)

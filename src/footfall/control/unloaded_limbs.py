@@ -18,7 +18,7 @@ from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import Drives
 from footfall.solve.quadratic_program import UNBOUNDED
-from footfall.standing import point_jacobian
+from footfall.standing import in_pose, inertia_of, point_jacobian
 
 #: Time in which a point gains or loses its load, as part of sqrt(h/g).
 LOADING = 0.1
@@ -58,11 +58,8 @@ def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: floa
     ``rate`` is sqrt(g/h) in 1/s, ``dt`` (s) the time between two calls.
     """
     model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(model, data)
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
+    data = in_pose(robot, robot.home)
+    inertia = inertia_of(data)
     single = np.isin(model.jnt_type[model.dof_jntid], (HINGE, SLIDE)) & (model.body_parentid[model.dof_bodyid] != 0)
     bodies, foot = np.unique(robot.point_body if hold else [], return_inverse=True)
     joint = np.unique(drives.dof if hold else []).astype(np.int64)

@@ -13,7 +13,7 @@ the contact, where the limits of friction, pressure and pull do not change with 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
@@ -22,7 +22,7 @@ from footfall.compiled import inlined
 from footfall.control.contact_forces import friction_pyramid
 from footfall.control.senses import Senses, Tree, com_motion, dense_inertia, translation, tree_of
 from footfall.errors import ControllerError
-from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE, SLIDE
 from footfall.robot.motors import Drives
@@ -48,10 +48,10 @@ COM, TURN, CONTACTS = 0, 3, 6
 class Motion(NamedTuple):
     """The equations of motion, M q'' + h, and the accelerations of the tasks, rows q'' + drift."""
 
-    inertia: Matrix  # (nv, nv)
-    bias: Vector  # (nv,) N m
-    rows: Matrix  # (R, nv)
-    drift: Vector  # (R,) m/s2 and rad/s2
+    inertia: Annotated[Matrix, "nv", "nv"]
+    bias: Annotated[Vector, "nv"]  # N m
+    rows: Annotated[Matrix, "R", "nv"]
+    drift: Annotated[Vector, "R"]  # m/s2 and rad/s2
 
 
 class WholeBody(NamedTuple):
@@ -67,40 +67,40 @@ class WholeBody(NamedTuple):
     slides: Matrix  # (k, 3) their directions, world frame
     gravity: Vector  # (3,) m/s2
     motion: Motion
-    com: Vector  # (3,) m
-    com_velocity: Vector  # (3,) m/s
-    velocity: Matrix  # (K, size) m/s and rad/s, of the contacts, world frame
-    wanted: Vector  # (R,) m/s2 and rad/s2, that the tasks shall have
-    weight: Vector  # (R,)
-    joint_wanted: Vector  # (nd,) rad/s2
-    joint_weight: Vector  # (nd,)
-    force_weight: Vector  # (size,) what forces cost, per N^2 and (N m)^2
-    help_weight: Vector  # (6,) what the wrench on the root costs, the same
-    least_torque: Vector  # (nd,) N m, that motors can give now
-    most_torque: Vector  # (nd,) N m
+    com: Annotated[Vector, 3]  # m
+    com_velocity: Annotated[Vector, 3]  # m/s
+    velocity: Annotated[Matrix, "K", "size"]  # m/s and rad/s, of the contacts, world frame
+    wanted: Annotated[Vector, "R"]  # m/s2 and rad/s2, that the tasks shall have
+    weight: Annotated[Vector, "R"]
+    joint_wanted: Annotated[Vector, "nd"]  # rad/s2
+    joint_weight: Annotated[Vector, "nd"]
+    force_weight: Annotated[Vector, "size"]  # what forces cost, per N^2 and (N m)^2
+    help_weight: Annotated[Vector, 6]  # what the wrench on the root costs, the same
+    least_torque: Annotated[Vector, "nd"]  # N m, that motors can give now
+    most_torque: Annotated[Vector, "nd"]  # N m
     limits: Tensor  # (K, L, size) rows whose product with the force of a contact is >= 0
     least_load: float  # N, normal force of a contact that bears
     load: Vector  # (K,) N, the largest
-    bearing: Ints  # (K,) 1 where a contact may bear a force
-    bears: Ints  # (K,) scratch: the numbers of these
-    spread: Matrix  # (nv, K size) scratch: generalised forces of these, per component of their forces
+    bearing: Annotated[Ints, "K"]  # 1 where a contact may bear a force
+    bears: Annotated[Ints, "K"]  # scratch: the numbers of these
+    spread: Annotated[Matrix, "nv", "Kf"]  # scratch: generalised forces of these, per component of their forces
     program: QuadraticProgram  # rows of C are torques, then the limits of the forces
     work: ActiveSet
-    torque_bias: Vector  # (nd,) scratch: torque = (first rows of C) x + torque_bias
-    three: Matrix  # (3, n) scratch: a task by the unknowns
-    three_wanted: Vector  # (3,) scratch
-    answer: Matrix  # (nu, n + 1) scratch: the root's acceleration per unknown, and without any
-    factor: Matrix  # (nu, nu) scratch
-    block: Matrix  # (nu, nu) scratch
-    torque: Vector  # (nd,) N m, found; as everything found, that of before where there is no solution
-    acceleration: Vector  # (nd,) rad/s2, found
-    force: Matrix  # (K, size) N and N m, frame of the contact, found
-    help: Vector  # (6,) N and N m, of the motors on the root, found
+    torque_bias: Annotated[Vector, "nd"]  # scratch: torque = (first rows of C) x + torque_bias
+    three: Annotated[Matrix, 3, "n"]  # scratch: a task by the unknowns
+    three_wanted: Annotated[Vector, 3]  # scratch
+    answer: Annotated[Matrix, "nu", "n + 1"]  # scratch: the root's acceleration per unknown, and without any
+    factor: Annotated[Matrix, "nu", "nu"]  # scratch
+    block: Annotated[Matrix, "nu", "nu"]  # scratch
+    torque: Annotated[Vector, "nd"]  # N m, found; as everything found, that of before where there is no solution
+    acceleration: Annotated[Vector, "nd"]  # rad/s2, found
+    force: Annotated[Matrix, "K", "size"]  # N and N m, frame of the contact, found
+    help: Annotated[Vector, 6]  # N and N m, of the motors on the root, found
 
 
 def no_motion(nv: int, rows: int) -> Motion:
     """Room for the motion in ``nv`` coordinates, the tasks but the turning of the root still to be written."""
-    motion = Motion(np.zeros((nv, nv)), np.zeros(nv), np.zeros((rows, nv)), np.zeros(rows))
+    motion = zeros(Motion, {"nv": nv, "R": rows})
     if nv >= CONTACTS:
         motion.rows[TURN:CONTACTS, TURN:CONTACTS] = np.eye(3)
     return motion
@@ -126,7 +126,10 @@ def whole_body(
     helpers = np.ascontiguousarray(_root_map(robot)[:nv])
     (K, per_contact, size), nd, nu = limits.shape, len(driven), len(free)
     tasks, n, m = CONTACTS + K * size, nd + K * size + helpers.shape[1], nd + K * per_contact
-    return WholeBody(
+    sizes = {"K": K, "size": size, "Kf": K * size, "R": tasks, "nv": nv, "nd": nd, "nu": nu, "n": n}
+    return zeros(
+        WholeBody,
+        sizes,
         size=size,
         body=body.astype(np.int64),
         tree=tree,
@@ -137,26 +140,11 @@ def whole_body(
         slides=slides,
         gravity=np.array(robot.gravity, dtype=float),
         motion=no_motion(nv, tasks),
-        **{name: np.zeros(tasks) for name in ("wanted", "weight")},
-        **{name: np.zeros(3) for name in ("com", "com_velocity", "three_wanted")},
-        **{name: np.zeros((K, size)) for name in ("velocity", "force")},
-        **{name: np.zeros(nd) for name in ("joint_wanted", "joint_weight", "torque", "acceleration", "torque_bias")},
-        **{name: np.zeros(nd) for name in ("least_torque", "most_torque")},
-        force_weight=np.zeros(size),
-        help_weight=np.zeros(6),
         limits=limits.copy(),
         least_load=float(least_load),
         load=np.full(K, UNBOUNDED),
-        bearing=np.zeros(K, dtype=np.int64),
-        bears=np.zeros(K, dtype=np.int64),
-        spread=np.zeros((nv, K * size)),
         program=empty_program(n, n, m),
         work=active_set(n, n, m),
-        three=np.zeros((3, n)),
-        answer=np.zeros((nu, n + 1)),
-        factor=np.zeros((nu, nu)),
-        block=np.zeros((nu, nu)),
-        help=np.zeros(6),
     )
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from footfall.compiled import inlined
 from footfall.errors import GaitError
-from footfall.kinds import Float, Matrix, Vector
+from footfall.kinds import Float, Matrix, Vector, zeros
 
 LEFT, RIGHT = 1, -1
 #: Half a day's walk; a plan lists every step.
@@ -174,22 +174,15 @@ class DcmPlan(NamedTuple):
 
     omega: float  # 1/s, the pendulum's sqrt(g / height)
     count: Any  # (1,) segments
-    duration: Vector  # (S,) s
-    start: Matrix  # (S, 2) m, of the pressure centre
-    end: Matrix  # (S, 2) m
-    dcm: Matrix  # (S + 1, 2) m, the divergent component where each segment begins, and where the last ends
+    duration: Annotated[Vector, "S"]  # s
+    start: Annotated[Matrix, "S", 2]  # m, of the pressure centre
+    end: Annotated[Matrix, "S", 2]  # m
+    dcm: Annotated[Matrix, "S + 1", 2]  # m, the divergent component where each segment begins, and where the last ends
 
 
 def empty_plan(omega: float, most: int) -> DcmPlan:
     """A plan without segments, that has room for ``most`` of them."""
-    return DcmPlan(
-        omega=float(omega),
-        count=np.zeros(1, dtype=np.int64),
-        duration=np.zeros(most),
-        start=np.zeros((most, 2)),
-        end=np.zeros((most, 2)),
-        dcm=np.zeros((most + 1, 2)),
-    )
+    return zeros(DcmPlan, {"S": most}, omega=float(omega), count=np.zeros(1, dtype=np.int64))
 
 
 @inlined

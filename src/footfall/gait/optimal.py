@@ -26,6 +26,7 @@ from footfall.gait.step_check import GaitConstraints, examine
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import torque_limits
+from footfall.standing import jacobian_at
 
 
 def casadi() -> Any:
@@ -205,9 +206,7 @@ def first_guess(robot: Robot, legs: Legs, speed: float, length: float) -> Polyno
     mujoco.mj_comPos(model, data)
     v0 = np.zeros(2 * legs.size)
     for foot in range(2):
-        linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-        mujoco.mj_jacBody(model, data, linear, angular, legs.body[foot])
-        jacobian = np.stack([linear[0], linear[2], angular[1]])
+        jacobian = jacobian_at(data, legs.body[foot], data.xpos[legs.body[foot]])[[0, 2, 4]]  # x, z, pitch
         own = slice(foot * legs.size, (foot + 1) * legs.size)
         v0[own] = np.linalg.solve(jacobian[:, 3:][:, own], -speed * jacobian[:, 0])
     duration = length / speed

@@ -25,6 +25,7 @@ from footfall.frozen_values import made_again
 from footfall.gait.reference import Target, actuated_coordinates
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE, chain_of
+from footfall.standing import jacobian_at, place_on
 
 FORMAT = "footfall gait 1"
 
@@ -190,14 +191,12 @@ def standing_on(
     forward = data.xmat[body].reshape(3, 3)[:, 0]
     data.qpos[root[2]] = np.arctan2(forward[2], forward[0])  # turning about y lowers the toes
     mujoco.mj_kinematics(model, data)
-    middle = data.xpos[body] + data.xmat[body].reshape(3, 3) @ robot.feet[foot].points.mean(axis=0)
+    middle = place_on(data, body, robot.feet[foot].points.mean(axis=0))
     data.qpos[root[0]] -= middle[0]
     data.qpos[root[1]] -= middle[2]
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
-    linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-    mujoco.mj_jacBody(model, data, linear, angular, body)
-    jacobian = np.stack([linear[0], linear[2], angular[1]])
+    jacobian = jacobian_at(data, body, data.xpos[body])[[0, 2, 4]]  # x, z, pitch
     qvel = np.zeros(model.nv)
     qvel[rate] = qd
     qvel[root] = np.linalg.solve(jacobian[:, root], -jacobian @ qvel)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -17,6 +17,7 @@ from footfall.errors import GaitError
 from footfall.gait.polynomial import Legs, PolynomialGait, find_legs, standing_on, swapped
 from footfall.robot import Robot
 from footfall.robot.motors import torque_limits
+from footfall.standing import inertia_of, jacobian_at
 
 SAMPLES = 401
 
@@ -53,38 +54,15 @@ class Impact(NamedTuple):
     leaving: np.ndarray  # (2,) m/s, upward velocity of heel and toe of the foot that carried
 
 
-class _Instant(NamedTuple):
-    """One sample of :class:`Step`, and the rate of the swing foot's place (3,)."""
-
-    qpos: np.ndarray
-    qvel: np.ndarray
-    torque: np.ndarray
-    force: np.ndarray
-    zmp: float
-    height: np.ndarray
-    place: np.ndarray
-    rate: np.ndarray  # m/s and rad/s
-
-
 def examine(robot: Robot, gait: PolynomialGait, samples: int = SAMPLES) -> Step:
     """A step of a gait, looked at in an odd number of samples."""
     legs = find_legs(robot)
     data = mujoco.MjData(robot.model)
     times = np.linspace(0.0, gait.step_duration, samples)
     rows = [_instant(robot, legs, data, *gait.at(t)) for t in times]
-    last = rows[-1]
-    return Step(
-        time=times,
-        qpos=np.array([one.qpos for one in rows]),
-        qvel=np.array([one.qvel for one in rows]),
-        torque=np.array([one.torque for one in rows]),
-        force=np.array([one.force for one in rows]),
-        zmp=np.array([one.zmp for one in rows]),
-        height=np.array([one.height for one in rows]),
-        place=np.array([one.place for one in rows]),
-        landing=last.rate,
-        impact=_impact(robot, legs, data, last.qpos, last.qvel),
-    )
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    landing, last = columns.pop("rate")[-1], (columns["qpos"][-1], columns["qvel"][-1])
+    return Step(times, **columns, landing=landing, impact=_impact(robot, legs, data, *last))
 
 
 def velocity_jump(gait: PolynomialGait, step: Step) -> float:
@@ -92,8 +70,13 @@ def velocity_jump(gait: PolynomialGait, step: Step) -> float:
     return float(np.abs(swapped(step.impact.velocity[3:]) - gait.at(0.0)[1]).max())
 
 
-def _instant(robot: Robot, legs: Legs, data: mujoco.MjData, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> _Instant:
-    """The robot with joint angles, rates and accelerations as given, its first foot held flat on the ground."""
+def _instant(
+    robot: Robot, legs: Legs, data: mujoco.MjData, q: np.ndarray, v: np.ndarray, a: np.ndarray
+) -> dict[str, Any]:
+    """A sample of :class:`Step`, and the rate of the swing foot's place (3,), m/s and rad/s.
+
+    The robot has joint angles, rates and accelerations as given, its first foot held flat on the ground.
+    """
     model = robot.model
     data.qpos[:], data.qvel[:] = standing_on(robot, 0, q, v, data)
     data.qacc[:] = 0.0
@@ -116,16 +99,8 @@ def _instant(robot: Robot, legs: Legs, data: mujoco.MjData, q: np.ndarray, v: np
     pitch = data.qpos[2] + q[legs.size :].sum()
     swing = _foot(model, data, legs.body[1], ends.mean(axis=0))[0]
     place = np.array([ends[:, 0].mean(), ends[:, 2].mean(), pitch])
-    return _Instant(
-        qpos=data.qpos.copy(),
-        qvel=data.qvel.copy(),
-        torque=torque,
-        force=wrench[:2],
-        zmp=float(zmp),
-        height=ends[:, 2],
-        place=place,
-        rate=swing @ data.qvel,
-    )
+    state = {"qpos": data.qpos.copy(), "qvel": data.qvel.copy(), "torque": torque, "force": wrench[:2]}
+    return state | {"zmp": zmp, "height": ends[:, 2], "place": place, "rate": swing @ data.qvel}
 
 
 def _foot(
@@ -133,11 +108,9 @@ def _foot(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Jacobian (x, z, pitch) of a point of a foot, its origin if left out, and the drift of that rate."""
     at = data.xpos[body] if at is None else at
-    linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-    mujoco.mj_jac(model, data, linear, angular, at, body)
-    jacobian = np.stack([linear[0], linear[2], angular[1]])
+    linear, angular = np.zeros((2, 3, model.nv))
     mujoco.mj_jacDot(model, data, linear, angular, at, body)
-    return jacobian, np.stack([linear[0], linear[2], angular[1]]) @ data.qvel
+    return jacobian_at(data, body, at)[[0, 2, 4]], np.stack([linear[0], linear[2], angular[1]]) @ data.qvel
 
 
 def _impact(robot: Robot, legs: Legs, data: mujoco.MjData, qpos: np.ndarray, qvel: np.ndarray) -> Impact:
@@ -147,11 +120,9 @@ def _impact(robot: Robot, legs: Legs, data: mujoco.MjData, qpos: np.ndarray, qve
     mujoco.mj_comPos(model, data)
     mujoco.mj_comVel(model, data)
     mujoco.mj_makeM(model, data)
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
     places = [data.xpos[b] + e @ data.xmat[b].reshape(3, 3).T for b, e in zip(legs.body, legs.ends, strict=True)]
     landing = _foot(model, data, legs.body[1], places[1].mean(axis=0))[0]
-    compliance = np.linalg.solve(inertia, landing.T)
+    compliance = np.linalg.solve(inertia_of(data), landing.T)
     impulse = np.linalg.solve(landing @ compliance, -landing @ qvel)
     after = qvel + compliance @ impulse
     heights = np.stack([_foot(model, data, legs.body[0], end)[0][1] for end in places[0]])

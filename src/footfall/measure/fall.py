@@ -20,7 +20,7 @@ from footfall.measure.pressure import support_margin
 from footfall.measure.slip import slip_distance
 from footfall.robot.model import chain_of
 from footfall.robot.shapes import SOLID, corners
-from footfall.standing import FALLEN_TILT, at_home, fallen, scratch_data
+from footfall.standing import FALLEN_TILT, at_home, fallen, in_pose, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -238,9 +238,7 @@ def fall(rec: Record) -> Fall | None:
 
 def _side(step: np.ndarray, robot: Robot, qpos: np.ndarray) -> str:
     """The side of a robot, in the pose ``qpos``, to which a step (2,) leads."""
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = qpos
-    mujoco.mj_kinematics(robot.model, data)
+    data = in_pose(robot, qpos)
     x, y, _ = data.body(robot.root).xmat.reshape(3, 3) @ robot.forward_in_root
     ahead, left = x * step[0] + y * step[1], x * step[1] - y * step[0]
     if abs(ahead) >= abs(left):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 
 from footfall.arguments import public
@@ -14,7 +13,7 @@ from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import cross, feet, load_centre, normal_force, once, pierce, reference_plane, threshold
 from footfall.measure.motion import com_height, momentum
 from footfall.solve.contacts import OPEN
-from footfall.standing import at_home, lowest_places, scratch_data
+from footfall.standing import at_home, lowest_places, point_jacobian, point_positions, scratch_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -176,14 +175,9 @@ def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
 @once
 def _line_of_motion(robot: Robot) -> np.ndarray | None:
     """(2,) the horizontal direction all contact points move in, if there is only one."""
-    model = robot.model
-    data = at_home(robot, scratch_data(model))
-    columns = []
-    jacobian = np.zeros((3, model.nv))
-    for body, local in zip(robot.point_body, robot.point_position, strict=True):
-        mujoco.mj_jac(model, data, jacobian, None, data.xpos[body] + data.xmat[body].reshape(3, 3) @ local, body)
-        columns.append(jacobian[:2].copy())
-    directions, size, _ = np.linalg.svd(np.hstack(columns), full_matrices=False)
+    data = at_home(robot, scratch_data(robot.model))
+    rows = point_jacobian(robot, data, point_positions(robot, data)).reshape(-1, 3, robot.model.nv)
+    directions, size, _ = np.linalg.svd(np.hstack(list(rows[:, :2])), full_matrices=False)
     return directions[:, 0] if size[1] < 1e-9 * size[0] else None
 
 

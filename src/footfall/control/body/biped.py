@@ -14,7 +14,7 @@ from footfall.control.body.stance import check_weight
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
 from footfall.robot.motors import Drives, drives
-from footfall.standing import at_home
+from footfall.standing import at_home, jacobian_at, place_on
 
 UP = np.array([0.0, 0.0, 1.0])
 #: Motors that a leg needs for its foot to take any pose.
@@ -161,7 +161,7 @@ class Biped:
             if not point:
                 spare |= np.isin(motors, _spare(data, soles[-1], leg.dofs, linkage))
             first += len(foot.points)
-        middles = [(data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre) @ facing for s in soles]
+        middles = [place_on(data, s.body, s.centre) @ facing for s in soles]
         com = data.subtree_com[trunk] @ facing
         apart = np.abs(middles[0] - middles[1])
         if apart[0] > apart[1]:
@@ -311,10 +311,7 @@ def _rolls(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage, 
 
 def _sole_jacobian(data: mujoco.MjData, sole: Sole, linkage: Linkage) -> np.ndarray:
     """(6, nv) of the middle of a sole, translation and rotation; of motors, with all that follows them."""
-    model = data.model
-    at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
-    jacobian = np.zeros((6, model.nv))
-    mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], at, sole.body)
+    jacobian = jacobian_at(data, sole.body, place_on(data, sole.body, sole.centre))
     jacobian[:, linkage.dofs] = jacobian @ follow_motors(linkage, data)[0]
     return jacobian
 

@@ -9,7 +9,7 @@ carry what comes at their joints, are in them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,10 +19,11 @@ from footfall.compiled import inlined
 from footfall.control.senses import Senses, Tree, translation, tree_of, write_place
 from footfall.control.whole_body import Motion
 from footfall.errors import ControllerError
-from footfall.kinds import Float, IntMatrix, Ints, Matrix, Named, Tensor, Vector
+from footfall.kinds import Float, IntMatrix, Ints, Matrix, Named, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.standing import jacobian_at, place_on
 
 CONNECT, TIE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_JOINT)
 #: Of the squared lengths in a loop, what is added where it leaves a joint free, as the spin of a rod.
@@ -53,20 +54,20 @@ class Linkage(NamedTuple):
     ties: Ties
     dofs: Ints  # (ny,) the base's and the motors'
     dependent: Ints  # (nd,) those that follow
-    ends: Tensor  # (2L, 3, nv) scratch: Jacobians of the ends
-    drifts: Matrix  # (2L, 3) scratch: their accelerations at q'' = 0
-    rows: Matrix  # (R, nv) scratch: J, three rows of each loop and one of each tie
-    drift: Vector  # (R,) scratch: rates of the rows at q'' = 0
-    place: Vector  # (3,) scratch
-    velocity: Vector  # (3,) scratch
-    gram: Matrix  # (nd, nd) scratch
-    factor: Matrix  # (nd, nd) scratch
-    right: Vector  # (nd,) scratch
+    ends: Annotated[Tensor, "E", 3, "nv"]  # scratch: Jacobians of the ends
+    drifts: Annotated[Matrix, "E", 3]  # scratch: their accelerations at q'' = 0
+    rows: Annotated[Matrix, "R", "nv"]  # scratch: J, three rows of each loop and one of each tie
+    drift: Annotated[Vector, "R"]  # scratch: rates of the rows at q'' = 0
+    place: Annotated[Vector, 3]  # scratch
+    velocity: Annotated[Vector, 3]  # scratch
+    gram: Annotated[Matrix, "nd", "nd"]  # scratch
+    factor: Annotated[Matrix, "nd", "nd"]  # scratch
+    right: Annotated[Vector, "nd"]  # scratch
     span: Matrix  # (nv, ny) S
-    rest: Vector  # (nv,) s
-    product: Matrix  # (nv, ny) scratch: M S
+    rest: Annotated[Vector, "nv"]  # s
+    product: Annotated[Matrix, "nv", "ny"]  # scratch: M S
     damping: Vector  # (nu,) N m s/rad, of motors about the speed that they would have without springs
-    speed: Vector  # (nu,) rad/s, that speed
+    speed: Annotated[Vector, "nu"]  # rad/s, that speed
 
 
 def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
@@ -92,7 +93,10 @@ def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
     nv, ny, nd, rows = model.nv, len(dofs), len(dependent), 3 * len(loops) + len(ties.dof)
     span = np.zeros((nv, ny))
     span[dofs, np.arange(ny)] = 1.0
-    return Linkage(
+    sizes = {"E": len(ends), "R": rows, "nv": nv, "ny": ny, "nd": nd, "nu": len(motors)}
+    return zeros(
+        Linkage,
+        sizes,
         sprung=int(bool(sprung[limp].any())),
         body=ends,
         anchor=model.eq_data[loops, :6].reshape(-1, 3).copy(),
@@ -100,20 +104,8 @@ def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
         ties=ties,
         dofs=dofs,
         dependent=dependent,
-        ends=np.zeros((len(ends), 3, nv)),
-        drifts=np.zeros((len(ends), 3)),
-        rows=np.zeros((rows, nv)),
-        drift=np.zeros(rows),
-        place=np.zeros(3),
-        velocity=np.zeros(3),
-        gram=np.zeros((nd, nd)),
-        factor=np.zeros((nd, nd)),
-        right=np.zeros(nd),
         span=span,
-        rest=np.zeros(nv),
-        product=np.zeros((nv, ny)),
         damping=DAMPED * np.sqrt(float(model.jnt_stiffness.max(initial=0.0)) * model.dof_armature[motors]),
-        speed=np.zeros(len(motors)),
     )
 
 
@@ -161,15 +153,13 @@ def own_copy(linkage: Linkage) -> Linkage:
 
 def follow_motors(linkage: Linkage, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
     """S (nv, ny) in a pose, and the change (nv,) that closes what is open of loops and ties there."""
-    model, span, closing = data.model, linkage.span.copy(), np.zeros(data.model.nv)
+    span, closing = linkage.span.copy(), np.zeros(data.model.nv)
     J, error = np.zeros_like(linkage.rows), np.zeros(len(linkage.rows))
     if not error.size:
         return span, closing
     for k, (body, anchor) in enumerate(zip(linkage.body, linkage.anchor, strict=True)):
-        at = data.xpos[body] + data.xmat[body].reshape(3, 3) @ anchor
-        jacobian, sign, rows = np.zeros((3, model.nv)), 1.0 - 2.0 * (k % 2), slice(3 * (k // 2), 3 * (k // 2) + 3)
-        mujoco.mj_jac(model, data, jacobian, None, at, int(body))
-        J[rows] += sign * jacobian
+        at, sign, rows = place_on(data, body, anchor), 1.0 - 2.0 * (k % 2), slice(3 * (k // 2), 3 * (k // 2) + 3)
+        J[rows] += sign * jacobian_at(data, body, at)[:3]
         error[rows] += sign * at
     ties, first = linkage.ties, 3 * len(linkage.body) // 2
     for t, (dof, polynomial) in enumerate(zip(ties.dof, ties.polynomial, strict=True)):

@@ -18,7 +18,16 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT, centre_of_mass, moving_bodies
 from footfall.robot.motors import Drives
-from footfall.standing import at_home, lowest_places, place, point_gaps, point_jacobian, point_positions
+from footfall.standing import (
+    at_home,
+    in_pose,
+    inertia_of,
+    lowest_places,
+    place,
+    point_gaps,
+    point_jacobian,
+    point_positions,
+)
 
 
 class Size(NamedTuple):
@@ -137,11 +146,9 @@ def rest(robot: Robot, qpos: np.ndarray) -> Rest:
 
 def rests(robot: Robot, poses: np.ndarray) -> Iterator[Rest]:
     """The same at one pose (nq,) after the other."""
-    data, carriers = mujoco.MjData(robot.model), carriers_of(robot)
+    carriers = carriers_of(robot)
     for pose in poses:
-        data.qpos[:] = pose
-        mujoco.mj_forward(robot.model, data)
-        yield _rest(robot, data, carriers)
+        yield _rest(robot, in_pose(robot, pose), carriers)
 
 
 def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
@@ -152,9 +159,7 @@ def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     model, joints, carriers = robot.model, giving_springs(robot), carriers_of(robot)
     if not joints.size:
         return qpos
-    data = mujoco.MjData(model)
-    data.qpos[:] = qpos
-    mujoco.mj_forward(model, data)
+    data = in_pose(robot, qpos)
     places = point_positions(robot, data)
     address, dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
     identity = np.eye(model.nv)
@@ -180,12 +185,8 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
     staying as they are.
     """
     model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = qpos
-    mujoco.mj_forward(model, data)
-    now = _rest(robot, data, carriers_of(robot))
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
+    data = in_pose(robot, qpos)
+    now, inertia = _rest(robot, data, carriers_of(robot)), inertia_of(data)
     slope = np.zeros((model.nv, model.nv))
     for j in range(model.nv):
         for sign in (-1.0, 1.0):
@@ -230,10 +231,7 @@ def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
 
 
 def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    rows = np.zeros((robot.point_count, 3, robot.model.nv))
-    for row, body, at in zip(rows, robot.point_body, point_positions(robot, data), strict=True):
-        mujoco.mj_jac(robot.model, data, row, None, at, int(body))
-    return rows.reshape(-1, robot.model.nv)
+    return point_jacobian(robot, data, point_positions(robot, data))
 
 
 def loop_rows(data: mujoco.MjData) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from footfall.control.whole_body import (
     solve_body,
     whole_body,
 )
-from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Tensor, Tensor4, Vector
+from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Tensor, Tensor4, Vector, zeros
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
@@ -84,9 +84,9 @@ class SoleBody(NamedTuple):
     linkage: Linkage
     whole: Motion  # of all coordinates, where there are loops
     motors: Ints  # (nu,) their degrees of freedom among all
-    place: Matrix  # (2, 3) m, of the soles' middles
-    rotation: Tensor  # (2, 3, 3) columns: axes of the soles, world frame
-    frames: Tensor  # (2, 3, 3) rows: axes in which the wrenches are taken
+    place: Annotated[Matrix, 2, 3]  # m, of the soles' middles
+    rotation: Annotated[Tensor, 2, 3, 3]  # columns: axes of the soles, world frame
+    frames: Annotated[Tensor, 2, 3, 3]  # rows: axes in which the wrenches are taken
     velocity: Matrix  # (2, 6) m/s and rad/s, of the problem
     com: Vector  # (3,) m, of the problem
     com_velocity: Vector  # (3,) m/s, of the problem
@@ -134,15 +134,14 @@ def body_on_soles(
     problem.load[:] = MOST_LOAD * robot.weight
     problem.bearing[:] = 1
     problem.least_torque[:], problem.most_torque[:] = -biped.torque, biped.torque
-    return SoleBody(
+    return zeros(
+        SoleBody,
+        {},
         problem=problem,
         soles=soles_of(biped),
         linkage=own_copy(biped.linkage),
         whole=whole,
         motors=biped.motors,
-        place=np.zeros((2, 3)),
-        rotation=np.zeros((2, 3, 3)),
-        frames=np.zeros((2, 3, 3)),
         velocity=problem.velocity,
         com=problem.com,
         com_velocity=problem.com_velocity,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from footfall.control.senses import Senses, no_senses
 from footfall.control.walk.soles import SoleBody, body_on_soles
 from footfall.control.walk.stature import Stature
 from footfall.gait.footsteps import DcmPlan, FootstepPlan, Swing, empty_plan, empty_swing
-from footfall.kinds import Ints, Matrix, Tensor, Vector
+from footfall.kinds import Ints, Matrix, Tensor, Unit, Vector, zeros
 from footfall.robot.motors import Drives
 
 #: Steps that the divergent component is planned ahead: beyond, exp(-w T) leaves nothing.
@@ -35,12 +35,6 @@ TO_TOES, HEEL_RISES = 0.4, 0.75
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
-#: Numbers of the signals, and their units.
-SIGNALS = dict(com=3, dcm=2, dcm_reference=2, cop_reference=2, swing_reference=3, phase=1, grip=2, on_edge=2)
-UNITS = {
-    **dict.fromkeys(("com", "dcm", "dcm_reference", "cop_reference", "swing_reference"), "m"),
-    **dict.fromkeys(("phase", "grip", "on_edge"), ""),
-}
 
 
 class Gait(NamedTuple):
@@ -74,39 +68,39 @@ class Gait(NamedTuple):
 class Progress(NamedTuple):
     """Where a walk is, all that changes."""
 
-    begun: Ints  # (1,) 0 before the first call
-    step: Ints  # (1,) the one that is prepared or under way
-    swinging: Ints  # (1,) 1 while a foot is in the air
-    stumbled: Ints  # (1,) 1 if that foot met something
-    fallen: Ints  # (1,)
-    since: Vector  # (1,) s, when the phase began
+    begun: Annotated[Ints, 1]  # 0 before the first call
+    step: Annotated[Ints, 1]  # the one that is prepared or under way
+    swinging: Annotated[Ints, 1]  # 1 while a foot is in the air
+    stumbled: Annotated[Ints, 1]  # 1 if that foot met something
+    fallen: Annotated[Ints, 1]
+    since: Annotated[Vector, 1]  # s, when the phase began
     lasts: Vector  # (1,) s, that it takes
-    trunk: Matrix  # (3, 3) columns: axes of the trunk that point forward, left and up at home, world frame
-    spin: Vector  # (3,) rad/s, of the trunk about these axes
-    heading: Vector  # (1,) rad, of the trunk
-    headings: Vector  # (2,) rad, planned for the feet as they stand
+    trunk: Annotated[Matrix, 3, 3]  # columns: axes of the trunk that point forward, left and up at home, world frame
+    spin: Annotated[Vector, 3]  # rad/s, of the trunk about these axes
+    heading: Annotated[Vector, 1]  # rad, of the trunk
+    headings: Annotated[Vector, 2]  # rad, planned for the feet as they stand
     grip: Vector  # (2,) friction coefficient under each foot, as far as it is known
-    trim: Vector  # (2,) m ahead and outward that footholds are moved, on points, by what is off at every step
-    turned: Vector  # (2,) rad, that the trunk was off its heading at the last landing but one and at the last
-    width: Vector  # (1,) m, between the feet's middles, as the last landing was planned
-    next_width: Vector  # (1,) m, as the next one is
+    trim: Annotated[Vector, 2]  # m ahead and outward that footholds are moved, on points, by what is off at every step
+    turned: Annotated[Vector, 2]  # rad, that the trunk was off its heading at the last landing but one and at the last
+    width: Annotated[Vector, 1]  # m, between the feet's middles, as the last landing was planned
+    next_width: Annotated[Vector, 1]  # m, as the next one is
     com_height: Vector  # (1,) m, over the ground, as it shall be
-    on_edge: Ints  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
-    pitch: Matrix  # (2, 3) rad, rad/s, rad/s2: wanted, by which the heel of a foot on an edge is above its toes
-    level: Tensor  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
-    level_place: Matrix  # (2, 3) m, where the middle of each sole is, or would be if it were level
-    slope: Vector  # (2,) dz/dx, dz/dy of the ground as it is felt
-    pressure: Vector  # (2,) m, planned
-    wanted_pressure: Vector  # (2,) m, that leads the divergent component back
-    dcm: Vector  # (2,) m
-    dcm_reference: Vector  # (2,) m
-    landing: Vector  # (3,) planned pose of the foot that moves
-    lands_after: Ints  # (1,) segments of the plan of the divergent component after which it lands
-    poses: Matrix  # (2, 3) of both feet, while steps are planned
-    lifted: Matrix  # (3, 3) axes of the moving sole when it was lifted
-    axes: Tensor  # (3, 3, 3) scratch
-    meeting: Ints  # (2,) 1 if something pushes a foot
-    touching: Ints  # (2,) 1 if something carries it
+    on_edge: Annotated[Ints, 2]  # what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
+    pitch: Annotated[Matrix, 2, 3]  # rad, rad/s, rad/s2: wanted, of the heel of a foot on an edge above its toes
+    level: Annotated[Tensor, 2, 3, 3]  # axes of the sole if it were level, of a foot on an edge
+    level_place: Annotated[Matrix, 2, 3]  # m, where the middle of each sole is, or would be if it were level
+    slope: Annotated[Vector, 2]  # dz/dx, dz/dy of the ground as it is felt
+    pressure: Annotated[Vector, 2]  # m, planned
+    wanted_pressure: Annotated[Vector, 2]  # m, that leads the divergent component back
+    dcm: Annotated[Vector, 2]  # m
+    dcm_reference: Annotated[Vector, 2]  # m
+    landing: Annotated[Vector, 3]  # planned pose of the foot that moves
+    lands_after: Annotated[Ints, 1]  # segments of the plan of the divergent component after which it lands
+    poses: Annotated[Matrix, 2, 3]  # of both feet, while steps are planned
+    lifted: Annotated[Matrix, 3, 3]  # axes of the moving sole when it was lifted
+    axes: Annotated[Tensor, 3, 3, 3]  # scratch
+    meeting: Annotated[Ints, 2]  # 1 if something pushes a foot
+    touching: Annotated[Ints, 2]  # 1 if something carries it
     dcm_plan: DcmPlan
     swing: Swing
 
@@ -114,14 +108,14 @@ class Progress(NamedTuple):
 class WalkSignals(NamedTuple):
     """What is recorded, see :class:`footfall.control.Walk`."""
 
-    com: Vector  # (3,) m
-    dcm: Vector  # (2,) m
-    dcm_reference: Vector  # (2,) m
-    cop_reference: Vector  # (2,) m
-    swing_reference: Vector  # (3,) m
-    phase: Vector  # (1,)
-    grip: Vector  # (2,)
-    on_edge: Vector  # (2,)
+    com: Annotated[Vector, 3, Unit("m")]
+    dcm: Annotated[Vector, 2, Unit("m")]
+    dcm_reference: Annotated[Vector, 2, Unit("m")]
+    cop_reference: Annotated[Vector, 2, Unit("m")]
+    swing_reference: Annotated[Vector, 3, Unit("m")]
+    phase: Annotated[Vector, 1]
+    grip: Annotated[Vector, 2]
+    on_edge: Annotated[Vector, 2]
 
 
 class Walker(NamedTuple):
@@ -185,38 +179,18 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         ),
         now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
-        signals=WalkSignals(**{name: np.zeros(size) for name, size in SIGNALS.items()}),
+        signals=zeros(WalkSignals, {}),
     )
 
 
 def _progress(omega: float, start_time: float, height: float, friction: float) -> Progress:
     """Where a walk is before its first call."""
-    shapes = dict(
-        headings=2, trim=2, turned=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3
-    )
-    numbers: dict[str, Any] = {name: np.zeros(size) for name, size in shapes.items()}
-    flags: dict[str, Any] = {
-        name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen", "lands_after")
-    }
-    times: dict[str, Any] = {name: np.zeros(1) for name in ("since", "heading", "width", "next_width")}
-    return Progress(
-        **numbers,
-        **flags,
-        **times,
+    return zeros(
+        Progress,
+        {},
         lasts=np.array([float(start_time)]),
         grip=np.full(2, float(friction)),
         com_height=np.array([float(height)]),
-        poses=np.zeros((2, 3)),
-        on_edge=np.zeros(2, dtype=np.int64),
-        pitch=np.zeros((2, 3)),
-        level=np.zeros((2, 3, 3)),
-        level_place=np.zeros((2, 3)),
-        lifted=np.zeros((3, 3)),
-        trunk=np.zeros((3, 3)),
-        spin=np.zeros(3),
-        axes=np.zeros((3, 3, 3)),
-        meeting=np.zeros(2, dtype=np.int64),
-        touching=np.zeros(2, dtype=np.int64),
         dcm_plan=empty_plan(omega, 4 * HORIZON + 1),
         swing=empty_swing(),
     )

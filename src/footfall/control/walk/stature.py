@@ -18,7 +18,7 @@ from footfall.control.body.stance import check_torques
 from footfall.control.senses import rotation_vector
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import FootstepPlan
-from footfall.standing import scratch_data
+from footfall.standing import in_pose, inertia_of, jacobian_at, place_on, scratch_data
 
 ITERATIONS = 80
 #: Damping of the least-squares steps, and the longest of them, rad or m.
@@ -78,7 +78,7 @@ def _found(
     _look(model, data)
     move = np.array(shift) @ biped.facing.T
     goals = [
-        _pitched(_place(data, sole) + own, _axes(data, sole), sole, turn)
+        _pitched(place_on(data, sole.body, sole.centre) + own, _axes(data, sole), sole, turn)
         for sole, own, turn in zip(biped.soles, move, pitch, strict=True)
     ]
     trunk = data.xmat[biped.trunk].reshape(3, 3).copy()
@@ -94,9 +94,8 @@ def _found(
         _look(model, data)
         rows, off = [], []
         for sole, (place, axes) in zip(biped.soles, goals, strict=True):
-            jacobian = np.zeros((6, model.nv))
-            now = _place(data, sole)
-            mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], now, sole.body)
+            now = place_on(data, sole.body, sole.centre)
+            jacobian = jacobian_at(data, sole.body, now)
             wanted = np.concatenate([place - now, rotation_vector(axes @ _axes(data, sole).T)])
             parts = 3 if biped.point else 6  # the attitude of a foot on a point follows from its leg
             rows.append(jacobian[:parts])
@@ -145,11 +144,6 @@ def _pitched(place: np.ndarray, axes: np.ndarray, sole: Sole, pitch: float) -> t
     return place + axes @ edge - turned @ edge, turned
 
 
-def _place(data: mujoco.MjData, sole: Sole) -> np.ndarray:
-    place: np.ndarray = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
-    return place
-
-
 def _axes(data: mujoco.MjData, sole: Sole) -> np.ndarray:
     axes: np.ndarray = data.xmat[sole.body].reshape(3, 3) @ sole.rotation
     return axes
@@ -160,11 +154,8 @@ def _bend(biped: Biped, data: mujoco.MjData, sole: Sole, knee: int) -> None:
     model = biped.robot.model
     joint = int(model.dof_jntid[knee])
     at = int(model.jnt_qposadr[joint])
-    jacobian = np.zeros((3, model.nv))
-    mujoco.mj_jac(model, data, jacobian, None, _place(data, sole), sole.body)
-    back = (
-        -1.0 if biped.facing[:, 0] @ jacobian[:, knee] > 0.0 else 1.0
-    )  # the foot goes back when the knee goes forward
+    moves = jacobian_at(data, sole.body, place_on(data, sole.body, sole.centre))[:3, knee]
+    back = -1.0 if biped.facing[:, 0] @ moves > 0.0 else 1.0  # the foot goes back when the knee goes forward
     angle = float(data.qpos[at])
     low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.inf, np.inf)
     for sign in (back, -back):
@@ -475,18 +466,14 @@ def _check_strength(biped: Biped, qpos: np.ndarray) -> None:
     inverted pendulum, with a force through the centre of mass, and the robot goes with it as it is.
     """
     robot = biped.robot
-    model, data = robot.model, mujoco.MjData(robot.model)
-    data.qpos[:] = qpos
-    mujoco.mj_forward(model, data)
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
+    data = in_pose(robot, qpos)
+    inertia = inertia_of(data)
     for sole, leg in zip(biped.soles, biped.legs, strict=True):
-        jacobian = np.zeros((3, model.nv))
-        at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
-        mujoco.mj_jac(model, data, jacobian, None, at, sole.body)
+        at = place_on(data, sole.body, sole.centre)
         arm = data.subtree_com[biped.trunk] - at
         force = robot.weight * arm / arm[2]
-        load = data.qfrc_bias + inertia[:, :3] @ (force / robot.mass + robot.gravity) - jacobian.T @ force
+        load = data.qfrc_bias + inertia[:, :3] @ (force / robot.mass + robot.gravity)
+        load -= jacobian_at(data, sole.body, at)[:3].T @ force
         load[biped.linkage.dofs] = follow_motors(biped.linkage, data)[0].T @ load
         motors = np.flatnonzero(np.isin(biped.motors, leg))
         check_torques(robot, biped.drives, motors, load, "walk", "on one leg", qpos)

@@ -32,7 +32,7 @@ from footfall.control.walk.goals import (
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
 from footfall.control.walk.heel_off import lead_edges, see_level_place, take_edges
 from footfall.control.walk.soles import see_body, solve_standing
-from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNITS, UNSOLVED, Walker, make_walker
+from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, Walker, make_walker
 from footfall.control.walk.stature import (
     DRAG,
     LOWER_STEPS,
@@ -69,7 +69,7 @@ class Walking(Inside):
     def __init__(
         self, plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]
     ) -> None:
-        super().__init__(walk_tick, make_walker(plan, biped, held, sizes), UNITS)
+        super().__init__(walk_tick, make_walker(plan, biped, held, sizes))
         self._steps = len(plan.steps)
 
     def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:

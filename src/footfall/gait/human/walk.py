@@ -43,6 +43,7 @@ from footfall.gait.reference import PeriodicMotion
 from footfall.ground import Ground
 from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot
+from footfall.standing import inertia_of, jacobian_at
 
 #: The modules that decide what comes of a fit; one that changes makes earlier fits others.
 METHOD = ("body", "fit")
@@ -244,25 +245,23 @@ def carried(
     ``force`` is complex, N, in the plane; to the left there is the part ``aside`` of its vertical component.
     """
     model, data = robot.model, mujoco.MjData(robot.model)
-    own, jacobian = model.body(body).id, np.zeros((3, robot.model.nv))
+    own = model.body(body).id
     found = np.zeros((len(qpos), model.nv))
     for k in np.flatnonzero(np.abs(force) > 0):
         data.qpos[:] = qpos[k]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
-        mujoco.mj_jac(model, data, jacobian, None, np.array([at[k], data.xpos[own, 1], 0.0]), own)
-        found[k] = jacobian.T @ np.array([force[k].real, aside[k] * force[k].imag, force[k].imag])
+        jacobian = jacobian_at(data, own, np.array([at[k], data.xpos[own, 1], 0.0]))
+        found[k] = jacobian[:3].T @ np.array([force[k].real, aside[k] * force[k].imag, force[k].imag])
     return found
 
 
 def inverse(robot: Robot, qpos: np.ndarray, qvel: np.ndarray, qacc: np.ndarray) -> np.ndarray:
     """(N, nv) generalised forces that the motion requires, from motors and ground together."""
     data = mujoco.MjData(robot.model)
-    mass = np.zeros((robot.model.nv, robot.model.nv))
     found = np.zeros_like(qvel)
     for k in range(len(qpos)):
         data.qpos[:], data.qvel[:] = qpos[k], qvel[k]
         mujoco.mj_forward(robot.model, data)
-        mujoco.mj_fullM(robot.model, data, mass)
-        found[k] = mass @ qacc[k] + data.qfrc_bias - data.qfrc_passive
+        found[k] = inertia_of(data) @ qacc[k] + data.qfrc_bias - data.qfrc_passive
     return found

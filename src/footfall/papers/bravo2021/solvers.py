@@ -14,7 +14,7 @@ import footfall as ff
 from footfall.papers.base import Claim, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
 from footfall.show.style import BLUE, VERMILION
-from footfall.standing import point_jacobian
+from footfall.standing import in_pose, inertia_of, jacobian_at, point_jacobian
 
 STATES, SEED = 300, 5
 TORQUE = 0.1  # of the motors' limits, spread of the random torques
@@ -49,13 +49,9 @@ def friction_lcp(mobility: np.ndarray, points: int) -> np.ndarray:
 
 def run_solvers() -> Solved:
     robot = ff.load_robot("planar-biped")
-    model, data, rng = robot.model, mujoco.MjData(robot.model), np.random.default_rng(SEED)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(model, data)
-    mass = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, mass)
+    model, data, rng = robot.model, in_pose(robot, robot.home), np.random.default_rng(SEED)
     jacobian = point_jacobian(robot, data)
-    inverse = np.linalg.inv(mass)
+    inverse = np.linalg.inv(inertia_of(data))
     normal, along = jacobian[2::3], jacobian[0::3]
     rows = np.concatenate([normal, along, -along])
     M = friction_lcp(rows @ inverse @ rows.T, robot.point_count)
@@ -152,18 +148,17 @@ def run_printed() -> Printed:
     robot = ff.load_robot("planar-biped")
     model, data, rng = robot.model, mujoco.MjData(robot.model), np.random.default_rng(SEED)
     foot = model.body(robot.feet[0].body).id
-    mass, place, turn, rate, spin = (np.zeros((rows, model.nv)) for rows in (model.nv, 3, 3, 3, 3))
+    rate, spin = np.zeros((2, 3, model.nv))
     rows = []
     for _ in range(POSES):
         data.qpos[:] = robot.home
         data.qpos[3:] += 0.3 * rng.normal(size=model.nu)
         data.qvel[:] = rng.normal(size=model.nv)
         mujoco.mj_forward(model, data)
-        mujoco.mj_fullM(model, data, mass)
-        mujoco.mj_jac(model, data, place, turn, data.xpos[foot], foot)
         mujoco.mj_jacDot(model, data, rate, spin, data.xpos[foot], foot)
-        jacobian, bias = np.vstack([place[[0, 2]], turn[1]]), np.vstack([rate[[0, 2]], spin[1]]) @ data.qvel
-        whole = np.block([[mass, -jacobian.T], [jacobian, np.zeros((3, 3))]])
+        jacobian = jacobian_at(data, foot, data.xpos[foot])[[0, 2, 4]]
+        bias = np.vstack([rate[[0, 2]], spin[1]]) @ data.qvel
+        whole = np.block([[inertia_of(data), -jacobian.T], [jacobian, np.zeros((3, 3))]])
         answer = np.linalg.solve(whole, np.concatenate([-data.qfrc_bias, bias]))[: model.nv]  # (31) as printed
         freely = np.vstack([-np.linalg.solve(jacobian[:, :3], jacobian[:, 3:]), np.eye(model.nu)])  # M of (35)
         actuated = freely.T @ np.vstack([np.zeros((3, model.nu)), np.eye(model.nu)])  # M^T B of (37)

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import mujoco
 import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Claim, near, seen
 from footfall.show.style import BLUE, VERMILION
 from footfall.solve.contacts import OPEN
-from footfall.standing import at_home, point_jacobian
+from footfall.standing import at_home, in_pose, inertia_of, point_jacobian
 
 STIFFNESS, DAMPING = 3e4, 200.0  # N/m and N s/m of a foot, figure 4
 DROP = 0.05  # m
@@ -162,15 +161,12 @@ def run_walks() -> Walks:
 
 def smallest_eigenvalue(rec: ff.Recording) -> float:
     """Least over a run: smallest eigenvalue of ``J M^-1 J^T`` of the points that touch, over the largest."""
-    model = rec.robot.model
-    data, inertia, least = mujoco.MjData(model), np.zeros((model.nv, model.nv)), 1.0
+    least = 1.0
     for sample in range(0, len(rec), round(LOOK / rec.dt)):
         touching = np.repeat(rec.mode[sample] != OPEN, 3)
-        data.qpos[:] = rec.qpos[sample]
-        mujoco.mj_forward(model, data)
-        mujoco.mj_fullM(model, data, inertia)
+        data = in_pose(rec.robot, rec.qpos[sample])
         rows = point_jacobian(rec.robot, data)[touching]
-        values = np.linalg.eigvalsh(rows @ np.linalg.solve(inertia, rows.T)) if len(rows) else np.ones(1)
+        values = np.linalg.eigvalsh(rows @ np.linalg.solve(inertia_of(data), rows.T)) if len(rows) else np.ones(1)
         least = min(least, float(values[0] / values[-1]))
     return least
 

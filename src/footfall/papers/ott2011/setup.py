@@ -18,6 +18,7 @@ import footfall as ff
 from footfall.control.balance import gains
 from footfall.control.body.stance import size_of
 from footfall.show.style import BLUE, VERMILION
+from footfall.standing import in_pose, inertia_of, jacobian_at
 
 ROBOT, TRUNK, LAW = "torque-biped", "trunk", "linearizing-penalty"
 DT = 1e-3  # s
@@ -127,25 +128,16 @@ class Stance:
 def stance(name: str, trunk: str, qpos: np.ndarray | None = None) -> Stance:
     """The six freedoms of a robot in a pose (nq,), its home if left out."""
     robot = ff.load_robot(name)
-    model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = robot.home if qpos is None else qpos
-    mujoco.mj_forward(model, data)
-    rows = []
-    for body in [model.body(foot.body).id for foot in robot.feet]:
-        place, turn = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-        mujoco.mj_jacBody(model, data, place, turn, body)
-        rows += [place, turn]
-    com, place, turn = (np.zeros((3, model.nv)) for _ in range(3))
+    model, data = robot.model, in_pose(robot, robot.home if qpos is None else qpos)
+    feet = [jacobian_at(data, body, data.xpos[body]) for body in (model.body(foot.body).id for foot in robot.feet)]
+    com, held = np.zeros((3, model.nv)), model.body(trunk).id
     mujoco.mj_jacSubtreeCom(model, data, com, 1)
-    mujoco.mj_jacBodyCom(model, data, place, turn, model.body(trunk).id)
-    motion = np.linalg.solve(np.concatenate([*rows, com, turn]), np.eye(model.nv)[:, -6:])
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
+    moved = jacobian_at(data, held, data.xipos[held])
+    motion = np.linalg.solve(np.concatenate([*feet, com, moved[3:]]), np.eye(model.nv)[:, -6:])
     own = gains(BALANCE, size_of(robot, robot.point_count))
     return Stance(
-        inertia=motion.T @ inertia @ motion,
+        inertia=motion.T @ inertia_of(data) @ motion,
         stiffness=np.concatenate([own.stiffness, np.full(3, own.kr)]),
         damping=np.concatenate([own.damping, np.full(3, own.dr)]),
-        trunk=np.concatenate([place, turn]) @ motion,
+        trunk=moved @ motion,
     )

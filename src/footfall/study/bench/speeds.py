@@ -44,7 +44,7 @@ from footfall.simulation import Simulation
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task
 from footfall.simulation.worlds import Worlds
-from footfall.standing import at_home
+from footfall.standing import at_home, in_pose
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"
@@ -415,14 +415,11 @@ def _stood(sim: Simulation) -> Row:
             rec, note = error.recording, str(error).splitlines()[0]
         verdict = audit(rec)
     late = rec.slice(max(0.0, rec.time[-1] - LATE))
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = rec.qpos[-1]
-    mujoco.mj_forward(robot.model, data)
     amiss = (*verdict.failed, *(f"{name}?" for name in verdict.unknown))
     way = late.position[-1, :, :2] - late.position[0, :, :2]
     creep = max(np.linalg.norm(way[late.foot(foot.name)].mean(axis=0)) for foot in robot.feet)
     return {
-        "stands": rec.failure is None and _stands(robot, robot.model, data),
+        "stands": rec.failure is None and _stands(robot, robot.model, in_pose(robot, rec.qpos[-1])),
         "unsolved": int(np.count_nonzero(rec.status)),
         "audit": ", ".join(amiss) or "pass",
         "force_over_weight": float(late.total_force[:, 2].mean() / robot.weight),
