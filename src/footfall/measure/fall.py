@@ -13,13 +13,13 @@ import mujoco
 import numpy as np
 
 from footfall.arguments import public
-from footfall.engine.replay import replay_places
+from footfall.engine.replay import AT_ONCE, other_places, replay_places
+from footfall.ground import Ground
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
 from footfall.measure.pressure import support_margin
 from footfall.measure.slip import slip_distance
 from footfall.robot.model import chain_of
-from footfall.robot.shapes import SOLID, corners
 from footfall.standing import FALLEN_TILT, at_home, fallen, in_pose, scratch_data
 
 if TYPE_CHECKING:
@@ -45,30 +45,13 @@ class BodyDown(NamedTuple):
     body: str
 
 
-class _Track(NamedTuple):
-    """Where base and collision geometry are."""
-
-    base: np.ndarray  # (T, 3) m
-    samples: np.ndarray  # (S,) of those that geoms are kept for
-    place: np.ndarray  # (S, G, 3) m
-    axes: np.ndarray  # (S, G, 3, 3)
-
-
-class _Geom(NamedTuple):
-    """A geom of a body that should not touch: its points that can, in its own frame."""
-
-    body: str
-    centre: np.ndarray  # (N, 3) m
-    radius: np.ndarray  # (N,) m
-
-
 def base_height(rec: Record) -> np.ndarray:
     """(T,) m, height of the base's origin above the ground below it; the base is the last body that carries all feet.
 
     Where the origin lies near the ground, as in carts and in models whose base is a footprint, the centre of mass is
     used.
     """
-    base = _track(rec).base
+    base = _base(rec)
     return base[:, 2] - rec.ground.height(base[:, 0], base[:, 1])
 
 
@@ -108,89 +91,42 @@ def first_body_down(rec: Record) -> BodyDown | None:
 
     Bodies that touch in the home pose, and those that hang on a foot, count as feet.
     """
-    track, geoms = _track(rec), _watched(rec.robot)
-    found: BodyDown | None = None
-    for k, geom in enumerate(geoms):
-        reach = float((np.linalg.norm(geom.centre, axis=1) + geom.radius).max())
-        near = np.flatnonzero(rec.ground.gap(track.place[:, k])[0] < reach)
-        if not near.size:
-            continue
-        points = track.place[near, k][:, None] + np.einsum("sij,nj->sni", track.axes[near, k], geom.centre)
-        low = near[(rec.ground.gap(points)[0] < geom.radius).any(axis=1)]
-        if low.size and (found is None or track.samples[low[0]] < found.sample):
-            found = BodyDown(int(track.samples[low[0]]), geom.body)
-    return found
-
-
-@once
-def _track(rec: Record) -> _Track:
-    robot, geoms = rec.robot, _watched_ids(rec.robot)
-    model, data, base = robot.model, scratch_data(robot.model), robot.base
+    robot, watched = rec.robot, _watched(rec.robot)
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
-    root = int(model.body_jntadr[base])
-    free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
-    if _begins_low(robot):
-        (bases,) = replay_places(data, rec.qpos, [data.xipos[base]])
-    elif free:  # its place is among the coordinates
-        at = int(model.jnt_qposadr[root])
-        bases = np.array(rec.qpos[:, at : at + 3])
-    else:
-        (bases,) = replay_places(data, rec.qpos, [data.xpos[base]])
-    places, axes = replay_places(data, rec.qpos[samples], [data.geom_xpos, data.geom_xmat])
-    shape = len(samples), model.ngeom
-    return _Track(bases, samples, places.reshape(*shape, 3)[:, geoms], axes.reshape(*shape, 3, 3)[:, geoms])
+    for first in range(0, len(samples) if watched.size else 0, AT_ONCE):
+        some = samples[first : first + AT_ONCE]
+        low = other_places(robot, rec.ground, rec.qpos[some], rec.qvel[some], watched)["gap"] < 0.0
+        found = np.flatnonzero(low.any(axis=1))
+        if found.size:
+            geom = robot.others.geom[watched[np.argmax(low[found[0]])]]
+            return BodyDown(int(some[found[0]]), robot.model.body(int(robot.model.geom_bodyid[geom])).name)
+    return None
 
 
 @once
-def _watched_ids(robot: Robot) -> list[int]:
-    """Geoms that collide and belong to no foot."""
-    model, data = robot.model, at_home(robot, scratch_data(robot.model))
+def _watched(robot: Robot) -> np.ndarray:
+    """Those of ``robot.others`` on bodies that belong to no foot, and that are clear of the ground at home."""
+    model, others = robot.model, robot.others
     feet = {int(model.body_weldid[body]) for body in robot.point_body}
-    watched, touching = [], set()
-    for geom in range(model.ngeom):
-        body = int(model.geom_bodyid[geom])
-        collides = (model.geom_contype[geom] or model.geom_conaffinity[geom]) and model.geom_type[geom] in SOLID
-        if (
-            not collides
-            or model.body_weldid[body] == 0
-            or feet & {int(model.body_weldid[b]) for b in chain_of(model, body)}
-        ):
-            continue
-        centre, radius = corners(model, data, geom)
-        if float((centre[:, 2] - radius).min()) < AT_THE_FEET:
-            touching.add(body)
-        watched.append(geom)
-    return [geom for geom in watched if int(model.geom_bodyid[geom]) not in touching]
+    own = [not feet & {int(model.body_weldid[b]) for b in chain_of(model, body)} for body in others.of_body]
+    still, plane, body = np.zeros((1, model.nv)), Ground.plane(), model.geom_bodyid[others.geom]
+    gap = other_places(robot, plane, robot.home[None], still, np.arange(len(others)))["gap"][0]
+    return np.flatnonzero(np.array(own, dtype=bool) & ~np.isin(body, body[gap < AT_THE_FEET]))
 
 
 @once
-def _watched(robot: Robot) -> list[_Geom]:
-    model, data = robot.model, at_home(robot, scratch_data(robot.model))
-    found = []
-    for geom in _watched_ids(robot):
-        centre, radius = _whole(model, data, geom)
-        local = (centre - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
-        found.append(_Geom(model.body(int(model.geom_bodyid[geom])).name, local, radius))
-    return found
-
-
-def _whole(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of a geom on all sides, including those that ``corners`` leaves out for a standing robot."""
-    kind, size = int(model.geom_type[geom]), model.geom_size[geom]
-    origin, axes = data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3)
-    if kind == int(mujoco.mjtGeom.mjGEOM_CAPSULE):
-        return origin + size[1] * np.array([axes[:, 2], -axes[:, 2]]), np.full(2, size[0])
-    if kind == int(mujoco.mjtGeom.mjGEOM_CYLINDER):
-        angle = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
-        ring = np.column_stack([size[0] * np.cos(angle), size[0] * np.sin(angle)])
-        local = np.vstack([np.column_stack([ring, np.full(16, z)]) for z in (-size[1], size[1])])
-        return local @ axes.T + origin, np.zeros(len(local))
-    if kind == int(mujoco.mjtGeom.mjGEOM_ELLIPSOID):
-        local = np.vstack([np.diag(size), -np.diag(size)])
-        return local @ axes.T + origin, np.zeros(6)
-    return corners(model, data, geom)
+def _base(rec: Record) -> np.ndarray:
+    """(T, 3) m, where the base is."""
+    robot = rec.robot
+    model, data, base = robot.model, scratch_data(robot.model), robot.base
+    root = int(model.body_jntadr[base])
+    if not _begins_low(robot) and root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE:
+        at = int(model.jnt_qposadr[root])  # its place is among the coordinates
+        return np.array(rec.qpos[:, at : at + 3])
+    (bases,) = replay_places(data, rec.qpos, [(data.xipos if _begins_low(robot) else data.xpos)[base]])
+    return bases
 
 
 #: Least slip of a foot before the fall that is reported with it, m.

@@ -22,6 +22,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.engine.replay import other_places
 from footfall.errors import SimulationError, without_warnings
 from footfall.given_numbers import check_seed
 from footfall.ground import Ground
@@ -31,7 +32,6 @@ from footfall.record import Record
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
-from footfall.simulation.outcome import other_places
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task
 from footfall.standing import point_gaps, scratch_data
