@@ -13,7 +13,7 @@ from footfall.measure import settled
 from footfall.measure.summary import number
 from footfall.show import write_report
 from footfall.show.frames import make_scene
-from footfall.show.replay import page_plots
+from footfall.show.report import page_plots
 from footfall.show.tables import figures_of
 
 LAWS = ("linearizing-penalty", "spring-damper", "mujoco")

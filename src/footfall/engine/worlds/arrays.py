@@ -17,7 +17,7 @@ from footfall.engine.dynamics.tree import Tree, bodies_shapes, tree_count
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.tape import OUTCOME_SIZE
 
-#: Tallies of a world, see :mod:`footfall.engine.worlds.tally`.
+#: Tallies of a world, see :mod:`footfall.engine.worlds.step`.
 PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
 #: How a world ended (see ``outcome``), beside the ends of a single run.
 FALLEN = 5

@@ -6,7 +6,7 @@
 
 To add one: write a function ``(runs, *, brief) -> list[Panel]`` in a file of this room, or one that draws a whole
 figure, ``(figure, runs) -> None``, and add its line to ``PLOTS``. The report shows those of
-``footfall.show.replay.SHOWN``.
+``footfall.show.report.SHOWN``.
 """
 
 from __future__ import annotations
