@@ -53,6 +53,20 @@ warm: $(DEV)
 test-fast: warm  ## only the tests that take no time
 	$(PYTEST) -m "not slow" $(ARGS)
 
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+LOWEST := build/lowest
+.PHONY: test-lowest
+test-lowest: $(BIN)/python  ## the quick tests with the oldest versions that are allowed
+	$(PIP) install --quiet uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct ".[plot,study,gait,export,meshes,learn,cluster,dev]"
+	$(LOWEST)/bin/footfall warm
+	OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n $(PYTEST_WORKERS) -m "not slow" $(ARGS)
+
+.PHONY: release-check
+release-check: $(DEV)  ## rehearse a release: build, install elsewhere, run, test, validate
+	$(BIN)/python tools/release_check.py $(ARGS)
+
 # Files of tests in ARGS limit the search to them.
 SECONDS ?= 600
 .PHONY: fuzz

@@ -7,7 +7,7 @@ import footfall as ff
 def rubber(depth, depth_rate, slip, slip_velocity, memory, parameters):
     normal = max(0.0, parameters.k * depth + parameters.c * depth_rate)
     limit = parameters.dynamic_friction * normal
-    x, y, mode = ff.spring_friction(slip, slip_velocity, parameters.k, parameters.c, limit)
+    x, y, mode = ff.contact.spring_friction(slip, slip_velocity, parameters.k, parameters.c, limit)
     return normal, x, y, mode
 
 

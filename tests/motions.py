@@ -10,7 +10,7 @@ import footfall as ff
 FPS = 50.0
 
 
-def swaying(robot: ff.Robot, bend: float, lean: float, duration: float) -> ff.JointMotion:
+def swaying(robot: ff.Robot, bend: float, lean: float, duration: float) -> ff.files.JointMotion:
     """Knees bend by ``2 bend`` (rad) and stretch, while hips and ankles roll by ``lean`` to one side and the other.
 
     Legs are found by the endings of the names of their joints. The root is where the left foot stays in its place.
@@ -37,4 +37,4 @@ def swaying(robot: ff.Robot, bend: float, lean: float, duration: float) -> ff.Jo
         if k == 0:
             stays = data.xpos[foot].copy()
         qpos[k, :3] += stays - data.xpos[foot]
-    return ff.JointMotion(time, qpos[:, 7:], robot.joint_names[1:], qpos[:, :3], qpos[:, 3:7], "swaying")
+    return ff.files.JointMotion(time, qpos[:, 7:], robot.joint_names[1:], qpos[:, :3], qpos[:, 3:7], "swaying")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -9,53 +10,29 @@ from footfall.process.garbage import no_garbage_search
 from footfall.process.glfw_library import name_glfw
 from footfall.version import __version__
 
+if sys.platform == "win32":
+    raise ImportError("Footfall runs on Linux and macOS; on Windows install it in Windows Subsystem for Linux (WSL)")
+
 if TYPE_CHECKING:
-    from footfall import (
-        contact as contact,
-    )
-    from footfall import (
-        control as control,
-    )
-    from footfall import (
-        errors as errors,
-    )
-    from footfall import (
-        export as export,
-    )
-    from footfall import (
-        gait as gait,
-    )
-    from footfall import (
-        measure as measure,
-    )
-    from footfall import (
-        show as show,
-    )
-    from footfall import (
-        solve as solve,
-    )
-    from footfall import (
-        study as study,
-    )
+    from footfall import contact as contact
+    from footfall import control as control
+    from footfall import errors as errors
+    from footfall import export as export
+    from footfall import files as files
+    from footfall import gait as gait
+    from footfall import ground as ground
+    from footfall import measure as measure
+    from footfall import robot as robot
+    from footfall import show as show
+    from footfall import solve as solve
+    from footfall import study as study
     from footfall.contact import law as law
     from footfall.contact import laws as laws
     from footfall.contact import point_law as point_law
-    from footfall.contact.from_function import spring_friction as spring_friction
-    from footfall.errors import (
-        FootfallError as FootfallError,
-    )
-    from footfall.errors import (
-        FootfallWarning as FootfallWarning,
-    )
-    from footfall.errors import (
-        Interrupted as Interrupted,
-    )
-    from footfall.files.joint_motion import JointMotion as JointMotion
-    from footfall.files.joint_motion import load_joint_motion as load_joint_motion
-    from footfall.files.measured import Measured as Measured
+    from footfall.errors import FootfallError as FootfallError
+    from footfall.errors import FootfallWarning as FootfallWarning
     from footfall.files.motion import load_forces as load_forces
     from footfall.files.motion import load_motion as load_motion
-    from footfall.ground import FrictionTable as FrictionTable
     from footfall.ground import Ground as Ground
     from footfall.measure.audit import audit as audit
     from footfall.record import Push as Push
@@ -65,50 +42,52 @@ if TYPE_CHECKING:
     from footfall.robot import Robot as Robot
     from footfall.robot import load_robot as load_robot
     from footfall.robot import robots as robots
-    from footfall.robot.motors import assisted as assisted
     from footfall.simulation import Simulation as Simulation
     from footfall.simulation.worlds import Worlds as Worlds
-    from footfall.solve.contacts import coulomb as coulomb
     from footfall.study.compare import compare as compare
     from footfall.study.fit import fit as fit
-    from footfall.study.identify import identify_friction as identify_friction
     from footfall.study.sweep import sweep as sweep
 
 
-# Where each public name lives; imported on first use, so that `import footfall` is quick.
+# What the first pages use, and where it lives; imported on first use, so that `import footfall` is quick.
 _HOMES = {
     "Foot": "robot",
     "FootfallError": "errors",
     "FootfallWarning": "errors",
-    "FrictionTable": "ground",
     "Ground": "ground",
-    "Interrupted": "errors",
-    "JointMotion": "files.joint_motion",
-    "Measured": "files.measured",
     "Push": "record",
     "Recording": "recording",
     "Robot": "robot",
     "Simulation": "simulation",
     "Worlds": "simulation.worlds",
-    "assisted": "robot.motors",
     "audit": "measure.audit",
     "compare": "study.compare",
-    "coulomb": "solve.contacts",
     "fit": "study.fit",
-    "identify_friction": "study.identify",
     "law": "contact",
     "laws": "contact",
     "load_forces": "files.motion",
-    "load_joint_motion": "files.joint_motion",
     "load_motion": "files.motion",
     "load_recording": "recording",
     "load_robot": "robot",
     "point_law": "contact",
     "robots": "robot",
-    "spring_friction": "contact.from_function",
     "sweep": "study.sweep",
 }
-_ROOMS = ("contact", "control", "errors", "export", "gait", "measure", "show", "solve", "study")
+#: Everything else that is public is in the rooms.
+_ROOMS = (
+    "contact",
+    "control",
+    "errors",
+    "export",
+    "files",
+    "gait",
+    "ground",
+    "measure",
+    "robot",
+    "show",
+    "solve",
+    "study",
+)
 
 __all__ = [*_HOMES, *_ROOMS, "__version__"]
 

@@ -44,7 +44,7 @@ def mean_depth(contacts, dt, memory, force, mode, scratch, signals, parameters):
         load[p] = max(0.0, parameters.k * feet.depth[b, 0] + parameters.c * feet.depth[b, 1]) / feet.near[b]
         limit = contacts.dynamic_friction[p] * load[p]
         v = contacts.velocity[p]
-        force[p, 0], force[p, 1], mode[p] = ff.coulomb(-parameters.c * v[0], -parameters.c * v[1], limit)
+        force[p, 0], force[p, 1], mode[p] = ff.contact.coulomb(-parameters.c * v[0], -parameters.c * v[1], limit)
         force[p, 2] = load[p]
     return 0
 

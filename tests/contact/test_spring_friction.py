@@ -16,7 +16,7 @@ def law():
     def springy(depth, depth_rate, slip, slip_velocity, memory, parameters):
         k, c = parameters.k, parameters.c
         normal = max(0.0, k * depth + c * depth_rate)
-        x, y, mode = ff.spring_friction(slip, slip_velocity, k, c, parameters.dynamic_friction * normal)
+        x, y, mode = ff.contact.spring_friction(slip, slip_velocity, k, c, parameters.dynamic_friction * normal)
         return normal, x, y, mode
 
     return "springy"

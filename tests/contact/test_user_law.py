@@ -24,7 +24,8 @@ def kelvin_voigt(depth, depth_rate, slip, slip_velocity, memory, parameters):
     "A spring and a damper, and friction that is stiff in the slip velocity."
     normal = max(0.0, parameters.k * depth + parameters.c * depth_rate)
     gain = parameters.dynamic_friction * normal / parameters.v_s
-    x, y, mode = ff.coulomb(-gain * slip_velocity[0], -gain * slip_velocity[1], parameters.dynamic_friction * normal)
+    limit = parameters.dynamic_friction * normal
+    x, y, mode = ff.contact.coulomb(-gain * slip_velocity[0], -gain * slip_velocity[1], limit)
     return normal, x, y, mode
 
 @ff.point_law("anchored", k=2e4, c=100.0)

@@ -17,6 +17,7 @@ from footfall.cli import main
 from footfall.control import Follow, Walk
 from footfall.control.follow_reference import MotionReference
 from footfall.errors import ControllerError
+from footfall.files import JointMotion
 from footfall.study.outcomes import FollowOutcome, follow_outcome
 
 #: Laws that are not asked here: they take minutes.
@@ -26,7 +27,7 @@ JOINTS = {"distributed": 0.03}
 LAWS = [name for name in ff.laws() if name not in TOO_SLOW]
 
 
-def followed(robot: ff.Robot, motion: ff.JointMotion, law: str) -> tuple[ff.Recording, FollowOutcome]:
+def followed(robot: ff.Robot, motion: JointMotion, law: str) -> tuple[ff.Recording, FollowOutcome]:
     follow = Follow(motion)
     rec = ff.Simulation(robot, law=law).run(follow.duration, controller=follow, record_dt=4e-3).check()
     found = follow_outcome(rec)
@@ -75,7 +76,7 @@ def test_a_recorded_walk_is_followed_under_another_law():
     robot = ff.load_robot("spatial-biped")
     walk = Walk(speed=0.4, steps=4, stop_time=0.5)
     rec = ff.Simulation(robot, law="time-stepping").run(walk.duration, controller=walk, record_dt=0.01)
-    motion = ff.JointMotion(rec.time, rec.qpos, None, None, None, "walk")
+    motion = JointMotion(rec.time, rec.qpos, None, None, None, "walk")
     again, found = followed(robot, motion, "hunt-crossley")
     ahead = [r.position[-1, :, 0].mean() - r.position[0, :, 0].mean() for r in (rec, again)]
     assert ahead[1] == pytest.approx(ahead[0], abs=0.02)
@@ -86,7 +87,7 @@ def test_a_recorded_walk_is_followed_under_another_law():
 def test_help_from_outside_is_given_where_the_ground_cannot_and_measured():
     """On ice a shift of weight that needs more friction than there is: without help it drifts, with help less."""
     plain = ff.load_robot("spatial-biped")
-    robot = ff.assisted(plain)
+    robot = ff.robot.assisted(plain)
     assert robot.root_motors.sum() == 6 and robot.model.nu == plain.model.nu + 6
     motion = swaying(plain, bend=0.0, lean=0.06, duration=1.0)
     ice = ff.Ground.plane(friction=0.02)
@@ -106,10 +107,10 @@ def test_what_cannot_be_followed_is_refused_in_a_sentence():
     motion = swaying(robot, bend=0.1, lean=0.0, duration=1.0)
     names = motion.names
     assert names is not None
-    lying = ff.JointMotion(motion.time, motion.joints, names, motion.position, motion.rotation[:, [3, 0, 1, 2]], "m")
-    strange = ff.JointMotion(motion.time, motion.joints, ("a",) * len(names), motion.position, motion.rotation, "m")
-    rootless = ff.JointMotion(motion.time, motion.joints, names, None, None, "m")
-    short = ff.JointMotion(motion.time, motion.joints[:, :5], None, motion.position, motion.rotation, "m")
+    lying = JointMotion(motion.time, motion.joints, names, motion.position, motion.rotation[:, [3, 0, 1, 2]], "m")
+    strange = JointMotion(motion.time, motion.joints, ("a",) * len(names), motion.position, motion.rotation, "m")
+    rootless = JointMotion(motion.time, motion.joints, names, None, None, "m")
+    short = JointMotion(motion.time, motion.joints[:, :5], None, motion.position, motion.rotation, "m")
     for wrong, sentence in (
         (lying, "quaternion in the other order"),
         (strange, "no joint of m is one of spatial-biped"),

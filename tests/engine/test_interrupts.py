@@ -46,7 +46,7 @@ def test_ctrl_c_before_the_first_check_ends_the_run_with_its_recording(monkeypat
         return more
 
     monkeypatch.setattr(Run, "advance", pressed)
-    with pytest.raises(ff.Interrupted, match=r"interrupted at t = 0\.005 s") as caught:
+    with pytest.raises(ff.errors.Interrupted, match=r"interrupted at t = 0\.005 s") as caught:
         ff.Simulation(BIPED).run(1.0)
     check(caught.value.recording, 0.005)
 
@@ -64,7 +64,7 @@ def test_ctrl_c_in_compiled_code_ends_the_run_with_its_recording(monkeypatch):
 
     sim = ff.Simulation("ball")
     monkeypatch.setattr(Run, "advance", advanced)
-    with pytest.raises(ff.Interrupted, match="interrupted at t = ") as caught:
+    with pytest.raises(ff.errors.Interrupted, match="interrupted at t = ") as caught:
         sim.run(1e6, record_dt=1.0)
     rec = caught.value.recording
     assert rec.failure.cause == "interrupted" and 0.0 < rec.failure.time < 1e6
@@ -73,7 +73,7 @@ def test_ctrl_c_in_compiled_code_ends_the_run_with_its_recording(monkeypatch):
 
 
 def test_it_is_a_keyboard_interrupt_and_no_exception():
-    assert issubclass(ff.Interrupted, KeyboardInterrupt) and not issubclass(ff.Interrupted, Exception)
+    assert issubclass(ff.errors.Interrupted, KeyboardInterrupt) and not issubclass(ff.errors.Interrupted, Exception)
 
 
 def at(moment: float, do, then=lambda: np.zeros(14)):
@@ -100,7 +100,7 @@ def swallow():
 
 @pytest.mark.parametrize("how", [press, raise_it, swallow])
 def test_ctrl_c_in_a_controller_ends_the_run_with_its_recording(how):
-    with pytest.raises(ff.Interrupted, match=r"interrupted at t = 0\.01 s") as caught:
+    with pytest.raises(ff.errors.Interrupted, match=r"interrupted at t = 0\.01 s") as caught:
         ff.Simulation(BIPED).run(1.0, controller=at(0.01, how))
     check(caught.value.recording, last=0.009)
 
@@ -111,7 +111,7 @@ def test_ctrl_c_ends_a_controller_that_would_never_return():
         while True:
             time.sleep(0.01)
 
-    with pytest.raises(ff.Interrupted):
+    with pytest.raises(ff.errors.Interrupted):
         ff.Simulation(BIPED).run(1.0, controller=at(0.01, endless))
 
 
@@ -130,14 +130,14 @@ def test_ctrl_c_between_two_calls_of_a_controller_is_not_lost(monkeypatch):
             press()
         return np.zeros(14)
 
-    with pytest.raises(ff.Interrupted) as caught:
+    with pytest.raises(ff.errors.Interrupted) as caught:
         ff.Simulation(BIPED).run(1.0, controller=controller)
     assert len(calls) == 6
     check(caught.value.recording, last=0.005)
 
 
 def test_a_coarse_recording_keeps_the_mean_of_the_steps_that_were_taken():
-    with pytest.raises(ff.Interrupted) as caught:
+    with pytest.raises(ff.errors.Interrupted) as caught:
         ff.Simulation(BIPED).run(1.0, controller=at(0.015, press), record_dt=0.01)
     rec = caught.value.recording
     np.testing.assert_allclose(rec.time, [0.0, 0.01], atol=1e-12)
@@ -183,7 +183,7 @@ def test_the_command_saves_what_was_recorded(monkeypatch, tmp_path, capsys):
 
 def test_a_signal_whose_exception_was_lost_before_the_run_ends_it(monkeypatch):
     monkeypatch.setattr("footfall.process.interrupts._noted", [2])
-    with pytest.raises(ff.Interrupted):
+    with pytest.raises(ff.errors.Interrupted):
         ff.Simulation(BIPED).run(1e4, record_dt=1.0)
 
 

@@ -111,7 +111,7 @@ def mujoco_npz(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
 @pytest.mark.parametrize("write", [lafan, named, logged, ros, seed, gmr, isaac, pyroki, mujoco_npz])
 def test_what_a_format_holds_are_the_coordinates_of_the_robot(write, robot, qpos, tmp_path):
     # Where a file has times they count: those since 1970 would be good to 2.4e-7 s.
-    motion = ff.load_joint_motion(write(tmp_path, robot, qpos), fps=None if write in (named, logged) else FPS)
+    motion = ff.files.load_joint_motion(write(tmp_path, robot, qpos), fps=None if write in (named, logged) else FPS)
     assert len(repr(motion)) < 120 and motion.duration == pytest.approx((len(qpos) - 1) / FPS)
     reference = MotionReference(robot, motion, cutoff=100.0)  # beyond the rate of the samples: none is smoothed
     for k in (0, 7, len(qpos) - 1):
@@ -124,7 +124,7 @@ def test_what_a_format_holds_are_the_coordinates_of_the_robot(write, robot, qpos
 def test_an_exported_recording_is_a_motion(ending, tmp_path):
     robot = ff.load_robot("spatial-biped")
     rec = ff.Simulation(robot, law="time-stepping").run(0.2, controller="balance", record_dt=0.01)
-    motion = ff.load_joint_motion(rec.export(tmp_path / f"stands{ending}"))
+    motion = ff.files.load_joint_motion(rec.export(tmp_path / f"stands{ending}"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ff.FootfallWarning)  # a table has columns of other things too
         reference = MotionReference(robot, motion, cutoff=1e3)
@@ -150,7 +150,7 @@ def test_an_exported_recording_is_a_motion(ending, tmp_path):
 def test_what_is_no_motion_is_refused_in_a_sentence(content, sentence, tmp_path):
     np.savez(tmp_path / "wrong.npz", **content)
     with pytest.raises(FootfallError, match=sentence):
-        ff.load_joint_motion(tmp_path / "wrong.npz")
+        ff.files.load_joint_motion(tmp_path / "wrong.npz")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_is_no_motion_is_refused_in_a_sentence(content, sentence, tmp_path)
 def test_a_table_that_lacks_something_is_refused_in_a_sentence(text, sentence, tmp_path):
     (tmp_path / "wrong.csv").write_text(text, encoding="utf-8")
     with pytest.raises(FootfallError, match=sentence):
-        ff.load_joint_motion(tmp_path / "wrong.csv")
+        ff.files.load_joint_motion(tmp_path / "wrong.csv")
 
 
 def test_stances_of_a_motion_are_found(robot):
@@ -178,7 +178,7 @@ def test_stances_of_a_motion_are_found(robot):
     up = np.clip((time - 0.5) / 1.0, 0.0, 1.0)
     knee = robot.joint_names.index("FL_knee_pitch")
     qpos[:, robot.model.jnt_qposadr[knee]] -= 0.5 * np.sin(np.pi * up) ** 2
-    reference = MotionReference(robot, ff.JointMotion(time, qpos, None, None, None), cutoff=6.0)
+    reference = MotionReference(robot, ff.files.JointMotion(time, qpos, None, None, None), cutoff=6.0)
     assert reference.lift == pytest.approx(-0.03, abs=1e-4)
     stances = reference.stances
     early, before, midway, after, late = (round(time / stances.every) for time in (0.2, 0.3, 1.0, 1.2, 1.9))

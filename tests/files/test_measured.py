@@ -38,7 +38,7 @@ def test_forces_are_named_by_foot_and_columns_renamed(table):
 def test_a_filter_keeps_what_is_slow_and_takes_what_is_fast():
     time = np.arange(0.0, 2.0, 0.001)
     slow, fast = np.sin(2 * np.pi * time), 0.5 * np.sin(2 * np.pi * 100.0 * time)
-    data = ff.Measured(time, {"a": slow + fast}, {"a": "N"}, "z", "made")
+    data = ff.files.Measured(time, {"a": slow + fast}, {"a": "N"}, "z", "made")
     inside = slice(200, -200)
     # A Butterworth of fourth order in all at 10 Hz: 1 Hz passes to 1e-4, 100 Hz falls to 1e-4.
     assert np.abs(data.low_passed(10.0)["a"] - slow)[inside].max() < 1e-3
@@ -49,7 +49,7 @@ def test_resampling_is_exact_for_cubics_and_keeps_gaps():
     time = np.linspace(0.0, 1.0, 41)
     values = time**3 - time
     values[20] = np.nan
-    data = ff.Measured(time, {"a": values, "b": time**2}, {"a": "", "b": ""}, "z", "made").resampled(100.0)
+    data = ff.files.Measured(time, {"a": values, "b": time**2}, {"a": "", "b": ""}, "z", "made").resampled(100.0)
     assert np.allclose(data["b"], data.time**2, atol=1e-12)
     gap = (data.time > time[19]) & (data.time < time[21])
     assert np.isnan(data["a"][gap]).all() and np.isfinite(data["a"][~gap]).all()
@@ -82,8 +82,8 @@ def test_a_sample_that_was_written_twice_counts_once(tmp_path):
 
 def test_what_cannot_be_filtered_or_found_is_refused(table):
     data = ff.load_motion(table)
-    uneven = ff.Measured(np.array([0.0, 0.1, 0.3]), {"a": np.zeros(3)}, {"a": ""}, "z", "made")
-    gap = ff.Measured(np.arange(30.0), {"a": np.full(30, np.nan)}, {"a": ""}, "z", "made")
+    uneven = ff.files.Measured(np.array([0.0, 0.1, 0.3]), {"a": np.zeros(3)}, {"a": ""}, "z", "made")
+    gap = ff.files.Measured(np.arange(30.0), {"a": np.full(30, np.nan)}, {"a": ""}, "z", "made")
     for call, sentence in (
         (lambda: uneven.low_passed(1.0), "not evenly spaced"),
         (lambda: data.low_passed(60.0), "not between 0 and half"),
@@ -112,7 +112,7 @@ def rec():
 def test_a_recording_against_itself_is_off_by_nothing_and_against_twice_itself_by_itself(rec):
     channels = {f"left.force.{axis}": 2.0 * rec.foot_force[:, 0, k] for k, axis in enumerate("xyz")}
     channels |= {f"total.force.{axis}": rec.total_force[:, k] for k, axis in enumerate("xyz")}
-    measured = ff.Measured(rec.time, channels, dict.fromkeys(channels, "N"), "z", "made")
+    measured = ff.files.Measured(rec.time, channels, dict.fromkeys(channels, "N"), "z", "made")
     found = {(one.foot, one.axis): one for one in forces_against(rec, measured)}
     assert found["total", "z"].rms == 0.0 and found["total", "z"].timing == 0.0
     left = found["left", "z"]
@@ -124,7 +124,7 @@ def test_a_recording_against_itself_is_off_by_nothing_and_against_twice_itself_b
     with pytest.raises(FootfallError, match="has no option 'measurd'"):
         rec.plot("grf", measurd=measured)
     with pytest.raises(FootfallError, match="name them with load_forces"):
-        forces_against(rec, ff.Measured(rec.time, {}, {}, "z", "made"))
+        forces_against(rec, ff.files.Measured(rec.time, {}, {}, "z", "made"))
 
 
 def test_a_recording_as_pandas_and_xarray_has_names_units_and_coordinates(rec):

@@ -78,7 +78,7 @@ def test_kilogram_forces_are_newtons_and_a_unit_that_is_not_known_is_not_one(tmp
 def test_forces_that_no_body_of_this_weight_makes_are_doubted(factor, doubted, recwarn):
     rec = ff.Simulation("brick").run(0.1)
     force = {f"total.force.{axis}": factor * rec.total_force[:, k] for k, axis in enumerate("xyz")}
-    forces_against(rec, ff.Measured(rec.time, force, dict.fromkeys(force, "N"), "z", "plates.csv"))
+    forces_against(rec, ff.files.Measured(rec.time, force, dict.fromkeys(force, "N"), "z", "plates.csv"))
     assert [str(one.message).startswith("plates.csv has vertical forces of up to") for one in recwarn] == [
         True
     ] * doubted

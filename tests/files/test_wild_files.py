@@ -196,8 +196,8 @@ def test_text_columns_are_left_out_and_it_is_told(tmp_path):
 
 def test_times_that_a_file_rounds_are_evenly_spaced():
     time = np.round(np.arange(300) / 600.0, 4)  # 0.0017, 0.0033, 0.0050: as OpenSim's example has them
-    data = ff.Measured(time, {"a": np.sin(time)}, {"a": "N"}, "z", "made")
+    data = ff.files.Measured(time, {"a": np.sin(time)}, {"a": "N"}, "z", "made")
     assert data.rate == pytest.approx(600.0, rel=1e-3) and len(data.low_passed(20.0)) == 300
     with pytest.raises(FootfallError, match="not evenly spaced"):
-        _ = ff.Measured(np.delete(time, 5), {"a": time[1:]}, {"a": "N"}, "z", "made").rate
+        _ = ff.files.Measured(np.delete(time, 5), {"a": time[1:]}, {"a": "N"}, "z", "made").rate
     assert data.shifted(-time[0] + 2.0).time[0] == 2.0

@@ -33,7 +33,7 @@ def thrown(law, friction, duration):
 @pytest.mark.parametrize("kind", ["function", "table"])
 def test_a_sliding_point_has_the_friction_of_the_place_where_it_is(law, kind):
     """Before the brick has turned much (0.02 s), for then a pyramid's friction would depend on the direction."""
-    table = ff.FrictionTable([[ROAD], [ICE]], size=(4.0, 4.0))
+    table = ff.ground.FrictionTable([[ROAD], [ICE]], size=(4.0, 4.0))
     rec = thrown(coulombs(law), ice_on_the_left if kind == "function" else table, 0.02)
     load, friction = rec.force[-1, :, 2], np.hypot(rec.force[-1, :, 0], rec.force[-1, :, 1])
     left = rec.position[-1, :, 1] > 0.0

@@ -174,7 +174,7 @@ def test_a_trial_starts_where_its_controller_does():
     robot = ff.load_robot("spatial-biped")
     motion = swaying(robot, bend=0.2, lean=0.0, duration=2.0)
     deep = len(motion) // 2
-    late = ff.JointMotion(
+    late = ff.files.JointMotion(
         motion.time[deep:] - motion.time[deep],
         motion.joints[deep:],
         motion.names,

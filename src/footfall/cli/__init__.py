@@ -48,6 +48,7 @@ COMMANDS = {
     "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove, Rerun",
     "paper": "run the experiments of a paper, and set its claims beside what is measured",
     "warm": "compile everything ahead of time, so that no later start waits",
+    "doctor": "say what a bug report needs: versions, cache, and a self-test of seconds",
     "bench": "measure the speed of every law against MuJoCo's own step",
     "new": "write a small working file to start from: a controller, a law, a study, a policy's contract",
     "completion": "let the shell complete commands, options and names",

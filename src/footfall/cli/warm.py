@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from footfall.cli.shared.output import say, tell
+from footfall.cli.shared.output import sentences_bar, tell
 
 #: Packages that compile, or that compiled code calls or is laid out for.
 PACKAGES = ("llvmlite", "mujoco", "numba", "numpy")
@@ -51,7 +51,8 @@ class Warm:
         if not known:
             from footfall.simulation.warm import warm
 
-            warm(lambda far: say(f"warm: {far}"), self.processes)
+            with sentences_bar("compiling") as bar:
+                warm(lambda far: bar(f"warm: {far}"), self.processes)
             with suppress(OSError):  # then the next call checks everything again
                 note.write_text(json.dumps({"given": given, "kernels": _kernels(folder)}), encoding="utf-8")
         seconds = time.perf_counter() - begin

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from footfall.contact.acceleration_complementarity import AccelerationComplementarity
     from footfall.contact.constraint_selection import ConstraintSelection
     from footfall.contact.distributed import Distributed
-    from footfall.contact.from_function import point_law
+    from footfall.contact.from_function import point_law, spring_friction
     from footfall.contact.hunt_crossley import HuntCrossley
     from footfall.contact.linearizing_penalty import LinearizingPenalty
     from footfall.contact.mujoco_native import MujocoNative
     from footfall.contact.spring_damper import SpringDamper
     from footfall.contact.springs.material import material_of
     from footfall.contact.time_stepping import TimeStepping
+    from footfall.solve.contacts import coulomb
 
 __all__ = [
     "AccelerationComplementarity",
@@ -32,20 +33,28 @@ __all__ = [
     "PointLaw",
     "SpringDamper",
     "TimeStepping",
+    "coulomb",
     "law",
     "law_class",
     "laws",
     "material_of",
     "point_law",
     "register",
+    "spring_friction",
 ]
+
+#: What is not in the file of a law, and where it is.
+_HOMES = {
+    "coulomb": "footfall.solve.contacts",
+    "material_of": "footfall.contact.springs.material",
+    "point_law": "footfall.contact.from_function",
+    "spring_friction": "footfall.contact.from_function",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "point_law":
-        return import_module("footfall.contact.from_function").point_law
-    if name == "material_of":
-        return import_module("footfall.contact.springs.material").material_of
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     for target in BUILT_IN.values():
         module, _, attribute = target.partition(":")
         if attribute == name:

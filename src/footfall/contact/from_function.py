@@ -67,9 +67,9 @@ def point_law(
     slide), or the normal force alone for a frictionless contact. Keywords name the law's options and their defaults,
     numbers >= 0; the function reads them as ``parameters.k``, and the ground's friction as
     ``parameters.static_friction`` and ``parameters.dynamic_friction``. It is compiled on first use, so it may use
-    arithmetic, ``math`` and other compiled functions such as :func:`footfall.coulomb` and
-    :func:`footfall.spring_friction`; it must not raise. Before a run it is tried as plain Python; during the run an
-    index outside an array makes the force NaN.
+    arithmetic, ``math`` and other compiled functions such as :func:`footfall.contact.coulomb` and
+    :func:`footfall.contact.spring_friction`; it must not raise. Before a run it is tried as plain Python; during the
+    run an index outside an array makes the force NaN.
 
     Limitations: forces act for a whole step. Stiffness k (N/m) and damping c (N s/m) of a point stay stable while
     ``dt * (c + dt * k) * mobility`` is well below 2, with ``sim.setting.mobility`` (1/kg).

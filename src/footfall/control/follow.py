@@ -298,8 +298,8 @@ class Follow:
     """Follow a motion of root and joints by whole-body control.
 
     A run starts in the first sample and lasts as long as the motion. It is for robots with a motor or servo at every
-    joint, on any number of feet. Motors between the world and the root (``footfall.assisted``), if there are any, help
-    the less the larger ``help_weight`` is; :func:`footfall.measure.assistance` measures how much.
+    joint, on any number of feet. Motors between the world and the root (``footfall.robot.assisted``), if there are any,
+    help the less the larger ``help_weight`` is; :func:`footfall.measure.assistance` measures how much.
 
     Records ``joint_error`` (rad), ``root_error`` (m), ``tilt_error`` (rad), ``com_error`` (m) and ``commanded_force``.
     Warnings: ``unsolved``, ``fallen``, after which the motors only brake.

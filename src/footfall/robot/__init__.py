@@ -4,12 +4,23 @@
 ``robots`` names the built-in ones, ``summary`` and ``documentation`` describe one of them.
 """
 
+from typing import Any
+
 from footfall.process.mujoco_library import write_no_log_file
 from footfall.robot.built_in import documentation, robots, summary
 from footfall.robot.feet import Foot
 from footfall.robot.load import load_robot
 from footfall.robot.robot import Robot
 
-__all__ = ["Foot", "Robot", "load_robot", "robots", "summary", "documentation"]
+__all__ = ["Foot", "Robot", "assisted", "load_robot", "robots", "summary", "documentation"]
+
 
 write_no_log_file()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "assisted":  # with motors comes the compiler, which takes a moment
+        from footfall.robot.motors import assisted
+
+        return assisted
+    raise AttributeError(f"module 'footfall.robot' has no attribute '{name}'")

@@ -110,11 +110,11 @@ def do(job: str) -> None:
 def warm(say: Callable[[str], None], processes: int | None = None) -> None:
     """Compile everything, in as many processes as there are cores; ``say`` is told the progress."""
     waiting = jobs()
-    total = len(waiting)
+    total, begin = len(waiting), time.perf_counter()
 
     def finished(job: str) -> None:
         waiting.remove(job)
-        say(f"{total - len(waiting)} of {total}: {job}")
+        say(f"{time.perf_counter() - begin:.0f} s, {total - len(waiting)} of {total}: {job}")
 
     with tempfile.TemporaryDirectory(prefix="claims-", dir=cache_folder("compiled")) as folder:
         claims, room = Path(folder), processes or cores()

@@ -54,8 +54,8 @@ def run_pulls() -> Pulls:
     clean, noisy = {}, {}
     for sole, (friction, _) in SOLES.items():
         recordings = [pull(friction, mass) for mass in MASSES]
-        clean[sole] = ff.identify_friction(recordings)
-        noisy[sole] = ff.identify_friction([_measured(rec, rng) for rec in recordings])
+        clean[sole] = ff.study.identify_friction(recordings)
+        noisy[sole] = ff.study.identify_friction([_measured(rec, rng) for rec in recordings])
     return Pulls(clean, noisy, {name: braking(law) for name, law in CONES.items()})
 
 
