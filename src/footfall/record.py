@@ -145,6 +145,46 @@ COLUMNS = {
 }
 
 
+class BodyContacts(NamedTuple):
+    """Contacts between bodies: T samples of C contacts, each between two bodies; one that is open has no gap (NaN).
+
+    Forces, positions and modes are recorded as those of the ground's are.
+    """
+
+    bodies: tuple[tuple[str, str], ...]  # (C,) the body that the force is on, and its partner, which bears the opposite
+    force: np.ndarray  # (T, C, 3) N, world frame, mean until the next sample
+    position: np.ndarray  # (T, C, 3) m, world frame
+    velocity: np.ndarray  # (T, C, 3) m/s, world frame, of the body relative to its partner
+    normal: np.ndarray  # (T, C, 3) unit vector, world frame, from the partner to the body
+    gap: np.ndarray  # (T, C) m, negative where they overlap
+    mode: np.ndarray  # (T, C) 0 open, 1 stick, 2 slide
+
+    def between(self, body: str, partner: str) -> np.ndarray:
+        """(T, 3) N, the force on a body by its partner."""
+        total = np.zeros((len(self.force), 3))
+        for c, (first, second) in enumerate(self.bodies):
+            if (first, second) == (body, partner):
+                total += self.force[:, c]
+            elif (second, first) == (body, partner):
+                total -= self.force[:, c]
+        return total
+
+    def __repr__(self) -> str:
+        pairs = len({frozenset(pair) for pair in self.bodies})
+        return f"BodyContacts({pairs} pairs of bodies, in {int((self.mode > 0).any(axis=1).sum())} samples)"
+
+
+#: Signals that hold the contacts between bodies, with their units, by the fields of :class:`BodyContacts`.
+BODY_CONTACTS = {
+    "force": ("body_contact_force", "N"),
+    "position": ("body_contact_position", "m"),
+    "velocity": ("body_contact_velocity", "m/s"),
+    "normal": ("body_contact_normal", ""),
+    "gap": ("body_contact_gap", "m"),
+    "mode": ("body_contact_mode", "0 open, 1 stick, 2 slide"),
+}
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Record:
     """What happened in a run: T samples of a robot with P contact points. Arrays are read-only, in SI units.
@@ -266,6 +306,17 @@ class Record:
     def total_force(self) -> np.ndarray:
         """(T, 3) N, force of the ground on the robot."""
         return read_only(self.force.sum(axis=1))
+
+    @cached_property
+    def body_contacts(self) -> BodyContacts | None:
+        """Contacts between bodies, whose forces are the law's; None where MuJoCo's soft constraints act between."""
+        touching = self.info.get("touching")
+        if touching is None:
+            return None
+        empty = {name: np.zeros((len(self), 0, 3)) for name in BODY_CONTACTS}
+        empty |= {name: np.zeros((len(self), 0)) for name in ("gap", "mode")}
+        arrays = {name: self.signals.get(signal, empty[name]) for name, (signal, _) in BODY_CONTACTS.items()}
+        return BodyContacts(tuple((str(a), str(b)) for a, b in touching), **arrays)
 
     def foot(self, name: str) -> slice:
         """Which points are those of a foot: ``rec.force[:, rec.foot("left")]``."""

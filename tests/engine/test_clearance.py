@@ -227,8 +227,8 @@ def test_a_run_knows_nothing_of_how_far_apart_bodies_were_in_the_one_before():
 def test_a_robot_that_stands_is_looked_at_once(monkeypatch):
     made, make = [], workspace.make_clearance
 
-    def kept(widened, data):
-        made.append(make(widened, data))
+    def kept(widened):
+        made.append(make(widened))
         return made[-1]
 
     monkeypatch.setattr(workspace, "make_clearance", kept)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import math
 
-import mujoco
 import pytest
 
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
-from footfall.study.as_worlds import apart_until
 from footfall.study.largest_push import bisect_batched, largest_pushes, push_basin
 
 BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
@@ -83,20 +81,6 @@ def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law, controlle
     for (one,), (other,) in zip(together, alone, strict=True):
         assert (one.survived, one.failed, one.why, one.runs) == (other.survived, other.failed, other.why, other.runs)
         assert one.in_worlds > 0 and other.in_worlds == 0
-
-
-def test_bodies_that_touch_each_other_are_noticed():
-    xml = """<mujoco><worldbody><body pos="0 0 0.1"><freejoint/><geom name="low" type="box" size="0.1 0.1 0.1"/>
-    <body><joint axis="0 0 1"/><inertial pos="0 0 0" mass="0.1" diaginertia="1e-3 1e-3 1e-3"/>
-    <body pos="0 0 0.5"><joint type="slide" axis="0 0 1"/><geom type="sphere" size="0.1"/></body>
-    </body></body></worldbody></mujoco>"""
-    sim = ff.Simulation(ff.load_robot(mujoco.MjSpec.from_string(xml), feet=["low"]), law="spring-damper")
-    strikes = math.sqrt(2.0 * 0.3 / 9.81)  # the ball falls by 0.3 m onto the box
-    assert strikes <= apart_until(sim, sim.run(0.4)) <= strikes + 0.006  # looked for every 5 ms, with steps of 1 ms
-    assert apart_until(sim, sim.run(0.2)) == math.inf
-    apart = ff.Simulation("spatial-biped", law="spring-damper")
-    push = ff.Push("trunk", (300.0, 0.0, 0.0), start=0.05, duration=0.1)
-    assert apart_until(apart, apart.run(1.5, controller="posture", pushes=[push])) == math.inf
 
 
 @pytest.mark.slow

@@ -48,7 +48,6 @@ class Clearance(NamedTuple):
     looks: Ints  # (4,) see SERVED
     widest: float  # m, how far a look sees
     margin: float  # m, the widest that two geoms have between them
-    contact: Ints  # (1,) address of MuJoCo's contacts
 
 
 @kernel
@@ -62,7 +61,7 @@ def look(world: World, clearance: Clearance) -> Bool:
         return False
     mj_collision(clearance.wide, world.data)
     least = clearance.widest
-    found = doubles_at(clearance.contact[0], _STRIDE * world.ncon[0])
+    found = doubles_at(world.contact[0], _STRIDE * world.ncon[0])
     for i in range(world.ncon[0]):
         least = min(least, found[_STRIDE * i + _DIST] - clearance.margin)
     world.ncon[0] = 0
@@ -200,7 +199,7 @@ def widen(model: mujoco.MjModel) -> Widened:
     return Widened(not touch, wide, lever, margin)
 
 
-def make_clearance(widened: Widened, data: mujoco.MjData) -> Clearance:
+def make_clearance(widened: Widened) -> Clearance:
     """The clearance of a run."""
     return Clearance(
         never=int(widened.never),
@@ -211,5 +210,4 @@ def make_clearance(widened: Widened, data: mujoco.MjData) -> Clearance:
         looks=np.array([WORTH, 0, 0, 1]),  # as if they had touched: a run may begin with bodies tangled
         widest=REACH * float(widened.lever.max(initial=0.0)),
         margin=widened.margin,
-        contact=bridge.counter(data, "contact"),
     )

@@ -8,6 +8,7 @@ forces on a body's points act through their wrench. In spatial vectors of MuJoCo
 from __future__ import annotations
 
 from footfall.compiled import inlined
+from footfall.engine.other_bodies.pairs import add_pair_forces, ground_slots, pair_velocities
 from footfall.engine.other_bodies.points import Points
 from footfall.ground.surface import tangent_frame
 from footfall.kinds import Float, Function, Int, Matrix, Named, Tensor, Vector
@@ -69,7 +70,8 @@ def find_friction(points: Points, contacts: Contacts, friction: Function, corner
 @inlined
 def velocities(cvel: Matrix, subtree_com: Matrix, points: Points, contacts: Contacts) -> None:
     """Velocities of the near points, in their contact frames."""
-    for k in range(points.body.size):
+    pair_velocities(cvel, subtree_com, points, contacts)
+    for k in range(ground_slots(points)):
         v, com = cvel[points.body[k]], subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
@@ -140,7 +142,8 @@ def release_far(points: Points, contacts: Contacts, count: Int) -> None:
 @inlined
 def add_forces(cdof: Matrix, subtree_com: Matrix, points: Points, contacts: Contacts, generalised: Vector) -> None:
     """Add the generalised force J^T f of all contact forces (Rengifo 2009, (13)-(14))."""
-    for k in range(points.body.size):
+    add_pair_forces(cdof, subtree_com, points, contacts, generalised)
+    for k in range(ground_slots(points)):
         if contacts.near[k] == contacts.near[k + 1]:
             continue
         com = subtree_com[points.root[k]]
@@ -339,7 +342,7 @@ def bend_points(
     lag: Float,
 ) -> None:
     """Make the accelerations of near points the rates of their velocities relative to curved ground."""
-    for k in range(points.body.size):
+    for k in range(ground_slots(points)):
         spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.engine.other_bodies.pairs import ground_slots, half_solved_pair, pair_accelerations
 
 
 @inlined
@@ -61,7 +62,8 @@ def gather(points, contacts, centroid):
 def free_acceleration(world, points, contacts, centroid, half, force):
     """Accelerations of the near points without contact forces, from a half-solved generalised ``force`` (nv,)."""
     near, qvel, cdof_dot = contacts.near, world.qvel, world.cdof_dot
-    for k in range(points.body.size):
+    pair_accelerations(world, points, contacts, half, force)
+    for k in range(ground_slots(points)):
         if near[k] == near[k + 1]:
             continue
         # The foot's acceleration that the forces drive (about its centroid) ...
@@ -167,6 +169,16 @@ def clear_slot(h):
 
 
 @inlined
+def fill_slot(world, points, k, centre, h):
+    """Rows ``h`` (nv, 8) of H for the body of a slot, or for a pair of bodies."""
+    clear_slot(h)
+    if k < ground_slots(points):
+        half_solved_jacobian(world, points, k, centre, h)
+    else:
+        half_solved_pair(world, points, k, centre, h)
+
+
+@inlined
 def mobility(world, points, contacts, centroid, half, block):
     """Fill ``contacts.mobility`` for the feet with near points; ``half`` (K, nv, 8) and ``block`` (6, 8) are scratch.
 
@@ -176,8 +188,7 @@ def mobility(world, points, contacts, centroid, half, block):
     for k in range(points.body.size):
         if near[k] == near[k + 1]:
             continue
-        clear_slot(half[k])
-        half_solved_jacobian(world, points, k, centroid[k], half[k])
+        fill_slot(world, points, k, centroid[k], half[k])
         for m in range(k + 1):
             if near[m] == near[m + 1]:
                 continue

@@ -11,6 +11,7 @@ from footfall.compiled import cold, inlined, kernel
 from footfall.engine.bridge import (
     address_of,
     mj_collision,
+    mj_com_vel,
     mj_fwd_actuation,
     mj_make_constraint,
     mj_transmission,
@@ -23,6 +24,7 @@ from footfall.engine.kinematics import find_friction, keep_memory, restore_memor
 from footfall.engine.law_step import coupled_forces, forces_and_acceleration
 from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import lacks_room, locate_all, too_small
+from footfall.engine.other_bodies.near_pairs import forget_pairs, list_pairs
 from footfall.engine.other_bodies.points import MAY_GROW, Points
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import (
@@ -74,6 +76,7 @@ class Plan(NamedTuple):
     native: int  # the law is MuJoCo's
     folded: int  # constraints and contacts are solved here, not by MuJoCo's own solver
     constrained: int  # MuJoCo has constraints to make beside contacts
+    pairs: int  # contacts between bodies are the law's
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
     damped: int  # joints have damping, which acts on the velocity at the end of the step
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
@@ -160,13 +163,21 @@ def sense_and_act(
     if too_small(points, bad):
         return TOO_SMALL, False
     apart = bodies_are_apart(world, conditions.clearance)
-    constrained = plan.constrained == 1 or not apart
-    if constrained:
-        if not apart:
-            mj_collision(world.model, world.data)
-            conditions.clearance.looks[TOUCHED] = world.ncon[0]
-        else:
+    if not apart:
+        mj_collision(world.model, world.data)
+        conditions.clearance.looks[TOUCHED] = world.ncon[0]
+    else:
+        world.ncon[0] = 0
+    if plan.pairs:
+        forget_pairs(points, contacts)
+        if world.ncon[0] > 0:
+            mj_com_vel(world.model, world.data)
+            list_pairs(world, points, contacts, world.ncon[0], world.contact[0])
             world.ncon[0] = 0
+        if too_small(points, bad):
+            return TOO_SMALL, False
+    constrained = plan.constrained == 1 or world.ncon[0] > 0
+    if constrained:
         if plan.folded:  # else MuJoCo's solver makes them, with those of contacts
             mj_make_constraint(conditions.constraints.made.model, world.data)
     mj_transmission(world.model, world.data)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from footfall.compiled import cold, inlined
 from footfall.engine.other_bodies.near import body_of, free_places, lacks_room, live
+from footfall.engine.other_bodies.pairs import is_pair
 from footfall.engine.other_bodies.points import LACKING, Others, Points
 from footfall.kinds import Float, Int, Ints, Matrix, Named, Tensor, Vector, zeros
 from footfall.solve.contacts import OPEN, Contacts
@@ -173,6 +174,20 @@ def who_has(others: Others, held: Held, s: Int, row: Int) -> Int:
     return others.who[s]
 
 
+@inlined
+def recorded(others: Others, s: Int, q: Int) -> Int:
+    """What is recorded of a place that ``q`` has: one more than the point's number, or that of all and the pair's."""
+    return q + 1 + (others.pair[s] if is_pair(others, q) else 0)
+
+
+@inlined
+def write_relative_velocity(contacts: Contacts, p: Int, velocity: Vector) -> None:
+    """Velocity of a contact between bodies, world frame."""
+    frame, v = contacts.frame[p], contacts.velocity[p]
+    for c in range(3):
+        velocity[c] = frame[0, c] * v[0] + frame[1, c] * v[1] + frame[2, c] * v[2]
+
+
 @cold(types.none)
 def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, row: Int, count: Int) -> None:
     """Add the forces of the ``count``-th step of a sample on points not on feet: means, peaks, modes.
@@ -191,14 +206,18 @@ def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tap
         f, mean, peak, normal = held.force[p], own.force[s, row], own.peak_force[s, row], contacts.frame[p, 2]
         if own.who[s, row] == 0:
             own.gap[s, row] = np.nan
-        own.who[s, row] = q + 1
+        own.who[s, row] = recorded(others, s, q)
         if instant and held.mode[p] != OPEN:
-            b = body_of(others, q)
-            v, com, at = world.cvel[others.body[b]], world.subtree_com[others.root[b]], points.position[p]
-            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-            own.velocity[s, row, 0] = v[3] + v[1] * rz - v[2] * ry
-            own.velocity[s, row, 1] = v[4] + v[2] * rx - v[0] * rz
-            own.velocity[s, row, 2] = v[5] + v[0] * ry - v[1] * rx
+            at = points.position[p]
+            if is_pair(others, q):
+                write_relative_velocity(contacts, p, own.velocity[s, row])
+            else:
+                b = body_of(others, q)
+                v, com = world.cvel[others.body[b]], world.subtree_com[others.root[b]]
+                rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+                own.velocity[s, row, 0] = v[3] + v[1] * rz - v[2] * ry
+                own.velocity[s, row, 1] = v[4] + v[2] * rx - v[0] * rz
+                own.velocity[s, row, 2] = v[5] + v[0] * ry - v[1] * rx
             own.gap[s, row] = contacts.gap[p]
             for c in range(3):
                 own.position[s, row, c] = at[c]
@@ -214,6 +233,8 @@ def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tap
                 peak[c] = f[c]
     x, y, z, load = 0.0, 0.0, 0.0, 0.0  # on the robot
     for p in range(live(points)):
+        if p >= others.first and is_pair(others, who_has(others, held, p - others.first, row)):
+            continue  # a force between bodies carries nothing
         f, normal = held.force[p], contacts.frame[p, 2]
         x, y, z = x + f[0], y + f[1], z + f[2]
         load += f[0] * normal[0] + f[1] * normal[1] + f[2] * normal[2]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WORD = 8  # bytes
 #: A run in which only feet touch the ground.
-ALONE = Around(dt=1.0, flat=True, lipschitz=1.0, highest=0.0, patient=False, wanted=False)
+ALONE = Around(dt=1.0, flat=True, lipschitz=1.0, highest=0.0, patient=False, wanted=False, pairs=False)
 
 
 class World(NamedTuple):
@@ -37,6 +37,7 @@ class World(NamedTuple):
     data: int
     time: Vector  # (1,) s
     ncon: Ints  # (1,)
+    contact: Ints  # (1,) address
     qpos: Vector
     qvel: Vector
     act: Vector
@@ -142,6 +143,7 @@ def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
         "data": data._address,
         "time": bridge.counter(data, "time"),
         "ncon": bridge.counter(data, "ncon"),
+        "contact": bridge.counter(data, "contact"),
         "act_range": np.repeat(limits, activations, axis=0),
         "act_filter": np.repeat(np.where(exact, model.actuator_dynprm[:, 0], 0.0), activations),
         "damping": model.dof_damping.copy(),
@@ -169,7 +171,7 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
     begin[: len(feet) + 1] = np.cumsum([0, *(len(foot.points) for foot in feet)])
     return zeros(
         Points,
-        {"P": count, "M": max(1, memory_size)},
+        {"P": count, "K": slots, "nv": model.nv, "M": max(1, memory_size)},
         local=local,
         radius=radius,
         begin=begin,
@@ -190,7 +192,7 @@ def with_size(points: Points, contacts: Contacts, size: int) -> tuple[Points, Co
     """Points and contacts with room for ``SIZES[size]`` not on feet: first rows of those given, but for operators."""
     others = with_places(points.others, size)
     count, slots = others.first + others.who.size, others.feet + others.slot.size
-    by_slot = ("body", "root", "geom", "chain", "chain_length")
+    by_slot = ("body", "root", "geom", "partner", "sign", "chain", "chain_length")
     rows = {name: array[:count] for name, array in points._asdict().items() if isinstance(array, np.ndarray)}
     rows |= {name: getattr(points, name)[:slots] for name in by_slot}
     rows |= {"begin": points.begin[: slots + 1], "roll": points.roll[: count + 1]}

@@ -20,10 +20,10 @@ from footfall.ground import Ground
 from footfall.measure.audit import sinking
 from footfall.measure.audit_errors import scales
 from footfall.measure.motion import actuation
-from footfall.record import Failure, Push, Signal
+from footfall.record import BODY_CONTACTS, Failure, Push, Signal
 from footfall.recording import Recording
 from footfall.robot import Robot
-from footfall.simulation.setup import Setup
+from footfall.simulation.setup import Setup, pairs_are_the_laws
 from footfall.version import versions
 
 
@@ -49,12 +49,19 @@ def made_recording(
         last = first + math.prod(shape)
         signals[name] = flat[:, first:last].reshape(len(flat), *shape)
         first = last
-    other_points = np.zeros(0, dtype=int)
+    other_points, units, touching = np.zeros(0, dtype=int), {**law.signals, **law.foot_signals}, None
+    units |= {name: one.unit for name, one in of_controller.items()}
     if others is not None:
         other_points = _add_other_columns(arrays, others, setup.robot, ground)
+        if pairs_are_the_laws(setup):
+            touching, columns = _body_contacts(others, len(arrays["time"]), setup.robot)
+            for name, values in columns.items():
+                signal, units[signal] = BODY_CONTACTS[name]
+                signals[signal] = values
     info = {
         "body_contacts": setup.body_contacts and others is not None,
-        "signals": {**law.signals, **law.foot_signals} | {name: one.unit for name, one in of_controller.items()},
+        "touching": touching,
+        "signals": units,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         **notes,
@@ -135,12 +142,14 @@ def _add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, gr
         return np.zeros(0, dtype=int)
     places = np.flatnonzero(who.any(axis=1))
     found = np.unique(who[places])
-    found = found[found > 0] - 1
+    found = found[(found > 0) & (found <= len(robot.others))] - 1  # what is beyond are contacts between bodies
+    if not found.size:
+        return found
     shape = (rows, len(found))
     columns = {name: np.zeros((*shape, 3)) for name in ("force", "peak_force", "position", "velocity", "normal")}
     columns |= {"gap": np.full(shape, np.nan), "mode": np.zeros(shape, dtype=np.int8)}
     for place in places:
-        taken = np.flatnonzero(who[place])
+        taken = np.flatnonzero((who[place] > 0) & (who[place] <= len(robot.others)))
         column = np.searchsorted(found, who[place, taken] - 1)
         for name, values in columns.items():
             values[taken, column] = getattr(tape, name)[place, taken]
@@ -148,6 +157,35 @@ def _add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, gr
     for name, values in columns.items():
         arrays[name] = np.concatenate([arrays[name], values], axis=1)
     return found
+
+
+def _body_contacts(tape: OtherTape, rows: int, robot: Robot) -> tuple[list[tuple[str, str]], dict[str, np.ndarray]]:
+    """The bodies of every contact between two, and its samples, by the fields of ``BodyContacts``.
+
+    Two geoms that touch in several places have a column for each, in the order of their places on the tape.
+    """
+    model = robot.model
+    place, row = np.nonzero(tape.mode[:, :rows] * (tape.who[:, :rows] > len(robot.others)))
+    pair = tape.who[place, row] - 1 - len(robot.others)
+    order = np.lexsort((place, pair, row))
+    place, row, pair = place[order], row[order], pair[order]
+    first = np.ones(len(row), dtype=bool)
+    first[1:] = (np.diff(row) != 0) | (np.diff(pair) != 0)
+    number = np.arange(len(row)) - np.maximum.accumulate(np.where(first, np.arange(len(row)), 0))
+    kinds, column = np.unique(np.stack([pair, number], axis=1), axis=0, return_inverse=True)
+    column = column.reshape(-1)
+    columns = {}
+    for name in BODY_CONTACTS:
+        source = getattr(tape, name)
+        columns[name] = np.full((rows, len(kinds), *source.shape[2:]), np.nan if name == "gap" else 0.0)
+        columns[name][row, column] = source[place, row]
+    bodies = []
+    for pair_of_geoms in kinds[:, 0]:
+        one, other = (model.geom_bodyid[geom] for geom in divmod(int(pair_of_geoms), model.ngeom))
+        if model.body_weldid[other] == 0:  # held in the world, as in ``list_pairs``
+            one, other = other, one
+        bodies.append((model.body(other).name, model.body(one).name))
+    return bodies, columns
 
 
 def _fill_in(

@@ -19,6 +19,7 @@ from footfall.engine import bridge
 from footfall.engine.clearance import Widened, widen
 from footfall.engine.constraints.active_set import FRICTION, LIMIT
 from footfall.engine.constraints.joint_rows import KINDS, JointRows, leave_to_joint_rows, make_joint_rows
+from footfall.engine.other_bodies.near import JOLT
 from footfall.engine.soft_contacts import make_soft_contacts
 from footfall.engine.world import Native
 from footfall.errors import SimulationError, warn
@@ -132,6 +133,12 @@ class Setup:
         return place(self.robot, self.ground, at, align=align)
 
 
+def pairs_are_the_laws(sim: Setup) -> bool:
+    """Whether the law gives the forces between bodies; else MuJoCo's soft constraints do."""
+    soft = sim.law.native or sim.law.event_driven or sim.scene.model.nflex > 0
+    return sim.body_contacts and not (soft or sim.scene.widened.never)
+
+
 def _again(kind: type[Setup], robot: Robot, ground: Ground, law: Law, others: tuple[float, Any, bool]) -> Setup:
     """A copy, perhaps in another process: built again from what it was made of."""
     dt, integrator, body_contacts = others
@@ -158,16 +165,20 @@ class RunModel:
 def compose(robot: Robot, law: Law, dt: float, *, body_contacts: bool) -> RunModel:
     """The model of a robot for runs in steps of ``dt`` (s).
 
-    The ground is no part of MuJoCo's model: all contacts with it are the law's. Contacts between bodies are MuJoCo's,
-    as the robot's model has them, unless ``body_contacts`` is false.
+    The ground is no part of MuJoCo's model: all contacts with it are the law's. MuJoCo finds those between bodies, of
+    the geoms that collide in the robot's model, unless ``body_contacts`` is false.
     """
     make = composed.__wrapped__ if robot.mjcf is None else composed  # a model of MuJoCo's may have been changed since
-    return make(robot, law.native_contact(), dt, body_contacts)
+    margin = 0.0 if law.event_driven else min(law.near(dt), JOLT * dt)
+    return make(robot, law.native_contact(), dt, body_contacts, margin)
 
 
 @lru_cache(maxsize=8)
-def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: bool) -> RunModel:
-    """The same, cached; ``own`` holds the settings of MuJoCo's contacts where those are the law."""
+def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: bool, margin: float) -> RunModel:
+    """The same, cached; ``own`` holds the settings of MuJoCo's contacts where those are the law.
+
+    Bodies that are less than ``margin`` (m) apart are shown to the law.
+    """
     native = own is not None
     feet = {foot.body for foot in robot.feet}
     if robot.mjcf is None:
@@ -179,6 +190,9 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
     if not body_contacts:
         model.geom_contype[:] = 0
         model.geom_conaffinity[:] = 0
+    if not native:
+        for margins in (model.geom_margin, model.body_margin):
+            np.maximum(margins, margin, out=margins)
     model.opt.timestep = dt
     if int(model.opt.integrator) not in IMPLICIT:  # which tells how servos damp; the step is ours
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER

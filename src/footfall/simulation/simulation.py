@@ -199,8 +199,9 @@ class Simulation(Setup):
         dt: step, s; if left out 1 ms, or less where a spring law with default options needs it for light feet.
         integrator: ``"euler"``, semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order
             for laws whose force is continuous.
-        body_contacts: every body can touch the ground, under the law, at points of its collision geometry, and other
-            bodies where the model says so, by MuJoCo's own contacts; with False only the feet touch anything.
+        body_contacts: every body can touch the ground, at points of its collision geometry, and other bodies where the
+            model lets them collide, under the law (under event-driven laws by MuJoCo's soft constraints); with False
+            only the feet touch anything.
     """
 
     def run(

@@ -56,7 +56,7 @@ from footfall.engine.world import (
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation.controls import no_control
-from footfall.simulation.setup import RunModel, Setup
+from footfall.simulation.setup import RunModel, Setup, pairs_are_the_laws
 from footfall.simulation.task import no_pushes
 from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.problem import Size
@@ -111,6 +111,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         native=int(law.native),
         folded=int(not law.native or sim.scene.native.soft.folded),
         constrained=int(of_model.constrained),
+        pairs=int(pairs_are_the_laws(sim)),
         rich=int(of_model.rich),
         damped=int(euler and of_model.damped),
         stages=1 if euler else 4,
@@ -195,6 +196,7 @@ def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
         highest=max(ground.highest for ground in grounds),
         patient=sim.law.event_driven,
         wanted=sim.body_contacts,
+        pairs=pairs_are_the_laws(sim),
     )
 
 
@@ -293,7 +295,7 @@ class Workspace:
         self._world = ByReference(self.world)
         conditions = step.Conditions(
             plan=shared.plan,
-            clearance=make_clearance(sim.scene.widened, self.data),
+            clearance=make_clearance(sim.scene.widened),
             constraints=make_constraints(
                 make_made_rows(sim.scene.rows, self.data),
                 sim.scene.joints,

@@ -43,8 +43,8 @@ class Worlds(UnderWay):
     Every body can touch the ground, unless the simulation has ``body_contacts=False``. Results are the same, bit for
     bit, for any number of threads.
 
-    Limitations: loops, tendons and contacts between bodies are not computed here. Defaults of the law are derived for
-    the robot as it is, not for its scaled masses.
+    Limitations: loops and tendons are not computed here, and on a GPU no contacts between bodies. Defaults of the law
+    are derived for the robot as it is, not for its scaled masses.
 
     Args:
         simulation: robot, ground, law and step of all worlds.

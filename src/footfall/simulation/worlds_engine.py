@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+import mujoco
 import numpy as np
 
 from footfall.contact.base import CoupledLaw, Law, PointLaw
@@ -21,7 +22,7 @@ from footfall.errors import ControllerError, SimulationError
 from footfall.given_numbers import is_number
 from footfall.simulation.controls import no_control
 from footfall.simulation.outcome import energy_at_hand
-from footfall.simulation.setup import Setup
+from footfall.simulation.setup import Setup, pairs_are_the_laws
 from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
 from footfall.simulation.worlds_given import Inputs
 from footfall.solve.problem import Size
@@ -83,7 +84,7 @@ class _Layout:
 
 
 def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) -> Any:
-    from footfall.engine.worlds.threads import Cores
+    from footfall.engine.worlds.threads import Cores, make_detector
 
     law, every, feet = layout.setup.law, layout.every, layout.feet
 
@@ -93,7 +94,19 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
 
     small, large = (layout.space(len(points.local), len(points.body), operator=True) for points in (feet, every))
     shapes = layout.state(len(every.local), len(every.others.body)), small, large
-    return Cores(layout.robot_on_feet(), (feet, every), shapes, count, _functions(law, surface), scratch, threads)
+    scene = layout.setup.scene
+    detector = make_detector(scene.model, scene.widened, pairs_are_the_laws(layout.setup))
+    return Cores(
+        layout.robot_on_feet(),
+        (feet, every),
+        detector,
+        lambda: mujoco.MjData(scene.model),
+        shapes,
+        count,
+        _functions(law, surface),
+        scratch,
+        threads,
+    )
 
 
 def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:

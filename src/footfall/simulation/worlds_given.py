@@ -290,7 +290,8 @@ def check_worlds(setup: Setup, count: int, device: str, precision: str) -> None:
     for sentence, given in refused.items():
         if given:
             raise SimulationError(sentence)
-    _warn_of_loose_bodies(setup)
+    if gpu:
+        _warn_of_loose_bodies(setup)
 
 
 def _warn_of_loose_bodies(setup: Setup) -> None:
@@ -301,7 +302,7 @@ def _warn_of_loose_bodies(setup: Setup) -> None:
     roots = dict.fromkeys(int(root) for root in model.body_rootid[bodies[moving_bodies(model)[bodies]]])
     if setup.body_contacts and len(roots) > 1:
         names = " and ".join(f"'{model.body(root).name}'" for root in roots)
-        warn(f"many worlds have no contacts between bodies: {names} pass through each other")
+        warn(f"worlds on a GPU have no contacts between bodies: {names} pass through each other")
 
 
 #: Of each array of a world's state its values at the start, one row for all worlds or one for each.
@@ -386,7 +387,8 @@ def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
         row["seated"] = arrays["others.seated"]
     if on_cpu:
         row["place"] = arrays["others.place"]
-        row["who"][: len(who)] = who
+        for name in ("who", "pair", "spot"):
+            row[name][: len(who)] = arrays[f"others.{name}"]
         row["counters"][LIVE] = arrays["others.counters"][LIVE]
     return row
 
@@ -403,8 +405,10 @@ def state_of_world(setup: Setup, engine: Any, world: int) -> State:
         own = getattr(points, name)
         own[...] = kept[name][: len(own), ...].reshape(len(own), -1)[:, : own[0].size].reshape(own.shape)
     others.place[:], others.seated[:] = kept["place"], kept["seated"]
-    others.who[:], others.counters[LIVE] = kept["who"][: len(others.who)], kept["counters"][LIVE]
-    for s in np.flatnonzero(others.who >= 0):
+    for name in ("who", "pair", "spot"):
+        getattr(others, name)[:] = kept[name][: len(others.who)]
+    others.counters[LIVE] = kept["counters"][LIVE]
+    for s in np.flatnonzero((others.who >= 0) & (others.who < len(others.local))):  # not contacts between bodies
         p, q = others.first + s, others.who[s]
         for name in ("local", "radius", "smooth", "axes"):
             getattr(points, name)[p] = getattr(others, name)[q]

@@ -1,25 +1,18 @@
-"""Runs that differ only in numbers, computed as worlds side by side, with the results of single runs.
-
-In worlds, bodies touch the ground but not each other. So each result is searched for bodies that would have touched
-each other: up to then it equals the single run.
-"""
+"""Runs that differ only in numbers, computed as worlds side by side, with the results of single runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall.control import named_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.control.inside import Inside
-from footfall.engine.clearance import may_touch
 from footfall.engine.tape import sample_bytes
 from footfall.errors import FootfallError, without_warnings
 from footfall.ground import Ground
-from footfall.measure.fall import EVERY
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation
@@ -43,7 +36,7 @@ class Variant(NamedTuple):
 def refusal(sim: Simulation, controller: Any) -> str:
     """Why runs of this simulation cannot be worlds, in a sentence; "" if they can."""
     try:
-        with without_warnings():  # runs in which bodies would touch are none of worlds
+        with without_warnings():  # they are those of the simulation, which has told them
             Worlds(sim, 1, threads=1)
     except FootfallError as error:
         return str(error)
@@ -96,7 +89,7 @@ def run_batched(
             "ground": grounds[0] if all(ground is grounds[0] for ground in grounds) else grounds,
             "pushes": [list(one.pushes) for one in some] if any(one.pushes for one in some) else (),
         }
-        with without_warnings():  # runs in which bodies would touch are none of worlds
+        with without_warnings():
             worlds = Worlds(sim, len(some), **given, fall=0.0, threads=threads)
         controller, gains = some[0].controller, None
         if isinstance(controller, CompiledController):
@@ -114,19 +107,3 @@ def _start(sim: Simulation, one: Variant) -> tuple[np.ndarray, np.ndarray]:
     if qpos is None:
         qpos = place(sim.robot, one.ground, (0.0, 0.0), align=False)
     return np.asarray(qpos), np.zeros(sim.scene.model.nv) if qvel is None else np.asarray(qvel)
-
-
-def apart_until(sim: Simulation, rec: Recording) -> float:
-    """Time (s) until which no two bodies of the robot touched each other; inf if none ever did."""
-    model = sim.scene.model
-    if not may_touch(model):
-        return np.inf
-    data = mujoco.MjData(model)
-    apart = float(rec.time[1] - rec.time[0]) if len(rec) > 1 else EVERY
-    for k in range(0, len(rec), max(1, round(EVERY / max(apart, 1e-9)))):
-        data.qpos[:] = rec.qpos[k]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_collision(model, data)
-        if data.ncon:
-            return float(rec.time[k])
-    return np.inf

@@ -27,7 +27,7 @@ from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.simulation import Simulation
-from footfall.study.as_worlds import Variant, apart_until, refusal, run_batched
+from footfall.study.as_worlds import Variant, refusal, run_batched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,7 +164,7 @@ class _Tries:
         return found
 
     def _of_worlds(self, pushes: Sequence[Push]) -> dict[int, str]:
-        """The outcomes that worlds can decide, by number: not of robots whose bodies touched before a fall."""
+        """The outcomes that worlds can decide, by number: not of runs that end early."""
         sim, found = self.sim, {}
         ends = [push.start + push.duration + self.wait for push in pushes]
         for duration in dict.fromkeys(ends):
@@ -172,8 +172,7 @@ class _Tries:
             variants = [Variant(sim.ground, self.controller, [pushes[k]]) for k in some]
             recordings = run_batched(sim, variants, duration, record_dt=_every(sim.dt))
             for k, rec in zip(some, recordings, strict=True):
-                until, fallen = apart_until(sim, rec), fall(rec)
-                if rec.failure is None and (until == math.inf or (fallen is not None and fallen.time <= until)):
+                if rec.failure is None:
                     found[k] = _judged(rec, duration)
         return found
 

@@ -10,7 +10,8 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.kinematics import locate, release, release_far
-from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW, Others, Points
+from footfall.engine.other_bodies.pairs import is_pair
+from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW, ON_GROUND, Others, Points
 from footfall.ground.surface import tangent_frame
 from footfall.kinds import Bool, Float, Function, Int, Matrix, Named, Vector
 from footfall.solve.contacts import OPEN, Contacts
@@ -173,6 +174,8 @@ def take_place(points: Points, contacts: Contacts, q: Int) -> Int:
                     points.axes[p, c, d] = others.axes[q, c, d]
             points.mode[p] = OPEN
             points.memory[p, :] = 0.0
+            contacts.static_friction[p] = contacts.static_friction[0]  # it may have been a contact between bodies
+            contacts.dynamic_friction[p] = contacts.dynamic_friction[0]
             others.counters[LIVE] = max(others.counters[LIVE], p + 1)
             return p
     return -1
@@ -254,7 +257,7 @@ def take_slot(points: Points, b: Int, a: Int) -> None:
     for m in range(others.feet):
         points.shared[k, m] = points.shared[m, k] = others.shared[others.feet + b, m]
     for c in range(others.slot.size):
-        if others.slot[c] >= 0:
+        if 0 <= others.slot[c] < others.body.size:
             m = others.feet + c
             points.shared[k, m] = points.shared[m, k] = others.shared[others.feet + b, others.feet + others.slot[c]]
 
@@ -329,6 +332,7 @@ def locate_all(
     for k in range(others.feet + a, contacts.near.size):
         contacts.near[k] = count
     contacts.number[0] = count
+    others.counters[ON_GROUND] = others.feet + a
     return -1
 
 
@@ -377,9 +381,10 @@ def free_places(points: Points, contacts: Contacts) -> None:
             continue
         if contacts.gap[p] > kept_within(others.dt) and points.mode[p] == OPEN:
             others.who[s] = -1
-            others.place[q] = -1
             contacts.gap[p] = FAR
-            others.seated[body_of(others, q)] -= 1
+            if not is_pair(others, q):
+                others.place[q] = -1
+                others.seated[body_of(others, q)] -= 1
         else:
             live = p + 1
     others.counters[LIVE] = live

@@ -6,6 +6,8 @@ the places behind the points of the feet, and keep it, with the law's memory of 
 with near points take a slot behind those of the feet, anew in every step. So laws and solvers see few points and few
 bodies, and only the feet while a robot stands. Places and slots are added to a run when they are needed, up to a fixed
 number. Points that find no place even then are counted, and the step is marked as unsolved.
+
+Contacts between two bodies take places and slots behind those, see :mod:`footfall.engine.other_bodies.pairs`.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ SIZES = ((0, 0), (24, 6), (96, 20), (240, 48))
 #: Gap of a place that no point has, m.
 FAR = 1e6
 # Where the counters stand: places up to the last that is taken, near points without a place or slot, whether the run
-# may pause now to get more of them, and steps that lack forces because there were no more to be had.
-LIVE, LOST, MAY_GROW, LACKING = 0, 1, 2, 3
+# may pause now to get more of them, steps that lack forces because there were no more to be had, and slots before those
+# of pairs of bodies.
+LIVE, LOST, MAY_GROW, LACKING, ON_GROUND = 0, 1, 2, 3, 4
 #: What of :class:`Others` a step changes, but for the tape.
-CHANGING = ("place", "who", "seated", "slot", "counters")
+CHANGING = ("place", "who", "seated", "slot", "counters", "pair", "spot")
 
 
 class OtherTape(NamedTuple):
@@ -44,6 +47,17 @@ class OtherTape(NamedTuple):
     normal: Annotated[Tensor, "S", "T", 3]  # unit vectors, world frame
     gap: Annotated[Matrix, "S", "T"]  # m
     mode: Annotated[NDArray[np.int8], "S", "T"]
+
+
+class Pairs(NamedTuple):
+    """What contacts between bodies need to know of a model, constant."""
+
+    body: Ints  # (ngeom,) MuJoCo's body of each geom
+    root: Ints  # (nbody,)
+    chain: IntMatrix  # (nbody, nv) dofs that move each body, from its own up to the root
+    chain_length: Ints  # (nbody,)
+    rest: Ints  # (R,) pairs of geoms that overlap at home, see :func:`pair_of`
+    depth: Vector  # (R,) m, by how much: there they touch without a gap
 
 
 class Others(NamedTuple):
@@ -74,10 +88,13 @@ class Others(NamedTuple):
     chain_length: Ints  # (B,)
     shared: IntMatrix  # (F + B, F + B) of feet and these bodies
     place: Ints  # (Q,) place of each point among all contact points, or -1
-    who: Ints  # (S,) which point has a place, or -1
+    who: Ints  # (S,) which point has a place, or -1; Q for a contact between bodies
+    pair: Ints  # (S,) the geoms of that, see :func:`pair_of`
+    spot: Matrix  # (S, 3) m, world frame, where it was in the last step
     seated: Ints  # (B,) how many points of a body have places
-    slot: Ints  # (A,) which body has a slot behind the feet, or -1
-    counters: Ints  # (4,) LIVE, LOST, MAY_GROW, LACKING
+    slot: Ints  # (A,) which body has a slot behind the feet, or -1; of two bodies B and more
+    counters: Ints  # (5,) LIVE, LOST, MAY_GROW, LACKING, ON_GROUND
+    pairs: Pairs
     tape: OtherTape
 
 
@@ -103,6 +120,8 @@ class Points(NamedTuple):
     memory: Annotated[Matrix, "P", "M"]  # what the law remembers
     # What follows is not there where feet alone meet the ground, see ``FEET``.
     geom: Annotated[Ints, "K"]  # one of the body's geoms, or -1
+    partner: Annotated[Ints, "K"]  # the other body of a pair
+    sign: Annotated[Matrix, "K", "nv"]  # 1 for dofs of its chain that move the body alone, -1 the partner, 0 both
     centre: Annotated[Matrix, "P", 3]  # m, body frame: of an ellipsoid the centre, while ``local`` is where it touches
     axes: Annotated[Tensor, "P", 3, 3]  # m, body frame, semi-axes of the ellipsoid that touches, as columns
     smooth: Annotated[Ints, "P"]  # 1 if there is such an ellipsoid
@@ -149,6 +168,7 @@ class Around(NamedTuple):
     highest: float  # m
     patient: bool  # whether the law looks at points that are not about to touch
     wanted: bool  # whether other bodies meet the ground at all
+    pairs: bool  # whether contacts between bodies are the law's
 
 
 def make_others(model: mujoco.MjModel, robot: Robot, around: Around) -> Others:
@@ -169,7 +189,10 @@ def make_others(model: mujoco.MjModel, robot: Robot, around: Around) -> Others:
         centre[b], half[b] = 0.5 * (low + high), 0.5 * (high - low)
         size[b] = np.max(np.linalg.norm(at - centre[b], axis=1) + r[:, 0])
     foot = found.foot[:many].astype(np.int64)
-    loose = int((foot < 0).sum())
+    most_places, most_slots = SIZES[-1]
+    places, slots = min(most_places, total), min(most_slots, int((foot < 0).sum()))
+    if around.pairs:
+        places, slots = most_places, most_slots
     return Others(
         feet=len(feet),
         first=robot.point_count,
@@ -196,11 +219,45 @@ def make_others(model: mujoco.MjModel, robot: Robot, around: Around) -> Others:
         chain_length=length[len(feet) :].copy(),
         shared=shared,
         place=np.full(total, -1, dtype=np.int64),
-        who=np.full(min(SIZES[-1][0], total), -1, dtype=np.int64),
+        who=np.full(places, -1, dtype=np.int64),
+        pair=np.zeros(places, dtype=np.int64),
+        spot=np.zeros((places, 3)),
         seated=np.zeros(many, dtype=np.int64),
-        slot=np.full(min(SIZES[-1][1], loose), -1, dtype=np.int64),
-        counters=np.array([robot.point_count, 0, 1, 0], dtype=np.int64),
+        slot=np.full(slots, -1, dtype=np.int64),
+        counters=np.array([robot.point_count, 0, 1, 0, len(feet) + slots], dtype=np.int64),
+        pairs=make_pairs(model, robot, around.pairs),
         tape=make_other_tape(0, 0),
+    )
+
+
+def pair_of(model: mujoco.MjModel, first: int, second: int) -> int:
+    """The number of a pair of geoms."""
+    return first * model.ngeom + second
+
+
+def make_pairs(model: mujoco.MjModel, robot: Robot, wanted: bool) -> Pairs:
+    """What contacts between bodies of a model need to know, those of no contacts if they are not ``wanted``.
+
+    Bodies that overlap at home do so in the drawing, by hulls that are larger than what they stand for: they touch
+    without a gap there, and farther inside each other they press.
+    """
+    depth: dict[int, float] = {}
+    if wanted:
+        data = mujoco.MjData(model)
+        data.qpos[:] = robot.home
+        mujoco.mj_fwdPosition(model, data)
+        for contact in data.contact:
+            if contact.dist < 0.0:
+                pair = pair_of(model, *contact.geom)
+                depth[pair] = max(depth.get(pair, 0.0), -float(contact.dist))
+    chain, length, _ = chains(model, np.arange(model.nbody if wanted else 0))
+    return Pairs(
+        body=model.geom_bodyid.astype(np.int64),
+        root=model.body_rootid.astype(np.int64),
+        chain=chain,
+        chain_length=length,
+        rest=np.array(sorted(depth), dtype=np.int64),
+        depth=np.array([depth[pair] for pair in sorted(depth)]),
     )
 
 
@@ -219,7 +276,8 @@ def with_places(others: Others, size: int) -> Others:
     )
     full = places == others.who.size and slots == others.slot.size
     others.slot[:] = -1  # slots are taken anew in the next step
-    return others._replace(who=others.who[:places], slot=others.slot[:slots], full=int(full))
+    rows = {name: getattr(others, name)[:places] for name in ("who", "pair", "spot")}
+    return others._replace(**rows, slot=others.slot[:slots], full=int(full))
 
 
 def with_tape(others: Others, size: int, samples: int) -> Others:

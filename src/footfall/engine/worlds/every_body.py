@@ -31,6 +31,14 @@ from footfall.engine.other_bodies.near import (
     touches_soon,
     touching_place,
 )
+from footfall.engine.other_bodies.near_pairs import find_pairs
+from footfall.engine.other_bodies.pairs import (
+    add_pair_forces,
+    ground_slots,
+    is_pair,
+    pair_accelerations,
+    pair_velocities,
+)
 from footfall.engine.other_bodies.points import FEET, Points
 from footfall.engine.tape import (
     SAMPLES,
@@ -40,6 +48,7 @@ from footfall.engine.tape import (
     add_step_of_all,
     begin_sample,
     begin_sample_of_all,
+    recorded,
     who_has,
 )
 from footfall.engine.worlds.arrays import Soles, Space, State
@@ -313,6 +322,34 @@ def nothing(points, contacts):
     return
 
 
+def no_pairs(world, points, contacts):
+    return
+
+
+def all_slots(points):
+    return points.body.size
+
+
+def no_velocities(cvel, subtree_com, points, contacts):
+    return
+
+
+def no_forces(cdof, subtree_com, points, contacts, generalised):
+    return
+
+
+def no_accelerations(world, points, contacts, half, force):
+    return
+
+
+def on_ground(others, q):
+    return False
+
+
+def number_of(others, s, q):
+    return q + 1
+
+
 STAND_INS = LEAN | {
     locate_all: locate_every,
     release_all: release_feet,
@@ -323,4 +360,11 @@ STAND_INS = LEAN | {
     lacks_room: never,
     too_small: large_enough,
     free_far_places: nothing,
+    find_pairs: no_pairs,
+    ground_slots: all_slots,
+    is_pair: on_ground,
+    recorded: number_of,
+    pair_velocities: no_velocities,
+    pair_accelerations: no_accelerations,
+    add_pair_forces: no_forces,
 }

@@ -24,6 +24,8 @@ from footfall.engine.other_bodies.near import (
     release_all,
     too_small,
 )
+from footfall.engine.other_bodies.near_pairs import find_pairs
+from footfall.engine.other_bodies.pairs import ground_slots
 from footfall.engine.step import (
     CREATED,
     CREATES,
@@ -63,7 +65,7 @@ def tally_contacts(points, contacts, dt, tally):
     total, slip, work = 0.0, 0.0, 0.0
     x, y, z = 0.0, 0.0, 0.0
     px, py, pz = tally[IMPULSE], tally[IMPULSE + 1], tally[IMPULSE + 2]
-    for i in range(contacts.number[0]):
+    for i in range(contacts.near[ground_slots(points)]):
         p = contacts.points[i]
         f, v, frame, at = points.force[p], contacts.velocity[p], contacts.frame[p], points.position[p]
         if f[2] <= 0.0:
@@ -90,7 +92,7 @@ def show_forces(points, contacts, feet, beside):
         beside[k] = 0.0
         for p in range(feet.shape[0]):
             feet[p, k] = 0.0
-    for i in range(contacts.number[0]):
+    for i in range(contacts.near[ground_slots(points)]):
         p = contacts.points[i]
         f, frame = points.force[p], contacts.frame[p]
         for k in range(3):
@@ -327,6 +329,7 @@ def sense_place(one, given, state, plan, functions, weigh):
     if bad >= 0:
         outcome[CONCERNED] = bad
         return NO_GROUND
+    find_pairs(one.world, points, one.contacts)
     if too_small(points, bad):
         return TOO_SMALL
     if plan.fall > 0.0:

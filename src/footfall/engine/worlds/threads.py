@@ -5,7 +5,8 @@ result does not depend on the number of threads.
 
 Contact points of bodies other than feet are those of a single run (:mod:`footfall.engine.other_bodies.points`), but all
 places exist from the start. A world keeps which points have a place. A thread derives the rest when it turns to a world
-(where these points are on their bodies, and which bodies have a slot), so these arrays exist once per thread.
+(where these points are on their bodies, and which bodies have a slot), so these arrays exist once per thread. MuJoCo
+finds contacts between bodies, with a ``MjData`` for each thread.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import ByReference, cold, inlined, kernel
+from footfall.engine.bridge import counter
+from footfall.engine.clearance import Clearance, Widened, make_clearance
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.near import live
-from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Points, make_other_tape
+from footfall.engine.other_bodies.pairs import is_pair
+from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Pairs, Points, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, State, bytes_of, picker, room
@@ -33,10 +37,18 @@ from footfall.given_numbers import is_whole
 from footfall.process.machine import cores, machine_memory
 
 
+class Detector(NamedTuple):
+    """What MuJoCo finds contacts between bodies with: the same for all worlds."""
+
+    model: int  # address; 0 where no two bodies touch
+    clearance: Clearance
+
+
 class Beside(NamedTuple):
     """The part that is constant and the same for all worlds; see :class:`Points`."""
 
     others: Others
+    detector: Detector
     begin: np.ndarray
     centre: np.ndarray
 
@@ -46,7 +58,12 @@ class Kept(NamedTuple):
 
     place: Any  # (Q,)
     who: Any  # (S,)
-    counters: Any  # (4,)
+    pair: Any  # (S,)
+    spot: Any  # (S, 3) m
+    counters: Any  # (5,)
+    seen: Any  # (nq,) see :class:`Clearance`, whose ``place`` this is
+    room: Any  # (1,) m
+    looks: Any  # (4,)
 
 
 class Laid(NamedTuple):
@@ -60,28 +77,59 @@ class Laid(NamedTuple):
     chain_length: Any  # (K,)
     shared: Any  # (K, K)
     geom: Any  # (K,)
+    partner: Any  # (K,)
+    sign: Any  # (K, nv)
     axes: Any  # (P, 3, 3) m
     smooth: Any  # (P,)
     listed: Any  # (P,)
     owner: Any  # (P,) the slot of each point
     slot: Any  # (A,)
+    mujoco: Any  # (4,) addresses: MjData, and its qpos, ncon and contact
 
 
-def make_beside(points: Points, tree: Tree) -> Beside:
+class WorldPairs(NamedTuple):
+    """What contacts between bodies need to know, and what finds them in one world; see :class:`Pairs`."""
+
+    body: Any
+    root: Any
+    chain: Any
+    chain_length: Any
+    rest: Any
+    depth: Any
+    model: Any
+    clearance: Any
+    mujoco: Any
+
+
+def make_detector(model: mujoco.MjModel, widened: Widened, wanted: bool) -> Detector:
+    """What finds contacts between bodies, if they are ``wanted``; both models must outlive it."""
+    return Detector(model._address if wanted else 0, make_clearance(widened))
+
+
+def make_beside(points: Points, tree: Tree, detector: Detector) -> Beside:
     """The constant part of a robot's contact points; trees are counted as :mod:`footfall.engine.dynamics` does."""
-    return Beside(points.others._replace(root=tree.body_tree[points.others.body]), points.begin, points.centre)
+    others = points.others
+    pairs = others.pairs._replace(root=tree.body_tree[np.arange(len(others.pairs.root))])
+    return Beside(others._replace(root=tree.body_tree[others.body], pairs=pairs), detector, points.begin, points.centre)
 
 
-def first_kept(points: Points) -> dict[str, np.ndarray]:
-    """What a world keeps at its start: no point has a place."""
-    return {name: getattr(points.others, name)[None] for name in Kept._fields}
+def first_kept(points: Points, detector: Detector) -> dict[str, np.ndarray]:
+    """What a world keeps at its start: no point has a place, and nothing is known of distances."""
+    seen = detector.clearance
+    own = {"seen": seen.place, "room": seen.room, "looks": seen.looks}
+    return {name: (own[name] if name in own else getattr(points.others, name))[None] for name in Kept._fields}
 
 
-def lay_out(points: Points, tree: Tree, owner: np.ndarray, threads: int) -> Laid:
-    """Room for each thread, with the feet in it."""
-    own = {name: getattr(points, name) for name in Laid._fields if name not in ("owner", "slot", "root")}
+def lay_out(points: Points, tree: Tree, owner: np.ndarray, data: list[mujoco.MjData]) -> Laid:
+    """Room for each thread, with the feet in it, and its ``data``."""
+    own = {name: getattr(points, name) for name in Laid._fields if hasattr(points, name)}
     own |= {"owner": owner, "slot": points.others.slot, "root": tree.body_tree[points.body]}
-    return Laid(**{name: np.repeat(own[name][None], threads, axis=0) for name in Laid._fields})
+    rows = {name: np.repeat(array[None], len(data), axis=0) for name, array in own.items()}
+    places = [
+        [one._address, one.qpos.ctypes.data, *(counter(one, name).ctypes.data for name in ("ncon", "contact"))]
+        for one in data
+    ]
+    return Laid(**rows, mujoco=np.array(places, dtype=np.int64))
 
 
 def make_other_tapes(worlds: int, places: int, samples: int) -> OtherTape:
@@ -93,13 +141,28 @@ def make_other_tapes(worlds: int, places: int, samples: int) -> OtherTape:
 #: :class:`Others` with what one world keeps, one thread's slots and one world's tape.
 others_of = gather(
     Others,
-    {"others": Others, "kept": None, "laid": None, "tape": None, "state": None},
+    {"others": Others, "kept": None, "laid": None, "tape": None, "state": None, "pairs": None},
     place="kept.place",
     who="kept.who[: others.who.size]",
+    pair="kept.pair",
+    spot="kept.spot",
+    pairs="pairs",
     counters="kept.counters",
     slot="laid.slot",
     tape="tape",
     seated="state.seated",
+)
+#: :class:`Clearance` of one world.
+clearance_of = gather(
+    Clearance, {"known": Clearance, "kept": None}, place="kept.seen", room="kept.room", looks="kept.looks"
+)
+#: What finds contacts between bodies in one world, with one thread's data.
+pairs_of = gather(
+    WorldPairs,
+    {"pairs": Pairs, "detector": None, "clearance": None, "laid": None},
+    model="detector.model",
+    clearance="clearance",
+    mujoco="laid.mujoco",
 )
 #: The contact points of one world, of feet and as many others as there are places for.
 all_points_of = gather(
@@ -127,6 +190,9 @@ def take_places_again(points):
     for s in range(live(points) - others.first):
         q, p = others.who[s], others.first + s
         if q < 0:
+            continue
+        if is_pair(others, q):
+            points.radius[p], points.smooth[p] = 0.0, 0
             continue
         points.radius[p] = others.radius[q]
         points.smooth[p] = others.smooth[q]
@@ -199,7 +265,10 @@ def advance_worlds(robot, memory, tapes, plan, functions, who, span):
         while done < span.steps + span.look and state.outcome[END] == DONE:
             rooms = memory.large if large else memory.small
             space, laid = pick_space(rooms.space, thread), pick_laid(rooms.laid, thread)
-            others = others_of(rooms.beside.others, kept, laid, track.others, state)
+            detector = rooms.beside.detector
+            clearance = clearance_of(detector.clearance, kept)
+            pairs = pairs_of(rooms.beside.others.pairs, detector, clearance, laid)
+            others = others_of(rooms.beside.others, kept, laid, track.others, state, pairs)
             points = all_points_of(rooms.beside, laid, state, space, others)
             turn_to(points)
             set_friction(given, space, space.gap.size)
@@ -258,6 +327,8 @@ class Cores:
         self,
         robot: Robot,
         points: tuple[Points, Points],
+        detector: Detector,
+        data: Callable[[], mujoco.MjData],
         shapes: tuple[Shapes, Shapes, Shapes],
         count: int,
         functions: Functions,
@@ -269,7 +340,8 @@ class Cores:
         check_memory(count, bytes_of(shapes[0]))
         self.team = Team(min(count, threads or cores()))
         self.robot, self.count, self.functions, self.constant = robot, count, functions, ByReference(robot)
-        self.first_kept = first_kept(points[1])
+        self.detector, self.data = detector, [data() for _ in range(self.team.size)]
+        self.first_kept = first_kept(points[1], detector)
         self.state = State(**room(shapes[0], count, world_last=False))
         self.kept = Kept(**{name: np.repeat(array, count, axis=0) for name, array in self.first_kept.items()})
         self.of_law: list[ByReference] = []  # the law's scratch arrays of each thread
@@ -288,7 +360,7 @@ class Cores:
         self.of_law += laid
         law = np.array([one.address for one in laid] or [0] * threads)
         space = Space(**room(shapes, threads, world_last=False), law=law)
-        return Rooms(make_beside(points, tree), space, lay_out(points, tree, owner, threads))
+        return Rooms(make_beside(points, tree, self.detector), space, lay_out(points, tree, owner, self.data))
 
     def give(self, given: Given) -> None:
         """Set the inputs of the worlds."""

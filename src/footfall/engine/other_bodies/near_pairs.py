@@ -1,0 +1,200 @@
+"""Which contacts between bodies there are: MuJoCo finds them (``mj_collision``), and they take places and slots.
+
+Which point of a body touches changes as bodies roll and slide on each other. A contact keeps its place, and what the
+law remembers of it, while one between the same geoms is found near to it; its anchor follows the relative velocity.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from footfall.compiled import cold, inlined
+from footfall.engine.bridge import CONTACT, doubles_at, integers_at, mj_collision, mj_kinematics, words_at
+from footfall.engine.clearance import SERVED, TOUCHED, look, way
+from footfall.engine.other_bodies.near import AHEAD, KEEP, SLACK, insert
+from footfall.engine.other_bodies.pairs import is_pair, relative_velocity
+from footfall.engine.other_bodies.points import FAR, LIVE, LOST, ON_GROUND, Points
+from footfall.ground.surface import tangent_frame
+from footfall.kinds import Float, Int, Named
+from footfall.solve.contacts import OPEN, Contacts
+
+_FIELDS = CONTACT.fields
+assert _FIELDS is not None
+#: Numbers from one contact of MuJoCo to the next, and where among them its parts are: eight bytes each, or four.
+_NUMBERS, _INTEGERS = CONTACT.itemsize // 8, CONTACT.itemsize // 4
+_DIST, _POS, _FRAME, _FRICTION = (_FIELDS[name][1] // 8 for name in ("dist", "pos", "frame", "friction"))
+_GEOM = _FIELDS["geom"][1] // 4
+
+
+@inlined
+def merge_chains(points: Points, k: Int) -> Int:
+    """Write the dofs that move a body or its partner, children before their parents; returns their number."""
+    pairs, body, partner = points.others.pairs, points.body[k], points.partner[k]
+    out, sign = points.chain[k], points.sign[k]
+    a, b = pairs.chain[body], pairs.chain[partner]
+    n, m = pairs.chain_length[body], pairs.chain_length[partner]
+    i, j, count = 0, 0, 0
+    while i < n or j < m:
+        first, second = a[i] if i < n else -1, b[j] if j < m else -1
+        out[count] = max(first, second)
+        sign[count] = 1.0 if first > second else -1.0 if second > first else 0.0
+        i += 1 if first >= second else 0
+        j += 1 if second >= first else 0
+        count += 1
+    return count
+
+
+@inlined
+def find_slot(points: Points, body: Int, partner: Int, used: Int) -> Int:
+    """The slot of two bodies among the ``used`` ones of this step, or the next, which they take; -1 if none is left."""
+    others = points.others
+    who = others.body.size + body * others.pairs.root.size + partner
+    for k in range(others.counters[ON_GROUND], used):
+        if others.slot[k - others.feet] == who:
+            return k
+    k = used
+    if k == points.body.size:
+        return -1
+    if others.slot[k - others.feet] != who:
+        others.slot[k - others.feet] = who
+        points.body[k], points.root[k], points.partner[k] = body, others.pairs.root[body], partner
+        points.chain_length[k] = merge_chains(points, k)
+    for m in range(k + 1):  # the product of its columns with any others' goes over all of them
+        points.shared[k, m] = points.chain_length[k]
+    return k
+
+
+@inlined
+def find_place(points: Points, contacts: Contacts, pair: Int, x: Float, y: Float, z: Float) -> Int:
+    """The place of the contact between the same geoms that was nearest, or a new one; -1 if there is none."""
+    others, found, nearest = points.others, -1, KEEP * KEEP
+    for s in range(others.counters[LIVE] - others.first):
+        p = others.first + s
+        if is_pair(others, others.who[s]) and others.pair[s] == pair and contacts.gap[p] == FAR:
+            at = others.spot[s]
+            square = (at[0] - x) ** 2 + (at[1] - y) ** 2 + (at[2] - z) ** 2
+            if square < nearest:
+                found, nearest = p, square
+    if found >= 0:
+        return found
+    for s in range(others.who.size):
+        if others.who[s] < 0:
+            p = others.first + s
+            others.who[s], others.pair[s] = others.local.shape[0], pair
+            points.radius[p], points.smooth[p], points.mode[p] = 0.0, 0, OPEN
+            points.memory[p, :] = 0.0
+            for c in range(3):
+                points.force[p, c] = 0.0
+            others.spot[s, 0], others.spot[s, 1], others.spot[s, 2] = x, y, z
+            others.counters[LIVE] = max(others.counters[LIVE], p + 1)
+            return p
+    return -1
+
+
+@inlined
+def rest_depth(points: Points, pair: Int) -> Float:
+    """By how much two geoms overlap at home, m."""
+    pairs = points.others.pairs
+    for i in range(pairs.rest.size):
+        if pairs.rest[i] == pair:
+            return pairs.depth[i]
+    return 0.0
+
+
+@inlined
+def forget_pairs(points: Points, contacts: Contacts) -> None:
+    """No contact between bodies is found yet."""
+    others = points.others
+    for s in range(others.counters[LIVE] - others.first):
+        if is_pair(others, others.who[s]):
+            contacts.gap[others.first + s] = FAR
+
+
+@cold(types.none)
+def list_pairs(world: Named, points: Points, contacts: Contacts, many: Int, address: Int) -> None:
+    """List the contacts between bodies that MuJoCo found, so many at an address, after those with the ground.
+
+    Velocities of the bodies must be known.
+    """
+    others, pairs, dt = points.others, points.others.pairs, points.others.dt
+    numbers, integers = doubles_at(address, _NUMBERS * many), integers_at(address, _INTEGERS * many)
+    count, used = contacts.number[0], others.counters[ON_GROUND]
+    for i in range(many):
+        own, geoms = numbers[_NUMBERS * i :], integers[_INTEGERS * i + _GEOM :]
+        first, second = np.int64(geoms[0]), np.int64(geoms[1])
+        if first < 0 or second < 0:  # of a flex, whose contacts are MuJoCo's
+            continue
+        pair, body, partner, side = first * pairs.body.size + second, pairs.body[second], pairs.body[first], 1.0
+        if pairs.chain_length[body] == 0:  # held in the world
+            body, partner, side = partner, body, -1.0
+        at = own[_POS : _POS + 3]
+        nx, ny, nz = side * own[_FRAME], side * own[_FRAME + 1], side * own[_FRAME + 2]
+        gap = own[_DIST] + rest_depth(points, pair)
+        vx, vy, vz = relative_velocity(world.cvel, world.subtree_com, points, body, partner, at)
+        if gap > SLACK + AHEAD * dt * max(0.0, -(vx * nx + vy * ny + vz * nz)):
+            continue
+        p, k = find_place(points, contacts, pair, at[0], at[1], at[2]), -1
+        if p >= 0:
+            k = find_slot(points, body, partner, used)
+        if k < 0:
+            others.counters[LOST] += 1
+            continue
+        used = max(used, k + 1)
+        spot, slip = others.spot[p - others.first], (dt * vx, dt * vy, dt * vz)
+        for c in range(3):
+            points.anchor[p, c] += at[c] - spot[c] - slip[c]
+            points.position[p, c] = spot[c] = at[c]
+        contacts.gap[p], contacts.body[p] = gap, k
+        contacts.static_friction[p], contacts.dynamic_friction[p] = own[_FRICTION], own[_FRICTION]
+        tangent_frame(nx, ny, nz, contacts.frame[p])
+        contacts.points[count] = p
+        insert(contacts, k, count)
+        count += 1
+    contacts.number[0] = count
+
+
+# ---- in one of many worlds -------------------------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """A ``MjData`` in which MuJoCo finds contacts, under the names that :mod:`footfall.engine.clearance` reads."""
+
+    data: Any
+    qpos: Any
+    ncon: Any  # (1,)
+    contact: Any  # (1,) address
+
+
+@inlined
+def find_pairs(world, points, contacts):
+    """List the contacts between bodies of a world, after those with the ground; velocities must be known."""
+    pairs = points.others.pairs
+    if pairs.model == 0:
+        return
+    forget_pairs(points, contacts)
+    clearance = pairs.clearance
+    if clearance.wide != 0 and way(world, clearance) < clearance.room[0]:
+        clearance.looks[SERVED] += 1
+        return
+    ask_mujoco(world, points, contacts)
+
+
+@cold(types.none)
+def ask_mujoco(world, points, contacts):
+    """The same, where bodies may touch."""
+    pairs, clearance, at = points.others.pairs, points.others.pairs.clearance, points.others.pairs.mujoco
+    nq = world.qpos.size
+    found = Found(at[0], doubles_at(at[1], nq), integers_at(at[2], 1), words_at(at[3], 1))
+    for i in range(nq):
+        found.qpos[i] = world.qpos[i]
+    mj_kinematics(pairs.model, found.data)
+    if clearance.wide != 0 and look(found, clearance):
+        clearance.looks[SERVED] += 1
+        return
+    mj_collision(pairs.model, found.data)
+    clearance.looks[TOUCHED] = found.ncon[0]
+    if found.ncon[0] > 0:
+        list_pairs(world, points, contacts, found.ncon[0], found.contact[0])
