@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from footfall.arguments import public
-from footfall.control.base import CompiledController, State, StatefulController
+from footfall.control.base import CompiledController, Observation, StatefulController
 from footfall.errors import ControllerError, did_you_mean
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ __all__ = [
     "Policy",
     "Posture",
     "QuadrupedWalk",
-    "State",
+    "Observation",
     "StatefulController",
     "Walk",
     "controller_class",

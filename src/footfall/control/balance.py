@@ -22,7 +22,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined, kernel
-from footfall.control.base import State, check_numbers
+from footfall.control.base import Observation, check_numbers
 from footfall.control.body.stance import Size, actuated_dofs, giving_springs, loop_rows, size_of
 from footfall.control.contact_forces import (
     Contact,
@@ -616,7 +616,7 @@ class LedBalancing:
         self.signals, self.warnings = inner.signals, inner.warnings
         self._begun = False
 
-    def __call__(self, time: float, state: State) -> np.ndarray:
+    def __call__(self, time: float, state: Observation) -> np.ndarray:
         memory, place = self._inner.memory, self._inner.see(state)
         see_balance(place, time)
         if not self._begun:

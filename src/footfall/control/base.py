@@ -1,7 +1,7 @@
 """The contract of a controller.
 
 Any function ``controller(t, state) -> controls`` will do: it is called at the control rate with the time (s) and a
-:class:`State`, and returns one number per actuator (N m for motors on hinges).
+:class:`Observation`, and returns one number per actuator (N m for motors on hinges).
 
 A controller with a memory is a frozen value of options with ``start(robot, ground, dt)``, which returns a fresh
 function of that kind for one run (``dt`` is the time between two calls, s): so the same controller serves many runs. It
@@ -51,7 +51,7 @@ class CompiledController(Protocol):
 class StatefulController(Protocol):
     """A controller that is started anew for every run."""
 
-    def start(self, robot: Robot, ground: Ground, dt: float) -> Callable[[float, State], Any]: ...
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Callable[[float, Observation], Any]: ...
 
 
 @cache
@@ -66,7 +66,7 @@ def control_pointer(function: Callable[..., int]) -> Any:
 
 
 @dataclass(frozen=True)
-class State:
+class Observation:
     """What a controller sees. Arrays are live views, read-only: copy what must outlast the call."""
 
     robot: Robot

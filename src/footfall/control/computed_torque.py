@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from footfall.arguments import public
-from footfall.control.base import State, check_numbers
+from footfall.control.base import Observation, check_numbers
 from footfall.errors import ControllerError
 from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
 from footfall.ground import Ground
@@ -97,7 +97,7 @@ class Follower:
         self.warnings: list[RunWarning] = []
         self._saturated = False
 
-    def __call__(self, t: float, state: State) -> np.ndarray:
+    def __call__(self, t: float, state: Observation) -> np.ndarray:
         self._advance(t, state)
         target = self.options.motion.target(self.phase, t - self.begun)
         self._tell(target)
@@ -109,7 +109,7 @@ class Follower:
         self._warning(t, torque, limited)
         return limited / self.scale
 
-    def _advance(self, t: float, state: State) -> None:
+    def _advance(self, t: float, state: Observation) -> None:
         """Go on to the next phase if this one has ended."""
         motion, options = self.options.motion, self.options
         duration, landing = motion.duration(self.phase), motion.landing(self.phase)

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import ByReference, Reference, inlined, named_at
-from footfall.control.base import State, control_pointer
+from footfall.control.base import Observation, control_pointer
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
 from footfall.kinds import Float, Int, Ints, Matrix, Vector, units, zeros
@@ -109,14 +109,14 @@ class Inside:
         """All that it keeps from one call to the next, and constants, by name; not what it sees and reports."""
         yield from _arrays(self._memory, "")
 
-    def see(self, state: State) -> ByReference:
+    def see(self, state: Observation) -> ByReference:
         """The memory, laid out for what a controller in Python sees."""
         if self._place is None:
             self.join(senses_of(state.data, state._points, state._contacts))
         assert self._place is not None
         return self._place
 
-    def __call__(self, time: float, state: State) -> np.ndarray:
+    def __call__(self, time: float, state: Observation) -> np.ndarray:
         """The controls (nu,), for whoever calls it from Python."""
         ctrl = np.zeros(state.robot.model.nu)
         self._tick(self.see(state), float(time), ctrl)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from footfall.control import named_controller
-from footfall.control.base import CompiledController, State, StatefulController, control_pointer
+from footfall.control.base import CompiledController, Observation, StatefulController, control_pointer
 from footfall.control.inside import Inside
 from footfall.control.senses import senses_of
 from footfall.engine import bridge, step
@@ -27,7 +27,7 @@ from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass, moving_bodies
 from footfall.solve.contacts import Contacts
 
-Controller = Callable[[float, State], Any] | StatefulController | CompiledController
+Controller = Callable[[float, Observation], Any] | StatefulController | CompiledController
 
 
 #: What sets the controls, as :class:`footfall.engine.step.Plan` has it.
@@ -198,7 +198,7 @@ def make_controls(
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
     data, points, contacts = seen
     mirror = Mirror(data)
-    state = State(
+    state = Observation(
         robot=robot,
         qpos=_read_only(data.qpos),
         qvel=_read_only(data.qvel),
@@ -223,7 +223,7 @@ def make_controls(
 
 
 def _checked(
-    controller: Callable[[float, State], Any], name: str, state: State, ctrl: np.ndarray
+    controller: Callable[[float, Observation], Any], name: str, state: Observation, ctrl: np.ndarray
 ) -> Callable[[float], None]:
     """A function of time that calls the controller, checks its answer, and sets the controls."""
     shape, robot = ctrl.shape, state.robot

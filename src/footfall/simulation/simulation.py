@@ -222,9 +222,9 @@ class Simulation(Setup):
 
         Args:
             duration: s.
-            controller: a function ``(t, state) -> controls`` of time (s) and :class:`footfall.control.State`, with
-                controls (nu,) in the units of the actuators; one of :mod:`footfall.control`, such as ``Walk()``; or the
-                name of one, such as ``"posture"``. Left out, the controls stay at ``robot.home_ctrl``.
+            controller: a function ``(t, state) -> controls`` of time (s) and a :class:`footfall.control.Observation`,
+                with controls (nu,) in the units of the actuators; one of :mod:`footfall.control`, such as ``Walk()``;
+                or the name of one, such as ``"posture"``. Left out, the controls stay at ``robot.home_ctrl``.
             qpos: (nq,) coordinates to start from, MuJoCo's order; home on the ground if left out.
             qvel: (nv,) velocities to start with; at rest if left out.
             control_dt: s between two calls of the controller, a multiple of ``dt``, equal to it if left out.

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from footfall.arguments import public
-from footfall.control.base import State
+from footfall.control.base import Observation
 from footfall.control.policy.contract import Contract, Sensor, per_joint, read_layouts, with_metadata
 from footfall.control.policy.network import Network, network_of
 from footfall.control.policy.observation import Layout, Observer, Seen, lay_out
@@ -214,7 +214,7 @@ class Asked:
                 f"{policy} returns actions of shape {answer.shape}, and {self.layout.robot.name} has {wanted}"
             )
 
-    def __call__(self, time: float, state: State) -> np.ndarray:
+    def __call__(self, time: float, state: Observation) -> np.ndarray:
         ctrl = self.controls(time, state.qpos[None], state.qvel[None], state.mode[None] != 0, state.force[None])[0]
         self.signals["command"].values[:], self.signals["action"].values[:] = self.command, self.action[0]
         return ctrl
