@@ -83,3 +83,14 @@ def test_normal_forces_of_a_law_of_events_do_no_work_on_a_point_that_slides_over
     rec = sim.run(0.03, qpos=starts[0].qpos, qvel=starts[0].qvel)
     assert ff.audit(rec)["normal energy"].verdict == "pass"
     assert (rec.force[:, :, 2].max(axis=1) > 1.0).sum() > 20
+
+
+@pytest.mark.parametrize("law", ["time-stepping", ff.law("constraint-selection", rules="landing")], ids=str)
+def test_a_foot_that_lands_while_it_turns_fast_is_pushed_at_the_ground(law):
+    """It comes to the ground along a straight line at the speed it has at the end of the step; its true path is an arc,
+    which ends 0.1 mm above, and the force of the impact times that is no force at a distance.
+    """
+    sim = ff.Simulation("brick", law=law, dt=1e-3)
+    qpos = sim.place() + 0.05 * np.eye(7)[2]
+    rec = sim.run(0.15, qpos=qpos, qvel=[0.0, 0.0, -3.0, 0.0, 30.0, 0.0])
+    assert rec.force.any() and ff.audit(rec)["gap times force"].verdict == "pass"

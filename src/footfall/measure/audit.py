@@ -108,8 +108,8 @@ def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]
 def _of_gap(rec: Record) -> Bounds:
     """What a force does to points no higher than the law says it reaches (``Law.reach``) is a note."""
     scale, reach = scales_of_run(rec).energy, rec.law.reach
-    promised = error.gap_times_force(rec).max(initial=0.0) - error.gap_times_force(rec, reach).max(initial=0.0)
-    return Bounds(1e-6 * scale, 1e-4 * scale + promised, scale)
+    whole, beyond = (np.nanmax(error.gap_times_force(rec, one), initial=0.0) for one in (0.0, reach))
+    return Bounds(1e-6 * scale, 1e-4 * scale + float(whole - beyond), scale)
 
 
 def _of_normal_energy(rec: Record) -> Bounds:

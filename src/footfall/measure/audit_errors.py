@@ -81,13 +81,17 @@ def gap_times_force(rec: Record, reach: float = 0.0) -> np.ndarray:
     """(T,) J, normal force times the gap that remains at the end of the step, of points above the ground by more than
     ``reach`` (m), from there.
 
-    Laws that work on velocities push in the step in which a point arrives, so the gap that counts is the
-    smallest of now, of one step ahead at the present speed, and of the next sample.
+    Laws that work on velocities push in the step in which a point arrives, along a straight line at the speed that it
+    has at the end of the step; so the gap that counts is the smallest of now, of one step ahead at the present speed
+    and at that of the end, and of the next sample. The end of the last of several samples is not recorded: NaN.
     """
     ahead = rec.gap + rec.dt * np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     gap = np.minimum(rec.gap, ahead)
-    gap[:-1] = np.minimum(gap[:-1], rec.gap[1:])
-    return _worst(np.maximum(gap - reach, 0.0) * np.maximum(normal_force(rec), 0.0))
+    end = rec.gap[:-1] + rec.dt * np.einsum("tpi,tpi->tp", _velocity_after(rec), rec.normal[:-1])
+    gap[:-1] = np.minimum(np.minimum(gap[:-1], end), rec.gap[1:])
+    worst = _worst(np.maximum(gap - reach, 0.0) * np.maximum(normal_force(rec), 0.0))
+    worst[1:][-1:] = np.nan
+    return worst
 
 
 def force_on_open_points(rec: Record) -> np.ndarray:
