@@ -201,7 +201,7 @@ class ContactForces:
 
 @inlined
 def distribute(problem: ForceProblem, wrench: Vector, arms: Matrix, frames: Tensor) -> Bool:
-    """Write the contact forces that come nearest to a wrench. False, with those of before, if there is no solution."""
+    """Write the contact forces that come nearest to a wrench (18). False, with those before, if there is none."""
     program, force = problem.program, problem.force
     _assemble(wrench, arms, frames, problem.weights, problem.grasp, program.H, program.f)
     solved = solve_quadratic_program(program, problem.work) == SOLVED

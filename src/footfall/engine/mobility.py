@@ -180,7 +180,8 @@ def fill_slot(world, points, k, centre, h):
 
 @inlined
 def mobility(world, points, contacts, centroid, half, block):
-    """Fill ``contacts.mobility`` for the feet with near points; ``half`` (K, nv, 8) and ``block`` (6, 8) are scratch.
+    """Fill ``contacts.mobility``, Rengifo 2009 (15)-(16), for the feet with near points; ``half`` (K, nv, 8) and
+    ``block`` (6, 8) are scratch.
 
     Rows are eight wide, two more than needed: then they fill vector registers.
     """

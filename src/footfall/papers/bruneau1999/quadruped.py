@@ -67,6 +67,7 @@ def front_share(rec: ff.Recording) -> float:
 
 
 def judge_quadrupeds(data: Quadrupeds) -> list[Claim]:
+    """Constraints leave a foot three angular velocities (10), spring-dampers three linear ones besides (11)."""
     soft = data.dropped["fig4"]
     deep, jump = -float(soft.gap.min()), data.first[FINE] / data.first[DT]
     claims = [

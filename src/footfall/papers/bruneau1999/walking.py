@@ -67,6 +67,8 @@ def pressure_path(rec: ff.Recording, samples: int = 51) -> np.ndarray:
 # ---- the walk ----------------------------------------------------------------------------------------------
 
 DT = 5e-5  # s
+SPRINGS = 1000.0  # N m/rad, in the joints
+AGAINST_SPEED = 200.0  # N s/m, in space
 STRIDES, SETTLED = 7, 2  # of a run, and those before the measurement
 SPEED = 1.35  # m/s, the paper's
 NEAR, NEAR_FORWARD = 0.12, 0.06  # body weights
@@ -108,7 +110,8 @@ def walk(*, planar: bool, forces: bool = True) -> Walk:
     """The man walks on the plane with the paper's ground; without ``forces`` his motion knows markers alone."""
     robot = ff.load_robot("hanavan", planar=planar, assist=True)
     # In space, without a push against wrong speed, the walk veers off within some twenty strides.
-    controller = ff.control.HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0, forces=forces)
+    against = 0.0 if planar else AGAINST_SPEED
+    controller = ff.control.HumanWalk(law=LAW, dt=DT, kp=SPRINGS, push_damping=against, forces=forces)
     period = controller.motion(robot).period
     # The paper's feet meet the ground at the testing points of their soles, and at nothing else.
     sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=DT, body_contacts=False)

@@ -40,19 +40,20 @@ def _lean(force: tuple[float, float, float], torque: tuple[float, float, float] 
     return ff.Push(TRUNK, force=force, torque=torque, start=START, duration=HOLD)
 
 
-#: By direction: the push, and which of (x, y, z, roll, pitch, yaw) is looked at.
-LEANS = {
-    "x": (_lean((FORWARD, 0.0, 0.0)), 0),
-    "y": (_lean((0.0, LEFT, 0.0)), 1),
-    "z": (_lean((0.0, 0.0, -DOWN)), 2),
-    "roll": (_lean(NO_FORCE, (TILT, 0.0, 0.0)), 3),
-    "pitch": (_lean(NO_FORCE, (0.0, TILT, 0.0)), 4),
-    "yaw": (_lean(NO_FORCE, (0.0, 0.0, YAW)), 5),
-}
+def leans() -> dict[str, tuple[ff.Push, int]]:
+    """By direction: the push, and which of (x, y, z, roll, pitch, yaw) is looked at."""
+    return {
+        "x": (_lean((FORWARD, 0.0, 0.0)), 0),
+        "y": (_lean((0.0, LEFT, 0.0)), 1),
+        "z": (_lean((0.0, 0.0, -DOWN)), 2),
+        "roll": (_lean(NO_FORCE, (TILT, 0.0, 0.0)), 3),
+        "pitch": (_lean(NO_FORCE, (0.0, TILT, 0.0)), 4),
+        "yaw": (_lean(NO_FORCE, (0.0, 0.0, YAW)), 5),
+    }
 
 
 def run_directions() -> dict[str, ff.Recording]:
-    return {name: stand(DURATION, lean) for name, (lean, _) in LEANS.items()}
+    return {name: stand(DURATION, lean) for name, (lean, _) in leans().items()}
 
 
 def turned(rec: ff.Recording) -> np.ndarray:
@@ -79,7 +80,7 @@ def moved(rec: ff.Recording, axis: int) -> np.ndarray:
 
 def expected(rec: ff.Recording, name: str) -> float:
     """How far from its reference the controller's springs carry the push in the pose at its end, m or rad."""
-    push, axis = LEANS[name]
+    push, axis = leans()[name]
     return float(stance(ROBOT, TRUNK, rec.qpos[_end(rec)]).yields(push)[axis])
 
 
@@ -89,7 +90,7 @@ def _end(rec: ff.Recording) -> int:
 
 def judge_directions(data: dict[str, ff.Recording]) -> list[Claim]:
     claims = []
-    for name, (push, axis) in LEANS.items():
+    for name, (push, axis) in leans().items():
         rec, scale, unit = data[name], 180.0 / math.pi if axis > 2 else 1e3, "°" if axis > 2 else "mm"
         size = f"{max(map(abs, (*push.force, *push.torque))):g} N{' m' if axis > 2 else ''}"
         claims.append(

@@ -71,6 +71,7 @@ def friction_force(rec: ff.Recording) -> np.ndarray:
 
 
 def judge_ramp(data: Ramp) -> list[Claim]:
+    """The brick brakes by (5)-(6); friction leaves the cone for (7) at the switch speed of (9)."""
     rec = data.stopping
     speed, mass = rec.qvel[:, :3] @ DOWN, rec.robot.mass
     switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))
