@@ -16,7 +16,14 @@ from footfall.errors import FootfallWarning, SimulationError
 from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation
 from footfall.study.bench import speeds as bench
-from footfall.study.bench.speeds import HUMANOID_FILE, Effort, friction_costs, robot_table, without_joint_friction
+from footfall.study.bench.speeds import (
+    HUMANOID_FILE,
+    Effort,
+    friction_costs,
+    moving_speeds,
+    robot_table,
+    without_joint_friction,
+)
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
 
@@ -229,3 +236,12 @@ def test_a_robot_with_such_features_stands_in_the_table_and_under_mujocos_own_st
     rows = list(robot_table([robot], effort, laws=["time-stepping", "mujoco"]))
     assert [(row["mujoco_stands"], row["stands"]) for row in rows] == [(True, True)] * 3
     assert rows[0]["audit"] == "pass" and rows[0]["ratio_to_mujoco"] is not None
+
+
+def test_robots_are_measured_standing_restless_falling_and_lying():
+    rows = list(moving_speeds(["quadruped"], 1, laws=["time-stepping"], timed=0.04))
+    assert [(row["motion"], row["law"]) for row in rows] == [
+        (motion, law) for motion in ("standing", "restless", "falling", "lying") for law in ("time-stepping", "mj_step")
+    ]
+    assert all(row["us_per_step"] > 0.0 and row["unsolved"] == 0.0 for row in rows)
+    assert all(row["ratio_to_mujoco"] == 1.0 for row in rows if row["law"] == "mj_step")

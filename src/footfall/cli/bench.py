@@ -48,6 +48,8 @@ class Bench:
     """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
     friction: bool = False
     """measure instead what joint friction costs them: standing, pushed and landing for 3 s, with and without it"""
+    moving: bool = False
+    """measure them instead standing, restless, falling and lying, beside mj_step, with the share of unsolved steps"""
     worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...")] = ()
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     device: Literal["cpu", "cuda"] = "cpu"
@@ -89,6 +91,9 @@ class Bench:
             if not self.robots:
                 raise FootfallError("--friction: name the robots with --robots")
             yield from speeds.friction_costs(self.robots, 1 if self.quick else 3, report, chosen)
+        elif self.moving:
+            robots = self.robots or ("spatial-biped", "quadruped")
+            yield from speeds.moving_speeds(robots, 1 if self.quick else 3, report, chosen)
         elif self.cold:
             yield from speeds.cold_starts(*(chosen or laws()))
         elif self.robots:

@@ -433,6 +433,88 @@ def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
     return bool(centre_of_mass(model, data)[2] > STANDING * home[2])
 
 
+# ---- robots that move, fall and lie --------------------------------------------------------------------------
+
+#: How far servo targets are from home at most, rad or m, when a robot is restless; speed of the base at the start of a
+#: fall, m/s, so that it falls to one side; how long each motion is timed, s.
+FAR, SWAY, TIMED = 0.3, (0.3, 0.2), 1.0
+MOVING = ("standing", "restless", "falling", "lying")
+
+
+def limp(robot: Robot) -> Robot:
+    """The same robot without actuators."""
+    if robot.mjcf is None:
+        raise FootfallError(f"robot {robot.name!r} has no model file to take its actuators from")
+    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    for part in (*spec.sensors, *spec.keys, *spec.actuators):  # sensors and poses may name actuators
+        spec.delete(part)
+    mjcf = written(spec, robot.name)
+    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name), home_ctrl=np.zeros(0))
+
+
+def moving_speeds(
+    robots: Sequence[Robot | str],
+    rounds: int,
+    say: Say = lambda sentence: None,
+    laws: Sequence[str] | None = None,
+    timed: float = TIMED,
+) -> Iterator[Row]:
+    """Processor time of a step of every robot by law and motion, beside ``mj_step`` from the same start with the same
+    controls, and the share of steps that is unsolved.
+
+    It stands on servos at home, or is restless: targets within ``FAR`` of home at 50 Hz. Without actuators it falls,
+    and after twice ``timed`` (s) it lies.
+    """
+    chosen, steps = [str(law) for law in laws or all_laws()], max(1, round(timed / (STEPS * DT)))
+    for given in robots:
+        robot = driven(as_robot(given), say)
+        away = np.random.default_rng(0).uniform(-FAR, FAR, size=(steps, robot.model.nu))
+        for motion in MOVING:
+            own = robot if motion in ("standing", "restless") else limp(robot)
+            controls = own.home_ctrl + (away if motion == "restless" else np.zeros((steps, own.model.nu)))
+            before = 2 * steps if motion == "lying" else 0
+            found: dict[str, tuple[float, float]] = {}
+            for _ in range(rounds):
+                for law in (*chosen, MUJOCO):
+                    say(f"bench: {own.name} {motion} under {law}")
+                    try:
+                        took, unsolved = _moved(own, law, controls, before)
+                        found[law] = (min(took, found.get(law, (math.inf, 0.0))[0]), unsolved)
+                    except SimulationError as error:
+                        say(f"bench: {own.name} {motion} under {law}: {error}".splitlines()[0])
+            for law, (took, unsolved) in found.items():
+                row = {"robot": own.name, "motion": motion, "law": law, "us_per_step": 1e6 * took}
+                yield row | {"ratio_to_mujoco": found[MUJOCO][0] / took, "unsolved": unsolved}
+
+
+def _moved(robot: Robot, law: str, controls: np.ndarray, before: int) -> tuple[float, float]:
+    """Seconds of the thread's time that a step takes with ``controls`` (N, nu) after ``before`` times ``STEPS`` steps,
+    and the share of unsolved steps; those that a run which ends does not take are left out.
+    """
+    qvel = np.zeros(robot.model.nv)
+    if not robot.model.nu:
+        qvel[:2] = SWAY
+    if law == MUJOCO:
+        model, data = mujoco_scene(robot)
+        data.qvel[:] = qvel
+        mujoco.mj_step(model, data, nstep=before * STEPS)
+        begin = time.thread_time()
+        for ctrl in controls:
+            data.ctrl[:] = ctrl
+            mujoco.mj_step(model, data, nstep=STEPS)
+        return (time.thread_time() - begin) / (STEPS * len(controls)), 0.0
+    with without_warnings():
+        world = Simulation(robot, law=law, dt=DT).start(qvel=qvel)
+        world.step(n=max(1, before * STEPS))  # whatever is to be compiled is compiled here
+        first, begin = len(world.record()), time.thread_time()
+        for ctrl in controls:
+            if world.status == 0:
+                world.step(ctrl, n=STEPS)
+        took = time.thread_time() - begin
+        status = world.record().status[first - 1 :]
+    return took / max(1, len(status) - 1), float(np.mean(status != 0)) if len(status) else math.nan
+
+
 #: Push on the root, forwards and to the side, relative to the weight, and its duration, s; height of a drop, m.
 PUSH, PUSH_TIME, DROP = (0.1, 0.05), 0.1, 0.05
 
