@@ -106,11 +106,13 @@ OPTIONAL = {
     "gymnasium": ("Gymnasium", "footfall[learn]"),
     "matplotlib": ("Matplotlib", "footfall[plot]"),
     "mcap": ("mcap", "footfall[export]"),
+    "onnxruntime": ("onnxruntime", "footfall[policy]"),
     "pandas": ("pandas", "pandas"),
     "PIL": ("Pillow", "pillow"),
     "pyarrow": ("pyarrow", "footfall[study]"),
     "rerun": ("Rerun's SDK", "rerun-sdk"),
     "scipy": ("SciPy", "footfall[study]"),
+    "torch": ("PyTorch", "torch"),
     "xarray": ("xarray", "xarray"),
 }
 

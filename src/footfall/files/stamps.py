@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from footfall.errors import optional_package
+
 #: Median steps that a step is longer than where samples are missing: jitter of a network is one or two.
 GAP = 5.0
 #: Share of a step by which samples may be off even times: files round 1/600 s to 0.0017 s.
@@ -47,10 +49,9 @@ def at_times(when: np.ndarray, time: np.ndarray, values: np.ndarray) -> np.ndarr
 
     Splines would: two samples 0.2 ms apart make noise of 1 mrad a slope of 5 rad/s.
     """
-    from scipy.interpolate import PchipInterpolator
-
+    interpolate = optional_package("scipy.interpolate")
     inside = np.clip(when, time[0], time[-1])
-    found: np.ndarray = PchipInterpolator(time, values, axis=0)(inside)
+    found: np.ndarray = interpolate.PchipInterpolator(time, values, axis=0)(inside)
     return found
 
 

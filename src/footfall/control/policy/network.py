@@ -40,7 +40,7 @@ def network_of(given: str | os.PathLike[str] | Callable[..., Any]) -> Network:
 
 
 def _onnx(path: Path) -> Network:
-    runtime = optional_package("onnxruntime", 'a policy in ONNX needs onnxruntime: pip install "footfall[policy]"')
+    runtime = optional_package("onnxruntime", "a policy in ONNX")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4  # what goes wrong is said below
@@ -89,7 +89,7 @@ def _onnx(path: Path) -> Network:
 
 
 def _torchscript(path: Path) -> Network:
-    torch = optional_package("torch", f"'{path}' is TorchScript, which needs PyTorch: pip install torch")
+    torch = optional_package("torch", f"'{path}', which is TorchScript,")
 
     def load() -> Any:
         try:
