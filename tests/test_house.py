@@ -26,6 +26,7 @@ FLOORS = (
     ("export",),
     ("show",),
     ("control",),
+    ("logs",),
     ("measure",),
     ("recording_file", "gait", "engine"),
     ("record",),
@@ -137,7 +138,7 @@ def test_the_rooms_of_the_contributing_guide_are_those_of_the_package():
 
 
 #: What packages are imported as, where that is not their name.
-PROVIDES = {"numba_cuda": "numba.cuda", "pycollada": "collada"}
+PROVIDES = {"mcap_ros2_support": "mcap_ros2", "numba_cuda": "numba.cuda", "pycollada": "collada"}
 #: Brought by a package that is declared, or asked for where it is used.
 BROUGHT = {"llvmlite": "numba", "PIL": "matplotlib", "cuda": "numba-cuda", "imageio_ffmpeg": "", "rerun": ""}
 

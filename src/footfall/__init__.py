@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from footfall import files as files
     from footfall import gait as gait
     from footfall import ground as ground
+    from footfall import logs as logs
     from footfall import measure as measure
     from footfall import robot as robot
     from footfall import show as show
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from footfall.files.motion import load_forces as load_forces
     from footfall.files.motion import load_motion as load_motion
     from footfall.ground import Ground as Ground
+    from footfall.logs.estimate import estimate as estimate
+    from footfall.logs.log import load_log as load_log
     from footfall.measure.audit import audit as audit
     from footfall.record import Push as Push
     from footfall.recording import Recording as Recording
@@ -62,10 +65,12 @@ _HOMES = {
     "Worlds": "simulation.worlds",
     "audit": "measure.audit",
     "compare": "study.compare",
+    "estimate": "logs.estimate",
     "fit": "study.fit",
     "law": "contact",
     "laws": "contact",
     "load_forces": "files.motion",
+    "load_log": "logs.log",
     "load_motion": "files.motion",
     "load_recording": "recording",
     "load_robot": "robot",
@@ -82,6 +87,7 @@ _ROOMS = (
     "files",
     "gait",
     "ground",
+    "logs",
     "measure",
     "robot",
     "show",

@@ -107,6 +107,7 @@ OPTIONAL = {
     "matplotlib": ("Matplotlib", "footfall[plot]"),
     "mcap": ("mcap", "footfall[export]"),
     "onnxruntime": ("onnxruntime", "footfall[policy]"),
+    "mcap_ros2": ("mcap-ros2-support", "footfall[logs]"),
     "pandas": ("pandas", "pandas"),
     "PIL": ("Pillow", "pillow"),
     "pyarrow": ("pyarrow", "footfall[study]"),

@@ -148,5 +148,9 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
     """
     from footfall.recording_file import read
 
-    record = read(path)
+    return as_recording(read(path))
+
+
+def as_recording(record: Record) -> Recording:
+    """A record with doors to its measures, plots, reports and files."""
     return Recording(**{one.name: getattr(record, one.name) for one in fields(record)})

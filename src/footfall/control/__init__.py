@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from footfall.control.policy.policy import Policy
     from footfall.control.posture import Posture
     from footfall.control.quadruped_walk import QuadrupedWalk
+    from footfall.control.replay import Replay
     from footfall.control.tracking import HumanWalk
     from footfall.control.walk.walk import Walk
     from footfall.robot import Robot
@@ -40,6 +41,7 @@ __all__ = [
     "Posture",
     "QuadrupedWalk",
     "Observation",
+    "Replay",
     "StatefulController",
     "Walk",
     "controller_class",
@@ -60,7 +62,7 @@ BUILT_IN = {
 #: Controllers by name that need a file.
 OF_FILES = {"policy": "policy.policy:Policy"}
 #: Other public names.
-_OTHERS = ("computed_torque:ComputedTorque", "contact_forces:Contact", "follow:Follow")
+_OTHERS = ("computed_torque:ComputedTorque", "contact_forces:Contact", "follow:Follow", "replay:Replay")
 
 
 def controllers() -> tuple[str, ...]:

@@ -1,0 +1,216 @@
+"""`footfall estimate` and `footfall replay`: contacts from a robot's log, and the log again in a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from footfall.cli.shared.output import given, print_facts, print_json, print_table, say
+from footfall.cli.shared.result import save, simulate
+from footfall.cli.shared.usage import UsageError, pairs
+
+if TYPE_CHECKING:
+    from footfall.logs.log import Log
+    from footfall.record import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions:
+    """A robot and how its logs are read."""
+
+    robot: str
+    """whose log: a name or a model file"""
+    name: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=JOINT")] = ()
+    """which name in the log is which joint, where words do not tell"""
+    sign: Annotated[tuple[str, ...], tyro.conf.arg(metavar="JOINT=1|-1")] = ()
+    """of joints that the model turns the other way"""
+    offset: Annotated[tuple[str, ...], tyro.conf.arg(metavar="JOINT=RAD")] = ()
+    """what encoders read in the model's zero"""
+    torque_constant: float | None = None
+    """N m/A at the joint, to make torques of currents"""
+    quaternion: Literal["wxyz", "xyzw"] | None = None
+    """order of quaternions in arrays, where gravity does not tell it"""
+    rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
+    """samples per second, where the file has no times"""
+    friction: float = 0.7
+    """of the level ground"""
+
+    def load(self, path: Path) -> Log:
+        """A log of the robot."""
+        from footfall.logs.log import load_log
+        from footfall.robot import load_robot
+
+        return load_log(
+            path,
+            load_robot(self.robot),
+            names=pairs(self.name, "the joint of a name", "NAME=JOINT"),
+            signs=_numbers(self.sign, "--sign", "JOINT=-1"),
+            offsets=_numbers(self.offset, "--offset", "JOINT=RAD"),
+            torque_constants=self.torque_constant,
+            **given(self, "quaternion", "rate"),
+        )
+
+
+def _numbers(texts: tuple[str, ...], option: str, example: str) -> dict[str, float]:
+    try:
+        return {name: float(value) for name, value in pairs(texts, "a number of a joint", example).items()}
+    except ValueError:
+        raise UsageError(f"{option} {' '.join(texts)}: a number follows the joint, as in {example}") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(LogOptions):
+    """Find contact forces, modes, touch-downs, slides and the state of the base in a robot's log, with uncertainty.
+
+    footfall estimate walk.mcap --robot robot.urdf --report walk.html
+
+    Logs are MCAP files or ROS 2 bags (joint states, IMU, odometry), .csv, .parquet, .npz or .json. Needed are joint
+    positions and an IMU (or the pose of the base); velocities and torques make it better. No ROS is needed.
+    """
+
+    log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
+    """the robot's log"""
+    cutoff: float = 30.0
+    """Hz, of the low pass on joints, torques and IMU"""
+    causal: bool = False
+    """use nothing after a sample for it, as the robot itself could"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """save the estimate as a recording here, for plot, export, audit and view"""
+    report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
+    """write a page with plots, audit and a 3D replay"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.ground import Ground
+        from footfall.logs.estimate import estimate
+
+        log = self.load(self.log)
+        found = estimate(log, ground=Ground.plane(friction=self.friction), cutoff=self.cutoff, causal=self.causal)
+        told = found.to_dict()
+        written = keep(found.record(), self.out, self.report, f"{log.robot.name}, estimated from {log.source}")
+        if self.json:
+            print_json(told | {"matches": [one._asdict() for one in log.matches], "unused": log.unused} | written)
+            return 0
+        print(log)
+        rows = [
+            [
+                name,
+                f"{own['mean_vertical_force_N']:.1f} ± {own['mean_deviation_N']:.1f}",
+                f"{own['largest_vertical_force_N']:.1f}",
+                f"{100.0 * own['in_contact']:.0f}",
+                str(len(own["touch_downs"])),
+                str(len(own["slides"])),
+            ]
+            for name, own in told["feet"].items()
+        ]
+        columns = ("foot", "vertical force in contact, N>", "largest>", "in contact, %>", "touch-downs>", "slides>")
+        title = f"contacts, ± one standard deviation; {log.robot.name} weighs {told['weight_N']:.1f} N"
+        print_table(columns, rows, title=title)
+        base = told["base_deviation"]
+        print_facts(
+            {
+                "not explained": f"{100.0 * told['residual_weights']:.2g} % of the weight (rms)",
+                "base known to": f"tilt {base['tilt_rad']:.2g} rad, velocity {base['velocity_m_s']:.2g} m/s, height "
+                f"{base['height_m']:.2g} m",
+                "speed": f"{told['times_real_time']:.2g} times real time on one core",
+            }
+        )
+        for one in found.said:
+            say(one)
+        return 0
+
+
+def keep(record: Record, out: Path | None, report: Path | None, title: str, *others: Record) -> dict[str, str | None]:
+    """Save a record and write a page of it, beside others if there are any; where they are."""
+    from footfall.recording import as_recording
+    from footfall.show.report import write_report
+
+    if out is not None:
+        save(as_recording(record), out)
+    if report is not None:
+        names = ["simulated", "log"] if others else None
+        write_report([record, *others], report, title=title, labels=names)
+        say(f"wrote {report}")
+    return {"recording": out and str(out), "report": report and str(report)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay(LogOptions):
+    """Run the torques, targets or motion of a log in a simulation, and report how far it is from the log.
+
+    footfall replay walk.mcap --robot robot.urdf --law time-stepping --report replay.html
+
+    What the motors did is replayed from where the log begins, by --use control, position, torque or track; left out,
+    the first of these that the log has. A base that was not measured begins as footfall estimate finds it.
+    """
+
+    log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
+    """the robot's log"""
+    law: str = "time-stepping"
+    """contact law, see footfall laws"""
+    use: Literal["control", "position", "torque", "track"] | None = None
+    """what of the log is replayed"""
+    kp: float | None = None
+    """N m/rad, stiffness of the joints; left out, that of posture control"""
+    kd: float | None = None
+    """N m s/rad, their damping"""
+    delay: float = 0.0
+    """s, by which commands act later than they were logged"""
+    start: float = 0.0
+    """s of the log at which the run begins"""
+    duration: float | None = None
+    """s; left out, to the end of the log"""
+    dt: float | None = None
+    """step, s"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """save the recording here"""
+    report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
+    """write a page of the run beside the log"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.control.replay import Replay as Controller
+        from footfall.errors import FootfallError
+        from footfall.ground import Ground
+        from footfall.logs.difference import difference
+        from footfall.logs.estimate import estimate
+        from footfall.simulation import Simulation
+
+        log = self.load(self.log)
+        ground, seen = Ground.plane(friction=self.friction), None
+        try:
+            seen = estimate(log, ground=ground)
+        except FootfallError as error:
+            if log.position is None or self.report is not None:
+                say(f"the base begins at rest on the ground: {error}")
+        whole = log if seen is None or log.position is not None else seen.completed
+        stop = log.time[-1] if self.duration is None else self.start + self.duration
+        part = whole.slice(self.start, float(stop))
+        controller = Controller(part, self.use, self.kp, self.kd, self.delay)
+        sim = Simulation(log.robot, ground=ground, law=self.law, dt=self.dt)
+        rec = simulate(sim, controller.duration, folder=self.out, controller=controller)
+        found = difference(rec, part)
+        beside = () if seen is None else (seen.record(),)
+        written = keep(rec, self.out, self.report, f"{log.robot.name}: {log.source} replayed", *beside)
+        if self.json:
+            print_json(
+                found.to_dict() | {"use": str(controller), "failure": rec.failure and str(rec.failure)} | written
+            )
+            return 0
+        print(log)
+        rows = [[name, f"{off:.4f}", f"{found.velocities[name]:.3f}"] for name, off in found.joints.items()]
+        print_table(("joint", "position, rad or m>", "velocity, per s>"), rows, title="off the log (rms)")
+        facts = {
+            "replayed": f"{controller} under {rec.law.name}",
+            "within a tenth of a radian for": f"{found.within:.3g} s",
+        }
+        facts |= {"base off": f"{found.place:.3g} m, {found.turn:.3g} rad (rms)"}
+        facts |= {f"force of {foot} off": f"{off:.4g} N (rms)" for foot, off in found.forces.items()}
+        print_facts(facts)
+        rec.check()
+        return 0

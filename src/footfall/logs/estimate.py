@@ -1,0 +1,659 @@
+"""Contact forces, modes, touch-downs and the state of the base, from joints, torques and an IMU alone.
+
+Inverse dynamics in the frame of the root, where the accelerometer has gravity in it, gives the generalised forces that
+neither motors nor inertia explain: those of the ground, r = J^T f. All signals pass the same low pass, so that r is
+what a momentum observer with this filter finds. Of all forces inside the friction cones of the contact points the
+nearest to r are taken, points high above the ground being held back. A Kalman filter of attitude, velocity, place and
+biases runs with the IMU; feet that bear load rest and are on the ground, unless their speed says that they slide.
+Afterwards, unless it is to be causal, a smoother runs back over it (Rauch, Tung and Striebel 1965).
+
+    found = ff.estimate(log)
+    found.force, found.force_deviation      # (T, feet, 3) N, world frame, and their standard deviations
+    found.touch_downs, found.slides         # (foot, s), and (foot, from, to)
+    found.record()                          # for plots, reports, measures and the audit, which judges the residual
+"""
+
+from __future__ import annotations
+
+import copy
+import time as clock
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.arguments import public
+from footfall.contact import law
+from footfall.errors import FootfallError, optional_package, warn
+from footfall.ground import Ground
+from footfall.logs.log import Log, home_up, rate_of, rates_of
+from footfall.logs.loops import equality_rows
+from footfall.measure.common import runs
+from footfall.record import Record
+from footfall.robot.model import FREE
+from footfall.standing import at_home, lowest_places, point_jacobian
+
+#: Edges of the pyramid inside a friction cone.
+EDGES = 8
+#: Squared noise of a row in weights for which a force of one weight at a point is as likely: sensors and models are
+#: good to a hundredth. And heights of the centre of mass at which a point over the ground is ten times as unlikely to
+#: bear it.
+PRIOR, HIGH = 1e-4, 0.02
+#: Weights above which a foot bears load, and below which it no longer does.
+LOADED, UNLOADED = 0.06, 0.03
+#: Noise of sensors, where the filter needs it: rad/s and m/s2 a sample, and their biases' wander a second.
+GYRO, ACCEL, GYRO_WANDER, ACCEL_WANDER = 0.01, 0.2, 1e-4, 1e-3
+#: m/s of a foot that stands, of its joints' noise and the sole's give; m of the ground's height; rad of an IMU's
+#: attitude; m of a measured place.
+STILL, LEVEL, UPRIGHT, PLACED = 0.03, 0.005, 0.02, 0.003
+#: Squared deviations beyond which a foot does not stand still, and s over which it must be so to slide.
+GATE, SLIDES = 16.0, 0.02
+#: Samples that are looked at for torques of the other sign, and share of the residual that must go with it.
+LOOKED_AT, GAINED = 60, 0.5
+ATTITUDE, VELOCITY, PLACE, SPIN, PUSH = (slice(3 * i, 3 * i + 3) for i in range(5))
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """What a log tells of contacts and of the base. World frame, z up.
+
+    Attributes:
+        log, ground: from which it is, and on which the robot went.
+        point_force: (T, P, 3) N; how points of one foot share its force is the least that fits, and not measured.
+        force_deviation: (T, feet, 3) N, of the feet's forces.
+        mode: (T, feet) 0 open, 1 stick, 2 slide.
+        slip: (T, feet) m/s, speed along the ground of the place that bears load; NaN in the air.
+        qpos, qvel: (T, nq), (T, nv) with the state of the base.
+        base_deviation: (T, 9) rad, m/s and m, of attitude, velocity and place, about and along the world's axes.
+        residual: (T,) share of the weight that no force at the feet explains.
+        cpu_time: s of processor time a sample.
+        said: what was assumed.
+    """
+
+    log: Log
+    ground: Ground
+    point_force: np.ndarray
+    force_deviation: np.ndarray
+    mode: np.ndarray
+    slip: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    base_deviation: np.ndarray
+    residual: np.ndarray
+    cpu_time: float
+    said: tuple[str, ...]
+
+    @property
+    def time(self) -> np.ndarray:
+        """(T,) s."""
+        return self.log.time
+
+    @cached_property
+    def force(self) -> np.ndarray:
+        """(T, feet, 3) N, of the ground on each foot."""
+        return np.einsum("pf,tpi->tfi", np.eye(len(self.log.robot.feet))[self.log.robot.point_foot], self.point_force)
+
+    @property
+    def completed(self) -> Log:
+        """The log with the state of the base."""
+        pose = {"position": self.qpos[:, :3], "attitude": self.qpos[:, 3:7]}
+        return replace(self.log, qpos=self.qpos, qvel=self.qvel, **pose)
+
+    def record(self) -> Record:
+        """The estimate as what a run leaves, under law ``time-stepping``: hard contacts with Coulomb's cone."""
+        robot, T, P = self.log.robot, len(self.log), self.log.robot.point_count
+        data = mujoco.MjData(robot.model)
+        place, velocity, gap = np.zeros((T, P, 3)), np.zeros((T, P, 3)), np.zeros((T, P))
+        for k in range(T):
+            data.qpos[:] = self.qpos[k]
+            mujoco.mj_kinematics(robot.model, data)
+            mujoco.mj_comPos(robot.model, data)
+            place[k] = lowest_places(robot, data)
+            velocity[k] = (point_jacobian(robot, data) @ self.qvel[k]).reshape(-1, 3)
+            gap[k] = self.ground.gap(place[k])[0]
+        loaded = np.linalg.norm(self.point_force, axis=2) > 0.0
+        return Record(
+            robot=robot,
+            ground=self.ground,
+            law=law("time-stepping"),
+            dt=1.0 / self.log.rate,
+            time=self.time,
+            qpos=self.qpos,
+            qvel=self.qvel,
+            ctrl=np.zeros((T, robot.model.nu)) if self.log.control is None else np.nan_to_num(self.log.control),
+            force=self.point_force,
+            position=place,
+            velocity=velocity,
+            gap=gap,
+            mode=np.where(loaded, self.mode[:, robot.point_foot], 0),
+            status=np.zeros(T),
+            signals={"force_deviation": self.force_deviation, "residual": self.residual},
+            info={
+                "controller": f"estimated from {self.log.source}",
+                "signals": {"force_deviation": "N", "residual": "weights"},
+            },
+        )
+
+    @cached_property
+    def touch_downs(self) -> tuple[tuple[str, float], ...]:
+        """Foot and time (s) of each touch-down, in order."""
+        return self._events(lambda before, after: before == 0 and after > 0)
+
+    @cached_property
+    def lift_offs(self) -> tuple[tuple[str, float], ...]:
+        """Foot and time (s) of each lift-off, in order."""
+        return self._events(lambda before, after: before > 0 and after == 0)
+
+    @cached_property
+    def slides(self) -> tuple[tuple[str, float, float], ...]:
+        """Foot, begin and end (s) of each slide, in order."""
+        found = []
+        for f, foot in enumerate(self.log.robot.feet):
+            found += [(foot.name, float(self.time[a]), float(self.time[b - 1])) for a, b in runs(self.mode[:, f] == 2)]
+        return tuple(sorted(found, key=lambda one: one[1]))
+
+    def _events(self, is_one: Any) -> tuple[tuple[str, float], ...]:
+        found = []
+        for f, foot in enumerate(self.log.robot.feet):
+            for k, (before, after) in enumerate(pairwise(self.mode[:, f])):
+                if is_one(before, after):
+                    found.append((foot.name, float(self.time[k + 1])))
+        return tuple(sorted(found, key=lambda one: one[1]))
+
+    @property
+    def real_time(self) -> float:
+        """How many times faster than the robot one core is."""
+        return 1.0 / (self.cpu_time * self.log.rate)
+
+    def to_dict(self) -> dict[str, Any]:
+        weight = self.log.robot.weight
+        feet = {}
+        for f, foot in enumerate(self.log.robot.feet):
+            on = self.mode[:, f] > 0
+            feet[foot.name] = {
+                "in_contact": float(on.mean()),
+                "mean_vertical_force_N": float(self.force[on, f, 2].mean()) if on.any() else 0.0,
+                "largest_vertical_force_N": float(self.force[:, f, 2].max()),
+                "mean_deviation_N": float(self.force_deviation[on, f, 2].mean()) if on.any() else 0.0,
+                "touch_downs": [t for name, t in self.touch_downs if name == foot.name],
+                "lift_offs": [t for name, t in self.lift_offs if name == foot.name],
+                "slides": [[a, b] for name, a, b in self.slides if name == foot.name],
+            }
+        return {
+            "source": self.log.source,
+            "robot": self.log.robot.name,
+            "samples": len(self.log),
+            "duration_s": float(self.time[-1]),
+            "weight_N": weight,
+            "feet": feet,
+            "residual_weights": float(np.sqrt(np.mean(self.residual**2))),
+            "base_deviation": self._deviations(),
+            "times_real_time": self.real_time,
+            "said": [*self.log.said, *self.said],
+        }
+
+    def _deviations(self) -> dict[str, float]:
+        """Root mean squares; which way the base faces and where it is on level ground nothing tells."""
+        parts = {"tilt_rad": slice(0, 2), "velocity_m_s": slice(3, 6), "height_m": slice(8, 9)}
+        return {
+            name: float(np.sqrt((self.base_deviation[:, own] ** 2).sum(axis=1).mean())) for name, own in parts.items()
+        }
+
+    def __str__(self) -> str:
+        found = self.to_dict()
+        lines = [f"{found['source']}: {found['samples']} samples, {found['duration_s']:.3g} s of {found['robot']}"]
+        lines += [
+            f"{name}: {own['mean_vertical_force_N']:.1f} ± {own['mean_deviation_N']:.1f} N in contact "
+            f"({100 * own['in_contact']:.0f} % of the time), {len(own['touch_downs'])} touch-downs, "
+            f"{len(own['slides'])} slides"
+            for name, own in found["feet"].items()
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+@public
+def estimate(
+    log: Log, *, ground: Ground | None = None, friction: float | None = None, cutoff: float = 30.0, causal: bool = False
+) -> Estimate:
+    """Contact forces, modes and the state of the base of a log, with their uncertainty.
+
+    ``ground`` is that on which the robot went, a level one with friction 0.7 if left out; ``friction`` another
+    coefficient of it, which bounds the forces. ``cutoff``, Hz, is that of the low pass on joints, torques and IMU; with
+    ``causal`` nothing after a sample is used for it, as on the robot itself.
+    """
+    ground = Ground.plane(friction=0.7) if ground is None else ground
+    if not cutoff > 0.0:
+        raise FootfallError(f"a cut-off of {cutoff:g} Hz is not positive")
+    robot = log.robot
+    if not robot.model.njnt or robot.model.jnt_type[0] != FREE:
+        raise FootfallError(f"estimate is for robots with a free base, and that of {robot.name} is not free")
+    start = clock.process_time()
+    signals = _signals(log, cutoff, causal)
+    forces = _Forces(log, signals, ground, ground.dynamic_friction if friction is None else friction)
+    base = _Base(log, signals, ground)
+    T, F = len(log), len(robot.feet)
+    force, variance = np.zeros((T, robot.point_count, 3)), np.zeros((T, F, 3))
+    mode, still = np.zeros((T, F), dtype=int), np.zeros((T, F), dtype=bool)
+    speed, unexplained = np.full((T, F), np.nan), np.zeros((T, 2))
+    for k in range(T):
+        base.predict(k)
+        seen = forces.at(k, base.turn, base.place)
+        force[k], variance[k], unexplained[k] = seen.force, seen.variance, (seen.missed, seen.surplus)
+        load = forces.spread.T @ seen.force[:, 2] / robot.weight
+        was = mode[k - 1] > 0 if k else load > LOADED
+        mode[k] = np.where(was, load > UNLOADED, load > LOADED)
+        still[k], speed[k] = base.update(k, seen, mode[k] > 0)
+    if not causal:
+        base.smooth()
+        force = np.einsum("tij,tkj,tpk->tpi", base.turns, base.before, force)
+    mode[_lasting(~still & (mode > 0), max(1, round(SLIDES * log.rate)))] = 2
+    # What no force explains, per surplus row, is the noise of the rows: of sensors and of the model alike.
+    noise = np.sqrt((unexplained[:, 0] ** 2).sum() / max(unexplained[:, 1].sum(), 1.0))
+    qpos, qvel = base.coordinates()
+    spent = (clock.process_time() - start) / T
+    return Estimate(
+        log, ground, force, noise * robot.weight * np.sqrt(variance), mode, speed, qpos, qvel, base.deviations(),
+        unexplained[:, 0], spent, (*signals.said, *forces.advice()),
+    )  # fmt: skip
+
+
+def _lasting(flags: np.ndarray, least: int) -> np.ndarray:
+    """Flags (T, F) that stay for at least so many samples."""
+    kept = np.zeros_like(flags)
+    for f in range(flags.shape[1]):
+        for a, b in runs(flags[:, f]):
+            kept[a:b, f] = b - a >= least
+    return kept
+
+
+class _Signals(NamedTuple):
+    """What inverse dynamics need, low-passed alike, and the raw IMU at the root."""
+
+    qpos: np.ndarray  # (T, nq) with the root unturned at the origin
+    qvel: np.ndarray  # (T, nv) with the root's spin, and without its velocity
+    qacc: np.ndarray  # (T, nv) with what an accelerometer at the root reads
+    torque: np.ndarray  # (T, nv)
+    known: np.ndarray  # (nv,) rows whose torque is known
+    gyro: np.ndarray  # (T, 3)
+    accel: np.ndarray  # (T, 3) at the root
+    said: tuple[str, ...]
+
+
+def _signals(log: Log, cutoff: float, causal: bool) -> _Signals:
+    robot, model, rate = log.robot, log.robot.model, log.rate
+    gyro, accel, said = log.gyro, log.accel, []
+    if gyro is None or accel is None:
+        if log.position is None or log.attitude is None:
+            lacking = "a gyroscope" if gyro is None else "an accelerometer"
+            raise FootfallError(
+                f"{log.source} has neither {lacking} nor the pose of the base: without an IMU no force on the base is "
+                "known"
+            )
+        said.append("the motion of the base is that of its measured pose: the log has no IMU")
+        gyro = rates_of(log.attitude, log.time)
+        turned = rate_of(rate_of(log.position, log.time), log.time) - robot.gravity
+        accel = np.einsum("tji,tj->ti", _matrices(log.attitude), turned)
+    smooth = _low_pass(rate, cutoff, causal)
+    qvel = log.qvel.copy()
+    qvel[:, :3], qvel[:, 3:6] = 0.0, gyro
+    qvel = smooth(qvel)
+    step = 1.0 / rate
+    qacc = (
+        np.vstack([np.zeros((1, model.nv)), np.diff(qvel, axis=0)]) / step
+        if causal
+        else np.gradient(qvel, step, axis=0)
+    )
+    arm, spin, turning = log.imu_position, gyro, qacc[:, 3:6]
+    accel = accel - np.cross(turning, arm) - np.cross(spin, np.cross(spin, arm))
+    qacc[:, :3] = smooth(accel)
+    qpos = log.qpos.copy()
+    qpos[:, :3], qpos[:, 3:7] = 0.0, (1.0, 0.0, 0.0, 0.0)
+    driven = {int(model.jnt_dofadr[int(model.actuator_trnid[i, 0])]) for i in range(model.nu)}
+    measured = np.isfinite(log.torque).all(axis=0)
+    known = np.array([d < 6 or measured[d] or (d not in driven and log.logged[d]) for d in range(model.nv)])
+    if not measured.any():
+        said.append("no torques were logged: forces of the feet are told apart by the motion of the base alone")
+    return _Signals(
+        qpos, qvel, qacc, smooth(np.where(np.isfinite(log.torque), log.torque, 0.0)), known, gyro, accel, tuple(said)
+    )
+
+
+def _low_pass(rate: float, cutoff: float, causal: bool) -> Any:
+    signal = optional_package("scipy.signal")
+    if 2.2 * cutoff >= rate:
+        return lambda values: values
+    sections = signal.butter(2, cutoff, fs=rate, output="sos")
+    if not causal:
+        return lambda values: signal.sosfiltfilt(sections, values, axis=0) if len(values) > 16 else values
+    return lambda values: signal.sosfilt(sections, values, axis=0, zi=signal.sosfilt_zi(sections)[:, :, None] * values[None, :1])[0]
+
+
+def _matrices(attitude: np.ndarray) -> np.ndarray:
+    Rotation = optional_package("scipy.spatial.transform").Rotation
+    return Rotation.from_quat(attitude, scalar_first=True).as_matrix()
+
+
+class _Seen(NamedTuple):
+    """Forces of one sample, and where feet bear them."""
+
+    force: np.ndarray  # (P, 3) N, world frame
+    variance: np.ndarray  # (F, 3) of it, in weights, for rows of unit noise
+    missed: float  # of the rows, in weights
+    surplus: float  # rows more than forces
+    centre: np.ndarray  # (F, 3) m, of pressure, in the root's frame
+    velocity: np.ndarray  # (F, 3) m/s, of the foot there less that of the root, in the root's frame
+
+
+class _Forces:
+    """Forces inside the friction cones that come nearest to what inverse dynamics ask for."""
+
+    def __init__(self, log: Log, signals: _Signals, ground: Ground, friction: float) -> None:
+        self.robot, self.signals, self.ground = log.robot, signals, ground
+        self.model = copy.deepcopy(log.robot.model)
+        self.model.opt.gravity[:] = 0.0  # it is in the accelerometer
+        self.data = mujoco.MjData(self.model)
+        self.height = max(float(at_home(log.robot).subtree_com[1, 2]), 1e-3)
+        scale = np.full(self.model.nv, self.robot.weight * self.height)
+        scale[:3] = self.robot.weight
+        self.scale = scale
+        angle = 2.0 * np.pi * np.arange(EDGES) / EDGES
+        self.edges = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(EDGES)])
+        self.spread = np.eye(len(self.robot.feet))[self.robot.point_foot]  # (P, F)
+        self.samples: list[tuple[np.ndarray, np.ndarray]] = []
+        self.every = max(1, len(log) // LOOKED_AT)
+        self.wanted = np.zeros(self.model.nv)
+
+    def at(self, k: int, turn: np.ndarray, place: np.ndarray) -> _Seen:
+        """The forces of sample ``k``, with the root turned so (3, 3) and there (3,)."""
+        nnls = optional_package("scipy.optimize").nnls
+        robot, data, signals = self.robot, self.data, self.signals
+        needed = self._needed(k)
+        jacobian = point_jacobian(robot, data)
+        places = lowest_places(robot, data)
+        gap, normal = self.ground.gap(place + places @ turn.T)
+        ways = np.einsum("pji,ej->pei", _frames(normal), self.edges) @ turn  # (P, E, 3) in the root's frame
+        columns = np.einsum("pin,pei->npe", jacobian.reshape(-1, 3, self.model.nv), ways).reshape(self.model.nv, -1)
+        rows = self._free_of_loops(np.column_stack([columns * robot.weight, needed]))
+        matrix, wanted = rows[:, :-1], rows[:, -1]
+        if k % self.every == 0:
+            self.samples.append((matrix, wanted))
+        doubt = np.sqrt(PRIOR * (1.0 + 9.0 * (np.maximum(gap, 0.0) / (HIGH * self.height)) ** 2))
+        doubts = np.repeat(doubt, EDGES)
+        share, _ = nnls(np.vstack([matrix, np.diag(doubts)]), np.append(wanted, np.zeros(doubts.size)))
+        active = share > 0.0
+        pressed = np.einsum("pe,pei->pi", share.reshape(-1, EDGES), ways) * robot.weight
+        load = share.reshape(-1, EDGES).sum(axis=1)
+        both = self.spread.T @ load
+        centre = (self.spread * load[:, None]).T @ places / np.maximum(both, 1e-12)[:, None]
+        moved = (jacobian @ signals.qvel[k]).reshape(-1, 3)
+        moved = (self.spread * load[:, None]).T @ moved / np.maximum(both, 1e-12)[:, None]
+        missed = float(np.linalg.norm(matrix @ share - wanted))
+        return _Seen(
+            pressed @ turn.T,
+            self._variance(matrix[:, active], doubts[active], ways.reshape(-1, 3)[active] @ turn.T, active),
+            missed,
+            max(len(wanted) - int(active.sum()), 0),
+            centre,
+            moved,
+        )
+
+    def _needed(self, k: int) -> np.ndarray:
+        """(nv,) generalised forces that motors and inertia do not explain, with the robot's kinematics computed."""
+        model, data, signals = self.model, self.data, self.signals
+        data.qpos[:], data.qvel[:], data.qacc[:] = signals.qpos[k], signals.qvel[k], signals.qacc[k]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_passive(model, data)
+        mujoco.mj_rne(model, data, 1, self.wanted)
+        slow = np.tanh(signals.qvel[k] / 0.01)
+        return (
+            self.wanted
+            + model.dof_armature * signals.qacc[k]
+            + model.dof_frictionloss * slow
+            - data.qfrc_passive
+            - signals.torque[k]
+        )
+
+    def _free_of_loops(self, columns: np.ndarray) -> np.ndarray:
+        """Columns (nv, m) in rows of unit noise, without those of unknown torques and of forces inside loops."""
+        if not self.model.neq:
+            return (columns / self.scale[:, None])[self.signals.known]
+        rows, _ = equality_rows(self.model, self.data)
+        hidden = np.vstack([rows, np.eye(self.model.nv)[~self.signals.known]]) * self.scale
+        left = np.linalg.svd(hidden)[2][np.linalg.matrix_rank(hidden) :] if len(hidden) else np.eye(self.model.nv)
+        found: np.ndarray = left @ (columns / self.scale[:, None])
+        return found
+
+    def _variance(self, matrix: np.ndarray, doubts: np.ndarray, ways: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """(F, 3) variance of the feet's forces, in weights, for rows of unit noise."""
+        feet = np.repeat(self.robot.point_foot, EDGES)[active]
+        found = np.zeros((len(self.robot.feet), 3))
+        if not active.any():
+            return found
+        inverse = np.linalg.inv(matrix.T @ matrix + np.diag(doubts**2))
+        for f in range(len(found)):
+            own = ways[feet == f]
+            found[f] = np.einsum("ai,ab,bi->i", own, inverse[np.ix_(feet == f, feet == f)], own)
+        return found
+
+    def advice(self) -> Iterator[str]:
+        """A sentence on joints whose torques explain far more with the other sign."""
+        nnls = optional_package("scipy.optimize").nnls
+        if self.model.neq or not self.signals.known[6:].any():
+            return
+        known = np.flatnonzero(self.signals.known)
+        torque = self.signals.torque[:: self.every][: len(self.samples)] / self.scale
+
+        def left(flipped: list[int]) -> float:
+            total = 0.0
+            for (matrix, wanted), own in zip(self.samples, torque, strict=True):
+                turned = wanted.copy()
+                for d in flipped:
+                    turned[np.searchsorted(known, d)] += 2.0 * own[d]
+                total += nnls(matrix, turned)[1] ** 2
+            return total
+
+        own = left([])
+        joints = [int(d) for d in known if d >= 6 and np.abs(torque[:, d]).max() > 0.0]
+        every = left(joints)
+        if every < GAINED * own:
+            warn("torques explain the motion far better with the other sign: signs= of all joints?")
+            yield "torques seem to have the other sign"
+            return
+        for d in joints:
+            if left([d]) < 0.5 * (1.0 + GAINED) * own:
+                name = self.robot.dof_name(d)
+                warn(f"the torque of '{name}' explains far more with the other sign: signs={{'{name}': -1}}?")
+                yield f"the torque of {name} seems to have the other sign"
+
+
+def _frames(normal: np.ndarray) -> np.ndarray:
+    """(P, 3, 3) two tangents and the normal as rows."""
+    x, y, z = normal.T
+    along = np.column_stack([z, 0.0 * z, -x]) / np.hypot(x, z)[:, None]  # y cross the normal
+    p, _, q = along.T
+    return np.stack([along, np.column_stack([y * q, z * p - x * q, -y * p]), normal], axis=1)
+
+
+class _Base:
+    """A Kalman filter of the root's attitude, velocity and place and of the IMU's biases, errors in the world frame."""
+
+    def __init__(self, log: Log, signals: _Signals, ground: Ground) -> None:
+        T = len(log)
+        self.log, self.signals, self.ground = log, signals, ground
+        self.measured = None if log.attitude is None else _matrices(log.attitude)
+        self.turn, self.place = self._first()
+        placed = log.position is not None
+        self.velocity, self.spin, self.push = log.qvel[0, :3].copy(), np.zeros(3), np.zeros(3)
+        self.covariance = np.diag(np.repeat([0.1, 0.1 if placed else 1.0, 0.1, 0.05, 0.3], 3) ** 2)
+        self.states: list[list[tuple[np.ndarray, ...]]] = [[], []]  # predicted and updated
+        self.covariances = np.zeros((2, T, 15, 15))
+        self.steps = np.zeros((T, 15, 15))
+
+    def _first(self) -> tuple[np.ndarray, np.ndarray]:
+        """Attitude and place of the first sample: as measured, or upright by the accelerometer, on the ground."""
+        log = self.log
+        if self.measured is not None:
+            turn = self.measured[0]
+        else:
+            Rotation = optional_package("scipy.spatial.transform").Rotation
+            up = np.median(self.signals.accel[: max(1, round(0.05 * log.rate))], axis=0)
+            home = _matrices(log.robot.home[None, 3:7])[0]
+            between = Rotation.align_vectors([home_up(log.robot)], [up / np.linalg.norm(up)])[0].as_matrix()
+            turn = home @ between
+        if log.position is not None:
+            return turn, log.position[0].copy()
+        data = mujoco.MjData(log.robot.model)
+        data.qpos[:] = log.qpos[0]
+        mujoco.mju_mat2Quat(data.qpos[3:7], turn.ravel())
+        data.qpos[:3] = 0.0
+        mujoco.mj_kinematics(log.robot.model, data)
+        gap, normal = self.ground.gap(lowest_places(log.robot, data))
+        return turn, np.array([0.0, 0.0, -float((gap / normal[:, 2]).min())])
+
+    def predict(self, k: int) -> None:
+        """Go on from the sample before by the IMU."""
+        if k:
+            step = float(self.log.time[k] - self.log.time[k - 1])
+            spin = 0.5 * (self.signals.gyro[k - 1] + self.signals.gyro[k]) - self.spin
+            force = self.turn @ (0.5 * (self.signals.accel[k - 1] + self.signals.accel[k]) - self.push)
+            rate = force + self.log.robot.gravity
+            ahead = np.eye(15)
+            ahead[ATTITUDE, SPIN], ahead[VELOCITY, PUSH] = -step * self.turn, -step * self.turn
+            ahead[VELOCITY, ATTITUDE], ahead[PLACE, VELOCITY] = -step * _cross(force), step * np.eye(3)
+            self.place = self.place + step * self.velocity + 0.5 * step**2 * rate
+            self.velocity = self.velocity + step * rate
+            self.turn = self.turn @ _turned(step * spin)
+            noise = np.repeat(
+                [(GYRO * step) ** 2, (ACCEL * step) ** 2, 0.0, GYRO_WANDER**2 * step, ACCEL_WANDER**2 * step], 3
+            )
+            self.covariance = ahead @ self.covariance @ ahead.T + np.diag(noise)
+            self.steps[k] = ahead
+        self._keep(0, k)
+
+    def _keep(self, which: int, k: int) -> None:
+        self.states[which].append((self.turn, self.velocity, self.place, self.spin, self.push))
+        self.covariances[which, k] = self.covariance
+
+    def update(self, k: int, seen: _Seen, loaded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Feet that bear load rest and are on the ground; (F,) which of them rest, and (F,) m/s their speed."""
+        F = len(loaded)
+        rows: list[np.ndarray] = []
+        missed: list[np.ndarray] = []
+        noise: list[float] = []
+
+        def put(row: np.ndarray, miss: np.ndarray, size: float) -> None:
+            rows.append(row)
+            missed.append(miss)
+            noise.extend([size**2] * len(row))
+
+        arms = seen.centre @ self.turn.T
+        gap, normal = self.ground.gap(self.place + arms)
+        moving = (seen.velocity - np.cross(self.spin, seen.centre)) @ self.turn.T
+        rest = np.zeros(F, dtype=bool)
+        fits = np.full(F, np.inf)
+        of_speed = []
+        for f in range(F):
+            row = np.zeros((3, 15))
+            row[:, ATTITUDE], row[:, VELOCITY] = -_cross(moving[f]), np.eye(3)
+            row[:, SPIN] = self.turn @ _cross(seen.centre[f])
+            of_speed.append(row)
+            if loaded[f]:
+                miss = -(self.velocity + moving[f])
+                fits[f] = miss @ np.linalg.solve(row @ self.covariance @ row.T + STILL**2 * np.eye(3), miss)
+        for f in np.flatnonzero(loaded):
+            rest[f] = fits[f] < GATE
+            miss, row = -(self.velocity + moving[f]), of_speed[f]
+            if rest[f]:
+                put(row, miss, STILL)
+            elif self.log.position is None and f == int(np.argmin(fits)) and not (fits < GATE).any():  # none rests
+                put(row, miss, STILL * float(np.sqrt(fits[f])))
+            else:  # it slides along the ground and does not leave it
+                put(normal[f] @ row[None], np.array([normal[f] @ miss]), STILL)
+            height = np.zeros((1, 15))
+            height[0, ATTITUDE], height[0, PLACE] = np.cross(arms[f], normal[f]), normal[f]
+            put(height, np.array([-gap[f]]), LEVEL)
+        if self.measured is not None:
+            put(np.eye(15)[ATTITUDE], _vector(self.measured[k] @ self.turn.T), UPRIGHT)
+        if self.log.position is not None:
+            put(np.eye(15)[PLACE], self.log.position[k] - self.place, PLACED)
+        if rows:
+            H, miss = np.vstack(rows), np.concatenate(missed)
+            gain = np.linalg.solve(H @ self.covariance @ H.T + np.diag(noise), H @ self.covariance).T
+            self._correct(gain @ miss)
+            left = np.eye(15) - gain @ H
+            self.covariance = left @ self.covariance @ left.T + (gain * np.array(noise)) @ gain.T
+        self._keep(1, k)
+        slip = self.velocity + moving
+        slip -= np.einsum("fi,fi->f", slip, normal)[:, None] * normal
+        return rest, np.where(loaded, np.linalg.norm(slip, axis=1), np.nan)
+
+    def _correct(self, error: np.ndarray) -> None:
+        self.turn = _turned(error[ATTITUDE]) @ self.turn
+        self.velocity, self.place = self.velocity + error[VELOCITY], self.place + error[PLACE]
+        self.spin, self.push = self.spin + error[SPIN], self.push + error[PUSH]
+
+    @cached_property
+    def before(self) -> np.ndarray:
+        """(T, 3, 3) attitudes as they were predicted, in which forces were found."""
+        return np.array([state[0] for state in self.states[0]])
+
+    @property
+    def turns(self) -> np.ndarray:
+        """(T, 3, 3) attitudes as they are known now."""
+        return np.array([state[0] for state in self.states[1]])
+
+    def smooth(self) -> None:
+        """Let every sample know those after it."""
+        predicted, updated = self.states
+        for k in range(len(updated) - 2, -1, -1):
+            gain = np.linalg.solve(self.covariances[0, k + 1], self.steps[k + 1] @ self.covariances[1, k]).T
+            turned = _vector(updated[k + 1][0] @ predicted[k + 1][0].T)
+            others = [after - before for after, before in zip(updated[k + 1][1:], predicted[k + 1][1:], strict=True)]
+            self.turn, self.velocity, self.place, self.spin, self.push = updated[k]
+            self._correct(gain @ np.concatenate([turned, *others]))
+            updated[k] = (self.turn, self.velocity, self.place, self.spin, self.push)
+            more = self.covariances[1, k + 1] - self.covariances[0, k + 1]
+            self.covariances[1, k] += gain @ more @ gain.T
+
+    def coordinates(self) -> tuple[np.ndarray, np.ndarray]:
+        """(T, nq) and (T, nv) with the state of the root."""
+        Rotation = optional_package("scipy.spatial.transform").Rotation
+        turns, velocity, place, spin, _ = (np.array(own) for own in zip(*self.states[1], strict=True))
+        qpos, qvel = self.log.qpos.copy(), self.log.qvel.copy()
+        qpos[:, :3], qpos[:, 3:7] = place, Rotation.from_matrix(turns).as_quat(scalar_first=True)
+        qvel[:, :3], qvel[:, 3:6] = velocity, self.signals.gyro - spin
+        return qpos, qvel
+
+    def deviations(self) -> np.ndarray:
+        """(T, 9) of attitude, velocity and place."""
+        return np.sqrt(np.maximum(np.diagonal(self.covariances[1], axis1=1, axis2=2)[:, :9], 0.0))
+
+
+def _cross(vector: np.ndarray) -> np.ndarray:
+    x, y, z = vector
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def _vector(turn: np.ndarray) -> np.ndarray:
+    """(3,) rad, the vector of a rotation (3, 3) by less than half a turn."""
+    sine = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    size = float(np.sqrt(sine @ sine))
+    return sine if size < 1e-9 else sine * (np.arctan2(size, 0.5 * (np.trace(turn) - 1.0)) / size)
+
+
+def _turned(vector: np.ndarray) -> np.ndarray:
+    """(3, 3) the rotation by a vector (3,), rad."""
+    angle = float(np.linalg.norm(vector))
+    if angle < 1e-12:
+        return np.eye(3) + _cross(vector)
+    axis = _cross(vector / angle)
+    return np.eye(3) + np.sin(angle) * axis + (1.0 - np.cos(angle)) * axis @ axis

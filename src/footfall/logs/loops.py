@@ -1,0 +1,62 @@
+"""Joints that a log does not have and that loops or ties decide: solved for, sample by sample."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from footfall.robot import Robot
+from footfall.robot.model import BALL
+
+#: Newton's steps a sample; and m or rad to which a loop is closed, far below what encoders see.
+STEPS, CLOSED = 20, 1e-9
+EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+
+
+def close_loops(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Solve the ``free`` degrees of freedom (nv,) of coordinates (T, nq), in place, so that loops and ties hold.
+
+    Each sample begins where the one before it ended. Returns (T,) m or rad, by which the worst row stays open: what
+    logged angles and a model that differ leave.
+    """
+    model, data = robot.model, mujoco.MjData(robot.model)
+    left = np.zeros(len(qpos))
+    if not model.neq or not free.any():
+        return left
+    moved = np.flatnonzero(free)
+    offset = np.zeros(model.nv)
+    before = qpos[0].copy()
+    mine = np.zeros(model.nq, dtype=bool)  # coordinates that are solved for
+    for j in np.unique(model.dof_jntid[moved]):
+        first = int(model.jnt_qposadr[j])
+        mine[first : first + (4 if model.jnt_type[j] == BALL else 1)] = True
+    for k in range(len(qpos)):
+        data.qpos[:] = np.where(mine, before, qpos[k])
+        for _ in range(STEPS):
+            rows, error = equality_rows(model, data)
+            left[k] = float(np.abs(error).max(initial=0.0))
+            if left[k] < CLOSED:
+                break
+            offset[moved] = np.linalg.lstsq(rows[:, moved], -error, rcond=1e-8)[0]
+            if np.abs(offset).max() < CLOSED:
+                break
+            mujoco.mj_integratePos(model, data.qpos, offset, 1.0)
+        before = data.qpos.copy()
+        qpos[k] = before
+    return left
+
+
+def equality_rows(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
+    """(R, nv) the Jacobian of a model's loops and ties at the state in ``data``, and (R,) by how much they miss."""
+    mujoco.mj_fwdPosition(model, data)
+    mine = np.flatnonzero(data.efc_type[: data.nefc] == EQUALITY)
+    if not mine.size:
+        return np.zeros((0, model.nv)), np.zeros(0)
+    if mujoco.mj_isSparse(model):
+        full = np.zeros((data.nefc, model.nv))
+        for r in range(data.nefc):
+            begin, count = data.efc_J_rowadr[r], data.efc_J_rownnz[r]
+            full[r, data.efc_J_colind[begin : begin + count]] = data.efc_J[begin : begin + count]
+    else:
+        full = np.asarray(data.efc_J).reshape(data.nefc, model.nv)
+    return full[mine], data.efc_pos[mine].copy()
