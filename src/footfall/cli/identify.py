@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from footfall.cli.logs import LogOptions
 from footfall.cli.shared.output import LawsOptions, given, keep_plot, print_table, say, share_bar, tell
 from footfall.cli.shared.usage import UsageError, pairs
 from footfall.errors import did_you_mean
@@ -310,6 +311,69 @@ def told_apart(one: Fit, first: Fit, metric: str) -> str:
     return f"worse, {more}" if gain.told else f"cannot be told apart, {more}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class LogFit(LawsOptions, LogOptions):
+    """Fit contact laws, the ground and the robot to its own logs, judge them on other parts of these, and rank them.
+
+    footfall identify log walk.mcap --robot robot.urdf --laws time-stepping hunt-crossley --out fits
+
+    Logs are cut into windows. Every second one is replayed to fit friction, the law's own parameters, masses, friction
+    and damping of joints and the delay of motors; the others judge. A base that was not measured is estimated first.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["log"]], tyro.conf.arg(metavar="log")]
+    """what to identify from"""
+    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="LOG...")]
+    """the robot's logs"""
+    window: float = 0.3
+    """s, of the parts"""
+    use: Literal["control", "position", "torque", "track"] | None = None
+    """what of the log is replayed, see footfall replay"""
+    fit: Ranges = ()
+    """what is fitted and between which bounds, as in footfall identify forces; left out, a preset"""
+    evaluations: int = 60
+    """how often a search simulates all parts, about"""
+    seed: int = 0
+    """of the search"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """keep the fits and their plots here"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from functools import partial
+
+        from footfall.logs.estimate import estimate
+        from footfall.study.fit import fit, varied, windows
+
+        logs = [self.load(path) for path in self.data]
+        logs = [log if log.position is not None else estimate(log).completed for log in logs]
+        parts = windows(logs, self.window, use=self.use)
+        ranges = dict(_range(text) for text in self.fit) or None
+        found = []
+        for name in self.chosen_laws():
+            with share_bar(name, "of the runs") as bar:
+                given = {"evaluations": self.evaluations, "seed": self.seed, "ground": {"friction": self.friction}}
+                body = partial(varied, logs[0].robot) if ranges else None
+                one = fit(name, parts[::2], ranges, judge=parts[1::2], robot=body, progress=bar, **given)
+            found.append(one)
+            if self.out is not None:
+                _keep(one, name, self.out)
+        found.sort(key=lambda one: one.judged["place_heights"])
+        return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found, len(parts)))
+
+    def _show(self, found: list[Fit], parts: int) -> None:
+        rows = []
+        for one in found:
+            cells = [one.law.name]
+            for name in ("place_heights", "joints_rad"):
+                cells += [f"{one.judged[name]:.4f} ± {one.standard_error[name]:.4f}", f"{one.judged_default[name]:.4f}"]
+            rows.append([*cells, told_apart(one, found[0], "place_heights")])
+        columns = ("law", "place, heights>", "default>", "joints, rad>", "default>", "against the first")
+        print_table(columns, rows, title=f"fitted on every second of {parts} parts, judged on the others")
+        _show_fit(found[0], "heights and rad")
+
+
 def _keep(one: Fit, name: str, folder: Path) -> None:
     """Write a fit and its plots."""
     from footfall.show.plots import save_plot
@@ -383,7 +447,7 @@ def _row(name: str, one: Coefficient) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """Find friction, restitution and parameters of contact laws from measurements: five kinds, each with its own help.
+    """Find friction, restitution and parameters of contact laws from measurements: six kinds, each with its own help.
 
     friction: coefficients from pulls, by regression.
 
@@ -394,16 +458,25 @@ class Overview:
     impacts: restitution and friction from velocities before and after single planar impacts.
 
     tosses: laws from tosses of a body that were filmed, judged on others and ranked.
+
+    log: laws, the ground and the robot from its own log, judged on other parts of it and ranked.
     """
 
-    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="friction|pulls|forces|impacts|tosses")]
+    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="friction|pulls|forces|impacts|tosses|log")]
     """what to identify, or from what: footfall identify KIND --help says more"""
 
     def run(self) -> int:
         raise UsageError(f"nothing is identified from '{self.what}': {did_you_mean(self.what, KINDS)}")
 
 
-KINDS: dict[str, type] = {"friction": Friction, "pulls": Pulls, "forces": Forces, "impacts": Impacts, "tosses": Tosses}
+KINDS: dict[str, type] = {
+    "friction": Friction,
+    "pulls": Pulls,
+    "forces": Forces,
+    "impacts": Impacts,
+    "tosses": Tosses,
+    "log": LogFit,
+}
 
 
 def shape(args: Sequence[str]) -> type:

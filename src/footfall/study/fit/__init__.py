@@ -31,6 +31,7 @@ from footfall.robot import Robot
 from footfall.show.style import load_matplotlib, new_figure
 from footfall.simulation import Simulation
 from footfall.study.fit import search as searching
+from footfall.study.fit.logs import LogTrial, varied, windows
 from footfall.study.fit.search import Estimate, Evaluations, Probes, Range
 from footfall.study.fit.tosses import Toss, box, cube, follow, load_tosses, split
 from footfall.study.fit.trials import (
@@ -54,6 +55,7 @@ __all__ = [
     "Fit",
     "ForceTrial",
     "ImpactTrial",
+    "LogTrial",
     "Range",
     "Toss",
     "box",
@@ -66,6 +68,8 @@ __all__ = [
     "load_tosses",
     "planar_impact",
     "split",
+    "varied",
+    "windows",
 ]
 
 #: Most moves of a fit to a better place that its probes find.
@@ -98,13 +102,13 @@ def fit(
     Args:
         law: a name or a law; what is not fitted keeps the value it has there.
         data: the trials: tosses (see ``load_tosses``), measured forces (``Measured``, or ``ForceTrial`` where the robot
-            does not start at home), pulls (see ``footfall.study.identify``), single impacts (see ``load_impacts``), or
-            whatever ``simulate`` takes.
+            does not start at home), parts of a robot's log (see ``windows``), pulls (see ``footfall.study.identify``),
+            single impacts (see ``load_impacts``), or whatever ``simulate`` takes.
         parameters: ranges by path, ``{"law.k": (1e3, 1e6, "log"), "ground.friction": (0.1, 1.0)}``; ``robot.NAME`` is
             an argument of ``robot``. Left out, those of ``footfall.study.fit.trials``.
         judge: other trials, on which the result is judged.
-        robot: a robot, or a function of the fitted ``robot.NAME`` that makes one; the tossed cube if left out, whose
-            side and inertia are then fitted too unless ``parameters`` are given.
+        robot: a robot, or a function of the fitted ``robot.NAME`` that makes one; left out, the tossed cube, whose side
+            and inertia are fitted too, or the robot of a log, see ``varied``, unless ``parameters`` are given.
         ground: settings of the ground, as in a study: ``{"kind": "plane", "friction": 0.5}``.
         dt: step, s; left out, the largest up to 1 ms (10 ms under a law that finds events within it) that divides the
             time between two frames of a toss.

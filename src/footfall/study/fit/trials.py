@@ -31,6 +31,7 @@ from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.controls import find_controller, initial_state
 from footfall.standing import unit_rise
+from footfall.study.fit.logs import LogTrial, follow_log, of_robot, varied
 from footfall.study.fit.search import Range
 from footfall.study.fit.tosses import GRAVITY, TOSS_WEIGHTS, Toss, box, cube, follow, step_of
 from footfall.study.identify import Pull, rise_of
@@ -435,13 +436,24 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
             raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
         trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
         return Kind(trials, follow_forces, None, None, STEP, _of_forces)
+    if isinstance(first, LogTrial):
+        robot = first.log.robot
+        ranges = {} if own_robot else of_robot(robot)
+        body = None if own_robot else partial(varied, robot)
+
+        def of_logs(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
+            options, own = _of_forces(law)
+            return options, {**own, **ranges, "ground.friction": Range(0.1, 1.5, "log", 0.7)}
+
+        return Kind(data, follow_log, None, body, STEP, of_logs)
     if isinstance(first, ImpactTrial):
         return Kind(data, follow_impact, None, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
     if isinstance(first, Pull):
         return Kind(data, follow_pull, None, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
     if not own_way:
         raise StudyError(
-            "a trial is a Toss, measured forces, a pull or an impact, or whatever simulate= takes, and not a "
+            "a trial is a Toss, measured forces, a part of a log, a pull or an impact, or whatever simulate= takes, and "
+            "not a "
             f"{type(first).__name__}"
         )
     return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)
