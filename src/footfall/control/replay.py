@@ -100,13 +100,18 @@ class Replay:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
         """The first sample of the log."""
+        self._check(robot)
         return self.log.qpos[0].copy(), self.log.qvel[0].copy()
+
+    def _check(self, robot: Robot) -> None:
+        log = self.log
+        if robot.model.nq != log.qpos.shape[1] or robot.model.nu != log.robot.model.nu:
+            raise ControllerError(f"replay: {log.source} is a log of {log.robot.name}, and not of {robot.name}")
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
+        self._check(robot)
         log, model, use = self.log, robot.model, self._use
-        if model.nq != log.qpos.shape[1] or model.nu != log.robot.model.nu:
-            raise ControllerError(f"replay: {log.source} is a log of {log.robot.name}, and not of {robot.name}")
         own = drives(robot, "replay")
         driven = own.dof
         servo = own.per_angle != 0.0

@@ -199,7 +199,7 @@ def _read_mcap(path: Path, rate: float | None) -> Channels:
                     if stamp is None:
                         by_log.add(name)
         except McapError as error:
-            raise ValueError(f"it is no MCAP file, or was cut off ({error or type(error).__name__})") from None
+            raise ValueError(f"it is no MCAP file, or was cut off ({type(error).__name__} {error})") from None
     done = [f"left out topic {topic} ({count} messages), which is not decoded" for topic, count in skipped.items()]
     if later:
         done.append("times of messages are those of their headers, where they have one")

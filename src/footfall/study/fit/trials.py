@@ -452,7 +452,7 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
         return Kind(data, follow_pull, None, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
     if not own_way:
         raise StudyError(
-            "a trial is a Toss, measured forces, a part of a log, a pull or an impact, or whatever simulate= takes, and "
+            "a trial is a Toss, measured forces, a part of a log, a pull or an impact, or what simulate= takes, and "
             "not a "
             f"{type(first).__name__}"
         )
