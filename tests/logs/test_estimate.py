@@ -157,7 +157,7 @@ def test_the_recorded_man_presses_as_his_plates_say():
     qpos = np.vstack([motion.qpos[::every] + k * motion.advance for k in range(2)])
     qvel = np.vstack([motion.qvel[::every]] * 2)
     time = motion.period * every / len(motion.qpos) * np.arange(len(qpos))
-    log = ff.Log.of_motion(robot, time, qpos, qvel, "human walk")
+    log = ff.logs.Log.of_motion(robot, time, qpos, qvel, "human walk")
     found = ff.estimate(log, ground=ff.Ground.plane(friction=0.7), cutoff=15.0)
     phase = time / motion.period
     left = [foot.name for foot in robot.feet].index("left")

@@ -332,7 +332,8 @@ def _low_pass(rate: float, cutoff: float, causal: bool) -> Any:
     sections = signal.butter(2, cutoff, fs=rate, output="sos")
     if not causal:
         return lambda values: signal.sosfiltfilt(sections, values, axis=0) if len(values) > 16 else values
-    return lambda values: signal.sosfilt(sections, values, axis=0, zi=signal.sosfilt_zi(sections)[:, :, None] * values[None, :1])[0]
+    first = signal.sosfilt_zi(sections)[:, :, None]
+    return lambda values: signal.sosfilt(sections, values, axis=0, zi=first * values[None, :1])[0]
 
 
 def _matrices(attitude: np.ndarray) -> np.ndarray:
