@@ -113,8 +113,11 @@ class Log:
         unknown = np.full(qvel.shape, np.nan)
         pose = (qpos[:, :3], qpos[:, 3:7]) if robot.model.njnt and robot.model.jnt_type[0] == FREE else (None, None)
         joints = np.arange(robot.model.nv) >= (0 if pose[0] is None else 6)
-        nothing = (None, "", None, None, np.zeros(3))
-        return cls(robot, time - time[0], qpos, qvel, joints, unknown, *nothing, *pose, None, (), (), (), source)
+        position, attitude = pose
+        return cls(
+            robot, time - time[0], qpos, qvel, joints, unknown, None, "", None, None, np.zeros(3), position, attitude,
+            None, (), (), (), source,
+        )  # fmt: skip
 
     def slice(self, start: float, stop: float) -> Log:
         """The samples from ``start`` up to ``stop`` (s), with times from zero."""
@@ -365,13 +368,12 @@ class _Reading:
         if named or order is not None:
             return other if order == "xyzw" and not named else own
         gyro, both = self.vector("gyro", 3), {"wxyz": own, "xyzw": other}
+        home, why = self.robot.home[3:7], "so the robot begins nearer to how it stands"
+        fits = {name: abs(float(one[0] @ home)) for name, one in both.items()}
         if gyro is not None:
-            why = "its rate goes with the gyroscope"
-            fits = {name: _along(rates_of(one, self.time), gyro)[1] for name, one in both.items()}
-        if gyro is None or max(fits.values()) < CORRELATED or abs(fits["wxyz"] - fits["xyzw"]) < 0.2:
-            why = "so the robot begins nearer to how it stands"
-            home = self.robot.home[3:7] if self.robot.model.jnt_type[0] == FREE else np.eye(4)[0]
-            fits = {name: abs(float(one[0] @ home)) for name, one in both.items()}
+            along = {name: _along(rates_of(one, self.time), gyro)[1] for name, one in both.items()}
+            if max(along.values()) > CORRELATED and abs(along["wxyz"] - along["xyzw"]) > 0.2:
+                fits, why = along, "its rate goes with the gyroscope"
         chosen = max(fits, key=lambda name: fits[name])
         self.said.append(f"quaternions are {', '.join(chosen)}: {why}; quaternion= says otherwise")
         return both[chosen]
@@ -520,12 +522,12 @@ class _Reading:
             for place, name in places.items():
                 key = kind, place
                 if kind in JOINT_KINDS:
-                    what = f"{self.robot.joint_names[int(place)]} {kind}"  # type: ignore[call-overload]
+                    what = f"{self.robot.joint_names[int(place)]} {kind}"
                 elif kind == "foot force":
-                    foot, axis = place  # type: ignore[misc]
+                    foot, axis = place
                     what = f"{self.robot.feet[foot].name} force {'xyz'[axis]}"
                 else:
-                    what = f"{kind} {'wxyz'[place] if kind.endswith('attitude') else 'xyz'[place]}"  # type: ignore[index]
+                    what = f"{kind} {'wxyz'[place] if kind.endswith('attitude') else 'xyz'[place]}"
                 found.append(
                     Match(what, name, self.factor.get(key, 1.0), self.delay.get(key, 0.0), self.note.get(key, ""))
                 )

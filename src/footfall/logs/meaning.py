@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from footfall.errors import FootfallError, did_you_mean
 from footfall.robot import Robot
@@ -43,11 +44,11 @@ class Meanings:
     pitch, yaw; ``foot force`` by (foot, axis), the axis 2 where it is not said.
     """
 
-    found: dict[str, dict[object, str]] = field(default_factory=dict)
+    found: dict[str, dict[Any, str]] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
 
-    def put(self, kind: str, place: object, name: str) -> None:
+    def put(self, kind: str, place: Any, name: str) -> None:
         own = self.found.setdefault(kind, {})
         if place in own:
             self.unused.append(name)
