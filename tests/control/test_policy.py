@@ -18,6 +18,7 @@ from footfall.control.policy import ready
 from footfall.control.policy.contract import as_contract, read_layouts
 from footfall.control.policy.observation import Frame, lay_out
 from footfall.errors import ControllerError
+from footfall.live import LiveView
 from footfall.simulation.worlds import Worlds
 
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install footfall[policy]")
@@ -350,6 +351,19 @@ def test_worlds_ask_for_all_at_once_and_equal_single_runs(servos, tmp_path, batc
         assert len(rec) == len(found[w])
         np.testing.assert_allclose(found[w].qpos, rec.qpos, atol=1e-9)
         np.testing.assert_allclose(found[w].ctrl, rec.ctrl, atol=1e-6)
+
+
+def test_a_live_view_steers_a_policy(servos, tmp_path):
+    made = contract(command={"default": [0.0, 0.0, 0.0], "low": [-1.0] * 3, "high": [1.0] * 3})
+    policy = Policy(lambda seen: np.zeros((len(seen), 6)), contract=made, command=(0.3, 0.0, 0.0))
+    sim = ff.Simulation(servos, dt=1e-3)
+    with LiveView(sim, port=0, speed=None) as live:
+        rec = live.run(0.2, controller=policy, progress=lambda time: live.requests.command({"ask": [0.5, 0.1, 0.0]}))
+        assert b'"value":[0.3,0.0,0.0]' in live.server.kept["command"]
+        with pytest.raises(ff.FootfallError, match="3 finite numbers"):
+            live.requests.command({"ask": [1.0]})
+    assert rec.signals["command"][1].tolist() == [0.3, 0.0, 0.0]
+    assert rec.signals["command"][-1].tolist() == [0.5, 0.1, 0.0]
 
 
 needs_policies = needs("policies")

@@ -33,6 +33,7 @@ COMMANDS = {
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",
     "compare": "run the same robot, ground, controller and push under several laws",
+    "autopsy": "find out what a learned policy lives on, and which assumption breaks it first",
     "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
     "sweep": "run thousands of simulations from one study file into one table",

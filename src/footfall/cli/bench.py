@@ -308,7 +308,7 @@ class Survey(LawsOptions):
         laws = self.chosen_laws()
         names = WALKERS if self.robots == ("all",) else self.robots
         files = [Path(name).suffix in (".xml", ".urdf") for name in names]
-        given = [{"actuators": self.actuators} if file else {} for file in files]
+        given: list[dict[str, Any]] = [{"actuators": self.actuators} if file else {} for file in files]
         robots = [load_robot(name, **own) for name, own in zip(names, given, strict=True)]
         shown = " ".join(Path(one).name for one in names)
         more = " --grounds" * self.grounds + " --pictures" * self.pictures

@@ -9,7 +9,7 @@ Action
 Reward of each control period
     Stand: ``1 - 0.1 mean(action^2) - 0.1 |horizontal velocity of the base|^2``.
     Walk: ``exp(-4 (speed - commanded)^2) - 0.1 mean(action^2)``, speed forward as the robot faces at home
-    (m/s). 0 in that which ends in a fall.
+    (m/s). 0 in that which ends in a fall. ``info["reward_terms"]`` has its terms by name.
 End
     Terminated when the robot is down (its centre of mass below half its height at home) or its world failed;
     truncated after ``episode`` (s).
@@ -61,9 +61,13 @@ class Task:
     def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         return np.concatenate([qpos[:, 2:], qvel], axis=1)
 
+    def terms(self, qvel: np.ndarray, action: np.ndarray) -> dict[str, np.ndarray]:
+        """(N,) terms of the reward; ``qvel`` (N, nv) begins with the base's m/s forward and left, as at home."""
+        return {}
+
     def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
-        """(N,) rewards; ``qvel`` (N, nv) begins with the base's m/s forward and to the left as it faces at home."""
-        raise NotImplementedError
+        """(N,) rewards: the sum of the terms."""
+        return sum(self.terms(qvel, action).values(), np.zeros(len(qvel)))
 
 
 @public
@@ -73,8 +77,9 @@ class Stand(Task):
 
     push = 0.3
 
-    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
-        return 1.0 - 0.1 * (action**2).mean(axis=1) - 0.1 * (qvel[:, :2] ** 2).sum(axis=1)
+    def terms(self, qvel: np.ndarray, action: np.ndarray) -> dict[str, np.ndarray]:
+        speed = (qvel[:, :2] ** 2).sum(axis=1)
+        return {"alive": np.ones(len(qvel)), "action": -0.1 * (action**2).mean(axis=1), "speed": -0.1 * speed}
 
 
 @public
@@ -93,8 +98,9 @@ class Walk(Task):
         commanded = np.full((len(qpos), 1), self.speed)
         return np.concatenate([super().observe(qpos, qvel), commanded], axis=1)
 
-    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
-        return np.exp(-4.0 * (qvel[:, 0] - self.speed) ** 2) - 0.1 * (action**2).mean(axis=1)
+    def terms(self, qvel: np.ndarray, action: np.ndarray) -> dict[str, np.ndarray]:
+        missed = (qvel[:, 0] - self.speed) ** 2
+        return {"speed": np.exp(-4.0 * missed), "action": -0.1 * (action**2).mean(axis=1)}
 
 
 @public
@@ -285,12 +291,12 @@ class WorldsEnv(VectorEnv):
         _, qvel = self._state()
         x, y, _ = self.robot.forward
         facing = np.concatenate([qvel[:, :2] @ np.array([[x, -y], [y, x]]), qvel[:, 2:]], axis=1)
-        reward = np.where(fresh, 0.0, self.task.reward(facing, actions))
+        terms, reward = self.task.terms(facing, actions), np.where(fresh, 0.0, self.task.reward(facing, actions))
         terminated = self._gather(lambda worlds: worlds.status) != 0
         truncated = ~terminated & (self._gather(lambda worlds: worlds.time) >= self.episode - 1e-9)
         reward = np.where(terminated, 0.0, reward)
         self.ended = terminated | truncated
-        info: dict[str, Any] = {}
+        info: dict[str, Any] = {"reward_terms": {name: np.where(fresh, 0.0, term) for name, term in terms.items()}}
         if mode == AutoresetMode.SAME_STEP and self.ended.any():
             last = self._observation()
             for world in np.flatnonzero(self.ended):

@@ -7,7 +7,7 @@ import threading
 import time as clock
 import webbrowser
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import escape
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.control import Balance, Posture
+from footfall.control import Balance, Policy, Posture
 from footfall.errors import FootfallError, did_you_mean
 from footfall.given_numbers import is_whole
 from footfall.live.frame import at_rest, frame, panels
@@ -50,11 +50,15 @@ class Requests:
         self.speed, self.paused, self.steps = speed, False, 0
         self.drag: Drag | None = None
         self.law: Law | None = None
+        self.asked: list[float] = []  # of a policy
         self.changed = threading.Event()
 
     def command(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Take a command of the page: pause, step, speed, push or law; an error says what is wrong with it."""
+        """Take a command of the page: pause, step, speed, push, law or, of a policy, what is asked for; an error says
+        what is wrong with it.
+        """
         known = {"pause": self._pause, "step": self._step, "speed": self._speed, "push": self._push, "law": self._law}
+        known["ask"] = self._ask
         for name, value in asked.items():
             if name not in known:
                 raise FootfallError(f"no command is called '{name}': {did_you_mean(name, known)}")
@@ -86,6 +90,12 @@ class Requests:
         if not all(map(math.isfinite, (x, y, z))):
             raise FootfallError(f"the push ({x:g}, {y:g}, {z:g}) N must be three finite numbers")
         self.drag = Drag(asked["body"], (x, y, z))
+
+    def _ask(self, values: Any) -> None:
+        numbers = [float(value) for value in values]
+        if len(numbers) != len(self.asked) or not all(map(math.isfinite, numbers)):
+            raise FootfallError(f"ask = {values!r} but it must be {len(self.asked)} finite numbers")
+        self.asked = numbers
 
     def _law(self, asked: Any) -> None:
         if not self.may_change_law:
@@ -125,7 +135,8 @@ class LiveView:
 
     ``speed`` is simulated seconds per second; None runs as fast as possible. On the page the run can be paused,
     stepped, slowed down, and pushed by dragging a body; the recording holds the pushes, so that a plain run repeats it.
-    Under a controller without memory the law can be changed: that starts another run (``recordings``).
+    Under a controller without memory the law can be changed: that starts another run (``recordings``). A policy has a
+    slider for each number that it is asked for.
     """
 
     def __init__(
@@ -163,6 +174,8 @@ class LiveView:
         progress = options.pop("progress", None)
         task = Task(**options)
         task = task._replace(pushes=push_list(task.pushes))
+        if isinstance(task.controller, Policy) and not callable(task.controller.command):
+            task = task._replace(controller=self._steered(task.controller))
         self.requests.may_change_law = task.controller in MEMORYLESS or isinstance(task.controller, Posture | Balance)
         while True:
             ready = f"making {self.simulation.law.name} ready; its first start compiles"
@@ -180,6 +193,15 @@ class LiveView:
         end = failure.message if failure else f"the run ended at {duration:g} s"
         self.server.send({"ended": end}, kind="end")
         return self.recordings[-1]
+
+    def _steered(self, policy: Policy) -> Policy:
+        """The policy, asked for what the sliders of the page say."""
+        known = policy.fit(self.simulation.robot).contract.command
+        self.requests.asked = [float(one) for one in policy.command or known.default]
+        if len(known.low) == len(known.high) == len(self.requests.asked) > 0:
+            bounds = {"low": list(known.low), "high": list(known.high), "value": list(self.requests.asked)}
+            self.server.send({"command": bounds}, kind="command")
+        return replace(policy, command=lambda time: self.requests.asked)
 
     def recording(self) -> Recording | None:
         """The last recording, also of an interrupted run."""

@@ -1,6 +1,7 @@
 """Measures: functions of a recording. World frame with z up, SI units, one row per sample."""
 
 from footfall.measure.audit import Audit, AuditRow, audit
+from footfall.measure.course import Course, FootEvent, course, foot_events
 from footfall.measure.fall import Fall, fall, has_fallen
 from footfall.measure.forces import GroundReaction, Impact, grf, impacts, penetration
 from footfall.measure.gait import Event, Phases, Stance, Stride, heel_and_toe, phases, strides
@@ -24,9 +25,11 @@ __all__ = [
     "Assistance",
     "Audit",
     "AuditRow",
+    "Course",
     "Energy",
     "Event",
     "Fall",
+    "FootEvent",
     "GroundReaction",
     "Impact",
     "Interval",
@@ -41,9 +44,11 @@ __all__ = [
     "com_height",
     "cop",
     "cost_of_transport",
+    "course",
     "creep_distance",
     "energy",
     "fall",
+    "foot_events",
     "free_moment",
     "grf",
     "has_fallen",

@@ -236,13 +236,16 @@ def write_report(
     audit: Sequence[Audit] | None = None,
     failed: Mapping[str, str] | None = None,
     measured: Measured | None = None,
+    above: str = "",
+    options: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a report of a recording, or of several to be compared, and return its path.
 
     ``labels`` name the recordings (their laws if left out). ``audit`` holds the audit of each
     recording; left out, they are made, and an empty list leaves the section out. ``failed`` says, by label, why
     something that should be compared has no recording. ``measured`` forces (``footfall.load_forces``) are laid over the
-    simulated ones, with a table of errors.
+    simulated ones, with a table of errors. ``above`` is HTML that comes before all else, and ``options`` are settings
+    that the page begins with: ``begin``, the time (s) of its replay.
 
     Example:
         >>> write_report(rec, "standing.html")                         # doctest: +SKIP
@@ -251,7 +254,14 @@ def write_report(
     runs, names, own_title = chosen(recordings, labels, "a report")
     target = Path(path).expanduser()
     text = render_report(
-        runs, names, title or own_title, audits_of(runs, audit), failed=failed or {}, measured=measured
+        runs,
+        names,
+        title or own_title,
+        audits_of(runs, audit),
+        failed=failed or {},
+        measured=measured,
+        above=above,
+        options=options,
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -284,6 +294,7 @@ def render_report(
     options: Mapping[str, Any] | None = None,
     failed: Mapping[str, str] | None = None,
     measured: Measured | None = None,
+    above: str = "",
 ) -> str:
     """The report as text; see ``write_report``. ``options`` are settings that the page begins with."""
     missing = failed or {}
@@ -300,6 +311,7 @@ def render_report(
         data,
         title=title,
         lead=_lead(runs),
+        above=above,
         failures=_failures(runs, labels, missing if alone else {}),
         kind="single" if alone else "several",
         figures=key_figures(runs[0], audits[0] if audits else None) if alone else "",
@@ -328,7 +340,7 @@ def render_page(data: Mapping[str, Any], *, title: str, lead: str, **parts: str)
     return _fill(
         _file("report.html"),
         {
-            **dict.fromkeys(("failures", "figures", "compared", "connect"), ""),
+            **dict.fromkeys(("above", "failures", "figures", "compared", "connect"), ""),
             "brand": "report",
             **parts,
             "title": escape(title),

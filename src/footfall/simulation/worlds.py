@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -209,9 +210,8 @@ class Worlds(UnderWay):
         with self._turn:
             begin = self._engine.host("step")[which, 0].copy()
             plan = plan._replace(record_every=every)
-            if batched:
-                self._advance_by_batches(plan, controller, rate, steps, tapes)
-            else:
+            asked = self._advance_by_batches(plan, controller, rate, steps, tapes) if batched else None
+            if asked is None:
                 self._engine.advance(plan, controller, steps, tapes)
             outcome = self._engine.host("outcome").copy()
         going = outcome[:, 0] == DONE
@@ -225,6 +225,9 @@ class Worlds(UnderWay):
             found[w] = recording_of_world(
                 sim, self._inputs.ground_of(w), pushes, samples, outcome[w], (int(first), every), notes
             )
+            if asked is not None:
+                command = np.tile(asked.command, (len(found[w]), 1))
+                found[w] = replace(found[w], signals={**found[w].signals, "command": command})
         return found
 
     def _rate(self, controller: Any, control_dt: float | None) -> int:
@@ -232,8 +235,8 @@ class Worlds(UnderWay):
         dt = self.simulation.dt
         return own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
 
-    def _advance_by_batches(self, plan: Any, controller: Any, rate: int, steps: int, tapes: Any) -> None:
-        """Take steps with a controller in Python that answers for all worlds at once."""
+    def _advance_by_batches(self, plan: Any, controller: Any, rate: int, steps: int, tapes: Any) -> Any:
+        """Take steps with a controller in Python that answers for all worlds at once; returns it as it ran."""
         sim, engine = self.simulation, self._engine
         if self.device != "cpu":
             raise ControllerError(f"{controller} runs in Python on the CPU: on a GPU set the controls by step(ctrl)")
@@ -244,6 +247,7 @@ class Worlds(UnderWay):
             engine.set_controls(ctrl, self.count, sim.scene.model.nu)
             taken = min(rate, steps - first)
             engine.advance(plan, None, taken, tapes, before=first, last=first + taken >= steps)
+        return asked
 
     def _begin_control(self, controller: Any, gains: Any, control_dt: float | None) -> tuple[Any, int]:
         """Give every world its controller's numbers; returns the controller for worlds and the steps between calls."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from footfall.study.autopsy import Autopsy, autopsy
 from footfall.study.compare import Comparison, compare
 from footfall.study.design import Design, design
 from footfall.study.fit import fit
@@ -12,6 +13,7 @@ from footfall.study.sweep import Samples, SweepTable, load_table, sweep
 from footfall.study.testing_points import enough_points
 
 __all__ = [
+    "Autopsy",
     "Comparison",
     "Design",
     "FrictionFit",
@@ -20,6 +22,7 @@ __all__ = [
     "Samples",
     "Sensitivity",
     "SweepTable",
+    "autopsy",
     "compare",
     "design",
     "enough_points",

@@ -154,7 +154,7 @@
   };
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
   const asked = /[#&]t=([\d.]+)/.exec(location.hash);
-  if (asked) page.seek(Number(asked[1]));
+  if (asked || data.begin) page.seek(asked ? Number(asked[1]) : data.begin);
   refresh();
   const measure = () => `${find("plots").clientWidth} ${find("view").clientWidth} ${find("view").clientHeight}`;
   let widths = measure();

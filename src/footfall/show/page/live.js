@@ -47,6 +47,7 @@ class Live {
 
   take(event) {
     if (event.law) return this.describe(event.law);
+    if (event.command) return this.steer(event.command);
     if (event.error || event.ended || event.note) {
       this.noted = Boolean(event.note);
       return this.say(event.error || event.ended || event.note);
@@ -103,6 +104,27 @@ class Live {
         this.command({ law: { name: law.name, options } });
       });
     this.say(this.said);
+  }
+
+  // A slider for each number that a policy is asked for.
+  steer({ low, high, value }) {
+    const names = value.length === 3 ? ["forward, m/s", "left, m/s", "turn, rad/s"] : value.map((_, i) => `command ${i + 1}`);
+    const row = document.createElement("p"), asked = [...value];
+    row.id = "asked";
+    names.forEach((name, i) => {
+      const label = document.createElement("label"), input = document.createElement("input"), shown = document.createElement("output");
+      Object.assign(input, { type: "range", min: Math.min(low[i], value[i]), max: Math.max(high[i], value[i]), step: 0.01, value: value[i] });
+      shown.textContent = value[i].toFixed(2);
+      input.addEventListener("input", () => {
+        asked[i] = Number(input.value);
+        shown.textContent = asked[i].toFixed(2);
+        this.command({ ask: asked });
+      });
+      label.append(`${name} `, input, shown, " ");
+      row.append(label);
+    });
+    document.getElementById("asked")?.remove();
+    document.getElementById("laws").after(row);
   }
 
   // Take hold of the body under the pointer; whether there is one that moves.

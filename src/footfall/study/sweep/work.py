@@ -20,7 +20,7 @@ import numpy as np
 
 from footfall.contact.registry import BUILT_IN
 from footfall.errors import FootfallError, StudyError, did_you_mean, without_warnings
-from footfall.measure import cost_of_transport, energy, support_margin
+from footfall.measure import cost_of_transport, course, energy, support_margin
 from footfall.recording import Recording
 from footfall.study.largest_push import largest_pushes
 from footfall.study.sweep.settings import check_inputs, laws_of, prepare, simulate
@@ -55,6 +55,8 @@ OF_RECORDING: dict[str, Callable[[Recording], Value]] = {
     "least_support_margin_m": _least_margin,
     "root_moved_m": lambda rec: float(np.linalg.norm(rec.qpos[-1, :2] - rec.qpos[0, :2])),
     "cost_of_transport": cost_of_transport,
+    "off_course": lambda rec: course(rec).error,
+    "turned_rad": lambda rec: course(rec).turned,
     "ground_loss_J": lambda rec: -float(energy(rec).contact_work[-1]),
     "audit": lambda rec: rec.audit().verdict,
 }

@@ -1,0 +1,119 @@
+"""`footfall autopsy`: what a learned policy lives on, and which assumption breaks it first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from footfall.cli.shared.output import kept_if_interrupted, print_json, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from footfall.study.autopsy import Autopsy as Found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Autopsy:
+    """Find out what a learned policy lives on: change one assumption of its simulation at a time until it breaks.
+
+    footfall autopsy policy.onnx --robot scene.xml --contract playground --command 0.8 0 0
+
+    It runs under every contact law, and under the reference law with other friction, steps, restitution, latency, mass,
+    strength, noise, slopes and a step; bisects where each breaks it; searches the options of laws that break it for the
+    one that decides; finds the first contact event at which a good and a bad run part; and audits the reference run. If
+    it is killed, the same command continues. Exits with 1 if the policy does not work in its reference run, or shows
+    an artefact of contact there.
+    """
+
+    policy: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="POLICY")]
+    """a policy, .onnx or .pt"""
+    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")]
+    """a built-in name, or a file: .xml (MJCF) or .urdf"""
+    contract: Annotated[str | None, tyro.conf.arg(metavar="NAME|FILE")] = None
+    """playground, mjlab, isaac-lab, unitree-rl-gym, or a TOML file; left out, the one beside the policy"""
+    command: tuple[float, ...] = ()
+    """what is asked for: forward and left in m/s, turn in rad/s; left out, the contract's"""
+    law: str = "mujoco"
+    """of the reference run: nearest to the simulator of the training"""
+    friction: float = 0.7
+    """of the reference run"""
+    dt: float = 2e-3
+    """step of the reference run, s"""
+    duration: float = 8.0
+    """of each run, s"""
+    pose: str | None = None
+    """keyframe that the robot stands in; left out, the contract's"""
+    action_scale: float | None = None
+    """rad or m of an action of 1; left out, the contract's"""
+    only: tuple[str, ...] = ()
+    """assumptions to change, all if left out: law, friction, latency, heavier, ..."""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """folder for what is computed and the report; left out, autopsy-POLICY beside you"""
+    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
+    """processes at a time"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.study.autopsy import autopsy
+
+        folder = self.out or Path(f"autopsy-{self.policy.stem}")
+        stage = ""
+        with kept_if_interrupted(folder), progress_bar(f"autopsy of {self.policy.name}", 1, "of a round") as bar:
+
+            def show(what: str, done: int, total: int) -> None:
+                nonlocal stage
+                if bar is not None:
+                    bar(done / max(1, total))
+                elif what != stage:
+                    say(f"{what}: {total} runs")
+                stage = what
+
+            found = autopsy(
+                self.policy,
+                self.robot,
+                contract=self.contract,
+                command=self.command,
+                law=self.law,
+                friction=self.friction,
+                dt=self.dt,
+                duration=self.duration,
+                only=self.only,
+                pose=self.pose,
+                action_scale=self.action_scale,
+                out=folder,
+                workers=self.workers,
+                progress=show,
+            )
+        page = found.report(folder / "autopsy.html")
+        if self.json:
+            print_json(found.to_dict() | {"folder": str(folder), "report": str(page)})
+        else:
+            _show(found)
+            say(f"the report, with both replays side by side, is {page}")
+        return int(not found.sound)
+
+
+def _show(found: Found) -> None:
+    from footfall.study.autopsy import figures
+
+    columns = (
+        "assumption",
+        "value",
+        "works",
+        "off course>",
+        "turned deg>",
+        "peak x weight>",
+        "slip m>",
+        "creep m>",
+        "why",
+    )
+    lines = [
+        [row["assumption"], str(row["shown"]), "yes" if row["works"] else "no", *figures(row), row["why"]]
+        for row in found.rows
+    ]
+    print_table(columns, lines, title=f"{found.policy} on {found.robot}", one_line=True)
+    for sentence in found.sentences():
+        say(sentence)

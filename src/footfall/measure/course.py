@@ -1,0 +1,93 @@
+"""The course of a robot that was asked for a velocity: where it should have come to, and where it came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footfall.arguments import public
+from footfall.errors import RecordingError
+from footfall.solve.contacts import SLIDE
+
+if TYPE_CHECKING:
+    from footfall.record import Record
+
+
+@dataclass(frozen=True)
+class Course:
+    """The way of a robot over the ground, world frame.
+
+    Attributes:
+        asked: (2,) m, from its start to where the command leads.
+        went: (2,) m, from its start to where it came.
+        length: m, of the way that was asked for; of a robot that is to stand, the height of its base at the start.
+        turned: rad, to the left of the heading that the command leads to, at the end.
+    """
+
+    asked: np.ndarray
+    went: np.ndarray
+    length: float
+    turned: float
+
+    @property
+    def error(self) -> float:
+        """How far it is from where it should be, over the length of the way: 0 on course, 1 if it stood still."""
+        return float(np.linalg.norm(self.went - self.asked)) / self.length
+
+
+@public
+def course(rec: Record) -> Course:
+    """The course of a run whose controller records a command of forward and left (m/s) and turn (rad/s)."""
+    if "command" not in rec.signals or rec.signals["command"].shape[1:] != (3,) or len(rec) < 2:
+        raise RecordingError("a course needs a recording with the signal 'command': forward, left (m/s), turn (rad/s)")
+    command, steps = rec.signals["command"][:-1], np.diff(rec.time)
+    yaw = np.unwrap(headings(rec))
+    asked_yaw = yaw[0] + np.concatenate([[0.0], np.cumsum(command[:, 2] * steps)])
+    c, s = np.cos(asked_yaw[:-1]), np.sin(asked_yaw[:-1])
+    ahead, left = command[:, 0], command[:, 1]
+    asked = np.array([((c * ahead - s * left) * steps).sum(), ((s * ahead + c * left) * steps).sum()])
+    length = float((np.hypot(ahead, left) * steps).sum())
+    went = rec.qpos[-1, :2] - rec.qpos[0, :2]
+    return Course(asked, went, length or float(rec.qpos[0, 2]), float(yaw[-1] - asked_yaw[-1]))
+
+
+def headings(rec: Record) -> np.ndarray:
+    """(T,) rad, of the free base about the vertical."""
+    w, x, y, z = rec.qpos[:, 3:7].T
+    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+@dataclass(frozen=True)
+class FootEvent:
+    """A foot touches down, lifts off, or begins to slide."""
+
+    time: float  # s
+    foot: str
+    what: str  # "touches", "lifts" or "slides"
+
+
+#: Share of the weight that a foot must bear to count as touching, and below which it has lifted.
+TOUCHES, LIFTS = 0.05, 0.01
+
+
+@public
+def foot_events(rec: Record) -> list[FootEvent]:
+    """What the feet do, in the order of time."""
+    robot, found = rec.robot, []
+    for f, foot in enumerate(robot.feet):
+        own = robot.point_foot == f
+        load = np.einsum("tpi,tpi->tp", rec.force[:, : len(own)][:, own], rec.normal[:, : len(own)][:, own]).sum(axis=1)
+        slides = (rec.mode[:, : len(own)][:, own] == SLIDE).any(axis=1)
+        down, sliding = bool(load[0] > TOUCHES * robot.weight), False
+        for k in range(1, len(rec)):
+            was = down
+            down = bool(load[k] > (LIFTS if down else TOUCHES) * robot.weight)
+            if down != was:
+                found.append(FootEvent(float(rec.time[k]), foot.name, "touches" if down else "lifts"))
+            begins = bool(down and was and slides[k] and not sliding)
+            sliding = bool(slides[k]) if down else False
+            if begins:
+                found.append(FootEvent(float(rec.time[k]), foot.name, "slides"))
+    return sorted(found, key=lambda one: one.time)
