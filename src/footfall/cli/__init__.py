@@ -61,6 +61,7 @@ COMMANDS = {
 #: The files of commands that share one.
 HOMES = {
     "audit": "recordings",
+    "demo": "walk",
     "design": "sweep",
     "estimate": "logs",
     "export": "recordings",

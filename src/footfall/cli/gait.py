@@ -70,8 +70,8 @@ class Gait(RobotChoice):
         if self.out is not None:
             files["gait"] = str(found.gait.save(self.out))
         if self.plot is not None:
+            from footfall.show.pictures import plot_step
             from footfall.show.plots import save_plot
-            from footfall.show.step_plot import plot_step
 
             files["plot"] = str(save_plot(plot_step(robot, found.gait, constraints), self.plot))
         pairs = list(zip(rows, before, strict=True))

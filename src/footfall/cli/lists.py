@@ -125,8 +125,8 @@ class Robots(RobotOptions):
         robot = self.loaded(self.name)
         _show_robot(robot, json=self.json)
         if self.soles is not None:
+            from footfall.show.pictures import draw_soles
             from footfall.show.plots import save_plot
-            from footfall.show.soles import draw_soles
 
             save_plot(draw_soles(robot), self.soles)
         return 0

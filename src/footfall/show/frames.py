@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.engine.replay import replay_places
 from footfall.errors import RecordingError
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.measure.common import once
 from footfall.record import COLUMNS, Record
 from footfall.robot import Robot
-from footfall.standing import at_home
+from footfall.standing import at_home, scratch_data
 
 # ---- triangles: the geoms of a MuJoCo model as one mesh per body, and the ground ------------------------------------
 
@@ -351,28 +352,17 @@ def display_samples(time: np.ndarray, rate: float, most: int | None = None) -> n
 
 def body_poses(model: mujoco.MjModel, qpos: np.ndarray, bodies: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Positions (F, B, 3) m and quaternions (F, B, 4) of ``bodies`` in the poses ``qpos`` (F, nq)."""
-    data = mujoco.MjData(model)
-    position, quaternion = np.empty((len(qpos), len(bodies), 3)), np.empty((len(qpos), len(bodies), 4))
-    for k, pose in enumerate(qpos):
-        data.qpos[:] = pose
-        mujoco.mj_kinematics(model, data)
-        position[k], quaternion[k] = data.xpos[bodies], data.xquat[bodies]
-    return position, quaternion
+    data = scratch_data(model)
+    position, quaternion = replay_places(data, qpos, [data.xpos, data.xquat])
+    return position.reshape(len(qpos), -1, 3)[:, bodies], quaternion.reshape(len(qpos), -1, 4)[:, bodies]
 
 
 def _pushed_places(recording: Record, samples: np.ndarray) -> np.ndarray:
     """(F, pushes, 3) m, where each push acts: at the centre of mass of its body."""
-    model = recording.robot.model
-    bodies = [model.body(push.body).id for push in recording.pushes]
-    if not bodies:
-        return np.zeros((len(samples), 0, 3))
-    position, quaternion = body_poses(model, recording.qpos[samples], bodies)
-    for k, body in enumerate(bodies):
-        offset = np.empty(3)
-        for i in range(len(samples)):
-            mujoco.mju_rotVecQuat(offset, model.body_ipos[body], quaternion[i, k])
-            position[i, k] += offset
-    return position
+    data = scratch_data(recording.robot.model)
+    (centres,) = replay_places(data, recording.qpos[samples], [data.xipos])
+    bodies = [data.body(push.body).id for push in recording.pushes]
+    return centres.reshape(len(samples), -1, 3)[:, bodies]
 
 
 def force_scale(scenes: Sequence[Scene]) -> float:

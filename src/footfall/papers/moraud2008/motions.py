@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import mujoco
 import numpy as np
 
 import footfall as ff
 from footfall.control.base import control_pointer
 from footfall.control.posture import standing_torques
+from footfall.standing import in_pose
 
 SAMPLE = 0.01  # s, of the tables
 
@@ -99,12 +99,5 @@ def bent_legs(robot: ff.Robot, knee: float) -> dict[str, float]:
 
 def com_heights(robot: ff.Robot, poses: np.ndarray) -> np.ndarray:
     """(T,) m, height of the centre of mass over the left foot in given poses."""
-    data = mujoco.MjData(robot.model)
     foot = robot.model.body(robot.feet[0].body).id
-    found = np.zeros(len(poses))
-    for i, pose in enumerate(poses):
-        data.qpos[:] = pose
-        mujoco.mj_kinematics(robot.model, data)
-        mujoco.mj_comPos(robot.model, data)
-        found[i] = data.subtree_com[0, 2] - data.xpos[foot, 2]
-    return found
+    return np.array([data.subtree_com[0, 2] - data.xpos[foot, 2] for data in (in_pose(robot, one) for one in poses)])

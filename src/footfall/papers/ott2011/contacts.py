@@ -9,11 +9,13 @@ import mujoco
 import numpy as np
 
 import footfall as ff
+from footfall.engine.replay import replay_places
 from footfall.errors import optional_package
 from footfall.papers.base import Claim, near, seen
 from footfall.papers.ott2011.setup import BALANCE, CLOSE, DT, FORCE, LASTS, LAW, ROBOT, TRUNK, recovery
 from footfall.robot.built_in.torque_biped import Parameters, build
 from footfall.show.style import BLUE, COLORS, VERMILION
+from footfall.standing import scratch_data
 
 START, IN_TIME = 0.5, 3.0  # s
 BENT = 1.2  # rad, the knee of the lifted leg
@@ -179,13 +181,9 @@ def judge_contacts(data: Contacts) -> list[Claim]:
 
 def _lifted(rec: ff.Recording) -> float:
     """Lowest height of the right ankle over the left one, m."""
-    model, data = rec.robot.model, mujoco.MjData(rec.robot.model)
-    lowest = np.inf
-    for qpos in rec.qpos[::50]:
-        data.qpos[:] = qpos
-        mujoco.mj_kinematics(model, data)
-        lowest = min(lowest, float(data.body("right_foot").xpos[2] - data.body("left_foot").xpos[2]))
-    return lowest
+    data = scratch_data(rec.robot.model)
+    right, left = replay_places(data, rec.qpos[::50], [data.body(foot).xpos for foot in ("right_foot", "left_foot")])
+    return float((right - left)[:, 2].min())
 
 
 def draw_contacts(figure: Any, data: Contacts) -> None:
