@@ -38,25 +38,15 @@ SAME = 1e-6  # m: corners nearer than this are one
 
 @dataclass(frozen=True, eq=False)
 class BodyPoints:
-    """Q points on B bodies, grouped by body, besides those of the feet; bodies that are fixed to a foot come first.
+    """Q points on B bodies, grouped by body, besides those of the feet; bodies that are fixed to a foot come first."""
 
-    Attributes:
-        body: (B,) MuJoCo's id of the body whose frame the points are in.
-        foot: (B,) index of the foot that is rigidly fixed to that body, -1 if there is none.
-        begin: (B + 1,) first point of each body.
-        points: (Q, 3) m, body frame; the centre of round ones.
-        radius: (Q,) m, 0 for sharp points.
-        axes: (Q, 3, 3) semi-axes of ellipsoids as columns, body frame, m; zero for all others.
-        geom: (Q,) MuJoCo's id of the geom that the point belongs to.
-    """
-
-    body: np.ndarray
-    foot: np.ndarray
-    begin: np.ndarray
-    points: np.ndarray
-    radius: np.ndarray
-    axes: np.ndarray
-    geom: np.ndarray
+    body: np.ndarray  # (B,) MuJoCo's id of the body whose frame the points are in
+    foot: np.ndarray  # (B,) index of the foot that is rigidly fixed to that body, -1 if there is none
+    begin: np.ndarray  # (B + 1,) first point of each body
+    points: np.ndarray  # (Q, 3) m, body frame; the centre of round ones
+    radius: np.ndarray  # (Q,) m, 0 for sharp points
+    axes: np.ndarray  # (Q, 3, 3) semi-axes of ellipsoids as columns, body frame, m; zero for all others
+    geom: np.ndarray  # (Q,) MuJoCo's id of the geom that the point belongs to
 
     def __post_init__(self) -> None:
         for array in vars(self).values():

@@ -31,19 +31,12 @@ COLOURLESS, NEUTRAL = (0.5, 0.5, 0.5, 1.0), (0.62, 0.66, 0.71, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles with a normal and a colour at every vertex.
+    """Triangles with a normal and a colour at every vertex."""
 
-    Attributes:
-        vertices: (V, 3) m.
-        normals: (V, 3) unit vectors, outwards.
-        faces: (F, 3) indices, counter-clockwise seen from outside.
-        colors: (V, 4) red, green, blue, opacity, 0 to 255.
-    """
-
-    vertices: np.ndarray
-    normals: np.ndarray
-    faces: np.ndarray
-    colors: np.ndarray
+    vertices: np.ndarray  # (V, 3) m
+    normals: np.ndarray  # (V, 3) unit vectors, outwards
+    faces: np.ndarray  # (F, 3) indices, counter-clockwise seen from outside
+    colors: np.ndarray  # (V, 4) red, green, blue, opacity, 0 to 255
 
 
 Shape = tuple[np.ndarray, np.ndarray, np.ndarray]  # vertices, normals, faces
@@ -264,27 +257,16 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A recording made ready to be drawn: F frames.
+    """A recording made ready to be drawn: F frames."""
 
-    Attributes:
-        recording: what it shows.
-        samples: (F,) which samples of the recording the frames are.
-        meshes: what is drawn of each body, by body id.
-        frames: the arrays of :class:`Frame`, each with a leading axis F.
-        size: m, the longest side of the robot in its home pose.
-        girth: m, its longest horizontal side.
-        height: m, its vertical side.
-        reach: m, half the diagonal of its base.
-    """
-
-    recording: Record
-    samples: np.ndarray
-    meshes: dict[int, Mesh]
-    frames: Frame
-    size: float
-    girth: float
-    height: float
-    reach: float
+    recording: Record  # what it shows
+    samples: np.ndarray  # (F,) which samples of the recording the frames are
+    meshes: dict[int, Mesh]  # what is drawn of each body, by body id
+    frames: Frame  # the arrays of :class:`Frame`, each with a leading axis F
+    size: float  # m, the longest side of the robot in its home pose
+    girth: float  # m, its longest horizontal side
+    height: float  # m, its vertical side
+    reach: float  # m, half the diagonal of its base
 
     def __len__(self) -> int:
         return len(self.samples)

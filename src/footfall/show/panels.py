@@ -74,29 +74,19 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """One plot over time.
+    """One plot over time."""
 
-    Attributes:
-        title: what it shows, in full.
-        label: the same in the few words that stand beside an axis.
-        heading: what sets it apart from the panels around it.
-        unit: of the values.
-        zero: whether zero stays in sight.
-        narrow: the least height in the unit that it spans, lest rounding look like an event.
-        whole: a value in the unit that a second axis counts in, and what that is called.
-    """
-
-    title: str
-    label: str
-    unit: str
+    title: str  # what it shows, in full
+    label: str  # the same in the few words that stand beside an axis
+    unit: str  # of the values
     curves: tuple[Curve, ...] = ()
     bands: tuple[Band, ...] = ()
     limits: tuple[Limit, ...] = ()
     rows: tuple[ModeRow, ...] = ()
-    heading: str = ""
-    zero: bool = False
-    narrow: float = 0.0
-    whole: tuple[float, str] | None = None
+    heading: str = ""  # what sets it apart from the panels around it
+    zero: bool = False  # whether zero stays in sight
+    narrow: float = 0.0  # the least height in the unit that it spans, lest rounding look like an event
+    whole: tuple[float, str] | None = None  # a value in the unit that a second axis counts in, and what that is called
 
 
 def each_foot(runs: Runs) -> Iterator[tuple[Record, int, Curve]]:

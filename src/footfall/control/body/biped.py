@@ -41,28 +41,16 @@ ANKLE = 0.4
 
 @dataclass(frozen=True, eq=False)
 class Sole:
-    """A foot as a flat plate. The sole's frame has its origin amid the outline; at home x is forward, z up.
+    """A foot as a flat plate. The sole's frame has its origin amid the outline; at home x is forward, z up."""
 
-    Attributes:
-        name: of the foot.
-        body: id of its body.
-        centre: (3,) m, origin of the sole's frame in the body's frame.
-        rotation: (3, 3) axes of the sole's frame in the body's frame.
-        outline: (K, 2) m, counter-clockwise, in the sole's frame.
-        points: of the robot's contact points, those of this foot.
-        leg: m, from hip to ankle with a straight knee, in the sagittal plane; to the ground on a point foot.
-        radius: m, by which the points of a foot that stands on one or on a line lie over the ground, where they are
-            round; 0 for soles.
-    """
-
-    name: str
-    body: int
-    centre: np.ndarray
-    rotation: np.ndarray
-    outline: np.ndarray
-    points: slice
-    leg: float
-    radius: float = 0.0
+    name: str  # of the foot
+    body: int  # id of its body
+    centre: np.ndarray  # (3,) m, origin of the sole's frame in the body's frame
+    rotation: np.ndarray  # (3, 3) axes of the sole's frame in the body's frame
+    outline: np.ndarray  # (K, 2) m, counter-clockwise, in the sole's frame
+    points: slice  # of the robot's contact points, those of this foot
+    leg: float  # m, from hip to ankle with a straight knee, in the sagittal plane; to the ground on a point foot
+    radius: float = 0.0  # m, of round points on which a foot stands that is a point or a line; 0 for soles
 
     @property
     def half_length(self) -> float:
@@ -77,51 +65,28 @@ class Sole:
 
 @dataclass(frozen=True, eq=False)
 class Biped:
-    """A robot seen as a trunk on two legs.
-
-    Attributes:
-        robot: the robot.
-        trunk: id of the body with the free joint, whose degrees of freedom are the first six.
-        soles: the left one, then the right one.
-        motors: (nu,) degree of freedom that each actuator drives.
-        drives: from torques of the motors to controls.
-        legs: degrees of freedom with motors of the left leg and of the right one, from the hip down.
-        knees: of these, the one amid each leg.
-        spare: (nu,) whether a motor is one more than the six that its leg needs, or of a waist between trunk and legs.
-        line: whether the feet stand on lines along the walk, so that nothing holds their roll.
-        point: whether the feet stand on a point each, so that nothing holds their attitude.
-        rolls: whether every leg can roll its foot where it is.
-        tips: whether one cannot, and its foot is flat, so that it tips on its edges as the hips sway.
-        linkage: loops and ties of the legs.
-        torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
-        com_height: m, centre of mass over the soles at home.
-        com_ahead: m, centre of mass ahead of the middle of the soles at home.
-        facing: (3, 3) columns forward, left and up at home, world frame.
-        home_trunk: (3, 3) axes of the trunk at home, world frame.
-        hip_height: m, hips over the ankles at home.
-        step_width: m, between the middles of the soles at home.
-    """
+    """A robot seen as a trunk on two legs."""
 
     robot: Robot
-    trunk: int
-    soles: tuple[Sole, Sole]
-    motors: np.ndarray
-    drives: Drives
-    legs: tuple[np.ndarray, np.ndarray]
-    knees: tuple[int, int]
-    spare: np.ndarray
-    line: bool
-    point: bool
-    rolls: bool
-    tips: bool
-    linkage: Linkage
-    torque: np.ndarray
-    com_height: float
-    com_ahead: float
-    facing: np.ndarray
-    home_trunk: np.ndarray
-    hip_height: float
-    step_width: float
+    trunk: int  # id of the body with the free joint, whose degrees of freedom are the first six
+    soles: tuple[Sole, Sole]  # the left one, then the right one
+    motors: np.ndarray  # (nu,) degree of freedom that each actuator drives
+    drives: Drives  # from torques of the motors to controls
+    legs: tuple[np.ndarray, np.ndarray]  # dofs with motors of the left and of the right leg, from the hip down
+    knees: tuple[int, int]  # of these, the one amid each leg
+    spare: np.ndarray  # (nu,) motors beyond the six that a leg needs, and those of a waist between trunk and legs
+    line: bool  # whether the feet stand on lines along the walk, so that nothing holds their roll
+    point: bool  # whether the feet stand on a point each, so that nothing holds their attitude
+    rolls: bool  # whether every leg can roll its foot where it is
+    tips: bool  # whether one cannot, and its foot is flat, so that it tips on its edges as the hips sway
+    linkage: Linkage  # loops and ties of the legs
+    torque: np.ndarray  # (nu,) the largest of each motor, N m or N; infinite where there is no limit
+    com_height: float  # m, centre of mass over the soles at home
+    com_ahead: float  # m, centre of mass ahead of the middle of the soles at home
+    facing: np.ndarray  # (3, 3) columns forward, left and up at home, world frame
+    home_trunk: np.ndarray  # (3, 3) axes of the trunk at home, world frame
+    hip_height: float  # m, hips over the ankles at home
+    step_width: float  # m, between the middles of the soles at home
 
     @property
     def leg(self) -> float:

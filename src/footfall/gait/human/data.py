@@ -52,39 +52,24 @@ MODIFIED = (
 
 @dataclass(frozen=True, eq=False)
 class MeasuredWalk:
-    """The mean walk. Series are Fourier coefficients over the stride (see ``body.basis``), curves run over stance.
-
-    Attributes:
-        speed, stride_time: m/s and s, of the subject.
-        leg: m, from hip to ground with the leg straight: thigh, shank and height of the ankle.
-        thigh, shank, ankle_height: m.
-        step_width: m, between the feet.
-        segments: series of thigh, shank, foot and trunk (pelvis less its mean), rad.
-        spread: half the range between the two strides at 0, 2, ... 98 % of the stride, rad, for thigh, shank, foot and
-            trunk.
-        pelvis: series of the middle of the hips: x less its mean speed, and z, m.
-        force: ``x``, ``y``, ``z`` over stance, body weights, at 51 equally spaced instants.
-        force_spread: half the range between the three stances.
-        pressure: how far the pressure centre lies ahead of the ankle, as it is in mid-stance, m (NaN: not measured).
-        stance: stance over stride, from forces above 20 to 30 N.
-    """
+    """The mean walk. Series are Fourier coefficients over the stride (see ``body.basis``), curves run over stance."""
 
     attribution: str
-    mass: float
-    speed: float
-    stride_time: float
-    leg: float
-    thigh: float
-    shank: float
-    ankle_height: float
-    step_width: float
-    segments: dict[str, np.ndarray]
-    spread: dict[str, np.ndarray]
-    pelvis: dict[str, np.ndarray]
-    force: dict[str, np.ndarray]
-    force_spread: dict[str, np.ndarray]
-    pressure: np.ndarray
-    stance: float
+    mass: float  # kg
+    speed: float  # m/s, of the subject
+    stride_time: float  # s
+    leg: float  # m, from hip to ground with the leg straight: thigh, shank and height of the ankle
+    thigh: float  # m
+    shank: float  # m
+    ankle_height: float  # m
+    step_width: float  # m, between the feet
+    segments: dict[str, np.ndarray]  # series of thigh, shank, foot and trunk (pelvis less its mean), rad
+    spread: dict[str, np.ndarray]  # rad, half the range between two strides at 0, 2, ... 98 % of the stride, likewise
+    pelvis: dict[str, np.ndarray]  # series of the middle of the hips: x less its mean speed, and z, m
+    force: dict[str, np.ndarray]  # ``x``, ``y``, ``z`` over stance, body weights, at 51 equally spaced instants
+    force_spread: dict[str, np.ndarray]  # half the range between the three stances
+    pressure: np.ndarray  # m, of its centre ahead of the ankle, as that is in mid-stance (NaN: not measured)
+    stance: float  # stance over stride, from forces above 20 to 30 N
 
     def angle(self, segment: str, phase: np.ndarray) -> np.ndarray:
         """Angle of a segment at phases of the stride (cycles), rad."""
