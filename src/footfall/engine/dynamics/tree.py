@@ -103,48 +103,26 @@ def make_tree(model: mujoco.MjModel) -> Tree:
     principal = np.zeros((model.nbody, 9))
     for row, quaternion in zip(principal, model.body_iquat, strict=True):
         mujoco.mju_quat2Mat(row, quaternion)
-
     servos = damping_servos(model)
-
-    def integers(array: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(array, dtype=np.int64)
-
-    return Tree(
-        gravity=np.array(model.opt.gravity),
-        body_parentid=integers(model.body_parentid),
-        body_tree=integers(np.searchsorted(roots, model.body_rootid)),
-        body_pos=model.body_pos.copy(),
-        body_quat=model.body_quat.copy(),
-        body_ipos=model.body_ipos.copy(),
-        body_imat=principal,
-        body_jntnum=integers(model.body_jntnum),
-        jnt_type=integers(model.jnt_type),
-        jnt_bodyid=integers(model.jnt_bodyid),
-        jnt_pos=model.jnt_pos.copy(),
-        jnt_axis=model.jnt_axis.copy(),
-        jnt_qposadr=integers(model.jnt_qposadr),
-        jnt_dofadr=integers(model.jnt_dofadr),
-        jnt_stiffness=model.jnt_stiffness.reshape(model.njnt, -1)[:, 0].copy(),
-        qpos0=model.qpos0.copy(),
-        qpos_spring=model.qpos_spring.copy(),
-        dof_bodyid=integers(model.dof_bodyid),
-        dof_armature=model.dof_armature.copy(),
-        dof_M0=model.dof_M0.copy(),
-        dof_damping=model.dof_damping.reshape(model.nv, -1)[:, 0].copy(),
-        dof_force=np.ascontiguousarray(of_joint[model.dof_jntid]),
-        M_rowadr=integers(model.M_rowadr),
-        M_rownnz=integers(model.M_rownnz),
-        M_colind=integers(model.M_colind),
-        actuator_qpos=integers(model.jnt_qposadr[joint]),
-        actuator_dof=integers(model.jnt_dofadr[joint]),
-        actuator_gear=model.actuator_gear[:, 0].copy(),
-        actuator_gain=gain,
-        actuator_bias=bias,
-        actuator_range=np.concatenate([controls, forces], axis=1),
-        servo=servos.actuator,
-        servo_damping=servos.damping,
-        servo_limit=servos.limit,
-    )
+    own = {
+        "gravity": model.opt.gravity,
+        "body_tree": np.searchsorted(roots, model.body_rootid),
+        "body_imat": principal,
+        "jnt_stiffness": model.jnt_stiffness.reshape(model.njnt, -1)[:, 0],
+        "dof_damping": model.dof_damping.reshape(model.nv, -1)[:, 0],
+        "dof_force": of_joint[model.dof_jntid],
+        "actuator_qpos": model.jnt_qposadr[joint],
+        "actuator_dof": model.jnt_dofadr[joint],
+        "actuator_gear": model.actuator_gear[:, 0],
+        "actuator_gain": gain,
+        "actuator_bias": bias,
+        "actuator_range": np.concatenate([controls, forces], axis=1),
+        "servo": servos.actuator,
+        "servo_damping": servos.damping,
+        "servo_limit": servos.limit,
+    }
+    arrays = (own[name] if name in own else getattr(model, name) for name in Tree._fields)
+    return Tree(*(np.array(one, dtype=np.int64 if one.dtype.kind == "i" else float, order="C") for one in arrays))
 
 
 def tree_count(tree: Tree) -> int:
