@@ -152,6 +152,7 @@ class BodyContacts(NamedTuple):
     """
 
     bodies: tuple[tuple[str, str], ...]  # (C,) the body that the force is on, and its partner, which bears the opposite
+    friction: np.ndarray  # (C,)
     force: np.ndarray  # (T, C, 3) N, world frame, mean until the next sample
     position: np.ndarray  # (T, C, 3) m, world frame
     velocity: np.ndarray  # (T, C, 3) m/s, world frame, of the body relative to its partner
@@ -316,7 +317,8 @@ class Record:
         empty = {name: np.zeros((len(self), 0, 3)) for name in BODY_CONTACTS}
         empty |= {name: np.zeros((len(self), 0)) for name in ("gap", "mode")}
         arrays = {name: self.signals.get(signal, empty[name]) for name, (signal, _) in BODY_CONTACTS.items()}
-        return BodyContacts(tuple((str(a), str(b)) for a, b in touching), **arrays)
+        bodies, friction = tuple((str(a), str(b)) for a, b, _ in touching), np.array([float(mu) for *_, mu in touching])
+        return BodyContacts(bodies, friction, **arrays)
 
     def foot(self, name: str) -> slice:
         """Which points are those of a foot: ``rec.force[:, rec.foot("left")]``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -54,6 +56,16 @@ def test_a_box_on_a_tilted_one_holds_or_slides_by_the_friction_between_them(law:
     found = (slip[-1] - slip[200]) / (rec.time[-1] - rec.time[200])
     # Adherence under ``distributed`` is a damper, under the other springs a spring that oscillates.
     assert found == pytest.approx(down, abs=0.05 if law in ("distributed", "hunt-crossley") else 0.02)
+
+
+def test_the_audit_judges_forces_between_bodies() -> None:
+    rec = ff.Simulation(stack(0.2, np.radians(20.0)), law="time-stepping", dt=1e-3).run(0.1)
+    assert rec.audit().passed
+    for factor, row in ((-1.0, "pulling force"), (2.0, "friction cone")):
+        force = rec.signals["body_contact_force"].copy()
+        force[50] *= [factor if row == "friction cone" else 1.0, 1.0, factor if row == "pulling force" else 1.0]
+        forged = replace(rec, signals={**rec.signals, "body_contact_force": force})
+        assert row in forged.audit().failed
 
 
 def test_two_bodies_that_collide_in_the_air_keep_their_momentum() -> None:

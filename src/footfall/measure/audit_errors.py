@@ -100,8 +100,31 @@ def force_on_open_points(rec: Record) -> np.ndarray:
 
 
 def pull(rec: Record) -> np.ndarray:
-    """(T,) N, force that holds a point down."""
-    return _worst(np.maximum(-normal_force(rec), 0.0))
+    """(T,) N, force that holds a point down, or two bodies to each other."""
+    return np.fmax(_worst(np.maximum(-normal_force(rec), 0.0)), _worst(np.maximum(-_between_bodies(rec)[0], 0.0)))
+
+
+def _between_bodies(rec: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normal forces (T, C), friction (T, C, 3) and its limit (T, C) of all contacts between bodies, N.
+
+    Only where every step is recorded: as bodies move, the normal of a mean is not that of its forces.
+    """
+    found = rec.body_contacts
+    if found is None or not rec.every_step:
+        return np.zeros((len(rec), 0)), np.zeros((len(rec), 0, 3)), np.zeros((len(rec), 0))
+    normal = np.einsum("tci,tci->tc", found.force, found.normal)
+    return normal, found.force - normal[..., None] * found.normal, found.friction * np.maximum(normal, 0.0)
+
+
+def _outside_the_cone_of_bodies(rec: Record) -> np.ndarray:
+    """(T,) N, friction between bodies beyond its limit, of a law with one cone per foot that of all their contacts."""
+    _, tangent, limit = _between_bodies(rec)
+    if rec.law.cone_of_foot and limit.shape[1]:
+        bodies = rec.body_contacts.bodies if rec.body_contacts is not None else ()
+        alike = [[c for c, pair in enumerate(bodies) if pair == one] for one in dict.fromkeys(bodies)]
+        tangent = np.stack([tangent[:, columns].sum(axis=1) for columns in alike], axis=1)
+        limit = np.stack([limit[:, columns].sum(axis=1) for columns in alike], axis=1)
+    return _worst(np.maximum(np.linalg.norm(tangent, axis=-1) - limit, 0.0))
 
 
 def depth(rec: Record) -> np.ndarray:
@@ -117,7 +140,7 @@ def outside_the_cone(rec: Record) -> np.ndarray:
     the static one where it sticks or may have stuck between two samples; NaN where the normal turns under a mean.
 
     For a law with one cone per foot, the resultant of each body's points is compared with the sum of their static
-    limits.
+    limits. Contacts between bodies have the friction of their geoms.
     """
     ground = rec.ground
     static, dynamic = ground.friction_at(rec.position)
@@ -129,7 +152,8 @@ def outside_the_cone(rec: Record) -> np.ndarray:
         tangent = np.stack([tangent[:, points].sum(axis=1) for points in bodies], axis=1)
         limit = np.stack([limit[:, points].sum(axis=1) for points in bodies], axis=1)
     excess = np.maximum(np.linalg.norm(tangent, axis=-1) - limit, 0.0)
-    return np.where(turning(rec), np.nan, _worst(excess))
+    known, of_bodies = np.where(turning(rec), np.nan, _worst(excess)), _outside_the_cone_of_bodies(rec)
+    return np.where(of_bodies > 0.0, np.fmax(known, of_bodies), known)
 
 
 def turning(rec: Record) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from footfall.contact.springs.stable_step import round_down
-from footfall.engine.other_bodies.points import OtherTape
+from footfall.engine.other_bodies.points import OtherTape, friction_between
 from footfall.engine.replay import AT_ONCE, other_places
 from footfall.engine.step import CREATED, CREATES, DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
@@ -159,8 +159,10 @@ def _add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, gr
     return found
 
 
-def _body_contacts(tape: OtherTape, rows: int, robot: Robot) -> tuple[list[tuple[str, str]], dict[str, np.ndarray]]:
-    """The bodies of every contact between two, and its samples, by the fields of ``BodyContacts``.
+def _body_contacts(
+    tape: OtherTape, rows: int, robot: Robot
+) -> tuple[list[tuple[str, str, float]], dict[str, np.ndarray]]:
+    """The bodies of every contact between two, with their friction, and its samples, by the fields of ``BodyContacts``.
 
     Two geoms that touch in several places have a column for each, in the order of their places on the tape.
     """
@@ -181,10 +183,11 @@ def _body_contacts(tape: OtherTape, rows: int, robot: Robot) -> tuple[list[tuple
         columns[name][row, column] = source[place, row]
     bodies = []
     for pair_of_geoms in kinds[:, 0]:
-        one, other = (model.geom_bodyid[geom] for geom in divmod(int(pair_of_geoms), model.ngeom))
+        geoms = divmod(int(pair_of_geoms), model.ngeom)
+        one, other = (model.geom_bodyid[geom] for geom in geoms)
         if model.body_weldid[other] == 0:  # held in the world, as in ``list_pairs``
             one, other = other, one
-        bodies.append((model.body(other).name, model.body(one).name))
+        bodies.append((model.body(other).name, model.body(one).name, friction_between(model, *geoms)))
     return bodies, columns
 
 

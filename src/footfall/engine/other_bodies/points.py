@@ -235,6 +235,17 @@ def pair_of(model: mujoco.MjModel, first: int, second: int) -> int:
     return first * model.ngeom + second
 
 
+def friction_between(model: mujoco.MjModel, first: int, second: int) -> float:
+    """Friction of two geoms: as a pair of them says, else that of higher priority, else the larger."""
+    for pair in range(model.npair):
+        if {int(model.pair_geom1[pair]), int(model.pair_geom2[pair])} == {first, second}:
+            return float(model.pair_friction[pair, 0])
+    geoms = [first, second]
+    if model.geom_priority[first] != model.geom_priority[second]:
+        geoms = [max(geoms, key=lambda geom: model.geom_priority[geom])]
+    return float(max(model.geom_friction[geom, 0] for geom in geoms))
+
+
 def make_pairs(model: mujoco.MjModel, robot: Robot, wanted: bool) -> Pairs:
     """What contacts between bodies of a model need to know, those of no contacts if they are not ``wanted``.
 
