@@ -53,6 +53,7 @@ COMMANDS = {
     "warm": "compile everything ahead of time, so that no later start waits",
     "doctor": "say what a bug report needs: versions, cache, and a self-test of seconds",
     "bench": "measure the speed of every law against MuJoCo's own step",
+    "arena": "ask every physics engine the same questions, with the truth beside the answers",
     "new": "write a small working file to start from: a controller, a law, a study, a policy's contract",
     "completion": "let the shell complete commands, options and names",
     "stress": "run every law from random states, and count what goes wrong",

@@ -1,0 +1,165 @@
+"""`footfall arena`: every engine on the same questions, with the truth beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from footfall.cli.shared.output import (
+    kept_if_interrupted,
+    print_json,
+    print_rows,
+    print_table,
+    say,
+    sentences_bar,
+    tell,
+    text_of,
+)
+from footfall.errors import UsageError, did_you_mean
+from footfall.files.atomic_write import atomic_write
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Ask engines questions with known answers, and keep what they answer.
+
+    footfall arena run --engines mujoco drake pybullet footfall --groups closed-forms
+
+    Each engine is installed by its package name in an environment of its own, once, and runs in a process of its own.
+    What is in the folder is not asked again; footfall arena page draws it.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["run"]], tyro.conf.arg(metavar="run")]
+    """ask"""
+    engines: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ENGINE[:VARIANT]...")] = ("mujoco", "footfall")
+    """names of guests, see footfall arena"""
+    groups: Annotated[tuple[str, ...], tyro.conf.arg(metavar="GROUP...")] = ("closed-forms",)
+    """closed-forms, robots, measured, cost"""
+    questions: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME...")] = ()
+    """some questions of these groups only"""
+    data: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """a folder with robots/ and cube_tosses/, for the questions that need them"""
+    tune: Annotated[int, tyro.conf.arg(metavar="N")] = 0
+    """tune each engine, too, by N evaluations of the same search on training cases"""
+    limit: float = 120.0
+    """s, most that an engine may take for one run"""
+    out: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("arena")
+    """where rows and recordings are kept"""
+    json: bool = False
+    """print a JSON object for each row"""
+
+    def run(self) -> int:
+        from footfall.study.arena import arena
+
+        with kept_if_interrupted(self.out), sentences_bar("arena") as report:
+            rows = arena(
+                self.engines, self.groups, self.out, data=self.data, questions=self.questions, evaluations=self.tune,
+                limit=self.limit, say=report,
+            )  # fmt: skip
+        names = {name.partition(":")[0] for name in self.engines}
+        mine = [asdict(row) for row in rows if row.engine in names and row.group in self.groups]
+        if self.json:
+            for row in mine:
+                print_json(row)
+        elif mine:
+            print_rows(mine, COLUMNS)
+        return 0 if any(row["status"] == "done" for row in mine) else 1
+
+
+COLUMNS = {
+    "engine": "engine",
+    "setting": "setting",
+    "question": "question",
+    "case": "case",
+    "row": "status",
+    "error>": "error:.2g",
+    "µs/step>": "us_per_step:.3g",
+    "audit": "audit",
+    "reason": "reason",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Add:
+    """Add an engine of your own: a Python file with a class World, see docs/arena.md.
+
+    footfall arena add my_engine.py
+
+    It is asked one question whose answer is known, then kept under its name.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["add"]], tyro.conf.arg(metavar="add")]
+    """add"""
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.py")]
+    """the guest"""
+
+    def run(self) -> int:
+        import tempfile
+
+        from footfall.study.arena import arena
+        from footfall.study.arena.running import add
+
+        with tempfile.TemporaryDirectory() as out:
+            rows = arena([f"{self.file}:default"], ["closed-forms"], out, questions=["throw"], say=say)
+        print_rows([asdict(row) for row in rows], COLUMNS)
+        if not any(row.status == "done" for row in rows):
+            say(f"'{self.file}' does not answer yet, and was not added")
+            return 1
+        print(f"added: footfall arena run --engines {add(str(self.file)).name}")
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Write the page of all answers: a picture and a sentence for each question.
+
+    footfall arena page --from arena --out docs/arena.md
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["page"]], tyro.conf.arg(metavar="page")]
+    """write"""
+    source: Annotated[Path, tyro.conf.arg(name="from", metavar="DIR")] = Path("arena")
+    """where footfall arena run has kept its rows"""
+    out: Annotated[Path, tyro.conf.arg(metavar="FILE.md")] = Path("arena.md")
+    """the page; its pictures go to images/ beside it"""
+
+    def run(self) -> int:
+        from footfall.study.arena import load_rows
+        from footfall.study.arena.page import parts_of_page
+
+        parts = parts_of_page(load_rows(self.source), self.out.parent / "images")
+        with atomic_write(self.out) as part:
+            part.write_text(text_of("arena.md.txt", **parts), encoding="utf-8")
+        print(f"wrote {self.out}")
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """Compare engines: footfall arena run, add FILE.py or page; without these, they are listed."""
+
+    what: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[run|add|page]")] = None
+    """what to do"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.study.arena.running import guest, guests, made
+
+        if self.what is not None:
+            raise UsageError(f"the arena cannot '{self.what}': {did_you_mean(self.what, KINDS)}")
+        found = [one._asdict() | {"file": str(one.file), "installed": made(one)} for one in map(guest, guests())]
+        rows = [[o["name"], ", ".join(o["packages"]), "yes" if o["installed"] else "no", o["about"]] for o in found]
+        return tell(self.json, found, lambda: print_table(("engine", "packages", "installed", "what it is"), rows))
+
+
+KINDS: dict[str, type] = {"run": Run, "add": Add, "page": Page}
+
+
+def shape(args: Sequence[str]) -> type:
+    """The command for what is to be done."""
+    return KINDS[args[0]] if args and args[0] in KINDS else Overview

@@ -1,0 +1,44 @@
+"""Questions with measurements as their answer, where the user has the data: tosses of a cube."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from footfall.measure.motion import position_error
+from footfall.record import Record
+from footfall.study.arena.question import Case, Question
+from footfall.study.arena.task import Task, box
+from footfall.study.fit.tosses import Toss, load_tosses, split, step_of
+
+#: m, the corners of the cube, and how far the board is below the heights of the data (its README).
+ROUND, BOARD = 0.002, 0.0011
+#: Tosses to tune on, and others to judge on, drawn at random once for all engines.
+TRAINING, JUDGED = 6, 12
+
+
+def questions(data: Path | None) -> tuple[Question, ...]:
+    """Tosses of ContactNets' cube, from ``cube_tosses/tosses.npz`` somewhere in the folder of data; none without it."""
+    file = None if data is None else next(data.rglob("cube_tosses/tosses.npz"), None)
+    if file is None:
+        return ()
+    training, judged = split(load_tosses(file), TRAINING, JUDGED, seed=0)
+    return (Question("toss", tuple(map(_case, judged)), tuple(map(_case, training)), unknown=True),)
+
+
+def _case(toss: Toss) -> Case:
+    cube = box("cube", [toss.width] * 3, toss.mass, ROUND, corners="all")
+    qpos = toss.qpos[0] + np.array([0.0, 0.0, BOARD, 0.0, 0.0, 0.0, 0.0])
+    dt = step_of(toss.rate, 1e-3)
+    task = Task(
+        "cube", (cube._replace(inertia=float(np.mean(toss.inertia)) * np.eye(3)),), qpos, toss.qvel,
+        (len(toss.qpos) - 1) / toss.rate, dt, friction=0.18, gravity=(0.0, 0.0, -toss.gravity),
+        every=round(1.0 / (toss.rate * dt)),
+    )  # fmt: skip
+
+    def error(rec: Record) -> float:
+        place = rec.qpos[:, :3] - [0.0, 0.0, BOARD]
+        return float(position_error(place, toss.qpos[: len(rec), :3], toss.width).mean())
+
+    return Case(toss.name, task, error)

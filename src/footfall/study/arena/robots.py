@@ -1,0 +1,145 @@
+"""Questions to robots: they stand, land, and fall freely. Conservation laws are the truth.
+
+All engines have the same robots, see :func:`footfall.study.arena.task.parts_of`, and the same torques: those that hold
+the standing pose, found once, and a proportional-derivative control around it, computed from each engine's own state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.errors import FootfallError, StudyError
+from footfall.measure import com_height, energy, momentum, overall_cop, penetration
+from footfall.record import Record
+from footfall.robot import load_robot
+from footfall.study.arena.question import Case, Question
+from footfall.study.arena.task import Hold, Part, Task, parts_of
+
+#: Where the given robots are in the folder of data; others are Footfall's own.
+FILES = {
+    "go1": "unitree_go1/go1.xml",
+    "g1": "unitree_g1/g1.xml",
+    "talos": "pal_talos/talos_motor.xml",
+    "op3": "robotis_op3/op3.xml",
+    "cassie": "agility_cassie/cassie.xml",
+}
+#: s, the step of all robots.
+STEP = 5e-4
+#: Share of a joint's spin that its damper may take away in a step; 1/s, how fast it returns.
+TAKEN, RETURNS = 0.5, 60.0
+
+
+def robots(data: Path | None) -> Iterator[tuple[str, tuple[Part, ...], np.ndarray]]:
+    """Name, parts and standing pose of each robot that can take part."""
+    given = {name: data / "robots" / file for name, file in FILES.items()} if data is not None else {}
+    named: dict[str, Path | str] = {"quadruped": "quadruped", **{n: f for n, f in given.items() if f.exists()}}
+    for name, source in named.items():
+        robot = load_robot(source)
+        if robot.other_equalities:
+            continue  # closed loops: URDF has none
+        try:
+            yield name, parts_of(robot), robot.home
+        except StudyError:
+            continue
+
+
+def standing(name: str, parts: tuple[Part, ...], home: np.ndarray, duration: float, **given: Any) -> Task:
+    """A robot that holds its pose on the ground; ``given`` are other values of the task."""
+    task = Task(name, parts, home.copy(), np.zeros(6 + len(parts) - 1), duration, STEP, friction=0.8)
+    model = task.robot.model
+    data = mujoco.MjData(model)
+    data.qpos = home
+    mujoco.mj_kinematics(model, data)
+    radius, at = task.robot.point_radius, task.robot.point_position
+    bodies = task.robot.point_body
+    lowest = data.xpos[bodies] + np.einsum("pij,pj->pi", data.xmat[bodies].reshape(-1, 3, 3), at)
+    lowest[:, 2] -= radius
+    task.qpos[2] -= lowest[:, 2].min()
+    hold = _hold(model, data, lowest - [0.0, 0.0, lowest[:, 2].min()], task)
+    return replace(task, hold=hold, **given)
+
+
+def _hold(model: mujoco.MjModel, data: mujoco.MjData, points: np.ndarray, task: Task) -> Hold:
+    """Torques of the pose with the least contact forces that carry the weight, and gains by what a step bears."""
+    data.qpos = task.qpos
+    mujoco.mj_forward(model, data)
+    inertia = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, inertia)
+    columns = []
+    for point, body in zip(points, task.robot.point_body, strict=True):
+        jacobian = np.zeros((3, model.nv))
+        mujoco.mj_jac(model, data, jacobian, None, point, int(body))
+        columns.append(jacobian)
+    together = np.vstack(columns).T  # (nv, 3 P)
+    force = np.linalg.lstsq(together[:6], data.qfrc_bias[:6], rcond=None)[0]
+    torque = (data.qfrc_bias - together @ force)[6:]
+    own = np.diag(inertia)[6:]
+    # The fastest motion that dampers of the joints' own inertias slow down, robot in the air.
+    fastest = np.linalg.eigvals(np.linalg.solve(inertia, np.diag([*np.zeros(6), *own]))).real.max()
+    kd = TAKEN / (fastest * STEP) * own
+    return Hold(task.qpos[None, 7:].copy(), RETURNS * kd, kd, torque)
+
+
+def questions(data: Path | None) -> tuple[Question, ...]:
+    """All of them, with every robot that is there."""
+    cases: dict[str, list[Case]] = {name: [] for name in ("creep", "weight", "pressure", "land", "rebound", "fall")}
+    for name, parts, home in robots(data):
+        try:
+            stand = standing(name, parts, home, 1.5, every=4)
+        except FootfallError:
+            continue
+        cases["creep"].append(Case(name, stand, _creep))
+        cases["weight"].append(Case(name, stand, _weight))
+        cases["pressure"].append(Case(name, stand, _pressure))
+        up = np.array([0.0, 0.0, 0.05])
+        drop = standing(name, parts, home, 0.6, every=2, qpos=np.concatenate([stand.qpos[:3] + up, stand.qpos[3:]]))
+        cases["land"].append(Case(name, drop, lambda rec: float(penetration(rec).max()) / 0.05))
+        cases["rebound"].append(Case(name, drop, _rebound))
+        spin = np.random.default_rng(0).uniform(-2.0, 2.0, len(parts) - 1)
+        fly = Task(
+            name,
+            parts,
+            np.concatenate([[0.0, 0.0, 5.0], stand.qpos[3:]]),
+            np.array([*[0.0] * 6, *spin]),
+            0.8,
+            STEP,
+            every=4,
+        )
+        cases["fall"].append(Case(name, fly, _gained))
+    return tuple(Question(name, tuple(own)) for name, own in cases.items())
+
+
+def _last(rec: Record) -> np.ndarray:
+    return rec.time >= rec.time[-1] - 1.0
+
+
+def _creep(rec: Record) -> float:
+    points = rec.position[_last(rec)]
+    return float(np.linalg.norm(points[-1] - points[0], axis=-1).max())
+
+
+def _weight(rec: Record) -> float:
+    return float(rec.total_force[_last(rec), 2][:-1].mean()) / rec.robot.weight - 1.0
+
+
+def _pressure(rec: Record) -> float:
+    away = (overall_cop(rec) - momentum(rec).com)[_last(rec), :2]
+    return float(np.nanmean(np.linalg.norm(away, axis=1)))
+
+
+def _rebound(rec: Record) -> float:
+    """How much higher than after the landing the mass rises again, over the drop."""
+    height = com_height(rec)
+    down = int(height[: len(rec) // 2].argmin())
+    return max(0.0, float(height[down:].max() - height[0] + 0.05)) / 0.05
+
+
+def _gained(rec: Record) -> float:
+    found = energy(rec)
+    return float(np.abs(found.mechanical - found.mechanical[0]).max() / found.kinetic[-1])
