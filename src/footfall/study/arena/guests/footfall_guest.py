@@ -4,7 +4,11 @@ import json
 
 import numpy as np
 
-import footfall as ff
+from footfall.contact import law as make_law
+from footfall.ground import Ground
+from footfall.record import Push
+from footfall.robot import Robot
+from footfall.simulation import Simulation
 
 PACKAGES = []
 SETTINGS = {
@@ -28,16 +32,16 @@ class World:
         name = task.settings.get("law", "time-stepping")
         if task.restitution and name not in WITH_RESTITUTION:
             raise NotImplementedError(f"{name} has no coefficient of restitution")
-        law = ff.law(name, **({"restitution": task.restitution} if task.restitution else {}))
+        law = make_law(name, **({"restitution": task.restitution} if task.restitution else {}))
         with open(task.footfall, encoding="utf-8") as file:
-            robot = ff.Robot.from_dict(json.load(file))
+            robot = Robot.from_dict(json.load(file))
         pushes = [
-            ff.Push(task.bodies[0], tuple(force), start=first * task.dt, duration=(last - first) * task.dt)
+            Push(task.bodies[0], tuple(force), start=first * task.dt, duration=(last - first) * task.dt)
             for first, last, *force in task.pulls
             if last > first
         ]
-        ground = ff.Ground.plane(friction=task.friction)
-        sim = ff.Simulation(robot, ground=ground, law=law, dt=task.dt, body_contacts=False)
+        ground = Ground.plane(friction=task.friction)
+        sim = Simulation(robot, ground=ground, law=law, dt=task.dt, body_contacts=False)
         self.world = sim.start(qpos=task.qpos, qvel=task.qvel, pushes=pushes, recorded=False)
         self.mass, self.dt = robot.mass, sim.dt
 
