@@ -292,6 +292,8 @@ def draw_gait(figure: Any, data: Walked) -> None:
     for row, number in ((0, 3), (2, 4)):
         own = axes[row, 0].get_title(loc="left")
         axes[row, 0].set_title(f"Fig. {number}, {own}; dots: reference", fontsize=7)
+    for one in axes[3]:
+        one.set_xlabel("time (s)")
     for one in axes[4:].ravel():
         one.remove()
     grid = axes[4, 0].get_gridspec()

@@ -201,4 +201,5 @@ def draw_printed(figure: Any, data: Printed) -> None:
     axis.plot(data.bias, data.foot, "o", color=VERMILION, label="(31) as printed")
     axis.plot(data.bias, np.zeros(POSES), "o", color=BLUE, label="with minus")
     axis.set(xlabel="J' q' (m/s²)", ylabel="acceleration of the held foot (m/s²)", title="(31): a foot that is held")
+    axis.margins(x=0.03)
     axis.legend()

@@ -182,3 +182,4 @@ def draw_support(figure: Any, data: Support) -> None:
     rec = data.tilted
     right.plot(1e3 * rec.time, (rec.force[:, :, 2] > 0).sum(axis=1), color=BLUE)
     right.set(xlabel="time (ms)", ylabel="points in contact", title="A tilted block lands", ylim=(0, 19))
+    right.set_yticks(range(0, 19, 3))

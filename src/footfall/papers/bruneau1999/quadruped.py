@@ -262,7 +262,7 @@ def draw_walks(figure: Any, data: Walks) -> None:
             )
         side.set(title=f"{name}: {law.name}", xlabel="time (s)", ylim=(-0.05, 1.5))
     sides[0].set(ylabel="force / weight")
-    sides[0].legend(loc="upper right")
+    sides[1].legend(loc="upper right")
 
 
 # ---- eqs. (12) to (14) -------------------------------------------------------------------------------------

@@ -201,4 +201,6 @@ def draw_jump(figure: Any, data: Jumps) -> None:
         xlabel="vertices per foot", ylabel="time per step (µs)", ylim=(0.0, None), title="Fig. 8: median over the jump"
     )
     right.set(xlabel="vertices per foot", ylabel="states tried", title="Most states tried in a step")
+    for one in (left, right):
+        one.margins(x=0.03)
     legend_below(figure, left, columns=3)

@@ -83,6 +83,7 @@ def _simulation(eps: float, ground: ff.Ground | None = None, dt: float = DT) -> 
 
 STANDING, PUSHED, LANDING = "standing", "pushed at the trunk", "landing from 3 cm"
 STEPPING = "stepping down 1 cm with one foot"
+FURTHER_DOWN = "stepping down 2 cm the biped rocks to the end: 5 false impacts, and vertices 10 µm deep"
 SCENES: dict[str, Callable[[float], ff.Recording]] = {
     STANDING: _stand,
     PUSHED: _push,
@@ -132,7 +133,8 @@ def judge_biped(data: Runs) -> list[Claim]:
         if name.startswith(LANDING):
             claims.append(_after_landing(what, data[name, EPS[1]], rule))
         else:
-            claims.append(near(("ours", "fig14"), what, (0.0, len(steady)), within=0.0, why=rule))
+            weak = "" if name != STEPPING else FURTHER_DOWN
+            claims.append(near(("ours", "fig14"), what, (0.0, len(steady)), within=0.0, why=rule, fragile=weak))
     for name in (STANDING, PUSHED, LANDING, STEPPING):
         rec = data[name, EPS[1]].slice(DURATION - 0.1)
         claims.append(
@@ -142,6 +144,7 @@ def judge_biped(data: Runs) -> list[Claim]:
                 (1.0, -1e6 * rec.gap[rec.mode != OPEN].mean(), "µm"),
                 rel=0.1,
                 why="the way up is not damped, and what is left of it swings on",
+                fragile=FURTHER_DOWN if name == STEPPING else "",
             )
         )
     return claims
