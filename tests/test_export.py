@@ -272,8 +272,8 @@ def test_rerun_reads_the_scene_and_the_numbers(rec, tmp_path):
     pytest.importorskip("rerun")
     target = rec.export(tmp_path / "a.rrd", rate=30.0)
     command = [sys.executable, "-m", "rerun", "rrd"]
-    subprocess.run([*command, "verify", target], check=True, capture_output=True, timeout=120)
-    text = subprocess.run([*command, "print", target], check=True, capture_output=True, text=True, timeout=120).stdout
+    subprocess.run([*command, "verify", target], check=True, capture_output=True, timeout=600)
+    text = subprocess.run([*command, "print", target], check=True, capture_output=True, text=True, timeout=600).stdout
     rows = dict.fromkeys(re.findall(r" - (/\S+)", text), 0)
     for count, entity in re.findall(r"with (\d+) rows .*? - (/\S+)", text):
         rows[entity] += int(count)
