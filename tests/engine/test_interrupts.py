@@ -204,7 +204,7 @@ def test_a_world_with_a_python_controller_hears_ctrl_c_and_can_go_on():
     after = world._run.controls.callback.after
     world._run.controls.callback.after = lambda: press() if len(calls) == 8 else after()
     for last in (0.003, 0.006):
-        with pytest.raises(ff.Interrupted, match=f"interrupted at t = {last}"):
+        with pytest.raises(ff.errors.Interrupted, match=f"interrupted at t = {last}"):
             world.step(n=100)
         assert world.time == pytest.approx(last) and world.status == 0 and world.failure is None
     world.step(n=4)
@@ -223,7 +223,7 @@ def test_a_world_hears_ctrl_c_in_a_step_call_that_would_take_days(monkeypatch):
         return more
 
     monkeypatch.setattr(Run, "advance", advanced)
-    with pytest.raises(ff.Interrupted):
+    with pytest.raises(ff.errors.Interrupted):
         world.step(n=10**12)
     monkeypatch.undo()
     assert limits == [run_module.CHECK_INTERVAL] * 2 and world.time == pytest.approx(0.2)

@@ -107,7 +107,7 @@ def judge_stones(data: Stones) -> list[Claim]:
             ("some", f"{touching}"),
             holds=0 < touching < 36,
             why="neither none nor all",
-            fragile="on two other fields (seeds 1 and 2) all carry in the end",
+            fragile="on another field (seed 1) all carry in the end",
         ),
     ]
 
