@@ -21,10 +21,10 @@ GROUNDS = {
     "stairs": Ground.stairs(rise=0.1, run=0.3, start=0.05),
 }
 
+#: They need more than a record, or a record with a command.
+OTHERS = ("support_polygon", "course")
 EVERY = [
-    name
-    for name in measure.__all__
-    if callable(getattr(measure, name)) and name[0].islower() and name != "support_polygon"
+    name for name in measure.__all__ if callable(getattr(measure, name)) and name[0].islower() and name not in OTHERS
 ]
 
 

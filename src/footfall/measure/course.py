@@ -80,7 +80,7 @@ def foot_events(rec: Record) -> list[FootEvent]:
         own = robot.point_foot == f
         load = np.einsum("tpi,tpi->tp", rec.force[:, : len(own)][:, own], rec.normal[:, : len(own)][:, own]).sum(axis=1)
         slides = (rec.mode[:, : len(own)][:, own] == SLIDE).any(axis=1)
-        down, sliding = bool(load[0] > TOUCHES * robot.weight), False
+        down, sliding = bool(len(rec) and load[0] > TOUCHES * robot.weight), False
         for k in range(1, len(rec)):
             was = down
             down = bool(load[k] > (LIFTS if down else TOUCHES) * robot.weight)
