@@ -138,7 +138,12 @@ def test_the_rooms_of_the_contributing_guide_are_those_of_the_package():
 
 
 #: What packages are imported as, where that is not their name.
-PROVIDES = {"mcap_ros2_support": "mcap_ros2", "numba_cuda": "numba.cuda", "pycollada": "collada"}
+PROVIDES = {
+    "mcap_ros2_support": "mcap_ros2",
+    "numba_cuda": "numba.cuda",
+    "pycollada": "collada",
+    "rsl_rl_lib": "rsl_rl",
+}
 #: Brought by a package that is declared, or asked for where it is used.
 BROUGHT = {"llvmlite": "numba", "PIL": "matplotlib", "cuda": "numba-cuda", "imageio_ffmpeg": "", "rerun": ""}
 

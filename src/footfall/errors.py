@@ -107,13 +107,16 @@ OPTIONAL = {
     "matplotlib": ("Matplotlib", "footfall[plot]"),
     "mcap": ("mcap", "footfall[export]"),
     "onnxruntime": ("onnxruntime", "footfall[policy]"),
+    "onnxscript": ("onnxscript", "footfall[train]"),
     "mcap_ros2": ("mcap-ros2-support", "footfall[logs]"),
     "pandas": ("pandas", "pandas"),
     "PIL": ("Pillow", "pillow"),
     "pyarrow": ("pyarrow", "footfall[study]"),
     "rerun": ("Rerun's SDK", "rerun-sdk"),
+    "rsl_rl": ("rsl_rl", "footfall[train]"),
     "scipy": ("SciPy", "footfall[study]"),
-    "torch": ("PyTorch", "torch"),
+    "tensordict": ("tensordict", "footfall[train]"),
+    "torch": ("PyTorch", "footfall[train]"),
     "xarray": ("xarray", "xarray"),
 }
 

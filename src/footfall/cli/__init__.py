@@ -34,6 +34,7 @@ COMMANDS = {
     "laws": "list the contact laws, or describe one",
     "compare": "run the same robot, ground, controller and push under several laws",
     "autopsy": "find out what a learned policy lives on, and which assumption breaks it first",
+    "train": "train a policy on one contact law or several: stand, follow velocities, get up",
     "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
     "sweep": "run thousands of simulations from one study file into one table",

@@ -369,7 +369,6 @@ class _Work:
             return []
         same = json.dumps(dict(self.base), sort_keys=True)
         columns = {
-            "case_of": [f"{case['assumption']} {case['shown']}" for case in cases],
             "changes": [json.dumps(case["changes"], sort_keys=True) for case in cases],
             "base": [same] * len(cases),
             "key": [self.key] * len(cases),
@@ -392,8 +391,8 @@ class _Work:
         return rec
 
 
-def examined(case_of: str, changes: str, base: str, key: str) -> Recording:
-    """One run of an autopsy: settings and their changes as JSON. The other arguments tell cases apart."""
+def examined(changes: str, base: str, key: str) -> Recording:
+    """One run of an autopsy: settings and their changes as JSON; ``key`` changes with the policy and its contract."""
     full = put_in(json.loads(base), json.loads(changes))
     # What happens between two samples is recorded as mean and peak.
     return _until_it_falls(full, every=max(1, round(4e-3 / float(full["dt"]))))

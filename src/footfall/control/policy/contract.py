@@ -12,8 +12,10 @@ numbers, of which the longest that fits counts: ``stiffness = { hip = 100, knee 
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -209,6 +211,46 @@ TABLES: dict[str, Any] = {"action": Action, "servos": Servos, "clock": Clock, "c
 def ready() -> dict[str, Path]:
     """The contracts that Footfall brings, by name."""
     return {file.stem: file for file in sorted((Path(__file__).parent / "contracts").glob("*.toml"))}
+
+
+def as_toml(contract: Contract) -> str:
+    """The contract as a file; what it has by default is left out."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return "{ " + ", ".join(f"{_key(str(key))} = {text(one)}" for key, one in value.items()) + " }"
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return "[" + ", ".join(text(one) for one in value) + "]"
+        if isinstance(value, (bool, str)):
+            return json.dumps(value)
+        return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+    def changed(one: Any) -> dict[str, Any]:
+        known = {own.name: own for own in fields(one)}
+        values = {name: getattr(one, name) for name in known}
+        return {name: value for name, value in values.items() if not _same(value, known[name].default)}
+
+    lines = []
+    for name, value in changed(contract).items():
+        if name == "parts":
+            shown = [changed(part) for part in value]
+            rows = [f"    {text(one['part'] if set(one) == {'part'} else one)}," for one in shown]
+            lines.append("parts = [\n" + "\n".join(rows) + "\n]")
+        elif name in TABLES and value is not None:
+            lines.append(f"{name} = {text(changed(value))}")
+        elif name == "sensors":
+            lines += [f"sensors.{_key(key)} = {text(changed(one))}" for key, one in value.items()]
+        elif name != "name":
+            lines.append(f"{name} = {text(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and not isinstance(value, np.ndarray) and value == default
 
 
 def read_layouts(given: str | os.PathLike[str]) -> tuple[Contract, ...]:

@@ -45,7 +45,7 @@ def _onnx(path: Path) -> Network:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4  # what goes wrong is said below
     try:
-        session = runtime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # of its own kinds, without a common base
         raise ControllerError(f"'{path}' is no ONNX file that can be run: {_first_line(error)}") from error
     inputs, outputs = session.get_inputs(), session.get_outputs()

@@ -1,0 +1,92 @@
+"""`footfall train`: a policy for a robot, trained on one contact law or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from footfall.cli.shared.output import kept_if_interrupted, print_facts, print_json, progress_bar, say
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train:
+    """Train a policy: to stand under pushes, to follow velocity commands, or to get up, for any robot.
+
+    footfall train velocity --robot g1.xml --laws time-stepping spring-damper --device cuda
+
+    Worlds share the laws in turn, and friction and mass are drawn for every episode. In --out are checkpoints, from
+    which the same command continues, progress.csv, and at the end policy.onnx with its contract: footfall autopsy
+    reads them. Needs the extra train (PyTorch, rsl_rl).
+    """
+
+    goal: Annotated[
+        tyro.conf.Positional[Literal["stand", "velocity", "get-up"]], tyro.conf.arg(metavar="stand|velocity|get-up")
+    ]
+    """what it is to learn"""
+    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")] = "spatial-biped"
+    """a built-in name, or a file: .xml (MJCF) or .urdf"""
+    laws: tuple[str, ...] = ("spring-damper",)
+    """contact laws, assigned to the worlds in turn"""
+    worlds: int = 256
+    """how many at once; thousands on a GPU"""
+    iterations: int = 300
+    """of PPO, each of 24 control periods of all worlds"""
+    friction: tuple[float, float] = (0.4, 1.0)
+    """lowest and highest coefficient"""
+    mass: tuple[float, float] = (0.9, 1.1)
+    """lowest and highest factor on all masses"""
+    slope: float = 0.0
+    """of the ground, rad"""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """where worlds and networks are"""
+    dt: float = 2e-3
+    """step, s"""
+    control_dt: float = 0.02
+    """s between two actions"""
+    episode: float = 10.0
+    """longest time of an episode, s"""
+    action_scale: float = 0.4
+    """rad or m of an action of 1"""
+    pose: str | None = None
+    """keyframe that the robot stands in"""
+    seed: int = 0
+    """of all that is random"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """folder for what comes of it; left out, trained-GOAL"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.learn.train import Training, train
+
+        own = {name: value for name, value in vars(self).items() if name not in ("out", "json")}
+        given, folder = Training(**own), self.out or Path(f"trained-{self.goal}")
+        last: dict[str, float] = {}
+        with kept_if_interrupted(folder), progress_bar(f"{self.goal}", self.iterations, "iterations") as bar:
+
+            def show(row: dict[str, float]) -> None:
+                last.update(row)
+                number = int(row["iteration"])
+                if bar is not None:
+                    bar(number)
+                elif number % 10 == 0 or number == self.iterations:
+                    say(
+                        f"iteration {number} of {self.iterations}: return {row['mean_return']:.4g}, "
+                        f"episodes of {row['mean_length_s']:.3g} s, {row['steps_per_second']:.4g} steps/s"
+                    )
+
+            train(given, out=folder, progress=show)
+        policy = folder / "policy.onnx"
+        if self.json:
+            print_json({"policy": str(policy), "contract": str(folder / "policy.toml"), "folder": str(folder)} | last)
+            return 0
+        facts = {"policy": str(policy), "contract": str(folder / "policy.toml")}
+        if last:
+            facts["return of an episode"] = f"{last['mean_return']:.4g}"
+            facts["length of an episode"] = f"{last['mean_length_s']:.3g} s"
+        print_facts(facts, title=f"{self.goal} with {self.robot}")
+        say(f"what it lives on: footfall autopsy {policy} --robot {self.robot}")
+        return 0
