@@ -68,7 +68,7 @@ def test_version_prints_the_version_of_the_package(capsys):
         ("run brick --drop", "--drop takes a number (start this much above the ground, m)"),
         ("run brick --integrator verlet", "--integrator takes one of euler, rk4, and not 'verlet'"),
         ("run brick twice", "run does not know what to do with 'twice'"),
-        ("new habit walk", "new takes one of controller, law, study, and not 'habit'"),
+        ("new habit walk", "new takes one of controller, law, study, policy, and not 'habit'"),
         ("points brick --roughness 0.01", "--roughness takes two numbers (amplitude and wavelength"),
         ("identify impacts a.csv", "identify impacts needs --mass (of the body, kg) and --inertia (about"),
         ("identify guesses", "did you mean"),
