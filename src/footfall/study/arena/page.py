@@ -69,12 +69,14 @@ def draw(question: Mapping[str, str], rows: Sequence[Row]) -> Figure:
 
 def draw_cost(rows: Sequence[Row]) -> Figure:
     """Mean error over all cases against processor time for a second of simulated time, a curve for each engine."""
+    cases = len({(row.question, row.case) for row in rows})
     with new_figure(4.6) as figure:
         axes = figure.add_subplot(
             xscale="log", yscale="log", xlabel="processor time of a simulated second, s", ylabel="mean error, share"
         )
         for i, (name, own) in enumerate(by_engine(rows).items()):
             steps = [[row for row in own if row.dt == dt] for dt in sorted({row.dt for row in own})]
+            steps = [one for one in steps if len(one) == cases]
             cost = [float(np.mean([row.us_per_step for row in one])) * 1e-6 / one[0].dt for one in steps]
             look = {"color": COLORS[i % len(COLORS)], "linestyle": DASHES[i // len(COLORS) % len(DASHES)]}
             errors = [max(size(one), FLOOR) for one in steps]

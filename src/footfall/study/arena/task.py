@@ -161,12 +161,14 @@ class Task:
                 SubElement(collision, "origin", xyz=_text(at), rpy="0 0 0")
                 SubElement(SubElement(collision, "geometry"), "sphere", radius=repr(float(radius)))
         for part in self.parts[1:]:
-            joint = SubElement(top, "joint", name=part.joint, type="continuous")
+            joint = SubElement(
+                top, "joint", name=part.joint, type="revolute"
+            )  # some engines turn "continuous" into two numbers
             SubElement(joint, "parent", link=self.parts[part.parent].name)
             SubElement(joint, "child", link=part.name)
             SubElement(joint, "origin", xyz=_text(part.place), rpy=_text(_angles(part.turn)))
             SubElement(joint, "axis", xyz=_text(part.axis))
-            SubElement(joint, "limit", effort="1e9", velocity="1e9")
+            SubElement(joint, "limit", lower="-1e3", upper="1e3", effort="1e9", velocity="1e9")  # never reached
         indent(top)
         return tostring(top, encoding="unicode")
 
