@@ -90,7 +90,7 @@ def test_a_robot_with_a_fixed_base_runs():
     with pytest.warns(ff.FootfallWarning, match="body 'arm', which robot .* hangs on, is held in the world"):
         robot = ff.load_robot(spec, feet={"tip": ("arm", np.array([[0.6, 0.0, 0.0]]))})
     for law in ff.laws():
-        rec = ff.Simulation(robot, law=law, ground=ff.Ground.plane(1e-3), body_contacts=False).run(2.5)
+        rec = ff.Simulation(robot, law=law, ground=ff.Ground.plane(1e-3), body_contacts=False).run(2.5, controller=None)
         assert rec.failure is None, law
         assert rec.gap[-1, 0] == pytest.approx(0.0, abs=2e-2), law
         # It rests on its tip: half its weight is there, as the moment about the shoulder says, friction all but none.

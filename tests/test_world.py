@@ -21,7 +21,7 @@ def pushed(law: str) -> tuple[ff.Simulation, dict]:
 @pytest.mark.parametrize("law", LAWS)
 def test_steps_are_the_run(law):
     sim, start = pushed(law)
-    rec = sim.run(0.1, **start)
+    rec = sim.run(0.1, controller=None, **start)
     world = sim.start(**start)
     world.step()
     world.step(n=59)
@@ -43,11 +43,11 @@ def test_a_state_goes_on_bit_for_bit(law):
     assert world.time == pytest.approx(0.05)
     world.step(n=50)
     np.testing.assert_array_equal(world.qpos, end)
-    other = sim.run(0.05, start=state)
+    other = sim.run(0.05, controller=None, start=state)
     np.testing.assert_array_equal(other.qpos[-1], end)
     assert other.time[0] == pytest.approx(0.05) and len(other.time) == 51
-    again = sim.run(0.1, **start).state(0.05)
-    np.testing.assert_array_equal(sim.run(0.05, start=again).qpos[-1], end)
+    again = sim.run(0.1, controller=None, **start).state(0.05)
+    np.testing.assert_array_equal(sim.run(0.05, controller=None, start=again).qpos[-1], end)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -145,7 +145,7 @@ def test_feet_of_ellipsoids_are_those_of_the_single_run():
     assert sim.robot.point_axes.any()
     qpos = np.array([0.0, 0.0, 0.2, 0.9, 0.3, 0.1, 0.0])
     qpos[3:] /= np.linalg.norm(qpos[3:])
-    single = sim.run(0.5, qpos=qpos)
+    single = sim.run(0.5, controller=None, qpos=qpos)
     found = ff.Worlds(sim, 2, qpos=qpos, fall=0.0).run(0.5, record=[1])[1]
     assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
 

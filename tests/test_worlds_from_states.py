@@ -22,7 +22,7 @@ def lying(law: str) -> tuple[ff.Simulation, ff.Recording, object]:
     world = sim.start(recorded=False, pushes=[TOPPLE])
     world.step(n=1400)
     state = world.state()
-    return sim, sim.run(0.1, start=state), state
+    return sim, sim.run(0.1, controller=None, start=state), state
 
 
 @pytest.mark.parametrize("law", ["spring-damper", "distributed", "time-stepping"])
@@ -34,7 +34,7 @@ def test_worlds_go_on_from_a_state_as_the_single_world_does(law):
     np.testing.assert_array_equal(worlds.time, state.time)
     worlds.step(n=100)
     assert np.abs(worlds.qpos - expected.qpos[-1]).max() < 0.8 * SAME
-    again = sim.run(0.1, start=worlds.state(1))
+    again = sim.run(0.1, controller=None, start=worlds.state(1))
     worlds.step(n=100)
     assert np.abs(worlds.qpos[1] - again.qpos[-1]).max() < 0.8 * SAME
 

@@ -380,7 +380,7 @@ def test_a_sole_that_is_not_flat_stands_on_its_lowest_points_without_a_search():
     """No vertex, edge or face of six points is what it stands on, and none that is off the ground is pushed."""
     sim = ff.Simulation(three_legged_stool(), law=LAW, dt=DT)
     assert sim.robot.point_count == 6
-    rec = sim.run(0.5)
+    rec = sim.run(0.5, controller=None)
     assert rec.audit().passed
     assert rec.signals["candidates"].max() < 10  # 28 states were tried in vain
     assert (rec.signals["points"] == 1).all() and not rec.signals["rule"].any()

@@ -28,7 +28,7 @@ def test_many_worlds_have_arrays_of_their_own(law):
     for worlds in ran:
         worlds.run(0.3)
     np.testing.assert_array_equal(ran[0].qpos, ran[1].qpos)
-    alone = sim.run(0.3, qvel=speeds[-1])
+    alone = sim.run(0.3, controller=None, qvel=speeds[-1])
     np.testing.assert_allclose(ran[0].qpos[-1], alone.qpos[-1], atol=1e-9)
 
 

@@ -39,7 +39,7 @@ def test_a_robot_rests_in_the_step_that_is_named_and_rings_in_a_longer_one():
 def test_a_run_in_too_long_steps_is_warned_of_with_the_step_that_would_do():
     law = ff.law("spring-damper", k=1e7, c=100.0)
     with pytest.warns(FootfallWarning, match=r"unstable in steps of 0.001 s.*dt <= \de-\d s would do"):
-        ff.Simulation("spatial-biped", law=law).run(0.001)
+        ff.Simulation("spatial-biped", law=law).run(0.001, controller=None)
 
 
 @pytest.mark.parametrize("law", ["spring-damper", "hunt-crossley", "distributed"])
@@ -219,9 +219,9 @@ def test_springs_for_a_robot_that_throw_a_light_box_beside_it_are_warned_of():
     box.add_freejoint()
     box.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.02, 0.02, 0.02], mass=0.05)
     robot = ff.load_robot(spec)
-    ff.Simulation(robot, law="time-stepping").run(0.0)  # which has no springs, and no warning
+    ff.Simulation(robot, law="time-stepping").run(0.0, controller=None)  # which has no springs, and no warning
     with pytest.warns(FootfallWarning, match="may throw 'box' off the ground: dt <= .* s would do") as told:
-        thrown = ff.Simulation(robot, law="spring-damper").run(0.3)
+        thrown = ff.Simulation(robot, law="spring-damper").run(0.3, controller=None)
     assert thrown.qpos[-1, -5] > 0.04  # more than its size off the ground
     dt = float(re.search(r"dt <= (\S+) s", str(told[0].message))[1])
     assert ff.Simulation(robot, law="spring-damper", dt=dt).run(0.1).qpos[-1, -5] == pytest.approx(0.02, abs=1e-4)

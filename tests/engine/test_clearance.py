@@ -234,5 +234,5 @@ def test_a_robot_that_stands_is_looked_at_once(monkeypatch):
     monkeypatch.setattr(workspace, "make_clearance", kept)
     robot = ff.load_robot(mujoco.MjSpec.from_string(FORK), feet=["foot"])
     assert may_touch(robot.model)
-    rec = ff.Simulation(robot, law="time-stepping").run(0.5)
+    rec = ff.Simulation(robot, law="time-stepping").run(0.5, controller=None)
     assert made[-1].looks[SERVED] == len(rec) - 1  # all but the first, in which MuJoCo is asked what touches

@@ -98,7 +98,7 @@ def test_a_ground_that_ends_near_the_robot_stops_the_run_too():
 def diverging(**options) -> ff.Recording:
     sim = ff.Simulation(BIPED, law=ff.law("spring-damper", k=1e9), dt=1e-3)
     with pytest.warns(FootfallWarning) as caught:
-        rec = sim.run(2.0, **options)
+        rec = sim.run(2.0, **{"controller": None} | options)
     before, then = caught  # of a step that is too long, and of what came of it
     assert "unstable in steps of 0.001 s" in str(before.message) and "energy from nowhere" in str(then.message)
     assert before.filename == then.filename == __file__  # warnings point at the user's line
@@ -174,7 +174,7 @@ def test_a_start_must_fit_the_robot(start, sentence):
 def test_pushes_are_checked():
     sim = ff.Simulation(BIPED)
     with pytest.raises(SimulationError, match="no body is called 'trunc': did you mean 'trunk'"):
-        sim.run(0.1, pushes=[ff.Push("trunc")])
+        sim.run(0.1, controller=None, pushes=[ff.Push("trunc")])
     for bad in ({"force": (1.0, 2.0)}, {"force": (math.nan, 0, 0)}, {"duration": -1.0}):
         with pytest.raises(SimulationError, match=r"push on trunk: |Push: force = .* must be "):
             sim.run(0.1, pushes=[ff.Push("trunk", **bad)])

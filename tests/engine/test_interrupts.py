@@ -47,7 +47,7 @@ def test_ctrl_c_before_the_first_check_ends_the_run_with_its_recording(monkeypat
 
     monkeypatch.setattr(Run, "advance", pressed)
     with pytest.raises(ff.errors.Interrupted, match=r"interrupted at t = 0\.005 s") as caught:
-        ff.Simulation(BIPED).run(1.0)
+        ff.Simulation(BIPED).run(1.0, controller=None)
     check(caught.value.recording, 0.005)
 
 
@@ -184,7 +184,7 @@ def test_the_command_saves_what_was_recorded(monkeypatch, tmp_path, capsys):
 def test_a_signal_whose_exception_was_lost_before_the_run_ends_it(monkeypatch):
     monkeypatch.setattr("footfall.process.interrupts._noted", [2])
     with pytest.raises(ff.errors.Interrupted):
-        ff.Simulation(BIPED).run(1e4, record_dt=1.0)
+        ff.Simulation(BIPED).run(1e4, controller=None, record_dt=1.0)
 
 
 # ---- worlds in loops of the user's own ---------------------------------------------------------------------------

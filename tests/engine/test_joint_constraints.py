@@ -232,7 +232,7 @@ def test_under_law_mujoco_real_robots_fly_as_by_mujocos_own_step(name):
     sim = ff.Simulation(robot, law="mujoco")
     qpos = robot.home + 3.0 * (np.arange(robot.model.nq) == 2)
     qvel = 2.0 * np.random.default_rng(0).normal(size=robot.model.nv)
-    rec = sim.run(0.2, qpos=qpos, qvel=qvel)
+    rec = sim.run(0.2, controller=None, qpos=qpos, qvel=qvel)
     model = reference.exact(sim.scene.model)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
@@ -371,7 +371,7 @@ def test_a_joint_that_rests_at_its_limit_is_solved_in_every_step(law):
     joints = [f"{side}_{joint}" for side in ("left", "right") for joint in ("hip", "knee", "ankle")]
     servos = "".join(f'<position joint="{joint}" kp="1000" kv="20"/>' for joint in joints)
     robot = ff.load_robot(mujoco.MjSpec.from_string(STRAIGHT.format(legs=legs, servos=servos)))
-    rec = ff.Simulation(robot, law=law, dt=1e-3).run(3.0)
+    rec = ff.Simulation(robot, law=law, dt=1e-3).run(3.0, controller=None)
     assert np.count_nonzero(rec.status) == 0
     late = rec.slice(2.5)
     # The weight, to what laws with springs still swing after 2.5 s.

@@ -168,7 +168,7 @@ def test_a_brick_on_a_slope_creeps_under_law_mujoco_as_under_mujocos_own_step(he
 @every_law
 def test_a_limp_biped_falls_down_and_lies_on_the_ground(law):
     sim = ff.Simulation("spatial-biped", law=law)
-    rec = sim.run(2.5, qvel=np.eye(20)[0] * 0.3)
+    rec = sim.run(2.5, controller=None, qvel=np.eye(20)[0] * 0.3)
     data = mujoco.MjData(sim.robot.model)
     data.qpos[:] = rec.qpos[-1]
     mujoco.mj_kinematics(sim.robot.model, data)
@@ -181,7 +181,7 @@ def test_a_limp_biped_falls_down_and_lies_on_the_ground(law):
 
 def test_without_body_contacts_only_the_feet_meet_the_ground():
     sim = ff.Simulation("spatial-biped", body_contacts=False)
-    rec = sim.run(3.0, qvel=np.eye(20)[0] * 0.3)
+    rec = sim.run(3.0, controller=None, qvel=np.eye(20)[0] * 0.3)
     trunk = reference.evaluated(sim, rec.qpos[-1]).data.body("trunk").xpos[2]
     assert trunk < -0.05
     assert rec.gap[-1].min() > -0.02
@@ -194,7 +194,7 @@ def test_every_step_of_a_fall_is_solved(law, push):
     As in the fall straight ahead above, to the side or askew.
     """
     law = VARIANTS.get(law, law)
-    rec = ff.Simulation("spatial-biped", law=law).run(1.5, qvel=[*push, *np.zeros(18)])
+    rec = ff.Simulation("spatial-biped", law=law).run(1.5, controller=None, qvel=[*push, *np.zeros(18)])
     assert rec.failure is None
     assert np.mean(rec.status != 0) <= expected(law).unsolved_in_falls
 
@@ -205,5 +205,7 @@ def test_law_mujoco_solves_its_contacts_however_few_iterations_the_model_allows(
     spec.option.iterations, spec.option.ls_iterations = 1, 4  # as models for MJX have it
     hasty = ff.load_robot(spec, pose=quadruped.home)
     qpos = quadruped.home + 0.05 * (np.arange(quadruped.model.nq) == 2)
-    runs = [ff.Simulation(robot, law="mujoco").run(0.4, qpos=qpos) for robot in (quadruped, hasty)]  # a heap in the end
+    runs = [
+        ff.Simulation(robot, law="mujoco").run(0.4, controller=None, qpos=qpos) for robot in (quadruped, hasty)
+    ]  # a heap in the end
     np.testing.assert_array_equal(runs[1].qpos, runs[0].qpos)

@@ -86,7 +86,7 @@ def test_a_run_that_ends_between_two_samples_keeps_the_force_of_its_last_steps()
 
 def test_a_run_that_diverges_between_two_samples_keeps_both(recwarn):
     sim = ff.Simulation("spatial-biped", law=ff.law("spring-damper", k=1e9), dt=DT)
-    fine, coarse = sim.run(1.0), sim.run(1.0, record_dt=0.01)
+    fine, coarse = sim.run(1.0, controller=None), sim.run(1.0, controller=None, record_dt=0.01)
     assert coarse.failure == fine.failure and coarse.failure.cause == "energy"
     assert coarse.time[-1] == pytest.approx(coarse.failure.time)
     regular = coarse.time[:-1]

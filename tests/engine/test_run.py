@@ -98,7 +98,7 @@ def test_a_push_gives_force_times_duration(start, duration):
 def test_pushes_add_up_and_act_at_the_centre_of_mass_of_a_body():
     sim = ff.Simulation(BIPED)
     pushes = [ff.Push("trunk", force=(10.0, 0.0, 0.0)), ff.Push("left_foot", force=(0.0, 5.0, 0.0), start=0.05)]
-    rec = sim.run(0.2, qpos=sim.place() + 5.0 * np.eye(21)[2], pushes=pushes)
+    rec = sim.run(0.2, controller=None, qpos=sim.place() + 5.0 * np.eye(21)[2], pushes=pushes)
     momentum = ff.measure.momentum(rec).momentum[-1]
     np.testing.assert_allclose(momentum[:2], [1.0, 0.5], atol=2e-3)  # Euler in joint coordinates: the order of a step
     assert rec.pushes[0].body == "trunk"
@@ -143,7 +143,7 @@ def test_threads_on_one_simulation_give_what_it_gives_alone(law):
 
 def test_a_run_of_no_time_is_the_start():
     sim = ff.Simulation(BIPED)
-    rec = sim.run(0.0)
+    rec = sim.run(0.0, controller=None)
     assert len(rec) == 1
     np.testing.assert_array_equal(rec.qpos[0], sim.place())
 
@@ -165,7 +165,7 @@ def test_the_recording_knows_what_was_run():
 @every_law
 def test_points_on_record_are_where_the_forces_act(law):
     """Position, gap and velocity on record are those of the state on record; the gap is that of the ground."""
-    rec = ff.Simulation(BIPED, law=law, ground=ff.Ground.slope(0.1)).run(0.1, qvel=np.eye(20)[4])
+    rec = ff.Simulation(BIPED, law=law, ground=ff.Ground.slope(0.1)).run(0.1, controller=None, qvel=np.eye(20)[4])
     gap = rec.ground.gap(rec.position)[0]
     if law == "mujoco":  # whose forces act halfway between the surfaces
         gap[rec.mode != 0] *= 2.0

@@ -52,7 +52,7 @@ def test_bounces_that_accumulate_while_the_brick_slides_need_no_time_step(tilt, 
 
 
 def test_a_robot_that_falls_on_its_knees_and_its_limits_takes_longer_steps_and_says_so():
-    rec = ff.Simulation("spatial-biped", law=LAW).run(1.5)
+    rec = ff.Simulation("spatial-biped", law=LAW).run(1.5, controller=None)
     assert rec.failure is None and not ff.audit(rec).failed
     assert rec.gap.min() > -1e-4
     loosened, evaluations = rec.signals["loosened"].ravel()[:-1], rec.signals["evaluations"].ravel()[:-1]
@@ -76,7 +76,7 @@ def test_impulses_without_a_collision_that_follow_one_another_end_in_a_time_step
     robot, ground = ff.load_robot("point-biped"), rough_grounds()["stairs"]
     start = random_start(robot, ground, np.random.default_rng((296, 5, 4)))
     sim = ff.Simulation(robot, ground=replace(ground, static_friction=2.0, dynamic_friction=2.0), law=LAW)
-    rec = sim.run(0.03, qpos=start.qpos, qvel=start.qvel)
+    rec = sim.run(0.03, controller=None, qpos=start.qpos, qvel=start.qvel)
     steps, jams = rec.signals["time_steps"].ravel(), [warning["time"] for warning in rec.info["warnings"]]
     most = max(np.histogram(jams, bins=np.arange(32) * sim.dt)[0])
     assert steps.any() and 1 < most <= MOST_EVALUATIONS

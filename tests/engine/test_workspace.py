@@ -122,7 +122,7 @@ def test_a_run_inside_a_controller_has_a_workspace_of_its_own():
 
     def ahead(t, state):
         seen = state.qpos.copy()
-        sim.run(0.002, qpos=state.qpos, qvel=state.qvel)
+        sim.run(0.002, controller=None, qpos=state.qpos, qvel=state.qvel)
         assert np.array_equal(seen, state.qpos)
         return np.zeros(state.robot.model.nu)
 
@@ -144,9 +144,9 @@ def test_a_controller_that_changes_the_model_it_computes_with_changes_no_simulat
 def test_short_runs_record_what_long_ones_do():
     """Those of few samples are recorded into arrays that the next run gets, too."""
     sim = ff.Simulation("quadruped")
-    long = sim.run(128 * sim.dt, pushes=PUSH)
+    long = sim.run(128 * sim.dt, controller=None, pushes=PUSH)
     for samples in (63, 7, 128, 20):
-        short = sim.run((samples - 1) * sim.dt, pushes=PUSH)
+        short = sim.run((samples - 1) * sim.dt, controller=None, pushes=PUSH)
         assert len(short) == samples
         assert all(np.array_equal(getattr(short, name)[:-1], getattr(long, name)[: samples - 1]) for name in COLUMNS)
 

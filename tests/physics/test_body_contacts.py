@@ -74,7 +74,7 @@ def test_two_bodies_that_collide_in_the_air_keep_their_momentum() -> None:
         sim = ff.Simulation(robot, law=law, dt=1e-3)
         qpos, qvel = sim.place(), np.zeros(12)
         qpos[2], qpos[9], qvel[2], qvel[8], qvel[6] = 5.0, 5.2, 1.0, -1.0, 0.3
-        rec = sim.run(0.3, qpos=qpos, qvel=qvel)
+        rec = sim.run(0.3, controller=None, qpos=qpos, qvel=qvel)
         momentum = 2.0 * rec.qvel[:, 0:3] + 1.0 * rec.qvel[:, 6:9]
         free = momentum[0] + np.outer(rec.time, [0.0, 0.0, -3.0 * 9.81])
         assert np.abs(momentum - free).max() < 1e-9

@@ -164,7 +164,7 @@ def test_a_ball_that_strikes_the_robot_hands_on_its_momentum_and_rolls_on_the_gr
     sim = ff.Simulation(robot, law=law, ground=ff.Ground.plane(friction=0.1))
     qpos = robot.home.copy()
     qpos[9] = 0.05
-    rec = sim.run(0.5, qpos=qpos, qvel=[0, 0, 0, 0, 0, 0, 3.0, 0, 0, 0, 0, 0])
+    rec = sim.run(0.5, controller=None, qpos=qpos, qvel=[0, 0, 0, 0, 0, 0, 3.0, 0, 0, 0, 0, 0])
     assert rec.failure is None and not rec.status.any()
     momentum = 2.0 * rec.qvel[:, :3] + 0.5 * rec.qvel[:, 6:9]
     given = np.cumsum(rec.total_force[:-1] - [0.0, 0.0, robot.weight], axis=0) * rec.dt
@@ -208,7 +208,7 @@ def test_the_ground_carries_a_robot_of_many_bodies_that_lies_on_all_of_them(law)
     qpos = robot.home.copy()
     qpos[2] += 0.005
     duration = 0.5 if law in {*SOFT, "linearizing-penalty"} else 0.2  # s, until it rests
-    rec = ff.Simulation(robot, law=law, dt=1e-3).run(duration, qpos=qpos)
+    rec = ff.Simulation(robot, law=law, dt=1e-3).run(duration, controller=None, qpos=qpos)
     assert np.count_nonzero(rec.status) == 0
     # Laws with springs may still swing a little.
     assert rec.slice(duration - 0.1).total_force[:, 2].mean() == pytest.approx(

@@ -26,7 +26,7 @@ def thrown(dt: float, integrator: str = "euler", law: str = "spring-damper", nam
     qpos[free:] += rng.uniform(0.05, 0.15, robot.model.nu)
     qvel = rng.uniform(-1.0, 1.0, robot.model.nv)
     qvel[-robot.model.nu :] *= 0.5
-    rec = ff.Simulation(robot, law=law, dt=dt, integrator=integrator).run(0.2, qpos=qpos, qvel=qvel)
+    rec = ff.Simulation(robot, law=law, dt=dt, integrator=integrator).run(0.2, controller=None, qpos=qpos, qvel=qvel)
     limits, angles = robot.model.jnt_range[-robot.model.nu :], rec.qpos[:, free:]
     assert ((angles > limits[:, 0]) & (angles < limits[:, 1])).all()
     assert not rec.force.any() and not rec.mode.any()

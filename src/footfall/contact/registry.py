@@ -21,6 +21,8 @@ BUILT_IN = {
     "acceleration-complementarity": "acceleration_complementarity:AccelerationComplementarity",
     "mujoco": "mujoco_native:MujocoNative",
 }
+#: The law of every simulation and command that is given none.
+DEFAULT_LAW = "linearizing-penalty"
 _registered: dict[str, type[Law]] = {}
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from footfall.arguments import public
 from footfall.control.base import CompiledController, Observation, StatefulController
 from footfall.errors import ControllerError, did_you_mean
+from footfall.robot.motors import drives
 
 if TYPE_CHECKING:
     from footfall.control.balance import Balance
@@ -44,8 +45,10 @@ __all__ = [
     "Replay",
     "StatefulController",
     "Walk",
+    "chosen_controller",
     "controller_class",
     "controllers",
+    "default_controller",
     "named_controller",
     "walker",
 ]
@@ -88,6 +91,28 @@ def named_controller(name: str, **options: Any) -> CompiledController | Stateful
         if option not in known:
             raise ControllerError(f"controller {name} has no option '{option}': {did_you_mean(option, known)}")
     return kind(**options)
+
+
+def default_controller(robot: Robot) -> str | None:
+    """The controller of a run that is given none: "posture" for motors, None where nothing is to be controlled.
+
+    Servos hold their posture by themselves, and a ball has no actuators; for muscles and tendons no control is known
+    that results in a torque. Every function and command that takes a controller has this default.
+    """
+    try:
+        by_motors = robot.model.nu and not drives(robot, "posture").servos
+    except ControllerError:
+        return None
+    return "posture" if by_motors else None
+
+
+def chosen_controller(controller: Any, robot: Robot) -> Any:
+    """The controller that was meant: itself, one by name, the default of a robot ("default"), or None ("none")."""
+    if isinstance(controller, str) and controller == "default":
+        controller = default_controller(robot)
+    if controller is None or (isinstance(controller, str) and controller == "none"):
+        return None
+    return named_controller(controller) if isinstance(controller, str) else controller
 
 
 @public

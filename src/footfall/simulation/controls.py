@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from numba import types
 
-from footfall.control import named_controller
+from footfall.control import chosen_controller, default_controller
 from footfall.control.base import CompiledController, Observation, StatefulController, control_pointer
 from footfall.control.inside import Inside
 from footfall.control.senses import senses_of
@@ -104,12 +104,13 @@ def no_control() -> Controls:
     return Controls("none", NOTHING, control, silent)
 
 
-def find_controller(controller: Controller | str | None) -> tuple[str, Controller | None]:
+def find_controller(given: Controller | str | None, robot: Robot) -> tuple[str, Controller | None]:
     """A controller and what recordings call it, from what a user gave: itself, the name of one, or None."""
+    controller = chosen_controller(given, robot)
     if controller is None:
         return "none", None
-    if isinstance(controller, str):
-        return controller, named_controller(controller)
+    if isinstance(given, str):
+        return str(default_controller(robot)) if given == "default" else given, controller
     if isinstance(controller, type):
         name = controller.__name__
         raise ControllerError(f"controller={name} is the class: write {name}() or give its options, {name}(...)")

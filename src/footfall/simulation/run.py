@@ -15,6 +15,7 @@ from footfall.compiled import waited_for_code
 from footfall.contact.base import PointLaw
 from footfall.contact.springs.stable_step import round_down, warn_of_long_steps
 from footfall.contact.trial import fault_of, is_foreign
+from footfall.control import default_controller
 from footfall.engine import recovery, step
 from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
@@ -86,7 +87,7 @@ class Run:
         self.total = MOST_STEPS if endless else before + steps
         self.record_every = multiple("record_dt", task.record_dt, sim.dt) if recorded else MOST_STEPS
         self.pushes, self.seed, self._endless = push_list(task.pushes), task.seed, endless
-        name, controller = find_controller(task.controller)
+        name, controller = find_controller(task.controller, sim.robot)
         control_every = own_rate(controller, sim.dt)
         if task.control_dt is not None:
             control_every = multiple("control_dt", task.control_dt, sim.dt)
@@ -322,6 +323,7 @@ class Run:
                 arrays["signals"] = arrays["signals"].copy()
                 arrays["signals"][in_air, :of_law] = 0.0
         said = [*controls.warnings, *(() if self.flow is None else painleve_warnings(self.flow)), *self._warnings()]
+        said += self._without_control()
         made = made_recording(
             sim,
             sim.ground,
@@ -359,6 +361,14 @@ class Run:
                 times = f" ({one.number} times)" if one.number > 1 else ""
                 found.append(RunWarning(float(self.data.time), "mujoco", text + times))
         return found
+
+    def _without_control(self) -> list[RunWarning]:
+        """That nothing controls the motors of the robot, where a controller could."""
+        robot = self.simulation.robot
+        if self._endless or self.controls.name != "none" or default_controller(robot) is None:
+            return []
+        text = f"nothing controls the motors of {robot.name}, and so it falls unless its joints hold it"
+        return [RunWarning(0.0, "control", f"{text}; with no controller named it is under posture control")]
 
     def conclude(self) -> Recording:
         """The recording of a run that has ended; a warning, or an error that carries it, if it ended early."""

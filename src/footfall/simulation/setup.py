@@ -13,6 +13,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
+from footfall.contact.registry import DEFAULT_LAW
 from footfall.contact.setting import Setting, make_setting
 from footfall.contact.springs.stable_step import usual_step
 from footfall.engine import bridge
@@ -51,7 +52,7 @@ class Setup:
         robot: AnyRobot,
         *,
         ground: Ground | str | None = None,
-        law: Law | str = "linearizing-penalty",
+        law: Law | str = DEFAULT_LAW,
         dt: float | None = None,
         integrator: Literal["euler", "rk4"] = "euler",
         body_contacts: bool = True,

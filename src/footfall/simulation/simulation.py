@@ -208,7 +208,7 @@ class Simulation(Setup):
         self,
         duration: float,
         *,
-        controller: Controller | str | None = None,
+        controller: Controller | str | None = "default",
         qpos: Sequence[float] | np.ndarray | None = None,
         qvel: Sequence[float] | np.ndarray | None = None,
         control_dt: float | None = None,
@@ -224,7 +224,8 @@ class Simulation(Setup):
             duration: s.
             controller: a function ``(t, state) -> controls`` of time (s) and a :class:`footfall.control.Observation`,
                 with controls (nu,) in the units of the actuators; one of :mod:`footfall.control`, such as ``Walk()``;
-                or the name of one, such as ``"posture"``. Left out, the controls stay at ``robot.home_ctrl``.
+                or the name of one, such as ``"balance"``. Left out, :func:`footfall.control.default_controller`:
+                posture control of motors. With None the controls stay at ``robot.home_ctrl``, and most robots fall.
             qpos: (nq,) coordinates to start from, MuJoCo's order; home on the ground if left out.
             qvel: (nv,) velocities to start with; at rest if left out.
             control_dt: s between two calls of the controller, a multiple of ``dt``, equal to it if left out.

@@ -16,8 +16,8 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.contact.base import Law
-from footfall.contact.registry import chosen_laws
-from footfall.control import named_controller
+from footfall.contact.registry import DEFAULT_LAW, chosen_laws
+from footfall.control import chosen_controller
 from footfall.errors import FootfallError, SimulationError, without_warnings
 from footfall.given_numbers import is_whole
 from footfall.ground import Ground
@@ -74,7 +74,7 @@ def largest_pushes(
     pushes: Sequence[Push],
     *,
     laws: str | Sequence[str | Law] = "all",
-    controller: Controller | str | None = None,
+    controller: Controller | str | None = "default",
     ground: Ground | None = None,
     dt: float | None = None,
     wait: float = 1.5,
@@ -103,6 +103,8 @@ def largest_pushes(
         wait: s between the end of the push and the judgement.
         within: relative accuracy of the limits.
         progress: called after each run with the law's name, the size that was tried and whether it was survived.
+
+    The ``KeyboardInterrupt`` of a Ctrl-C has the limits that were found until then as ``found``.
     """
     if not 0.0 < within < 1.0:
         raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
@@ -110,20 +112,23 @@ def largest_pushes(
         raise SimulationError(f"wait = {wait!r} but it must be a number of seconds >= 0")
     robot = as_robot(robot)
     check_fall(robot)
-    if isinstance(controller, str):
-        controller = named_controller(controller)
+    controller = chosen_controller(controller, robot)
     sizes = [_size(push) for push in pushes]
     found: list[list[PushLimit]] = [[] for _ in pushes]
-    for law in chosen_laws(laws):
-        sim = Simulation(robot, ground=ground, law=law, dt=dt)
-        tries = _Tries(sim, pushes, sizes, wait, controller, progress)
-        begin = []
-        for limits, size in zip(found, sizes, strict=True):
-            known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
-            begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
-        for i, (limits, limit) in enumerate(zip(found, bisect_batched(tries.outcomes, begin, within), strict=True)):
-            unit = "N" if any(pushes[i].force) else "N m"
-            limits.append(replace(limit, law=law.name, unit=unit, in_worlds=tries.in_worlds[i]))
+    try:
+        for law in chosen_laws(laws):
+            sim = Simulation(robot, ground=ground, law=law, dt=dt)
+            tries = _Tries(sim, pushes, sizes, wait, controller, progress)
+            begin = []
+            for limits, size in zip(found, sizes, strict=True):
+                known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
+                begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
+            for i, (limits, limit) in enumerate(zip(found, bisect_batched(tries.outcomes, begin, within), strict=True)):
+                unit = "N" if any(pushes[i].force) else "N m"
+                limits.append(replace(limit, law=law.name, unit=unit, in_worlds=tries.in_worlds[i]))
+    except KeyboardInterrupt as interrupt:
+        interrupt.found = [tuple(limits) for limits in found]  # type: ignore[attr-defined]
+        raise
     return [tuple(limits) for limits in found]
 
 
@@ -307,8 +312,8 @@ class PushBasin:
 def push_basin(
     robot: AnyRobot,
     *,
-    law: Law | str = "linearizing-penalty",
-    controller: Controller | str | None = "posture",
+    law: Law | str = DEFAULT_LAW,
+    controller: Controller | str | None = "default",
     ground: Ground | None = None,
     directions: int = 64,
     body: str | None = None,

@@ -29,6 +29,7 @@ import numpy as np
 from footfall.contact import law_class
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.contact.registry import DEFAULT_LAW
 from footfall.control import Balance, Posture, Walk
 from footfall.control.posture import with_servos
 from footfall.errors import ControllerError, FootfallError, SimulationError, without_warnings
@@ -48,7 +49,6 @@ from footfall.standing import at_home, in_pose
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"
-DEFAULT_LAW = "linearizing-penalty"  # of `Simulation`
 #: Height (m) and forward speed (m/s) at the start of motions, and their number of steps.
 MOTIONS = {"landing from 5 cm": (0.05, 0.0), "sliding at 1.5 m/s": (0.0, 1.5)}
 MOTION_STEPS = 400
@@ -408,7 +408,7 @@ def _stood(sim: Simulation) -> Row:
     robot, note = sim.robot, "" if sim.dt == DT else f"in steps of {1e3 * sim.dt:.3g} ms"
     with without_warnings():
         try:
-            rec = sim.run(DURATION)
+            rec = sim.run(DURATION, controller=None)
         except SimulationError as error:
             if not isinstance(error.recording, Recording) or len(error.recording) < 2:
                 raise
@@ -564,8 +564,9 @@ def _cost(pair: Mapping[str, Robot], law: str, motion: str, runs: int, duration:
         start, force = sim.place(), (PUSH[0] * sim.robot.weight, PUSH[1] * sim.robot.weight, 0.0)
         start[2] += DROP * (motion == "landing")
         pushes = [Push(sim.robot.root, force=force, duration=PUSH_TIME)] if motion == "pushed" else []
-        sim.run(2 * DT, qpos=start, pushes=pushes)  # whatever is to be compiled is compiled here
-        return lambda: found.update({name: sim.run(duration, qpos=start, pushes=pushes)})
+        given: Any = {"controller": None, "qpos": start, "pushes": pushes}
+        sim.run(2 * DT, **given)  # whatever is to be compiled is compiled here
+        return lambda: found.update({name: sim.run(duration, **given)})
 
     best = best_times({name: partial(moved, name) for name in pair}, runs, clock=time.process_time)
     own, without = (1e6 * best[name] * DT / duration for name in pair)

@@ -224,7 +224,7 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool 
     """Run a simulation for a few steps from a state, and check every one of them; if ``timed``, also their time."""
     with without_warnings():
         try:
-            rec = sim.run(steps * sim.dt, qpos=start.qpos, qvel=start.qvel)
+            rec = sim.run(steps * sim.dt, controller=None, qpos=start.qpos, qvel=start.qvel)
         except SimulationError as error:
             if not isinstance(error.recording, Recording):
                 return Outcome(runs=1, diverged=1)

@@ -18,7 +18,8 @@ from typing import Any
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.control import named_controller
+from footfall.contact.registry import DEFAULT_LAW
+from footfall.control import chosen_controller, named_controller
 from footfall.errors import StudyError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.ground import ground_of_kind
@@ -33,7 +34,7 @@ NAMED = {"robot": "name", "law": "name", "ground": "kind", "controller": "name"}
 SIMULATION = ("dt", "integrator", "body_contacts")
 RUN = ("duration", "record_dt")
 KNOWN = (*NAMED, *SIMULATION, *RUN, "push")
-DEFAULTS = {"law": "linearizing-penalty", "ground": "plane"}
+DEFAULTS = {"law": DEFAULT_LAW, "ground": "plane", "controller": "default"}
 DURATION = 1.0  # s
 PUSH = ("body", "size", "angle", "force", "torque", "start", "duration")
 
@@ -69,7 +70,7 @@ def simulation_of(full: Mapping[str, Any]) -> Simulation:
 
 def run_options(full: Mapping[str, Any]) -> dict[str, Any]:
     """What its run is given."""
-    controller = controller_of(full) if full.get("controller") is not None else None
+    controller = controller_of(full)
     options: dict[str, Any] = {"controller": controller, "pushes": [_push(one) for one in _pushes(full)]}
     options["duration"] = float(full.get("duration", getattr(controller, "duration", DURATION)))
     if "record_dt" in full:
@@ -97,8 +98,12 @@ def law_of(full: Mapping[str, Any]) -> Law:
 
 
 def controller_of(full: Mapping[str, Any]) -> Any:
-    """The controller of full settings."""
-    return named_controller(full["controller"]["name"], **_without(full["controller"], "name"))
+    """The controller of full settings, or None."""
+    given = full["controller"] or {"name": "none"}
+    options = _without(given, "name")
+    if options:
+        return named_controller(given["name"], **options)
+    return chosen_controller(given["name"], simulation_of(full).robot)
 
 
 def ground_of(full: Mapping[str, Any]) -> Ground:
