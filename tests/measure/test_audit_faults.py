@@ -204,7 +204,7 @@ def test_momentum_is_judged_by_the_mean_forces_where_steps_are_left_out():
     qpos = sim.place()
     qpos[2] += 0.05
     row = ff.audit(sim.run(0.3, qpos=qpos, record_dt=5e-3))["force balance"]
-    assert (row.verdict, row.limit) == ("pass", math.inf)
+    assert row.verdict == "pass" and math.isfinite(row.limit)
 
 
 def test_momentum_of_a_moving_robot_is_not_known_where_steps_are_left_out():
@@ -212,11 +212,11 @@ def test_momentum_of_a_moving_robot_is_not_known_where_steps_are_left_out():
     sim = ff.Simulation("spatial-biped", law="spring-damper", ground=GROUND)
     rec = sim.run(0.3, controller="posture", qvel=0.3 * np.eye(20)[1], record_dt=5e-3)
     row = ff.audit(rec)["force balance"]
-    assert (row.verdict, row.limit) == ("not known", math.inf) and row.worst > row.tolerance
+    assert row.verdict == "not known" and row.tolerance < row.worst < row.limit < math.inf
 
 
 def test_the_balance_holds_with_other_bodies_than_feet_on_the_ground():
-    rec = ff.Simulation("spatial-biped").run(1.5)  # nobody holds it up
+    rec = ff.Simulation("spatial-biped").run(1.5, controller=None)  # nobody holds it up
     assert rec.summary()["fell"]
     audit = ff.audit(rec)
     assert audit["force balance"].verdict == audit["moment balance"].verdict == "pass"

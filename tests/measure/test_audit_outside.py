@@ -79,7 +79,7 @@ def test_forces_add_up_with_what_ties_the_root_to_the_world(law, tie):
     """To what solvers leave, 1e-5 of the weight; a law of events only to the error of differences, which is a note."""
     robot, untied = tied(tie)
     sim = ff.Simulation(robot, law=law)
-    rec = sim.run(0.25, qvel=np.full(robot.model.nv, 0.4))
+    rec = sim.run(0.25, controller=None, qvel=np.full(robot.model.nv, 0.4))
     found = ff.audit(rec)
     rows = [found[name] for name in ("force balance", "moment balance")]
     if sim.law.event_driven:

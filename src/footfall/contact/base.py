@@ -87,6 +87,8 @@ class Law:
     signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
     #: The same of every foot, after those: names and units.
     foot_signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    #: Rows of the audit in which the law errs by design, up to the limit of the row, each with the reason.
+    by_design: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @property
     def cone_of_foot(self) -> bool:
@@ -142,10 +144,14 @@ class Law:
         return f"{self.name}({given})"
 
 
+SINKS = MappingProxyType({"penetration": "the ground presses a point by as much as it is deep"})
+
+
 class PointLaw(Law):
     """A law that sees one point at a time."""
 
     smooth = True
+    by_design = SINKS
     kernel: ClassVar[Callable[..., Any]]
 
     @classmethod

@@ -264,6 +264,8 @@ class ConstraintSelection(CoupledLaw):
         fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 
+    by_design = MappingProxyType({"gap times force": "vertices up to d above the ground are clamped, and pushed"})
+
     @property
     def reach(self) -> float:
         return 0.0 if self.rules == "landing" else 1e-3 if self.d is None else self.d

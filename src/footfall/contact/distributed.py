@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.contact.base import CoupledLaw, check, check_positive, check_range
+from footfall.contact.base import SINKS, CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import NormalTerms, OnElasticLayer, SpringLaw, check_soles, stable_damping
 from footfall.kinds import Float, Int, Ints, Matrix, Vector
@@ -248,6 +248,8 @@ class Distributed(OnElasticLayer, SpringLaw, CoupledLaw):
     PAPER_KN, PAPER_MUN, PAPER_KT, PAPER_MUT, PAPER_MU_TS = 9950.0, 450.0, 90.0, 950.0, 1.0
     #: Load of one of the paper's 36 points when its robot stands, N.
     PAPER_LOAD = 75.0 * 9.81 / 36.0
+
+    by_design = SINKS
 
     def __post_init__(self) -> None:
         check_positive(self, "kt", "mut")

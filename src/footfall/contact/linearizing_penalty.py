@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from footfall.arguments import public
@@ -145,6 +146,12 @@ class LinearizingPenalty(CoupledLaw):
     memory_size = MEMORY_SIZE
     margin = 2e-4  # the farthest a point may come out of the ground in a step
     signals = SIGNALS
+    by_design = MappingProxyType(
+        {
+            "penetration": "a foot that lands is stopped by kp and kv, not at once",
+            "gap times force": "(17) holds a point that rose out of the ground in a step, up to its margin",
+        }
+    )
     kernel = staticmethod(linearizing_penalty)
 
     @property

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -86,6 +87,8 @@ class MujocoNative(Law):
     def nearest(cls, law: Law, setting: Setting) -> Self:
         """The setting nearest to a law of springs and dampers; see :func:`native_options`."""
         return cls(**native_options(law, setting))
+
+    by_design = MappingProxyType({"penetration": "MuJoCo's constraints are soft"})
 
     @property
     def unclaimed(self) -> Mapping[str, str]:

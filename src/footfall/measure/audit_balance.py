@@ -196,6 +196,28 @@ def momentum_is_exact(rec: Record) -> bool:
     return rec.every_step and rec.info.get("integrator", "euler") == "euler"
 
 
+def largest_change_of_force(rec: Record) -> float:
+    """N, between two samples, of the force that the motion needs, and the largest force from outside."""
+    motion = momentum(rec)
+    return _largest_change(motion.force) + _largest(outside_wrench(rec, motion.com)[0])
+
+
+def largest_change_of_moment(rec: Record) -> float:
+    """N m, between two samples, of the moment about the centre of mass, and the largest moment from outside."""
+    motion = momentum(rec)
+    needed = motion.moment - cross(motion.com, motion.force)
+    return _largest_change(needed) + _largest(outside_wrench(rec, motion.com)[1])
+
+
+def _largest_change(vectors: np.ndarray) -> float:
+    return _largest(np.diff(vectors[:-1], axis=0))  # the last sample has no acceleration
+
+
+def _largest(vectors: np.ndarray) -> float:
+    sizes = np.linalg.norm(vectors, axis=1)
+    return float(sizes[np.isfinite(sizes)].max(initial=0.0))
+
+
 def unknown_balance(rec: Record) -> np.ndarray:
     """(T,) samples that cannot be judged: all, if there is no second sample to tell the acceleration."""
     unknown = np.isnan(_residual(rec)).any(axis=1)

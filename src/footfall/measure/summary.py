@@ -83,16 +83,24 @@ def settled(rec: Record) -> float:
 
 @public
 def summarise(rec: Record) -> dict[str, float | int | bool | str]:
-    """A few numbers of a run, with units in their names (``bw``: times the robot's weight)."""
+    """A few numbers of a run, with units in their names (``bw``: times the robot's weight).
+
+    ``outcome`` is "stayed up", "fell" (see :func:`fall`) or "failed". The peak force is that after the start transient
+    (see :func:`settled`), that within it ``start_force_N``, NaN where there is none.
+    """
     fallen = fall(rec)
-    peak = float(rec.peak_total_force[:, 2].max(initial=0.0))
+    at_start = rec.time < settled(rec)
+    force = rec.peak_total_force[:, 2]
+    peak = float(force[~at_start].max(initial=0.0))
     mean = float(rec.total_force[:, 2].mean()) if len(rec) else 0.0
     weight = rec.robot.weight or math.nan  # no gravity, no weight
     return {
+        "outcome": "failed" if rec.failure is not None else "stayed up" if fallen is None else "fell",
         "duration_s": rec.duration,
         "samples": len(rec),
         "peak_vertical_force_N": peak,
         "peak_vertical_force_bw": peak / weight,
+        "start_force_N": float(force[at_start].max()) if at_start.any() else math.nan,
         "mean_vertical_force_N": mean,
         "mean_vertical_force_bw": mean / weight,
         "max_penetration_m": float(max(0.0, -rec.gap.min(initial=0.0))),

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from footfall.arguments import public
 from footfall.errors import RobotError
+from footfall.files.html_table import html_table
 from footfall.frozen_values import made_again
 from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.facing import Facing, as_forward, find_facing
@@ -286,6 +287,11 @@ class Robot:
             f"Robot('{self.name}', {self.mass:.4g} kg, {degrees} degree{'s'[: degrees != 1]} of freedom, "
             f"{actuators} actuator{'s'[: actuators != 1]}, {points} contact point{'s'[: points != 1]} on feet: {feet})"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: its feet, below what it is."""
+        lines = [(foot.name, foot.body, str(len(foot.points))) for foot in self.feet]
+        return html_table(repr(self), ("foot", "body", "contact points"), lines)
 
     def to_dict(self) -> dict[str, Any]:
         """A description that JSON can hold and ``Robot.from_dict`` takes.
