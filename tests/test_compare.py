@@ -57,7 +57,7 @@ def found():
 
 def test_a_process_that_dies_is_a_row_and_processes_take_several_laws(found):
     assert "ended with code 1" in found.comparison["mujoco"].why
-    assert [row.outcome for row in found.comparison.rows] == ["failed", "stood", "stood", "stood"]
+    assert [row.outcome for row in found.comparison.rows] == ["failed", "stayed up", "stayed up", "stayed up"]
     assert len(found.started) <= 3 and len(set(map(id, found.started))) <= 2
 
 
@@ -78,7 +78,7 @@ def test_rows_say_what_the_recordings_say(found):
     comparison = found.comparison
     for law, rec in comparison.recordings.items():
         row = comparison[law]
-        assert (row.outcome, row.why) == ("stood", "")
+        assert (row.outcome, row.why) == ("stayed up", "")
         assert row.peak_force_N == rec.total_force[:, 2].max()
         assert row.mean_force_bw == pytest.approx(rec.total_force[:, 2].mean() / rec.robot.weight)
         assert row.penetration_m == -rec.gap.min()
@@ -113,7 +113,7 @@ def test_a_law_that_fails_is_a_row_that_says_why():
     assert row.outcome == "failed"
     assert "diverged at" in row.why
     assert "diverged at" in str(comparison)
-    assert comparison["mujoco"].outcome == "stood"
+    assert comparison["mujoco"].outcome == "stayed up"
 
 
 def test_a_controller_that_raises_is_told_in_every_row():
@@ -144,7 +144,7 @@ def test_what_cannot_travel_runs_here_with_a_warning(monkeypatch, sent):
     ff.point_law("walking-on-air", k=1.0)(walking_on_air)
     comparison = ff.compare("brick", laws=["walking-on-air", "spring-damper"], duration=0.2, workers=2)
     assert comparison["walking-on-air"].outcome == "fell"
-    assert comparison["spring-damper"].outcome == "stood" and sent == ["spring-damper"]
+    assert comparison["spring-damper"].outcome == "stayed up" and sent == ["spring-damper"]
     (warning,) = comparison.warnings
     assert warning.startswith("walking-on-air ran in this process")
 
@@ -181,7 +181,7 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     told = []
     comparison = ff.compare("brick", laws=LAWS, duration=0.1, progress=lambda *done: told.append(done))
     assert [row.law for row in comparison.rows] == LAWS == list(comparison.recordings)
-    assert {row.outcome for row in comparison.rows} == {"stood"}
+    assert {row.outcome for row in comparison.rows} == {"stayed up"}
     assert [(done, of) for done, of, _ in told] == [(1, 3), (2, 3), (3, 3)]
     assert {law for _, _, law in told} == set(LAWS)
     assert (started.is_set(), len(here) == 4) == (much, not much)  # the first compiles what the laws share
@@ -194,7 +194,7 @@ def test_a_law_of_a_user_does_not_run_here(monkeypatch, sent):
     monkeypatch.setattr(module, "WORTH_A_PROCESS", 3600.0)
     monkeypatch.setattr(module, "is_foreign", lambda kernel: kernel.__module__.endswith("spring_damper"))
     comparison = ff.compare("brick", laws=["mujoco", "spring-damper"], duration=0.1)
-    assert {row.outcome for row in comparison.rows} == {"stood"} and sent == ["spring-damper"]
+    assert {row.outcome for row in comparison.rows} == {"stayed up"} and sent == ["spring-damper"]
 
 
 def test_laws_may_be_a_column_of_a_table():

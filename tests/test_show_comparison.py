@@ -14,7 +14,7 @@ from footfall.measure.summary import number
 from footfall.show import write_report
 from footfall.show.frames import make_scene
 from footfall.show.report import page_plots
-from footfall.show.tables import figures_of
+from footfall.show.tables import Figures, differences, figures_of
 
 LAWS = ("linearizing-penalty", "spring-damper", "mujoco")
 
@@ -78,17 +78,39 @@ def test_figures_are_those_of_the_recording(runs):
     assert max(found.peak, found.start_peak) == fallen.peak_total_force[:, 2].max()
 
 
-def test_every_law_has_a_verdict_first(page):
+def test_how_laws_differ_is_said_first_then_the_robots_are_shown_then_the_table(page):
     text = page.read_text(encoding="utf-8")
-    assert text.count('<article class="card') == 4
-    assert text.index('class="cards"') < text.index('class="ranking"') < text.index('id="view"')
-    assert 'class="card bad"' in text
+    assert text.index('class="differences"') < text.index('id="view"') < text.index('class="ranking"')
+    assert text.count("<tr data-run=") == 4
+
+
+def test_the_sentences_on_differences_are_those_of_the_measures():
+    base = {name: 0.0 for name in Figures._fields} | {"why": "", "audit": None, "weight": 400.0}
+    runs = [
+        Figures(
+            **base | {"label": "soft", "outcome": "stayed up", "peak": 500.0, "depth": 2e-3, "peak_when": "at 1 s"}
+        ),
+        Figures(**base | {"label": "hard", "outcome": "fell", "peak": 1500.0, "peak_when": "at 2 s, as left lands"}),
+        Figures(**base | {"label": "middle", "outcome": "stayed up", "peak": 600.0, "peak_when": ""}),
+    ]
+    assert differences(runs) == [
+        "The robot stayed up under soft and middle; it fell under hard.",
+        "Peak force differs by 3 times: 1500 N under hard (at 2 s, as left lands), 500 N under soft (at 1 s).",
+        "Penetration: 2 mm under soft, none under hard.",
+    ]
+    assert differences(runs[::2])[0].startswith("Peak force differs by 1.2 times")
+    assert differences([runs[0], runs[0]]) == ["No outcome, peak force, slip or penetration differs by a tenth."]
+
+
+def test_a_peak_is_explained_by_what_happened_then(runs):
+    pushed = figures_of(runs[0], "x", None)
+    assert pushed.peak_when.startswith("at ") and float(pushed.peak_when.split()[1]) <= runs[0].time[-1]
 
 
 def test_a_law_without_a_recording_has_its_verdict_too(runs, tmp_path):
     why = "no idea <b>"
     several = write_report(runs[:2], tmp_path / "two.html", failed={"rubber": why}).read_text(encoding="utf-8")
-    card = several[several.index("<h3>rubber</h3>") :]
+    card = several[several.index('<th scope="row">rubber</th>') :]
     assert "did not run" in card[:100] and "no idea &lt;b&gt;" in card[:200]
     alone = write_report(runs[0], tmp_path / "one.html", failed={"rubber": why}).read_text(encoding="utf-8")
     assert "rubber did not run:</strong> no idea &lt;b&gt;" in alone
@@ -110,7 +132,7 @@ def test_the_table_is_sorted_by_what_is_asked(shown):
     shown.click("[data-sort=peak]")
     shown.click("[data-sort=peak]")
     assert (values := shown.evaluate(rows % "peak")) == sorted(values)
-    order = shown.evaluate("[...document.querySelectorAll('.card')].map(c => Number(c.dataset.run))")
+    order = shown.evaluate("[...document.querySelectorAll('.ranking tr[data-run]')].map(c => Number(c.dataset.run))")
     shown.wait(f"JSON.stringify(footfall.cells().map(c => c.runs[0])) === JSON.stringify({order})")
     choose(shown, "sort", "")
     shown.wait("JSON.stringify(footfall.cells().map(c => c.runs[0])) === '[0,1,2,3]'")

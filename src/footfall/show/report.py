@@ -301,6 +301,7 @@ def render_report(
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
     data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels, measured), **(options or {})}
     alone = len(runs) == 1
+    differ, compared = ("", "") if alone else comparison(runs, labels, audits, missing)
     tables = [
         measured_table(runs, labels, measured),
         summary_table(runs[0]) if alone else "",
@@ -314,8 +315,8 @@ def render_report(
         above=above,
         failures=_failures(runs, labels, missing if alone else {}),
         kind="single" if alone else "several",
-        figures=key_figures(runs[0], audits[0] if audits else None) if alone else "",
-        compared="" if alone else comparison(runs, labels, audits, missing),
+        figures=key_figures(runs[0], audits[0] if audits else None) if alone else differ,
+        compared=compared,
         tables="\n".join(filter(None, tables)),
     )
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from footfall import measure
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
@@ -65,9 +67,13 @@ def summary_table(rec: Record) -> str:
     summary = summarise(rec)
     rows = []
     for key in summary:
-        if key == "failure" or key.endswith("_bw") or (key.startswith("fell_") and not summary["fell"]):
+        if (
+            key in ("failure", "failed", "fell")
+            or key.endswith("_bw")
+            or (key.startswith("fell_") and not summary["fell"])
+        ):
             continue
-        name, unit = _name_and_unit(key)
+        name, unit = name_and_unit(key)
         rows.append([escape(name), _summary_cell(summary, key, unit)])
     return table("Summary", [], rows)
 
@@ -82,7 +88,7 @@ def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
 def key_figures(rec: Record, audit: Audit | None = None) -> str:
     """The few numbers that a reader looks for first."""
     summary = summarise(rec)
-    chosen = [("Outcome", '<span class="verdict good">stayed up</span>')]
+    chosen = [("Outcome", f'<span class="verdict good">{summary["outcome"]}</span>')]
     if rec.failure is not None:
         chosen = [("Outcome", f'<span class="verdict bad">ended early at {rec.failure.time:.3f} s</span>')]
     elif summary["fell"]:
@@ -90,7 +96,7 @@ def key_figures(rec: Record, audit: Audit | None = None) -> str:
         chosen = [("Outcome", f"{fell}<small>{escape(str(summary['fell_because']))}</small>")]
     for key in ("peak_vertical_force_bw", "max_penetration_m", "slip_distance_m", "creep_distance_m", "duration_s"):
         if key in summary:
-            name, unit = _name_and_unit(key)
+            name, unit = name_and_unit(key)
             chosen.append((name.capitalize(), _cell(summary[key], unit, digits=3)))
     if audit is not None:
         failed = sum(row.verdict == "fail" for row in audit.rows)
@@ -106,7 +112,8 @@ def key_figures(rec: Record, audit: Audit | None = None) -> str:
     return f'<dl class="figures">{cells}</dl>'
 
 
-def _name_and_unit(key: str) -> tuple[str, str]:
+def name_and_unit(key: str) -> tuple[str, str]:
+    """The name of a measure for people, and its unit, from its name in ``Recording.summary``."""
     for ending, unit in UNITS.items():
         if key.endswith(ending):
             return key.removesuffix(ending).replace("_", " "), unit
@@ -148,10 +155,10 @@ def _facts(rec: Record) -> dict[str, str]:
         "Parameters used": escape(_parameters(rec)),
         "Source of the law": escape(rec.law.citation),
         "Step": escape(f"{number(1000 * rec.dt)} ms, integrator {info.get('integrator', 'unknown')}"),
-        "Recorded": f"{len(rec)} samples over {number(rec.duration, 's')}",
+        "Recorded": f"{len(rec)} samples over {number(rec.duration, 's')}" if len(rec) > 1 else "",
         "Controller": escape(str(info.get("controller", ""))),
         "Pushes": "<br>".join(_push(push) for push in rec.pushes),
-        "Warnings of the controller": "<br>".join(
+        "Warnings": "<br>".join(
             escape(f"{one.get('kind', '')}: {one.get('message', '')}") for one in info.get("warnings") or ()
         ),
         "Seed": "" if seed is None else escape(str(seed)),
@@ -244,26 +251,31 @@ def _audited(row: AuditRow) -> str:
 
 
 def _verdict(row: AuditRow) -> str:
+    """The verdict; one that is not a pass leads to its sample in the replay and the plots."""
     kind = {"pass": " good", "note": " note", "fail": " bad"}.get(row.verdict, "")
-    return f'<span class="verdict{kind}">{escape(row.verdict)}</span>'
+    when = "" if row.verdict == "pass" or row.when != row.when else f' <a href="#t={row.when:.6g}">{row.when:.4g} s</a>'
+    return f'<span class="verdict{kind}">{escape(row.verdict)}</span>{when}'
 
 
-# ---- several recordings: a verdict on each, and their figures in a table to sort ------------------------------------
+# ---- several recordings: how they differ, and their figures in a table to sort --------------------------------------
 
 
-#: How outcomes are judged, and called.
-OUTCOMES = {"stood": ("good", "stayed up"), "fell": ("bad", "fell"), "failed": ("bad", "did not finish")}
-#: Verdict cards in one line of a wide page.
-MOST_BESIDE = 6
+#: How outcomes are judged.
+OUTCOMES = {"stayed up": "good", "fell": "bad", "failed": "bad"}
+#: Figures that differ by less than this ratio are not spoken of.
+WORTH_SAYING = 1.1
+#: s, how long a foot that bears the peak force has been on the ground at most where it lands.
+LANDING = 0.05
 
 
 class Figures(NamedTuple):
     """What is compared of a run."""
 
     label: str
-    outcome: str  # "stood", "fell" or "failed"
+    outcome: str  # "stayed up", "fell" or "failed"
     why: str
     peak: float  # N, the greatest vertical force after the start transient
+    peak_when: str  # the time of it, and what happened then
     start_peak: float  # N, within it; NaN where there is none
     weight: float  # N
     slip: float  # m
@@ -275,41 +287,36 @@ class Figures(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A column: its key, its heading, its unit, what is read of a run, and what the extremes are called."""
+    """A column: its key, its heading, its unit, and what is read of a run."""
 
     key: str
     heading: str
     unit: str
     value: Callable[[Figures], float]
-    most: str
-    least: str
 
 
 QUANTITIES = (
-    Quantity("peak", "Peak force", "N", lambda run: run.peak, "highest peak", "lowest peak"),
-    Quantity("slip", "Slip", "m", lambda run: run.slip, "most slip", "least slip"),
-    Quantity("depth", "Penetration", "m", lambda run: run.depth, "deepest in the ground", ""),
-    Quantity("loss", "Lost in the ground", "J", lambda run: run.loss, "", ""),
-    Quantity("cost", "Cost of a step", "µs", lambda run: run.cost, "slowest", "fastest"),
-    Quantity("unsolved", "Unsolved samples", "", lambda run: run.unsolved, "most unsolved", ""),
+    Quantity("peak", "Peak force", "N", lambda run: run.peak),
+    Quantity("slip", "Slip", "m", lambda run: run.slip),
+    Quantity("depth", "Penetration", "m", lambda run: run.depth),
+    Quantity("loss", "Lost in the ground", "J", lambda run: run.loss),
+    Quantity("cost", "Cost of a step", "µs", lambda run: run.cost),
+    Quantity("unsolved", "Unsolved samples", "", lambda run: run.unsolved),
 )
 
 
 def figures_of(rec: Record, label: str, audit: Audit | None) -> Figures:
     """What is compared of one recording."""
     summary = summarise(rec)
-    begin = settled(rec)
-    at_start = rec.time < begin
-    force = rec.peak_total_force[:, 2]
     steps, wall = round(rec.duration / rec.dt), rec.info.get("wall_time")
-    failed = rec.failure is not None
     fallen = f"at {summary['fell_at_s']:.3f} s, it {summary['fell_because']}" if summary["fell"] else ""
     return Figures(
         label=label,
-        outcome="failed" if failed else "fell" if summary["fell"] else "stood",
+        outcome=str(summary["outcome"]),
         why=rec.failure.message if rec.failure is not None else fallen.replace("it its", "its"),
-        peak=float(force[~at_start].max(initial=0.0)),
-        start_peak=float(force[at_start].max()) if at_start.any() else math.nan,
+        peak=float(summary["peak_vertical_force_N"]),
+        peak_when=_when_it_peaks(rec, float(summary["fell_at_s"])) if len(rec) else "",
+        start_peak=float(summary["start_force_N"]),
         weight=rec.robot.weight,
         slip=float(summary["slip_distance_m"]),
         depth=float(summary["max_penetration_m"]),
@@ -320,88 +327,105 @@ def figures_of(rec: Record, label: str, audit: Audit | None) -> Figures:
     )
 
 
+def _when_it_peaks(rec: Record, fell: float) -> str:
+    """When the vertical force is greatest after the start, and what happens then."""
+    force = np.where(rec.time < settled(rec), 0.0, rec.peak_total_force[:, 2])
+    k = int(np.argmax(force))
+    when = float(rec.time[k])
+    begin = int(np.searchsorted(rec.time, when - LANDING))
+    loads = rec.foot_force[:, :, 2]
+    foot = int(np.argmax(loads[k])) if loads.shape[1] else -1
+    if when >= fell:
+        what = ", as it lies on the ground"
+    elif any(push.start <= when <= push.start + push.duration + LANDING for push in rec.pushes):
+        what = ", as it is pushed"
+    elif foot >= 0 and loads[k, foot] > 0.0 and not loads[begin : k + 1, foot].all():
+        what = f", as {rec.robot.feet[foot].name} lands"
+    else:
+        what = ""
+    return f"at {when:.3g} s{what}"
+
+
+def differences(found: Sequence[Figures]) -> list[str]:
+    """Sentences on what differs between runs, from their measures."""
+    said = []
+    by_outcome = {one: [run.label for run in found if run.outcome == one] for one in OUTCOMES}
+    if sum(map(bool, by_outcome.values())) > 1:
+        parts = [f"{one} under {_listed(labels)}" for one, labels in by_outcome.items() if labels]
+        said.append(f"The robot {'; it '.join(parts)}.".replace("failed under", "did not finish under"))
+    for quantity in QUANTITIES[:3]:
+        runs = sorted((run for run in found if math.isfinite(quantity.value(run))), key=quantity.value)
+        if len(runs) < 2:
+            continue
+        (least, low), (most, high) = ((run, quantity.value(run)) for run in (runs[0], runs[-1]))
+        floor = FLOORS.get(quantity.unit, 0.0)
+        if high <= floor or high < WORTH_SAYING * low:
+            continue
+        ends = [
+            f"{number(value, quantity.unit, 3) if value > floor else 'none'} under {run.label}"
+            + (f" ({run.peak_when})" if quantity.key == "peak" and run.peak_when else "")
+            for run, value in ((most, high), (least, low))
+        ]
+        by = f" differs by {number(high / low, '', 2)} times" if low > floor else ""
+        said.append(f"{quantity.heading}{by}: {', '.join(ends)}.")
+    return said or ["No outcome, peak force, slip or penetration differs by a tenth."]
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
 def comparison(
     runs: Sequence[Record], labels: Sequence[str], audits: Sequence[Audit], failed: Mapping[str, str]
-) -> str:
-    """The verdict cards, then the table, as HTML; ``failed`` says of what has no recording why."""
+) -> tuple[str, str]:
+    """How the runs differ in sentences, and the table of their figures, as HTML; ``failed`` says of what has no
+    recording why.
+    """
     given: Sequence[Audit | None] = audits or [None] * len(runs)
     found = [figures_of(rec, label, audit) for rec, label, audit in zip(runs, labels, given, strict=True)]
     sorts = "".join(f'<option value="{q.key}">{q.heading.lower()}</option>' for q in QUANTITIES)
-    count = len(runs) + len(failed)
-    beside = math.ceil(count / math.ceil(count / MOST_BESIDE))
-    cards = "".join(_card(run, r, found) for r, run in enumerate(found)) + "".join(
-        f'<article class="card bad"><h3>{escape(label)}</h3><p class="outcome verdict bad">did not run</p>'
-        f'<p class="why">{escape(why)}</p></article>'
-        for label, why in failed.items()
-    )
     names = "".join(f'<option value="{r}">{escape(label)}</option>' for r, label in enumerate(labels))
-    return (
+    told = "".join(f"<li>{escape(sentence)}</li>" for sentence in differences(found))
+    return f'<ul class="differences">{told}</ul>', (
         '<section class="compared" aria-label="Comparison"><div class="asked">'
         f'<label>Sort by <select id="sort"><option value="">order given</option>{sorts}</select></label>'
         f'<label>Difference to <select id="reference"><option value="">none</option>{names}</select></label></div>'
-        f'<div class="cards" style="--cards: {beside}">{cards}</div>'
-        f"{_table(found)}</section>"
+        f"{_table(found, failed)}</section>"
     )
-
-
-def _card(run: Figures, index: int, found: Sequence[Figures]) -> str:
-    verdict, said = OUTCOMES[run.outcome]
-    why = f'<p class="why">{escape(run.why)}</p>' if run.why else ""
-    extremes = ", ".join(_extremes(run, found))
-    extreme = f'<p class="extreme">{escape(extremes)}</p>' if extremes else ""
-    return (
-        f'<article class="card {verdict}" data-run="{index}"><h3><i class="swatch"></i>{escape(run.label)}</h3>'
-        f'<p class="outcome verdict {verdict}">{said}</p>{why}{extreme}{_audit(run)}</article>'
-    )
-
-
-def _extremes(run: Figures, found: Sequence[Figures]) -> list[str]:
-    """Where a run stands out from all others: it has the greatest or the least of something, by a tenth or more."""
-    extremes = []
-    for quantity in QUANTITIES:
-        own = quantity.value(run)
-        others = [quantity.value(one) for one in found if one is not run]
-        others = [value for value in others if math.isfinite(value)]
-        floor = FLOORS.get(quantity.unit, 0.0)
-        if not others or not math.isfinite(own):
-            continue
-        if quantity.most and own > max(1.1 * max(others), floor):
-            extremes.append(f"{quantity.most} ({number(own, quantity.unit, 3)})")
-        elif quantity.least and own < 0.9 * min(others) and min(others) > floor:
-            extremes.append(f"{quantity.least} ({number(own, quantity.unit, 3)})")
-    return extremes
 
 
 def _audit(run: Figures) -> str:
     if run.audit is None:
-        return ""
-    failed = ", ".join(run.audit.failed)
-    if failed:
-        return f'<p class="audit">audit: <span class="verdict bad">fails</span> {escape(failed)}</p>'
-    said = {"pass": "passed", "note": "passed with notes"}.get(run.audit.verdict, run.audit.verdict)
-    return f'<p class="audit">audit: {escape(said)}</p>'
+        return "–"
+    kind = {"pass": " good", "note": " note", "fail": " bad"}.get(run.audit.verdict, "")
+    rows = ", ".join(run.audit.failed)
+    return f'<span class="verdict{kind}">{escape(run.audit.verdict)}</span><small>{escape(rows)}</small>'
 
 
-def _table(found: Sequence[Figures]) -> str:
+def _table(found: Sequence[Figures], failed: Mapping[str, str]) -> str:
     heads = "".join(
         f'<th scope="col"><button type="button" data-sort="{q.key}">{q.heading}</button></th>' for q in QUANTITIES
     )
-    rows = "".join(_row(run, r) for r, run in enumerate(found))
+    rows = "".join(_row(run, r) for r, run in enumerate(found)) + "".join(
+        f'<tr><th scope="row">{escape(label)}</th><td colspan="{len(QUANTITIES) + 2}">'
+        f'<span class="verdict bad">did not run</span><small class="why">{escape(why)}</small></td></tr>'
+        for label, why in failed.items()
+    )
     started = any(math.isfinite(run.start_peak) for run in found)
     note = "Peaks are those after the start, in which a robot put on the ground settles. " if started else ""
     return (
         '<div class="scroll"><table class="ranking"><thead><tr><th scope="col">Law</th><th scope="col">Outcome</th>'
-        f"{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<th scope="col">Audit</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
         f'<p class="note">{note}Cost is wall time with whatever else the machine did.</p>'
     )
 
 
 def _row(run: Figures, index: int) -> str:
     cells = "".join(_figure(run, quantity) for quantity in QUANTITIES)
-    kind, said = OUTCOMES[run.outcome]
     return (
         f'<tr data-run="{index}"><th scope="row"><i class="swatch"></i>{escape(run.label)}</th>'
-        f'<td><span class="verdict {kind}">{said}</span></td>{cells}</tr>'
+        f'<td><span class="verdict {OUTCOMES[run.outcome]}">{run.outcome}</span>'
+        f'<small class="why">{escape(run.why)}</small></td><td>{_audit(run)}</td>{cells}</tr>'
     )
 
 

@@ -27,7 +27,9 @@ from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.contact.trial import is_foreign
+from footfall.control import chosen_controller
 from footfall.errors import FootfallError, LawError, SimulationError, without_warnings
+from footfall.files.html_table import html_table
 from footfall.files.json_values import json_value
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
@@ -51,6 +53,8 @@ Progress = Callable[[int, int, str], None]
 
 #: How long this process works alone before it starts others, s: starting one takes about as long.
 WORTH_A_PROCESS = 1.0
+#: Simulated time of a comparison that is given none, s.
+DURATION = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +125,11 @@ class ComparisonRow:
 
     Attributes:
         law: its name, with its options where two laws share it.
-        outcome: "stood", "fell" (see ``measure.has_fallen``) or "failed".
+        outcome: "stayed up", "fell" (see ``measure.has_fallen``) or "failed".
         why: the sentence of the failure, when and why it fell, or "".
         duration_s: simulated time reached, s.
-        peak_force_N, peak_force_bw: the largest vertical force, N and times the robot's weight.
+        peak_force_N, peak_force_bw: the largest vertical force after the start transient (``measure.settled``), N and
+            times the robot's weight.
         mean_force_N, mean_force_bw: its mean over time.
         slip_m: longest distance that a contact point slid, m.
         penetration_m: the deepest, m.
@@ -157,6 +162,20 @@ class ComparisonRow:
         return self.audit + (f": {', '.join(self.audit_failed)}" if self.audit_failed else "")
 
 
+HEAD = (
+    "law",
+    "outcome",
+    "peak N",
+    "x weight",
+    "mean N",
+    "slip mm",
+    "penetration mm",
+    "loss J",
+    "audit",
+    "us/step",
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Several laws on the same task.
@@ -176,16 +195,23 @@ class Comparison:
     def __getitem__(self, law: str) -> ComparisonRow:
         return {row.law: row for row in self.rows}[law]
 
-    def table(self) -> str:
-        """The rows as text, then the audits side by side, then what failed and why."""
-        head = ("law", "outcome", "peak N", "x weight", "mean N", "slip mm", "depth mm", "loss J", "audit", "us/step")
+    def _lines(self) -> list[tuple[str, ...]]:
         lines = []
         for row in self.rows:
             forces = (_number(row.peak_force_N), _number(row.peak_force_bw, 3), _number(row.mean_force_N))
             others = (1e3 * row.slip_m, 1e3 * row.penetration_m, row.ground_loss_J, row.us_per_step)
             slip, depth, loss, time = (_number(value, 3) for value in others)
             lines.append((row.law, row.outcome, *forces, slip, depth, loss, row.audit_summary, time))
-        parts = [text_table(head, lines, right=(2, 3, 4, 5, 6, 7, 9))]
+        return lines
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        why = " ".join(f"{row.law}: {row.why}." for row in self.rows if row.why)
+        return html_table(f"{len(self.rows)} contact laws compared", HEAD, self._lines(), why)
+
+    def table(self) -> str:
+        """The rows as text, then the audits side by side, then what failed and why."""
+        parts = [text_table(HEAD, self._lines(), right=(2, 3, 4, 5, 6, 7, 9))]
         if self.audits:
             parts.append("Audit, worst of each:\n" + audit_table(self.audits))
         summary = [f"{row.law}: {row.why}" for row in self.rows if row.why] + list(self.warnings)
@@ -233,9 +259,9 @@ def compare(
     *,
     laws: str | Sequence[str | Law] = "all",
     ground: Ground | str | None = None,
-    controller: Controller | str | None = None,
+    controller: Controller | str | None = "default",
     pushes: Iterable[Push] = (),
-    duration: float = 5.0,
+    duration: float | None = None,
     dt: float | None = None,
     qpos: Sequence[float] | np.ndarray | None = None,
     qvel: Sequence[float] | np.ndarray | None = None,
@@ -259,7 +285,7 @@ def compare(
         ground: of all runs; a level plane if left out.
         controller: as in :meth:`footfall.Simulation.run`.
         pushes: as in :meth:`footfall.Simulation.run`.
-        duration: s.
+        duration: s; left out, what the controller takes, as a walk does, or 3 s.
         dt: step of all runs, s; if left out each law's default: 1 ms, or less where its springs need it for light feet.
         qpos: (nq,) where they start; home on the ground if left out.
         qvel: (nv,) velocities there; at rest if left out.
@@ -272,6 +298,8 @@ def compare(
     robot = as_robot(robot)
     ground = as_ground(ground)
     chosen = _chosen(laws)
+    if duration is None:
+        duration = float(getattr(chosen_controller(controller, robot), "duration", DURATION))
     options = {
         "controller": controller,
         "pushes": tuple(pushes),
@@ -401,7 +429,7 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
     wall = rec.info.get("wall_time")
     return ComparisonRow(
         law=label,
-        outcome="failed" if answer.why else "fell" if fell else "stood",
+        outcome="failed" if answer.why else str(summary["outcome"]),
         why=answer.why or fell,
         duration_s=rec.duration,
         peak_force_N=float(summary["peak_vertical_force_N"]),

@@ -137,6 +137,7 @@
       ArrowRight: () => step(event.shiftKey ? 10 : 1),
       Home: () => page.seek(span[0]),
       End: () => page.seek(span[1]),
+      ...(live ? { r: () => live.restart(), R: () => live.restart() } : {}),
     };
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -153,8 +154,13 @@
     redraw();
   };
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
-  const asked = /[#&]t=([\d.]+)/.exec(location.hash);
-  if (asked || data.begin) page.seek(asked ? Number(asked[1]) : data.begin);
+  const go = () => {
+    const asked = /[#&]t=([\d.]+)/.exec(location.hash);
+    if (asked) page.seek(Number(asked[1]));
+    return asked;
+  };
+  if (!go() && data.begin) page.seek(data.begin);
+  window.addEventListener("hashchange", () => go() && find("view").scrollIntoView({ block: "center" }));
   refresh();
   const measure = () => `${find("plots").clientWidth} ${find("view").clientWidth} ${find("view").clientHeight}`;
   let widths = measure();

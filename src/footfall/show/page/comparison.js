@@ -21,8 +21,7 @@ function difference(value, reference, unit) {
 class Compared {
   constructor(page, plots, replay, redraw) {
     Object.assign(this, { page, plots, replay, redraw });
-    this.cards = [...document.querySelectorAll(".card[data-run]")];
-    this.rows = [...document.querySelectorAll(".ranking tbody tr")];
+    this.rows = [...document.querySelectorAll(".ranking tr[data-run]")];
     this.legend = document.getElementById("shared-legend");
     this.legend.hidden = false;
     this.keys = page.names.map((name, r) => this.key(name, r));
@@ -55,10 +54,10 @@ class Compared {
     return button;
   }
 
-  // The colours of the recordings, in cards, table and legend.
+  // The colours of the recordings, in table and legend.
   paint() {
     const { palette } = this.page.theme;
-    for (const one of [...this.cards, ...this.rows]) one.querySelector(".swatch").style.background = palette[one.dataset.run % palette.length];
+    for (const one of this.rows) one.querySelector(".swatch").style.background = palette[one.dataset.run % palette.length];
     this.keys.forEach((key, r) => {
       const line = key.querySelector("line");
       line.style.stroke = palette[r % palette.length];
@@ -71,7 +70,7 @@ class Compared {
     return text === "" ? null : Number(text);
   }
 
-  // Cards, table, legend and robots in the order of a column, the greatest first; what is not known comes last.
+  // Table, legend and robots in the order of a column, the greatest first; what is not known comes last.
   sort(key, down) {
     this.sorted = { key, down };
     const order = this.page.names.map((_, r) => r);
@@ -79,9 +78,8 @@ class Compared {
       const values = this.rows.reduce((all, row) => ({ ...all, [row.dataset.run]: this.value(row, key) }), {});
       order.sort((a, b) => (values[a] === null) - (values[b] === null) || (down ? values[b] - values[a] : values[a] - values[b]));
     }
-    const place = (list, parent) => order.forEach((r) => parent.append(list.find((one) => Number(one.dataset.run) === r)));
-    place(this.rows, this.rows[0].parentNode);
-    place(this.cards, this.cards[0].parentNode);
+    const body = this.rows[0].parentNode;
+    order.slice().reverse().forEach((r) => body.prepend(this.rows.find((row) => Number(row.dataset.run) === r)));
     order.forEach((r) => this.legend.append(this.keys[r]));
     for (const button of document.querySelectorAll("[data-sort]")) {
       const head = button.parentNode;
