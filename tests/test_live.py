@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import threading
 import time
@@ -74,13 +75,15 @@ def test_pushes_by_hand_are_on_record_and_a_plain_run_repeats_them(sim):
 
 
 def test_what_is_asked_wrongly_is_told(sim):
-    requests = Requests(["trunk"], 1.0, may_change_law=False)
+    requests = Requests(["trunk"], 1.0)
     for asked, said in (
         ({"fly": 1}, "no command is called 'fly'"),
         ({"speed": 0}, "between 0.001 and 1000"),
         ({"push": {"body": "wing", "force": [1, 2, 3]}}, "no body is called 'wing': known: trunk"),
         ({"push": {"body": "trunk", "force": [1, 2, float("inf")]}}, "three finite numbers"),
-        ({"law": {"name": "mujoco"}}, "under a controller with a memory"),
+        ({"law": {"name": "no-such-law"}}, "no contact law is called"),
+        ({"friction": -1}, "friction = -1 but it must be between 0 and 10"),
+        ({"restart": -1}, "restart = -1 but it must be between"),
         ({"step": float("inf")}, "whole number of pictures"),
         ({"step": -1}, "whole number of pictures"),
     ):
@@ -268,16 +271,16 @@ def test_a_page_says_that_code_is_compiled_until_the_first_picture_and_how_a_run
     with LiveView(sim, port=0, speed=None) as live:
         live.server.send({"note": "kept"}, kind="note")
         seen = []
-        thread = threading.Thread(target=lambda: seen.extend(listen(live, 3)), daemon=True)
+        thread = threading.Thread(target=lambda: seen.extend(listen(live, 4)), daemon=True)
         thread.start()
         while not live.server.listeners:
             time.sleep(0.01)
         live.run(0.05, controller="posture")
         thread.join(PATIENCE)
         ready = f"making {sim.law.name} ready; its first start compiles"
-        assert [one.get("note") for one in seen] == ["kept", ready, None]
-        assert "arrays" in seen[2]
-        note, last, end = listen(live, 3)
+        assert [one.get("note") for one in seen] == ["kept", None, ready, None]
+        assert seen[1] == {"walk": None} and "arrays" in seen[3]
+        _, note, last, end = listen(live, 4)
         assert note == {"note": ready} and end == {"ended": "the run ended at 0.05 s"}
         assert last["time"] == pytest.approx(0.05, abs=2 * sim.dt)  # where it ended is drawn, too
 
@@ -295,6 +298,101 @@ def test_a_page_that_is_opened_later_is_told_the_law_in_use(sim):
         thread.join(PATIENCE)
         told = json.loads(live.server.kept["law"][len("data: ") :])
     assert told["law"]["name"] == "spring-damper"
+
+
+def once(live, when, *asked):
+    """A progress that gives the page's commands, one after the other, each when the run comes to ``when`` (s)."""
+    left = list(asked)
+
+    def progress(time):
+        if left and time >= when:
+            live.requests.command(left.pop(0))
+
+    return progress
+
+
+def test_a_run_goes_back_to_a_state_that_was_kept_and_repeats_itself(sim):
+    plain = sim.run(0.6, controller="posture", pushes=[PUSH])
+    for back, then in ((0.3, 0.25), (0.0, 0.0)):
+        with LiveView(sim, port=0, speed=None) as live:
+            again = live.run(0.6, controller="posture", pushes=[PUSH], progress=once(live, 0.5, {"restart": back}))
+            assert json.loads(live.server.kept["restart"][len("data: ") :])["restart"] == pytest.approx(then)
+        assert [rec.time[-1] for rec in live.recordings] == pytest.approx([0.5, 0.6], abs=0.03)
+        assert again.time[0] == pytest.approx(then)
+        assert np.array_equal(again.qpos[-1], plain.qpos[-1]) and np.array_equal(again.force[-1], plain.force[-1])
+
+
+def test_a_walking_robot_walks_on_under_another_law_and_falls_on_ice():
+    sim, walk = ff.Simulation("spatial-biped"), ff.control.Walk(speed=0.4, steps=4)
+    law = {"law": {"name": "time-stepping", "options": {}}}
+    with LiveView(sim, port=0, speed=None) as live:
+        after = live.run(walk.duration, controller=walk, progress=once(live, 1.2, law))
+    assert (live.recordings[0].law.name, after.law.name) == ("linearizing-penalty", "time-stepping")
+    assert after.time[0] == pytest.approx(1.2, abs=0.03) and after.time[-1] == pytest.approx(walk.duration)
+    assert after.summary()["outcome"] == "stayed up" and after.com[-1, 0] - after.com[0, 0] > 0.3
+    with LiveView(sim, port=0, speed=None) as live:
+        slid = live.run(walk.duration, controller=walk, progress=once(live, 1.2, {"friction": 0.03}))
+        told = json.loads(live.server.kept["fell"][len("data: ") :])["fell"]
+    assert slid.ground.dynamic_friction == 0.03 and slid.summary()["outcome"] == "fell"
+    assert re.fullmatch(r"fell at \d\.\d+ s: .*", told)
+
+
+def test_a_walk_begins_again_with_another_speed():
+    sim, walk = ff.Simulation("spatial-biped"), ff.control.Walk(speed=0.4, steps=2)
+    with LiveView(sim, port=0, speed=None) as live:
+        slower = live.run(1.5, controller=walk, progress=once(live, 0.3, {"walk": 0.2}))
+    assert slower.time[0] == 0.0 and "speed=0.2" in slower.info["controller"]
+
+
+def test_a_shove_lasts_as_long_as_it_says_and_is_on_record(sim):
+    shove = {"shove": {"body": "trunk", "force": [0.0, 30.0, 0.0], "duration": 0.1}}
+    with LiveView(sim, port=0, speed=None) as live:
+        rec = live.run(0.4, controller="posture", progress=once(live, 0.1, shove))
+    (push,) = rec.pushes
+    assert push.force == (0.0, 30.0, 0.0) and push.duration == pytest.approx(0.1)
+    assert np.array_equal(rec.qpos, sim.run(0.4, controller="posture", pushes=[push]).qpos)
+
+
+def test_a_run_waits_while_nobody_watches(sim):
+    with LiveView(sim, port=0, speed=None, pause_unwatched=True) as live:
+        thread = threading.Thread(target=lambda: live.run(0.05, controller="posture"), daemon=True)
+        thread.start()
+        thread.join(1.0)
+        assert thread.is_alive() and "frame" not in live.server.kept
+        connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=PATIENCE)
+        connection.request("GET", f"{urlsplit(live.address).path}events")
+        stream = connection.getresponse()  # open as long as there is a name for it
+        thread.join(PATIENCE)
+        assert not thread.is_alive() and "frame" in live.server.kept
+        stream.close()
+        connection.close()
+
+
+@pytest.mark.browser
+def test_a_page_resets_restarts_and_tells_why_the_robot_fell(browser):
+    hard = ff.Push("trunk", force=(300.0, 0.0, 0.0), start=0.1, duration=0.2)
+    with LiveView(ff.Simulation("spatial-biped"), port=0, speed=None) as live:
+        live.requests.command({"pause": True})
+        options = {"controller": "posture", "pushes": [hard], "record_dt": 0.01, "stay": True}
+        thread = threading.Thread(target=lambda: live.run(1.2, **options), daemon=True)
+        thread.start()
+        browser.open(live.address, width=1440, height=900)
+        browser.wait("window.footfall !== undefined")
+        browser.wait(lambda: live.server.listeners)
+        command(live.address, {"pause": False})
+        browser.wait("footfall.said.startsWith('fell at ') || footfall.said.startsWith('the run ended')")
+        browser.wait(lambda: "end" in live.server.kept)
+        assert json.loads(live.server.kept["fell"][len("data: ") :])["fell"].startswith("fell at ")
+        browser.evaluate("footfall.seek(0.3)")
+        command(live.address, {"pause": True})
+        browser.evaluate("document.querySelector('#here').click()")
+        browser.wait(lambda: len(live.recordings) == 2 and "end" in live.server.kept)  # run to its end again
+        assert live.recordings[-1].time[0] == pytest.approx(0.25)
+        browser.ask("Input.dispatchKeyEvent", type="keyDown", key="r", text="r")
+        browser.wait(lambda: len(live.recordings) == 3 and "end" in live.server.kept)
+        assert live.recordings[-1].time[0] == 0.0
+        assert browser.evaluate("document.querySelector('#friction').value") == "0.7"
+        assert browser.errors == []
 
 
 def test_the_curves_of_many_feet_differ_in_colour_or_dash():

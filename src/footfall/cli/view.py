@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -53,7 +54,8 @@ class View(Place):
 
 @dataclass(frozen=True, kw_only=True)
 class LiveView(Place, Run):
-    """Simulate a robot in the browser: drag a body to push it, pause, step, change the law; Ctrl-C ends it.
+    """Simulate a robot in the browser: drag a body to push it, pause, step, reset, change law, friction or
+    speed; Ctrl-C ends it.
 
     footfall view spatial-biped --live --law time-stepping --controller balance
     """
@@ -67,19 +69,14 @@ class LiveView(Place, Run):
 
     def run(self) -> int:
         from footfall.live import LiveView as LiveRun
-        from footfall.recording_file import place_for
 
-        if self.out is not None:
-            place_for(self.out)  # refused before the run, not after it
+        self.check_place(self.out)
         sim, duration, options = self.prepared()
         # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
         options["record_dt"] = self.record_dt or max(1, round(0.01 / sim.dt)) * sim.dt
-        with LiveRun(sim, host=self.host, port=self.port, speed=self.pace, open_browser=not self.no_browser) as live:
-            try:
-                live.run(duration, **options)
-                live.wait()
-            except KeyboardInterrupt:
-                pass
+        place = {"host": self.host, "port": self.port, "open_browser": not self.no_browser}
+        with LiveRun(sim, **place, speed=self.pace, pause_unwatched=True) as live, suppress(KeyboardInterrupt):
+            live.run(duration, stay=True, **options)
         if self.out is not None and (rec := live.recording()) is not None:
             save(rec, self.out)
         return 0

@@ -8,8 +8,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.measure import zmp
+from footfall.measure import has_fallen, zmp
 from footfall.measure.common import threshold
+from footfall.record import COLUMNS
 from footfall.recording import Recording
 from footfall.robot.facing import axis_words
 from footfall.robot.model import centre_of_mass
@@ -45,6 +46,7 @@ def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
         mode=np.zeros((1, points)),
         status=np.zeros(1),
         other_points=others,  # places for whichever come near the ground
+        info={"integrator": "event-driven" if simulation.law.event_driven else simulation.integrator},
     )
 
 
@@ -133,6 +135,12 @@ def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> 
         "values": [_plain(np.array(one)) for one in values],
         "pushed": push.body if push else "",
     }
+
+
+def is_down(rest: Recording, qpos: np.ndarray) -> bool:
+    """Whether a robot has fallen in the pose ``qpos`` (nq,)."""
+    twice = {name: np.repeat(getattr(rest, name), 2, axis=0) for name in COLUMNS if name not in ("time", "qpos")}
+    return has_fallen(replace(rest, time=np.array([0.0, 1.0]), qpos=np.stack([rest.qpos[0], qpos]), **twice))
 
 
 def _zmp(rest: Recording, run: Run, row: int) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 import threading
 import time as clock
 import webbrowser
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from html import escape
@@ -17,10 +18,12 @@ from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.control import Balance, Policy, Posture
+from footfall.control import Policy, chosen_controller
+from footfall.engine.tape import SAMPLES
 from footfall.errors import FootfallError, did_you_mean
 from footfall.given_numbers import is_whole
-from footfall.live.frame import at_rest, frame, panels
+from footfall.live.frame import at_rest, frame, is_down, panels
+from footfall.measure import fall
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot.model import moving_bodies
@@ -29,6 +32,7 @@ from footfall.show.report import render_live
 from footfall.show.viewer import PageServer
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
+from footfall.simulation.state import State
 from footfall.simulation.task import Task, push_list
 
 #: Most pictures that one command steps.
@@ -42,29 +46,50 @@ class Drag(NamedTuple):
     force: tuple[float, float, float]
 
 
+class Change(NamedTuple):
+    """What a run goes on with: another law, friction or walking speed, from the state now or from that of ``time``."""
+
+    law: Law | None = None
+    friction: float | None = None
+    walking_speed: float | None = None  # m/s, from the start on
+    time: float | None = None  # s, to go back to; None is now
+
+
 class Requests:
     """Requests of the page; the page's threads write, the loop reads."""
 
-    def __init__(self, bodies: list[str], speed: float | None, *, may_change_law: bool) -> None:
-        self.bodies, self.may_change_law = bodies, may_change_law
+    def __init__(self, bodies: list[str], speed: float | None) -> None:
+        self.bodies = bodies
         self.speed, self.paused, self.steps = speed, False, 0
         self.drag: Drag | None = None
-        self.law: Law | None = None
+        self.shove: tuple[Drag, float] | None = None  # a push, and for how long, s
         self.asked: list[float] = []  # of a policy
+        self.change: Change | None = None
         self.changed = threading.Event()
 
     def command(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Take a command of the page: pause, step, speed, push, law or, of a policy, what is asked for; an error says
-        what is wrong with it.
-        """
-        known = {"pause": self._pause, "step": self._step, "speed": self._speed, "push": self._push, "law": self._law}
-        known["ask"] = self._ask
+        """Take a command of the page; an error says what is wrong with it."""
+        known = {
+            "pause": self._pause,
+            "step": self._step,
+            "speed": self._speed,
+            "push": self._push,
+            "shove": self._shove,
+            "law": self._law,
+            "ask": self._ask,
+            "friction": lambda value: self._set(friction=_number("friction", value, 0.0, 10.0)),
+            "walk": lambda value: self._set(walking_speed=_number("walking speed", value, -10.0, 10.0), time=0.0),
+            "restart": lambda value: self._set(time=_number("restart", value, 0.0, math.inf)),
+        }
         for name, value in asked.items():
             if name not in known:
                 raise FootfallError(f"no command is called '{name}': {did_you_mean(name, known)}")
             known[name](value)
         self.changed.set()
         return {}
+
+    def _set(self, **what: Any) -> None:
+        self.change = (self.change or Change())._replace(**what)
 
     def _pause(self, on: Any) -> None:
         self.paused, self.steps = bool(on), 0
@@ -75,21 +100,21 @@ class Requests:
         self.paused, self.steps = True, int(count)
 
     def _speed(self, value: Any) -> None:
-        speed = float(value)
-        if not (0.001 <= speed <= 1000.0):
-            raise FootfallError(f"speed = {speed:g} but it must be between 0.001 and 1000")
-        self.speed = speed
+        self.speed = _number("speed", value, 0.001, 1000.0)
 
-    def _push(self, asked: Any) -> None:
-        if asked is None:
-            self.drag = None
-            return
+    def _pull(self, asked: Any) -> Drag:
         x, y, z = (float(value) for value in asked["force"])
         if asked["body"] not in self.bodies:
             raise FootfallError(f"no body is called '{asked['body']}': {did_you_mean(str(asked['body']), self.bodies)}")
         if not all(map(math.isfinite, (x, y, z))):
             raise FootfallError(f"the push ({x:g}, {y:g}, {z:g}) N must be three finite numbers")
-        self.drag = Drag(asked["body"], (x, y, z))
+        return Drag(asked["body"], (x, y, z))
+
+    def _push(self, asked: Any) -> None:
+        self.drag = None if asked is None else self._pull(asked)
+
+    def _shove(self, asked: Any) -> None:
+        self.shove = self._pull(asked), _number("duration", asked["duration"], 0.0, 10.0)
 
     def _ask(self, values: Any) -> None:
         numbers = [float(value) for value in values]
@@ -98,12 +123,15 @@ class Requests:
         self.asked = numbers
 
     def _law(self, asked: Any) -> None:
-        if not self.may_change_law:
-            raise FootfallError(
-                "the law cannot be changed under a controller with a memory: start anew with --law NAME"
-            )
         given = {name: value for name, value in asked.get("options", {}).items() if value is not None}
-        self.law = make_law(str(asked["name"]), **given)
+        self._set(law=make_law(str(asked["name"]), **given))
+
+
+def _number(name: str, value: Any, least: float, most: float) -> float:
+    number = float(value)
+    if not least <= number <= most:
+        raise FootfallError(f"{name} = {number:g} but it must be between {least:g} and {most:g}")
+    return number
 
 
 def options_of(law: Law) -> list[dict[str, Any]]:
@@ -120,8 +148,8 @@ def options_of(law: Law) -> list[dict[str, Any]]:
 PACE = 40.0
 #: Time that a paused run waits between two looks at the requests, s.
 CHECK_INTERVAL = 0.2
-#: Controllers without memory, by name; under these the law can be changed.
-MEMORYLESS = ("posture", "balance", None)
+#: Simulated time between two states that are kept to go back to, s, and how many are.
+KEPT_EVERY, MOST_KEPT = 0.25, 2400
 
 
 @public
@@ -135,8 +163,9 @@ class LiveView:
 
     ``speed`` is simulated seconds per second; None runs as fast as possible. On the page the run can be paused,
     stepped, slowed down, and pushed by dragging a body; the recording holds the pushes, so that a plain run repeats it.
-    Under a controller without memory the law can be changed: that starts another run (``recordings``). A policy has a
-    slider for each number that it is asked for.
+    Reset, another law or friction start another run (``recordings``), from the state then or from an earlier one. A
+    policy has a slider for each number that it is asked for. With ``pause_unwatched`` the run waits while no page shows
+    it.
     """
 
     def __init__(
@@ -147,18 +176,28 @@ class LiveView:
         port: int = 8080,
         speed: float | None = 1.0,
         open_browser: bool = False,
+        pause_unwatched: bool = False,
     ) -> None:
-        self.simulation = simulation
+        self.simulation, self.pause_unwatched = simulation, pause_unwatched
         self.rest = at_rest(simulation, simulation.place())
         model = simulation.robot.model
         moving = [model.body(int(b)).name for b in np.flatnonzero(moving_bodies(model))]
-        self.requests = Requests(moving, speed, may_change_law=False)
+        self.requests = Requests(moving, speed)
         self.recordings: list[Recording] = []
         self._bodies = list(body_meshes(model))
-        self._offset = 0.0
         self._run: Run | None = None
+        self._states: deque[State] = deque(maxlen=MOST_KEPT)
+        self._fallen = ""
         live = {
-            "live": {"laws": list(all_laws()), "law": _named(simulation), "bodies": moving},
+            "live": {
+                "laws": list(all_laws()),
+                "law": _named(simulation),
+                "bodies": moving,
+                "root": simulation.robot.root,
+                "forward": [float(x) for x in simulation.robot.forward[:2]],
+                "weight": simulation.robot.weight,
+                "friction": simulation.ground.dynamic_friction,
+            },
             "panels": panels(self.rest),
         }
         title = f"{simulation.robot.name}, live"
@@ -169,30 +208,97 @@ class LiveView:
         if open_browser:
             webbrowser.open(self.address)
 
-    def run(self, duration: float, **options: Any) -> Recording:
-        """Run the simulation as ``Simulation.run`` does, with its options, and show it meanwhile."""
+    def run(self, duration: float, *, stay: bool = False, **options: Any) -> Recording:
+        """Run the simulation as ``Simulation.run`` does, with its options, and show it meanwhile; with ``stay`` also
+        wait after its end for the page to restart it, until Ctrl-C.
+        """
         progress = options.pop("progress", None)
-        task = Task(**options)
-        task = task._replace(pushes=push_list(task.pushes))
+        task = Task(**{"controller": "default"} | options)
+        task = task._replace(
+            pushes=push_list(task.pushes), controller=chosen_controller(task.controller, self.simulation.robot)
+        )
         if isinstance(task.controller, Policy) and not callable(task.controller.command):
             task = task._replace(controller=self._steered(task.controller))
-        self.requests.may_change_law = task.controller in MEMORYLESS or isinstance(task.controller, Posture | Balance)
+        if hasattr(task.controller, "scaled"):  # a walk, with a number for its speed
+            task = task._replace(controller=task.controller.scaled(self.simulation.robot))
+        speed = getattr(task.controller, "speed", None)
+        self.server.send({"walk": None if speed is None else float(speed)}, kind="walk")
+        self._tell("note", f"making {self.simulation.law.name} ready; its first start compiles")
+        run = _Pushable(self.simulation, duration, task)
         while True:
-            ready = f"making {self.simulation.law.name} ready; its first start compiles"
-            self.server.send({"note": ready}, kind="note")
-            run = _Pushable(self.simulation, duration - self._offset, task)
             self._run = run.run
-            ended = self._show(run, progress)
-            if ended or self.requests.law is None:
-                break
-            self.recordings.append(run.run.recording())
-            task = self._other_law(run.run, task)
-        self.recordings.append(run.run.finish(progress))
-        self._run = None
-        failure = self.recordings[-1].failure
-        end = failure.message if failure else f"the run ended at {duration:g} s"
-        self.server.send({"ended": end}, kind="end")
-        return self.recordings[-1]
+            self._show(run, progress)
+            change, self.requests.change = self.requests.change, None
+            if change is None:
+                self.recordings.append(run.run.finish(progress))
+                failure = self.recordings[-1].failure
+                end = failure.message if failure else f"the run ended at {duration:g} s"
+                self._tell("ended", end, kind="end")
+                if not stay:
+                    self._run = None
+                    return self.recordings[-1]
+                change = self._wait_for_change()
+            else:
+                self.recordings.append(run.run.recording())
+            run, task = self._changed(change, run, duration, task)
+
+    def _tell(self, what: str, sentence: str, *, kind: str = "note") -> None:
+        self.server.send({what: sentence}, kind=kind)
+
+    def _wait_for_change(self) -> Change:
+        """What the page asks for after the end of a run."""
+        while self.requests.change is None:
+            self.requests.changed.wait(CHECK_INTERVAL)
+            self.requests.changed.clear()
+        change, self.requests.change = self.requests.change, None
+        return change
+
+    def _changed(self, change: Change, before: _Pushable, duration: float, task: Task) -> tuple[_Pushable, Task]:
+        """The run that goes on with a change, and what it is to do; what cannot be is told on the page."""
+        old = self.simulation
+        try:
+            if change.walking_speed is not None and hasattr(task.controller, "speed"):
+                task = task._replace(controller=replace(task.controller, speed=change.walking_speed))
+            ground, law = old.ground, change.law or old.law
+            if change.friction is not None:
+                ground = replace(ground, static_friction=change.friction, dynamic_friction=change.friction)
+            if ground is not old.ground or law is not old.law:
+                self.simulation = Simulation(
+                    old.robot, ground=ground, law=law, dt=old.dt, body_contacts=old.body_contacts
+                )
+            run = self._restarted(change, before, duration, task)
+        except FootfallError as error:
+            self._tell("error", str(error), kind="")
+            self.simulation = old
+            run = self._restarted(Change(time=change.time), before, duration, task)
+        told = {"law": _named(self.simulation), "friction": self.simulation.ground.dynamic_friction}
+        self.server.send(told, kind="law")
+        return run, task
+
+    def _restarted(self, change: Change, before: _Pushable, duration: float, task: Task) -> _Pushable:
+        """The run from the start, from a state that was kept, or from where the run before is."""
+        sim, time = self.simulation, before.run.step * before.dt
+        if change.time is not None:
+            while self._states and self._states[-1].time > change.time + 0.5 * sim.dt:
+                self._states.pop()
+            time = self._states[-1].time if self._states else 0.0
+            self._fallen = ""
+            self.server.send({"restart": time}, kind="restart")
+            for kind in ("end", "fell"):
+                self.server.kept.pop(kind, None)
+        self._tell("note", f"making {sim.law.name} ready; its first start compiles")
+        if time == 0.0:
+            return _Pushable(sim, duration, task)
+        state = self._states[-1] if change.time is not None else before.run.state()
+        left = max(0.0, duration - time)
+        if state.law == str(sim.law):
+            return _Pushable(sim, left, task._replace(qpos=None, qvel=None, start=state))
+        if change.time is not None:
+            before = _Pushable(before.run.simulation, 0.0, task._replace(qpos=None, qvel=None, start=state))
+        data = before.run.data
+        after = _Pushable(sim, left, task._replace(qpos=data.qpos.copy(), qvel=data.qvel.copy(), start=None))
+        after.continue_from(before.run)
+        return after
 
     def _steered(self, policy: Policy) -> Policy:
         """The policy, asked for what the sliders of the page say."""
@@ -209,32 +315,35 @@ class LiveView:
             return self._run.recording()
         return self.recordings[-1] if self.recordings else None
 
-    def wait(self) -> None:
-        """Wait until the user presses Ctrl-C, so that a run that has ended can be looked at."""
-        while True:
-            clock.sleep(3600)
-
-    def _show(self, run: _Pushable, progress: Any) -> bool:
-        """Run to the end and return True, or until another law is asked for."""
+    def _show(self, run: _Pushable, progress: Any) -> None:
+        """Run to the end, or until a change is asked for."""
         asked, dt = self.requests, self.simulation.dt
         last = clock.perf_counter()
         if asked.paused:
             self.server.send({"ready": True}, kind="ready")
-        while asked.law is None:
-            if asked.paused and not asked.steps:
+        while asked.change is None:
+            unwatched = self.pause_unwatched and not self.server.listeners
+            if unwatched or (asked.paused and not asked.steps):
                 asked.changed.wait(CHECK_INTERVAL)
                 asked.changed.clear()
                 last = clock.perf_counter()
                 continue
+            self._keep(run.run)
             speed = asked.speed
             steps = max(1, round((speed or 1.0) / PACE / dt))
-            going = run.advance(steps, asked.drag if self.server.listeners else None)  # no page, no hand
+            drag = asked.drag if self.server.listeners else None  # no page, no hand
+            if asked.shove is not None:
+                drag, seconds = asked.shove
+                steps = min(steps, max(1, round(seconds / dt)))
+                left = seconds - steps * dt
+                asked.shove = (drag, left) if left > 0.5 * dt else None
+            going = run.advance(steps, drag)
             asked.steps = max(0, asked.steps - 1)
             self._send(run)
             if progress is not None:
                 progress(run.run.step * dt)
             if not going:
-                return True
+                return
             now = clock.perf_counter()
             if speed is None:
                 continue
@@ -242,32 +351,21 @@ class LiveView:
             wait = max(0.0, last + steps * dt / speed - now)
             clock.sleep(wait)
             last = now + wait
-        return False
+
+    def _keep(self, run: Run) -> None:
+        """Keep the state to go back to, now and then."""
+        if not self._states or run.step * run.simulation.dt >= self._states[-1].time + KEPT_EVERY:
+            self._states.append(run.state())
 
     def _send(self, run: _Pushable) -> None:
         tape, row = run.run.tape, run.row()
         event = frame(self.rest, self._bodies, run.run, row, run.acting)
-        self.server.send(
-            {"time": self._offset + float(tape.time[row]), "speed": self.requests.speed, **event}, kind="frame"
-        )
-
-    def _other_law(self, run: Run, task: Task) -> Task:
-        """Continue under another law from the present state; returns what is left to do."""
-        old = self.simulation
-        law, self.requests.law = self.requests.law, None
-        passed = run.step * old.dt
-        assert law is not None
-        try:
-            self.simulation = Simulation(
-                old.robot, ground=old.ground, law=law, dt=old.dt, body_contacts=old.body_contacts
-            )
-        except FootfallError as error:
-            self.server.send({"error": str(error)})
-        self._offset += passed
-        self.server.send({"law": _named(self.simulation)}, kind="law")
-        later = [p for p in push_list(task.pushes) if p.start >= passed]
-        pushes = [Push(p.body, p.force, p.torque, p.start - passed, p.duration) for p in later]
-        return task._replace(qpos=run.data.qpos.copy(), qvel=run.data.qvel.copy(), start=None, pushes=pushes)
+        self.server.send({"time": float(tape.time[row]), "speed": self.requests.speed, **event}, kind="frame")
+        if not self._fallen and is_down(self.rest, tape.qpos[row]):
+            found = fall(run.run.recording())
+            if found is not None:
+                self._fallen = str(found)
+                self._tell("fell", self._fallen, kind="fell")
 
     def stop(self) -> None:
         """End the view."""
@@ -318,7 +416,18 @@ class _Pushable:
 
     def row(self) -> int:
         """The last row that was recorded."""
-        return min(max(0, int(self.run.step) - 1) // self.run.record_every, len(self.run.tape.time) - 1)
+        return max(0, int(self.run.outcome[SAMPLES]) - 1)
+
+    def continue_from(self, before: Run) -> None:
+        """Go on at the time of another run and with its controls and the memory of its controller."""
+        run = self.run
+        run.data.time, run.step = before.data.time, before.step
+        run.total += before.step
+        run.data.act[:], run.data.ctrl[:] = before.data.act, before.data.ctrl
+        mine, theirs = run.controls.inside, before.controls.inside
+        if mine is not None and theirs is not None:
+            for (_, array), (_, other) in zip(mine.arrays(), theirs.arrays(), strict=True):
+                array[...] = other
 
 
 def _named(simulation: Simulation) -> dict[str, Any]:

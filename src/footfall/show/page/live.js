@@ -15,6 +15,10 @@ class Track {
       this.count = KEPT / 2;
     }
     this.data.set(values.map((value) => (value === null ? NaN : value)), this.count++ * this.row);
+    return this.view();
+  }
+
+  view() {
     return Object.assign(this.data.subarray(0, this.count * this.row), { shape: [this.count, ...this.shape] });
   }
 }
@@ -46,7 +50,16 @@ class Live {
   }
 
   take(event) {
-    if (event.law) return this.describe(event.law);
+    if (event.law) {
+      this.data.live.friction = event.friction;
+      return this.describe(event.law);
+    }
+    if ("walk" in event) {
+      this.data.live.walk = event.walk;
+      return this.describe(this.law);
+    }
+    if ("restart" in event) return this.rewind(event.restart);
+    if (event.fell) return this.say(`${event.fell}. Press R to reset.`);
     if (event.command) return this.steer(event.command);
     if (event.error || event.ended || event.note) {
       this.noted = Boolean(event.note);
@@ -70,6 +83,26 @@ class Live {
     this.show(run.time[0], event.time);
   }
 
+  // Forget what came after a time, s: the run goes on from there.
+  rewind(time) {
+    const { run, data, page } = this;
+    let count = 0;
+    while (count < this.time.count && this.time.data[count] < time - 1e-9) count++;
+    for (const track of [this.time, ...Object.values(this.tracks), ...data.panels.flatMap((panel) => panel.curves.map((curve) => curve.track))]) track.count = count;
+    page.pushes = page.pushes.filter((push) => push.start < time);
+    this.say("");
+    if (!count) return;
+    for (const [name, track] of Object.entries(this.tracks)) run[name] = track.view();
+    run.time = this.time.view();
+    for (const panel of data.panels) for (const curve of panel.curves) [curve.x, curve.y] = [run.time, curve.track.view()];
+    this.show(run.time[0], run.time[count - 1]);
+  }
+
+  restart(time = 0) {
+    this.page.playing = true;
+    return this.command({ restart: time, pause: false });
+  }
+
   command(asked) {
     return fetch("command", { method: "POST", body: JSON.stringify(asked) })
       .then((answer) => answer.json())
@@ -83,11 +116,29 @@ class Live {
     if (place) place.textContent = text;
   }
 
-  // The law by name, its options to change, the parameters in use.
+  // The law by name, its options to change, the parameters in use; friction, walking speed, pushes, reset.
   describe(law) {
-    const box = document.getElementById("laws"), { laws } = this.data.live;
-    box.innerHTML = `<label>Law <select id="law"></select></label><details><summary>Options of the law</summary><span id="options"></span></details><p id="used"></p><p id="said" role="status"></p>`;
-    const select = box.querySelector("select");
+    this.law = law;
+    const box = document.getElementById("laws"), { laws, friction, walk, weight, root, forward: [x, y] } = this.data.live;
+    const slider = (id, name, low, high, value, unit) => `<label>${name} <input id="${id}" type="range" min="${low}" max="${high}" step="any" value="${value}"><output for="${id}">${Number(value.toPrecision(3))} ${unit}</output></label>`;
+    box.innerHTML = `<span><button id="reset" type="button" title="start again (R)">Reset</button> <button id="here" type="button" title="go on from the time that is shown">Restart here</button></span><label>Law <select id="law"></select></label>${slider("friction", "Friction", 0, 1.5, friction, "")}${walk ? slider("walk", "Walking speed", 0, 2 * walk, walk, "m/s") : ""}${slider("push", "Push", 0, 2 * weight, 0.2 * weight, "N")}<span>${["←", "→", "↑", "↓"].map((arrow, k) => `<button class="shove" type="button" data-way="${k}" title="push it for 0.1 s ${["to its left", "to its right", "forwards", "backwards"][k]}, as it faced at home">${arrow}</button>`).join(" ")}</span><details><summary>Options of the law</summary><span id="options"></span></details><p id="used"></p><p id="said" role="status"></p>`;
+    const select = box.querySelector("select"), find = (id) => box.querySelector(`#${id}`);
+    find("reset").addEventListener("click", () => this.restart());
+    find("here").addEventListener("click", () => this.restart(this.page.shown));
+    for (const id of ["friction", "walk", "push"]) {
+      const input = find(id);
+      if (!input) continue;
+      input.addEventListener("input", () => (input.nextSibling.textContent = `${Number(Number(input.value).toPrecision(3))} ${{ friction: "", walk: "m/s", push: "N" }[id]}`));
+      if (id !== "push") input.addEventListener("change", () => {
+        this.data.live[id] = Number(input.value);
+        this.command({ [id]: Number(input.value) });
+      });
+    }
+    for (const button of box.querySelectorAll(".shove"))
+      button.addEventListener("click", () => {
+        const force = [[-y, x], [y, -x], [x, y], [-x, -y]][button.dataset.way].map((way) => way * Number(find("push").value));
+        this.command({ shove: { body: root, force: [...force, 0], duration: 0.1 } });
+      });
     select.append(...laws.map((name) => new Option(name, name, false, name === law.name)));
     const inputs = law.options.map((option) => {
       const label = document.createElement("label"), input = document.createElement("input");
