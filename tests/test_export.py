@@ -287,7 +287,7 @@ def test_rerun_reads_the_scene_and_the_numbers(rec, tmp_path):
 
 def test_rerun_that_is_missing_is_named(rec, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rerun", None)
-    with pytest.raises(FootfallError, match="Rerun's SDK: pip install rerun-sdk"):
+    with pytest.raises(FootfallError, match=r'Rerun.s SDK: pip install "footfall\[rerun\]"'):
         rec.export(tmp_path / "a.rrd")
 
 

@@ -141,11 +141,13 @@ def test_the_rooms_of_the_contributing_guide_are_those_of_the_package():
 PROVIDES = {
     "mcap_ros2_support": "mcap_ros2",
     "numba_cuda": "numba.cuda",
+    "pillow": "PIL",
     "pycollada": "collada",
+    "rerun_sdk": "rerun",
     "rsl_rl_lib": "rsl_rl",
 }
 #: Brought by a package that is declared, or asked for where it is used.
-BROUGHT = {"llvmlite": "numba", "PIL": "matplotlib", "cuda": "numba-cuda", "imageio_ffmpeg": "", "rerun": ""}
+BROUGHT = {"llvmlite": "numba", "cuda": "numba-cuda"}
 
 
 def packages(file: Path) -> set[str]:

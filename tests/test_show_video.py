@@ -62,7 +62,7 @@ def test_what_cannot_be_written_is_told(rec, tmp_path, name, options):
 def test_a_missing_ffmpeg_is_told_with_the_way_out(rec, images, tmp_path, monkeypatch):
     monkeypatch.setattr(video.shutil, "which", lambda name: None)
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
-    with pytest.raises(FootfallError, match=r"pip install imageio-ffmpeg, or write a \.gif"):
+    with pytest.raises(FootfallError, match=r'pip install "footfall\[video\]", or write a \.gif'):
         write_video(rec, tmp_path / "run.mp4", fps=20, size=(160, 120))
 
 

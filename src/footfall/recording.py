@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from footfall.measure import Audit
+    from footfall.show.viewer import Viewer
 
 __all__ = ["Recording", "load_recording"]
 
@@ -69,6 +70,13 @@ class Recording(Record):
 
         return read_only(zmp(self))
 
+    @cached_property
+    def com(self) -> np.ndarray:
+        """(T, 3) m, centre of mass in the world frame."""
+        from footfall.measure import momentum
+
+        return read_only(momentum(self).com)
+
     def summary(self) -> dict[str, float | int | bool | str]:
         """A few numbers that sum up the run, with units in their names (``bw``: times the robot's weight)."""
         from footfall.measure import summarise
@@ -94,6 +102,18 @@ class Recording(Record):
         from footfall.show.report import write_report
 
         return write_report(self, path, **options)
+
+    def video(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a video, .mp4, .gif or .webp; options as in ``footfall.show.video.write_video``."""
+        from footfall.show.video import write_video
+
+        return write_video(self, path, **options)
+
+    def view(self, **options: Any) -> Viewer:
+        """Show this run in the browser until Ctrl-C; options as in ``footfall.show.viewer.view``."""
+        from footfall.show.viewer import view
+
+        return view(self, **options)
 
     def _repr_html_(self) -> str:
         """The report itself, replay and all, in a notebook's cell."""

@@ -11,6 +11,7 @@ import tyro
 from footfall.cli.shared.output import (
     MeasuredOptions,
     against_measured,
+    given,
     print_json,
     print_table,
     say,
@@ -19,7 +20,7 @@ from footfall.cli.shared.output import (
     tell,
 )
 from footfall.cli.shared.result import loaded
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import UsageError, unit
 from footfall.errors import did_you_mean
 
 
@@ -76,19 +77,20 @@ class Export:
 
 @dataclass(frozen=True, kw_only=True)
 class Plot(MeasuredOptions):
-    """Draw a plot of a recording, or of several overlaid. The last word is the plot's name; list shows them all.
+    """Draw a plot of a recording, or of several overlaid. The last word is the plot's name, and list shows them all.
 
     footfall plot runs/walk grf --out grf.pdf
     """
 
     words: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="RECORDING... NAME")]
-    """directories that footfall run --out wrote, then the plot's name (footfall plot list: which there are)"""
+    """directories that footfall run --out wrote, then the plot's name, grf if left out (footfall plot list: which
+    there are)"""
     out: Path | None = None
     """.png, .svg or .pdf (left out: NAME.png in the first recording's directory)"""
-    start: float | None = None
-    """from this time on, s"""
-    stop: float | None = None
-    """up to this time, s"""
+    start: Annotated[float | None, unit("s")] = None
+    """from this time on"""
+    stop: Annotated[float | None, unit("s")] = None
+    """up to this time"""
     json: bool = False
     """print one JSON object"""
 
@@ -103,6 +105,8 @@ class Plot(MeasuredOptions):
         if not folders and name == "list":
             about = {key: one.about for key, one in PLOTS.items()}
             return tell(self.json, about, lambda: print_table(("plot", "shows"), list(about.items())))
+        if name not in PLOTS and Path(name).is_dir():  # a recording: its forces
+            folders, name = [*folders, name], "grf"
         if name not in PLOTS:  # before anything slow
             raise UsageError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
         if not folders:
@@ -147,17 +151,21 @@ class Report(MeasuredOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Video:
-    """Write a video of a recording, with the forces of the ground as arrows.
+    """Write a video of a recording, or of several side by side, with the forces of the ground as arrows.
 
     footfall video runs/walk --out walk.mp4
 
-    MP4 needs ffmpeg, the program or the package imageio-ffmpeg; GIF needs Pillow.
+    MP4 needs ffmpeg, the program or the package imageio-ffmpeg (the extra video); GIF and WebP need Pillow.
     """
 
-    recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
-    """folder of the recording"""
+    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
+    """directories that footfall run --out wrote"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="(default: RECORDING.mp4)")] = None
-    """.mp4 or .gif"""
+    """.mp4, .gif or .webp"""
+    start: Annotated[float | None, unit("s")] = None
+    """from this time on"""
+    stop: Annotated[float | None, unit("s")] = None
+    """up to this time"""
     fps: float = 30.0
     """pictures per second of the video"""
     speed: float = 1.0
@@ -170,10 +178,10 @@ class Video:
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.recording import load_recording
         from footfall.show.video import write_video
 
-        rec = load_recording(self.recording)
-        target = self.out or self.recording.with_suffix(".mp4")
-        made = write_video(rec, target, fps=self.fps, speed=self.speed, size=self.size, forces=not self.no_forces)
+        runs = loaded(self.recordings, "video")
+        target = self.out or self.recordings[0].with_suffix(".mp4")
+        given_options = given(self, "fps", "speed", "size", "start", "stop")
+        made = write_video(runs, target, forces=not self.no_forces, **given_options)
         return tell(self.json, {"video": str(made)}, lambda: say(f"wrote {made}"))

@@ -7,9 +7,10 @@ import math
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,40 +142,57 @@ def _renderer(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, Any]
 
 # ---- videos ---------------------------------------------------------------------------------------------------------
 
-FORMATS = (".gif", ".mp4")
+FORMATS = (".gif", ".mp4", ".webp")
 
 
 @public
 def write_video(
-    recording: Record,
+    recording: Record | Sequence[Record],
     path: str | os.PathLike[str],
     *,
     fps: float = 30.0,
     speed: float = 1.0,
     size: tuple[int, int] = (960, 540),
     forces: bool = True,
+    start: float | None = None,
+    stop: float | None = None,
 ) -> Path:
-    """Write a video (.mp4 or .gif) of a recording and return its path.
+    """Write a video (.mp4, .gif or .webp) of a recording, or of several side by side, and return its path.
 
     ``fps`` are pictures per second of the video, ``speed`` simulated seconds per second, ``size`` is width and
-    height in pixels. MP4 needs ffmpeg, the program or the package imageio-ffmpeg; GIF needs Pillow.
+    height in pixels, ``start`` and ``stop`` are times (s) of the recording. MP4 needs ffmpeg, the program or the
+    package imageio-ffmpeg (the extra "video"); GIF and WebP need Pillow.
 
     Limitations: needs an OpenGL that works without a screen (EGL or OSMesa on Linux).
     """
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
-        raise FootfallError(f"a video is .mp4 or .gif, not '{target.name}'")
+        raise FootfallError(f"a video is .mp4, .gif or .webp, not '{target.name}'")
     if not (fps > 0 and speed > 0 and min(size) > 0):
         raise FootfallError(f"fps = {fps:g}, speed = {speed:g} and size = {size} must be positive")
-    write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
-    scene = make_scene(recording, rate=fps / speed)
+    write = _write_mp4 if target.suffix.lower() == ".mp4" else _write_images
+    given = [recording] if isinstance(recording, Record) else list(recording)
+    runs = [rec.slice(rec.time[0] if start is None else start, rec.time[-1] if stop is None else stop) for rec in given]
+    if not runs or not all(map(len, runs)):
+        raise FootfallError("a video needs recordings with samples between start and stop")
+    scenes = [make_scene(rec, rate=fps / speed) for rec in runs]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(target) as part:
-            write(part, pictures(scene, size, forces), size, fps)
+            write(part, _side_by_side(scenes, size, forces), size, fps)
     except OSError as error:
         raise FootfallError(f"cannot write the video to '{target}': {error.strerror or error}") from error
     return target
+
+
+def _side_by_side(scenes: Sequence[Scene], size: tuple[int, int], forces: bool) -> Iterator[np.ndarray]:
+    """Pictures of a size in which each scene has a part; one that is over stays as it ended."""
+    edges = np.linspace(0, size[0], len(scenes) + 1).astype(int)
+    streams = [pictures(one, (int(width), size[1]), forces) for one, width in zip(scenes, np.diff(edges), strict=True)]
+    shown: list[np.ndarray] = [np.empty(0)] * len(scenes)
+    for several in zip_longest(*streams):
+        shown = [old if new is None else new for old, new in zip(shown, several, strict=True)]
+        yield np.concatenate(shown, axis=1)
 
 
 def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterator[np.ndarray]:
@@ -204,11 +222,14 @@ def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> N
         drawn.ngeom += 1
 
 
-def _write_gif(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
-    pillow = optional_package("PIL.Image", "a GIF")
-    frames = [pillow.fromarray(image).quantize(128) for image in images]
-    # GIF counts in hundredths of a second.
-    frames[0].save(target, save_all=True, append_images=frames[1:], duration=max(20, round(100 / fps) * 10), loop=0)
+def _write_images(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
+    pillow = optional_package("PIL.Image", "a GIF or WebP")
+    frames = [pillow.fromarray(image) for image in images]
+    options: dict[str, Any] = {"save_all": True, "loop": 0, "duration": round(1000 / fps)}
+    if target.suffix.lower() == ".gif":  # which counts in hundredths of a second
+        frames = [image.quantize(128) for image in frames]
+        options["duration"] = max(20, round(100 / fps) * 10)
+    frames[0].save(target, append_images=frames[1:], **options)
 
 
 def _write_mp4(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
@@ -237,7 +258,7 @@ def _ffmpeg() -> str:
     except (ImportError, RuntimeError):
         found = shutil.which("ffmpeg")
     if found is None:
-        raise FootfallError("an MP4 needs ffmpeg: pip install imageio-ffmpeg, or write a .gif")
+        raise FootfallError('an MP4 needs ffmpeg: pip install "footfall[video]", or write a .gif')
     return found
 
 
