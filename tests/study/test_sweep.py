@@ -91,7 +91,9 @@ def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads_though_
     done = np.array(table.columns["status"]) == "done"
     x, y, square = (np.array(table.columns[name])[done].astype(float) for name in ("x", "y", "square"))
     assert np.array_equal(square, x**2 * y)
+    lines = (tmp_path / "study" / "table.csv").read_text(encoding="utf-8").splitlines()
     read = parquet.read_table(tmp_path / "study" / "table.parquet").to_pydict()
+    assert lines[0].split(",") == list(read) and len(lines) == 1 + len(read["case"])
     assert read["square"] == list(table.columns["square"]) and same(load_table(tmp_path / "study"), table)
     monkeypatch.setenv("CALM", "yes")
     where = {"out": tmp_path / "study", "workers": 1, **cases}

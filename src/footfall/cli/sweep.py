@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SECTIONS = ("simulation", "grid", "samples", "table", "measures", "seed")
 DESIGN_SECTIONS = ("simulation", "vary", "goals", "cases", "rounds", "seed")
-#: Rows of the front that are printed.
+#: Rows of a table that are printed.
 SHOWN = 12
 #: Characters of a line in a column's head, where its name has parts.
 WIDEST = 12
@@ -62,6 +62,8 @@ class StudyOptions:
     def read(self, sections: tuple[str, ...], owed: tuple[str, ...]) -> dict[str, Any]:
         """The study file; keys other than ``sections`` are refused, and tables that are ``owed`` must be there."""
         path = self.study
+        if path.suffix.lower() in (".yaml", ".yml", ".json"):
+            raise UsageError(f"'{path}': a study is a TOML file, with the ending .toml; footfall new study writes one")
         try:
             given = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -83,7 +85,7 @@ class StudyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep(StudyOptions):
-    """Run every case of a study file and write one Parquet table with a row per case.
+    """Run every case of a study file and write one table with a row per case, as Parquet and as CSV.
 
     footfall sweep pushes.toml --out pushes
 
@@ -134,7 +136,7 @@ class Sweep(StudyOptions):
             print_json(about | {"inputs": table.inputs, "outputs": table.outputs})
         else:
             _show_table(table)
-            say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {file}")
+            say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {file}, and table.csv beside it")
         return int(0 < len(table) == table.failed)
 
 
@@ -145,6 +147,9 @@ def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None
 
 
 def _show_table(table: SweepTable) -> None:
+    names = ["case", *table.inputs, *table.outputs]
+    shown = [[_cell(table.columns[name][case]) for name in names] for case in range(min(len(table), SHOWN))]
+    print_table(tuple(f"{_in_lines(name)}>" for name in names), shown)
     rows = []
     for name in table.outputs:
         values = table[name]
@@ -162,6 +167,10 @@ def _show_table(table: SweepTable) -> None:
         print(title)
     for message in sorted({str(m) for m in table.columns["message"] if m})[:5]:
         say(message)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _ways(table: SweepTable) -> str:

@@ -13,6 +13,8 @@ Each finished case is written to disk at once: a sweep that was killed continues
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import tempfile
 from collections import Counter
@@ -26,11 +28,13 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, optional_package
+from footfall.files.atomic_write import atomic_write
 from footfall.frozen_values import made_again
 from footfall.given_numbers import check_seed
 from footfall.measure.audit import text_table
 from footfall.process.machine import cores
 from footfall.show.style import COLORS, new_figure
+from footfall.show.tables import name_and_unit
 from footfall.study.sweep import running
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
@@ -123,6 +127,8 @@ def sweep(
         told(plan.number, plan.number)
         found = _table(plan, journal.rows)
         write_columns(folder / TABLE, found.columns)
+        with atomic_write(folder / "table.csv") as part:
+            part.write_text(found.to_csv(), encoding="utf-8")
     return found
 
 
@@ -184,8 +190,18 @@ class SweepTable:
         """The same as a pandas table."""
         return optional_package("pandas").DataFrame(dict(self.columns))
 
+    def to_csv(self) -> str:
+        """The same as text with a row per case, for spreadsheets."""
+        out = io.StringIO()
+        rows = csv.writer(out, lineterminator="\n")
+        rows.writerow(self.columns)
+        rows.writerows(zip(*self.columns.values(), strict=True))
+        return out.getvalue()
+
     def plot(self, output: str, over: str | None = None) -> Figure:
-        """One output over one numeric input (the first that varies), a colour for each value of a text input."""
+        """One output over one numeric input (the first that varies), a colour for each value of a text input, or of
+        another numeric input that has few.
+        """
         numeric = [name for name in self.inputs if self[name].dtype.kind in "if" and np.ptp(self[name]) > 0]
         texts = [name for name in self.inputs if self[name].dtype.kind in "UO"]
         if output not in self.outputs:
@@ -193,16 +209,21 @@ class SweepTable:
         along = over if over is not None else next(iter(numeric), None)
         if along not in numeric:
             raise StudyError(f"'{along}' is no input with different numbers; such are: {', '.join(numeric) or 'none'}")
+        few = [name for name in numeric if name != along and len(np.unique(self[name])) <= len(COLORS)]
+        by = next(iter([*texts, *few]), None)
         with new_figure(4.2) as figure:
             ax = figure.subplots()
-            groups = self[texts[0]] if texts else np.full(len(self), "")
+            groups = np.full(len(self), "") if by is None else self[by]
             for g, group in enumerate(np.unique(groups)):
                 own = groups == group
-                look: Any = {"s": 14, "alpha": 0.7, "color": COLORS[g % len(COLORS)], "label": str(group)}
-                ax.scatter(self[along][own], self[output][own].astype(float), **look)
-            ax.set(xlabel=along, ylabel=output, title=f"{output} of {len(self)} cases")
-            if texts:
-                figure.legend(loc="outside lower center", ncols=4)
+                x, y = self[along][own], self[output][own].astype(float)
+                order = np.argsort(x)
+                line = len(np.unique(x)) == len(x)  # one case each: a curve
+                look: Any = {"markersize": 4, "alpha": 0.7, "color": COLORS[g % len(COLORS)], "label": str(group)}
+                ax.plot(x[order], y[order], "o-" if line else "o", **look)
+            ax.set(xlabel=titled(along), ylabel=titled(output), title=f"{titled(output)}, {len(self)} cases")
+            if by is not None:
+                figure.legend(loc="outside lower center", ncols=4, title=titled(by))
         return figure
 
     def __repr__(self) -> str:
@@ -213,6 +234,18 @@ class SweepTable:
         more = len(self) - len(shown)
         below = f"\n... and {more} more: table.to_pandas(), table[name]" if more else ""
         return f"{len(self)} cases, {self.failed} failed\n{text_table(names, lines, right=numbers)}{below}"
+
+
+#: Units of inputs, by the last part of their names.
+INPUT_UNITS = {"angle": "deg", "size": "N", "mass": "kg", "duration": "s", "start": "s", "speed": "m/s", "dt": "s"}
+
+
+def titled(name: str) -> str:
+    """The name of a column for people, with its unit where it is known: "slip distance (m)"."""
+    plain, unit = name_and_unit(name)
+    last = name.rpartition(".")[2]
+    unit = unit or (INPUT_UNITS.get(last, "") if "." in name else "")
+    return plain.replace(".", " ") + (f" ({unit})" if unit else "")
 
 
 def _cell(value: Any) -> str:
