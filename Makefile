@@ -31,7 +31,7 @@ help:  ## list the targets
 
 .PHONY: demo
 demo: $(RUN)  ## install Footfall and run its demonstration
-	$(BIN)/footfall demo $(ARGS)
+	$(BIN)/footfall demo --overwrite $(ARGS)
 
 .PHONY: install
 install: $(RUN)  ## install Footfall with its plots into .venv

@@ -10,17 +10,21 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import HOME, footfall_process, one_line
 
 import footfall
-from footfall.cli import COMMANDS, main
+from footfall.cli import COMMANDS, HELP, main
 from footfall.cli.shared import result
 from footfall.cli.shared.options import described_fields
+from footfall.cli.shared.usage import in_unit
 from footfall.contact import law_class, laws
 from footfall.control import controller_class, controllers
 from footfall.recording import load_recording
 from footfall.robot import load_robot, robots
+from footfall.study import largest_push
+from footfall.study.largest_push import PushLimit
 
 # ---- the frame -------------------------------------------------------------------------------------------------
 
@@ -63,14 +67,21 @@ def test_version_prints_the_version_of_the_package(capsys):
         ("laws --jsn", "laws has no option '--jsn' here: did you mean '--json'? "),
         ("run brick --frction 0.5", "did you mean '--ground.friction'? "),
         ("run", "run needs ROBOT: a built-in name"),
-        ("run brick --duration 5ms", "--duration takes a number, and not '5ms' (s; "),
-        ("run brick --law spring-damper --law.k stiff", "--law.k takes a number, and not 'stiff' (N/m per point"),
-        ("run brick --drop", "--drop takes a number (start this much above the ground, m)"),
+        (
+            "run brick --duration 5kg",
+            "--duration takes a number in s, or one with its unit (s, ms, µs, us, min), and not",
+        ),
+        (
+            "run brick --ground slope --ground.angle 5foot",
+            "in rad, or one with its unit (rad, deg, °), and not '5foot'",
+        ),
+        ("run brick --law spring-damper --law.k stiff", "--law.k takes a number in N/m, or one with its unit"),
+        ("run brick --drop", "--drop takes a number in m, or one with its unit"),
         ("run brick --integrator verlet", "--integrator takes one of euler, rk4, and not 'verlet'"),
         ("run brick twice", "run does not know what to do with 'twice'"),
         ("new habit walk", "new takes one of controller, law, study, policy, and not 'habit'"),
         ("points brick --roughness 0.01", "--roughness takes two numbers (amplitude and wavelength"),
-        ("identify impacts a.csv", "identify impacts needs --mass (of the body, kg) and --inertia (about"),
+        ("identify impacts a.csv", "identify impacts needs --mass (of the body) and --inertia (about"),
         ("identify guesses", "did you mean"),
         ("export runs/walk --out walk.csv", "export needs FILE: its ending chooses the format"),
     ],
@@ -286,6 +297,99 @@ def test_a_recording_nobody_named_goes_under_runs():
     from footfall.simulation import Simulation
 
     assert result.default_folder(Simulation("ball").run(0.0)) == Path("runs/ball-linearizing-penalty")
+
+
+def test_a_recording_is_overwritten_only_where_that_is_asked_for(capsys):
+    """Also where it is of another robot, of a comparison, or of a run that failed and chose its folder itself."""
+    assert main(["run", "ball", "--duration", "0.01", "--out", "r"]) == 0
+    for again in (["run", "brick"], ["compare", "brick", "--laws", "mujoco", "--workers", "1"]):
+        assert main([*again, "--duration", "0.01", "--out", "r"]) == 2
+        assert "give another --out, or --overwrite" in one_line(capsys.readouterr().err)
+    assert load_recording("r").robot.name == "ball"
+    assert main(["run", "brick", "--duration", "0.01", "--out", "r", "--overwrite"]) == 0
+    assert load_recording("r").robot.name == "brick"
+    taken = result.default_folder(load_recording("r"))
+    taken.mkdir(parents=True)
+    assert result.default_folder(load_recording("r")) == taken.with_name(f"{taken.name}-2")
+
+
+@pytest.mark.parametrize(
+    ("typed", "unit", "value"),
+    [
+        ("2", "s", 2.0),
+        ("5ms", "s", 5e-3),
+        ("5 ms", "s", 5e-3),
+        ("1e3us", "s", 1e-3),
+        ("-10deg", "rad", -np.pi / 18.0),
+        ("20 cm", "m", 0.2),
+        ("3.6km/h", "m/s", 1.0),
+        ("90deg/s", "rad/s", np.pi / 2.0),
+        ("2kN/m", "N/m", 2e3),
+        ("500 g", "kg", 0.5),
+    ],
+)
+def test_a_quantity_may_be_typed_in_a_multiple_of_its_unit(typed, unit, value):
+    assert in_unit(typed, unit) == pytest.approx(value, rel=1e-15)
+
+
+def test_units_are_taken_wherever_a_quantity_is(capsys):
+    typed = "run brick --duration 20ms --dt 0.5ms --record-dt 1ms --drop 5mm --ground slope --ground.angle 5deg"
+    law = "--law spring-damper --law.rest-penetration 0.5mm"
+    assert main([*typed.split(), *law.split(), "--push", "1 N x brick 5 ms at 10 ms", "--out", "r"]) == 0
+    rec = load_recording("r")
+    assert (rec.duration, rec.dt, rec.record_dt) == pytest.approx((0.02, 5e-4, 1e-3))
+    assert rec.law.rest_penetration == 5e-4 and rec.ground.to_dict()["angle"] == pytest.approx(np.radians(5.0))
+    assert (rec.pushes[0].start, rec.pushes[0].duration) == pytest.approx((0.01, 0.005))
+
+
+#: The exit codes of ``footfall --help``, by what is typed.
+CODES = {
+    "run ball --duration 0.01": 0,
+    "run planar-biped --controller none --duration 1.5 --record-dt 10ms": 1,  # it falls
+    "compare planar-biped --laws mujoco --controller none --duration 1.5 --workers 1": 1,
+    "audit nowhere": 1,
+    "run ball --law nonsense": 1,
+    "run ball --lenght 3": 2,
+    "sweep study.yaml": 2,
+    "nonsense": 2,
+}
+
+
+@pytest.mark.parametrize(("typed", "code"), CODES.items())
+def test_exit_codes_are_those_of_the_table(typed, code, capsys):
+    assert main(typed.split()) == code
+    assert re.search(rf"^  {code} +\w", HELP, re.M)
+
+
+def test_a_study_in_yaml_is_told_to_be_toml(capsys):
+    assert main(["sweep", "study.yaml"]) == 2
+    assert "a study is a TOML file" in one_line(capsys.readouterr().err)
+
+
+def test_a_plot_without_a_name_is_that_of_the_forces(capsys):
+    assert main(["run", "ball", "--duration", "0.02", "--out", "r"]) == 0
+    assert main(["plot", "r", "--out", "forces.png"]) == 0
+    assert Path("forces.png").stat().st_size > 1000
+
+
+def test_push_limit_prints_what_was_found_until_ctrl_c(capsys, monkeypatch):
+    found = PushLimit("mujoco", 40.0, 45.0, "N", "it fell", 3)
+
+    def interrupted(*args, **options):
+        interrupt = KeyboardInterrupt()
+        interrupt.found = [(found,), (), (), ()]
+        raise interrupt
+
+    monkeypatch.setattr(largest_push, "largest_pushes", interrupted)
+    assert main(["push-limit", "spatial-biped"]) == 130
+    told = capsys.readouterr()
+    assert "40 N" in told.out and "45 N" in told.out and "interrupted" in told.err
+
+
+def test_a_demo_takes_any_robot(capsys):
+    assert main(["demo", "brick", "--out", "kept", "--json"]) == 0  # which stands
+    assert "brick stands, as it cannot walk" in capsys.readouterr().err
+    assert load_recording("kept").duration == pytest.approx(2.0)
 
 
 def test_a_place_that_is_taken_is_refused_before_anything_is_simulated(tmp_path, capsys, monkeypatch):

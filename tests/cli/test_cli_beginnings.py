@@ -38,9 +38,11 @@ def test_descriptions_have_no_markup(name, capsys):
     assert not re.search(r"`|:(meth|func|class|mod):|(?<![\w*])\*\w", capsys.readouterr().out)
 
 
-def test_exit_codes_are_documented(capsys):
+def test_exit_codes_are_one_table_in_help_and_documentation(capsys):
     main(["--help"])
-    assert "exit codes: 0 done; 1 something failed" in capsys.readouterr().out
+    told = re.findall(r"^  (\d+) +(\w+)", capsys.readouterr().out.partition("exit codes:")[2], re.M)
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert told == re.findall(r"^\| (\d+) \| (\w+)", page, re.M) and len(told) == 5
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The command ``footfall``.
 
 To add a command: write a frozen dataclass named after it (its fields are the options, its docstring the help, ``run()``
-does the work and returns the exit code) in ``cli/NAME.py``, and add its line to ``COMMANDS``; where several commands
+does the work and returns the exit code) in ``cli/NAME.py``, and add its line to ``GROUPS``; where several commands
 share a file, also to ``HOMES``. A command of several kinds has a function ``shape(args)`` that returns the kind typed.
 """
 
@@ -24,41 +24,51 @@ from footfall.process.interrupts import asked_to_end, end_as_by_ctrl_c
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = {
-    "demo": "let the biped walk five steps and report what happened",
-    "run": "simulate a robot on a ground under a contact law",
-    "walk": "let a robot walk on two legs or four, and report speed, distance and cost",
-    "follow": "let a robot follow a motion from a file, and report errors and help",
-    "survey": "stand, push and walk every robot under every law with defaults, in one table",
-    "robots": "list the built-in robots, or describe one",
-    "laws": "list the contact laws, or describe one",
-    "compare": "run the same robot, ground, controller and push under several laws",
-    "autopsy": "find out what a learned policy lives on, and which assumption breaks it first",
-    "train": "train a policy on one contact law or several: stand, follow velocities, get up",
-    "push-limit": "find the largest push that a robot survives under each law",
-    "points": "find how many testing points a sole needs on rough ground",
-    "sweep": "run thousands of simulations from one study file into one table",
-    "design": "vary robot, foot and gait, and show the front of best compromises",
-    "identify": "find friction, restitution and parameters of laws from measurements",
-    "estimate": "find contact forces, modes and the state of the base in a robot's log",
-    "replay": "run the torques or targets of a robot's log again, and report the difference",
-    "gait": "find the walk of least torque of a planar biped",
-    "human-walk": "make the table of a person's walk from a recording of joints and forces",
-    "view": "show recordings in the browser",
-    "video": "write a recording as MP4 or GIF",
-    "report": "write one HTML page of a recording, or of several compared",
-    "plot": "draw a plot of a recording, or of several overlaid",
-    "audit": "check whether a ground can give the forces of a recording",
-    "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove, Rerun",
-    "paper": "run the experiments of a paper, and set its claims beside what is measured",
-    "warm": "compile everything ahead of time, so that no later start waits",
-    "doctor": "say what a bug report needs: versions, cache, and a self-test of seconds",
-    "bench": "measure the speed of every law against MuJoCo's own step",
-    "arena": "ask every physics engine the same questions, with the truth beside the answers",
-    "new": "write a small working file to start from: a controller, a law, a study, a policy's contract",
-    "completion": "let the shell complete commands, options and names",
-    "stress": "run every law from random states, and count what goes wrong",
+#: The commands in the groups of ``footfall --help``.
+GROUPS = {
+    "Try": {
+        "demo": "let a robot walk five steps, the biped or yours, and report what happened",
+        "run": "simulate a robot on a ground under a contact law",
+        "walk": "let a robot walk on two legs or four, and report speed, distance and cost",
+        "follow": "let a robot follow a motion from a file, and report errors and help",
+        "view": "show recordings in the browser",
+        "robots": "list the built-in robots, or describe one",
+        "laws": "list the contact laws, or describe one",
+        "new": "write a small working file to start from: a controller, a law, a study, a policy's contract",
+    },
+    "Study": {
+        "compare": "run the same robot, ground, controller and push under several laws",
+        "autopsy": "find out what a learned policy lives on, and which assumption breaks it first",
+        "train": "train a policy on one contact law or several: stand, follow velocities, get up",
+        "push-limit": "find the largest push that a robot survives under each law",
+        "sweep": "run thousands of simulations from one study file into one table",
+        "design": "vary robot, foot and gait, and show the front of best compromises",
+        "identify": "find friction, restitution and parameters of laws from measurements",
+        "estimate": "find contact forces, modes and the state of the base in a robot's log",
+        "replay": "run the torques or targets of a robot's log again, and report the difference",
+        "points": "find how many testing points a sole needs on rough ground",
+        "gait": "find the walk of least torque of a planar biped",
+        "human-walk": "make the table of a person's walk from a recording of joints and forces",
+        "survey": "stand, push and walk every robot under every law with defaults, in one table",
+        "paper": "run the experiments of a paper, and set its claims beside what is measured",
+    },
+    "Files": {
+        "report": "write one HTML page of a recording, or of several compared",
+        "plot": "draw a plot of a recording, or of several overlaid",
+        "video": "write a recording as MP4 or GIF",
+        "audit": "check whether a ground can give the forces of a recording",
+        "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove, Rerun",
+    },
+    "Set up and maintain": {
+        "warm": "compile everything ahead of time, so that no later start waits",
+        "doctor": "say what a bug report needs: versions, cache, and a self-test of seconds",
+        "completion": "let the shell complete commands, options and names",
+        "bench": "measure the speed of every law against MuJoCo's own step",
+        "arena": "ask every physics engine the same questions, with the truth beside the answers",
+        "stress": "run every law from random states, and count what goes wrong",
+    },
 }
+COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
 
 #: The files of commands that share one.
 HOMES = {
@@ -90,18 +100,22 @@ HELP = """usage: footfall COMMAND [OPTIONS]
 
 Legged robots on the ground, with any contact law behind one argument.
 
-commands:
 {commands}
 
 {common}  --version       the version of Footfall
 
-exit codes: 0 done; 1 something failed, or a check did not pass; 2 wrong usage; 130 interrupted; 143 terminated
+exit codes:
+  0    done
+  1    the robot fell, a run failed, or a check did not pass
+  2    wrong usage
+  130  interrupted; what was found until then is kept or printed
+  143  terminated, likewise
 
 footfall COMMAND --help says more."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code: 0 done, 1 failed, 2 wrongly called, 130 or 143 ended by a signal."""
+    """Run the command line; returns the exit code, see ``HELP``."""
     args = list(sys.argv[1:] if argv is None else argv)
     if argv is None:  # a process of its own
         search_garbage_seldom()
@@ -158,7 +172,10 @@ def _dispatch(args: list[str]) -> int:
     for name in _take_imports(args):
         import_file(name)
     if not args or args[0] in ("-h", "--help", "help"):
-        commands = "\n".join(f"  {name:<15} {what}" for name, what in COMMANDS.items())
+        commands = "\n\n".join(
+            f"{title}:\n" + "\n".join(f"  {name:<15} {what}" for name, what in group.items())
+            for title, group in GROUPS.items()
+        )
         print(HELP.format(commands=commands, common=COMMON))
         return 0 if args else 2
     if args[0] == "--version":

@@ -19,6 +19,7 @@ from footfall.cli.shared.output import (
     show_notes,
 )
 from footfall.cli.shared.task import TaskOptions
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.study.compare import Comparison
@@ -31,21 +32,23 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
 
     Options of the ground, the controller and the robot are written as in footfall run. With --out the recordings are
-    kept, and a report with the replays side by side.
+    kept, and a report with the replays side by side. Exits with 1 if the robot falls or the run fails under any law.
     """
 
     workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
     """processes at a time"""
 
-    usual_duration = 3.0
-
     def run(self) -> int:
         from footfall.study.compare import compare
 
         measured = self.measured_forces()  # before anything slow
+        if self.out is not None and not self.overwrite and any(self.out.glob("**/manifest.json")):
+            raise UsageError(
+                f"recordings are in '{self.out}' already: give another --out, or --overwrite to replace them"
+            )
         robot = self.chosen_robot()
         ground = self.chosen_ground()
-        controller, own = self.chosen_controller(robot), is_own(self.controller or "")
+        controller, own = self.chosen_controller(robot), is_own(self.controller)
         chosen = self.chosen_laws()
         with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
             found = compare(
@@ -54,7 +57,7 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
                 ground=ground,
                 controller=controller,
                 pushes=self.chosen_pushes(robot),
-                duration=self.chosen_duration(controller),
+                duration=self.duration,
                 dt=self.dt,
                 qpos=self.start(robot, ground),
                 workers=1 if own and self.workers is None else self.workers,  # others do not find the file
@@ -70,7 +73,7 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
         if self.out is not None and found.recordings:
             page = found.report(self.out / "report.html", measured=measured)
             say(f"the recordings and their report are in {page.parent}")
-        return int(any(row.outcome == "failed" for row in found.rows))
+        return int(any(row.outcome != "stayed up" for row in found.rows))
 
 
 COLUMNS = {
@@ -79,7 +82,7 @@ COLUMNS = {
     "peak N>": "peak_force_N:.4g",
     "x weight>": "peak_force_bw:.3g",
     "slip>": "slip_m:m",
-    "depth>": "penetration_m:m",
+    "penetration>": "penetration_m:m",
     "lost>": "ground_loss_J:J",
     "audit": "audit_summary",
     "µs/step>": "us_per_step:.3g",

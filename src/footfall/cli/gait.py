@@ -11,7 +11,7 @@ import tyro
 
 from footfall.cli.shared.output import given, print_facts, print_table, say, seconds, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
-from footfall.cli.shared.usage import pairs
+from footfall.cli.shared.usage import pairs, unit
 from footfall.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
@@ -31,18 +31,18 @@ class Gait(RobotChoice):
     Exits with 1 where a constraint is not met.
     """
 
-    speed: float = 0.5
-    """m/s"""
+    speed: Annotated[float, unit("m/s")] = 0.5
+    """of the walk"""
     step_length: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: chosen)")] = None
     """m"""
-    clearance: float = 0.03
-    """height of the swing foot in the middle of a step, m, at least"""
-    landing_speed: float = 0.1
-    """downward speed of the swing foot at touch-down, m/s, at most; 0 allows no impact"""
+    clearance: Annotated[float, unit("m")] = 0.03
+    """least height of the swing foot in the middle of a step"""
+    landing_speed: Annotated[float, unit("m/s")] = 0.1
+    """largest downward speed of the swing foot at touch-down; 0 allows no impact"""
     friction: float = 0.75
     """of the ground"""
-    sole_margin: float = 0.01
-    """m by which the zero moment point stays inside the sole"""
+    sole_margin: Annotated[float, unit("m")] = 0.01
+    """by which the zero moment point stays inside the sole"""
     fresh: bool = False
     """optimise even if the gait is known"""
     cache: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: the user's cache)")] = None

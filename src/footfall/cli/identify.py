@@ -11,7 +11,7 @@ import tyro
 
 from footfall.cli.logs import LogOptions
 from footfall.cli.shared.output import LawsOptions, given, keep_plot, print_table, say, share_bar, tell
-from footfall.cli.shared.usage import UsageError, pairs
+from footfall.cli.shared.usage import UsageError, pairs, unit
 from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -162,8 +162,8 @@ class Impacts:
     """what to identify from"""
     data: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.csv")]
     """the impacts"""
-    mass: float
-    """of the body, kg"""
+    mass: Annotated[float, unit("kg")]
+    """of the body"""
     inertia: float
     """about its centre, kg m2"""
     semi_axes: Annotated[tuple[float, float] | None, tyro.conf.arg(metavar="A B")] = None
@@ -229,12 +229,12 @@ class Tosses(LawsOptions):
     """of the split and the search"""
     rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
     """frames per second; that of the times of a table, or 148, ContactNets'"""
-    side: float = 0.1048
-    """side of a cube, m; what errors are counted in"""
+    side: Annotated[float, unit("m")] = 0.1048
+    """side of a cube; what errors are counted in"""
     size: Annotated[tuple[float, float, float] | None, tyro.conf.arg(metavar="X Y Z")] = None
     """sides of a box, m, along the axes of its quaternions; errors are counted in their mean"""
-    mass: float = 0.37
-    """kg"""
+    mass: Annotated[float, unit("kg")] = 0.37
+    """of the cube"""
     inertia: Annotated[tuple[float, ...], tyro.conf.arg(metavar="I | IX IY IZ")] = (0.00081,)
     """about each axis, kg m2; one for all, or three"""
     quaternion: Literal["wxyz", "xyzw"] = "wxyz"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from footfall.cli.shared.output import given, keep_plot, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
+from footfall.cli.shared.usage import unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +25,8 @@ class Points(RobotChoice):
     """spring-damper, hunt-crossley or distributed"""
     tolerance: float = 0.02
     """of force, centre of pressure and tilt stiffness, relative"""
-    load: float | None = None
-    """N on one foot; the weight shared by all feet if left out"""
+    load: Annotated[float | None, unit("N")] = None
+    """on one foot; the weight shared by all feet if left out"""
     layout: Literal["even", "edges"] = "even"
     """points spread evenly, or edges of the sole included"""
     plot: Path | None = None

@@ -10,9 +10,13 @@ import tyro
 
 from footfall.cli.shared.output import LawsOptions, print_json, print_table, progress_bar, say
 from footfall.cli.shared.task import SettingOptions, parse_push
+from footfall.cli.shared.usage import unit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from footfall.robot import Robot
+    from footfall.study.largest_push import PushLimit as Limit
 
 #: The first try where no push is given, times the weight.
 FIRST = 0.1
@@ -32,8 +36,8 @@ class PushLimit(SettingOptions, LawsOptions):
 
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    wait: float = 1.5
-    """s after the push at which the robot must be safe"""
+    wait: Annotated[float, unit("s")] = 1.5
+    """time after the push at which the robot must be safe"""
     within: float = 0.05
     """relative accuracy of the answer"""
     directions: int = 0
@@ -74,11 +78,22 @@ class PushLimit(SettingOptions, LawsOptions):
                 else:
                     bar(laws.index(law))
 
-            limits = largest_pushes(robot, pushes, laws=laws, progress=show, **given)
-        found = [(text, one) for text, several in zip(texts, limits, strict=True) for one in several]
+            try:
+                limits = largest_pushes(robot, pushes, laws=laws, progress=show, **given)
+            except KeyboardInterrupt as interrupt:
+                self._show(robot, texts, getattr(interrupt, "found", []))
+                raise
+        self._show(robot, texts, limits)
+        return 0
+
+    def _show(self, robot: Robot, texts: Sequence[str], limits: list[tuple[Limit, ...]]) -> None:
+        """The limits of each push, as far as they were found."""
+        found = [(text, one) for text, several in zip(texts, limits, strict=False) for one in several]
         if self.json:
             print_json([{"push": text, **asdict(one)} for text, one in found])
-            return 0
+            return
+        if not found:
+            return
         limits_of = [[f"{size:.4g} {one.unit}" for size in (one.survived, one.failed)] for _, one in found]
         rows = [[text, one.law, *sizes, one.why] for (text, one), sizes in zip(found, limits_of, strict=True)]
         columns = ("push like", "law", "survived>", "too much>", "what then")
@@ -86,7 +101,6 @@ class PushLimit(SettingOptions, LawsOptions):
         runs, batched = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
         rest = runs - batched
         say(f"{runs} runs: {batched} as worlds side by side" + (f", {rest} one by one" if rest else ""))
-        return 0
 
     def _in_directions(self, robot: Robot, laws: list[str], given: dict[str, Any]) -> int:
         """All directions at once, on many worlds."""

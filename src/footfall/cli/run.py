@@ -9,6 +9,8 @@ import tyro
 
 from footfall.cli.shared.result import conclude, simulate
 from footfall.cli.shared.task import TaskOptions
+from footfall.cli.shared.usage import unit
+from footfall.contact.registry import DEFAULT_LAW
 
 if TYPE_CHECKING:
     from footfall.simulation import Simulation
@@ -23,19 +25,21 @@ class Run(TaskOptions):
     footfall run spatial-biped --law spring-damper --law.k 1e5 --ground slope --ground.angle 5deg
 
     The law, the ground, the controller and the robot have options of their own: write --law NAME, --ground KIND,
-    --controller NAME or the robot before --help to see them. Lengths are in m, times in s, forces in N.
+    --controller NAME or the robot before --help to see them. A quantity is a number in the unit that the help shows, or
+    has one of its own: 1s, 0.5ms, 5deg, 20cm.
     """
 
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "linearizing-penalty"
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = DEFAULT_LAW
     """contact law, see footfall laws; its options are --law.OPTION"""
     integrator: Literal["euler", "rk4"] = "euler"
     """semi-implicit Euler, or Runge-Kutta 4 for smooth laws"""
-    record_dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: dt)")] = None
-    """s between samples of the recording"""
+    record_dt: Annotated[float | None, unit("s"), tyro.conf.arg(help_behavior_hint="(default: dt)")] = None
+    """between samples of the recording"""
 
     law_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
+        self.check_place(self.out)
         sim, duration, options = self.prepared()
         return conclude(simulate(sim, duration, folder=self.out, **options), self.out, json=self.json)
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from footfall.cli.shared.output import print_table, say, show_audit
-from footfall.cli.shared.result import UnderControl, conclude, simulate
+from footfall.cli.shared.result import UnderControl, conclude, free_folder, simulate
+from footfall.cli.shared.task import OutOptions, RobotOptions
+from footfall.cli.shared.usage import unit
 
 if TYPE_CHECKING:
     from footfall.recording import Recording
+    from footfall.robot import Robot
+
+#: s that a robot stands which cannot walk.
+STANDING = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +32,12 @@ class Walk(UnderControl):
     Options that are left out are derived from the length of the legs. Exits with 1 if the robot falls.
     """
 
-    speed: float | None = None
-    """m/s; left out, by Froude's number"""
+    speed: Annotated[float | None, unit("m/s")] = None
+    """left out, by Froude's number"""
     steps: int = 10
     """how many"""
-    turn: float = 0.0
-    """rad/s, to the left"""
+    turn: Annotated[float, unit("rad/s")] = 0.0
+    """to the left"""
     gait: Literal["trot", "crawl"] | None = None
     """of four legs, trot if left out"""
     heel_off: Annotated[bool | None, tyro.conf.arg(metavar="{True,False}")] = None
@@ -106,25 +112,32 @@ class Follow(UnderControl):
         return self.report(rec, saved, asdict(found) | {"help": found.help._asdict()}, title, facts)
 
 
-@dataclass(frozen=True)
-class Demo:
-    """Let the spatial biped walk five steps under linearizing-penalty, and report what happened."""
+@dataclass(frozen=True, kw_only=True)
+class Demo(RobotOptions, OutOptions):
+    """Let a robot walk five steps under the default contact law, and report what happened.
 
-    out: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("runs/demo")
-    """where the recording and the report go"""
-    json: bool = False
-    """print one JSON object"""
+    footfall demo
+
+    footfall demo g1.xml
+
+    A robot that cannot walk stands for two seconds. The recording and the report go to runs/demo, or to runs/demo-2 and
+    so on where recordings are there already. Exits with 1 if the robot falls.
+    """
+
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")] = "spatial-biped"
+    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
 
     def run(self) -> int:
-        from footfall.contact import law
-        from footfall.control import Walk
         from footfall.measure.audit import audit
         from footfall.simulation import Simulation
 
-        walk = Walk(speed=0.4, steps=5)
-        sim = Simulation("spatial-biped", law=law("linearizing-penalty", kp=500.0, kv=250.0))
-        rec = simulate(sim, walk.duration, folder=self.out, controller=walk)
-        code = conclude(rec, self.out, json=self.json)
+        self.check_place(self.out)
+        usual = Path("runs/demo")
+        folder = self.out or (usual if self.overwrite else free_folder(usual))
+        robot = self.loaded(self.robot)
+        controller, duration = _walk(robot)
+        rec = simulate(Simulation(robot), duration, folder=folder, controller=controller)
+        code = conclude(rec, folder, json=self.json)
         examined = audit(rec)
         if not self.json:
             _show_stances(rec)
@@ -134,8 +147,21 @@ class Demo:
         except ImportError as missing:  # an extra that is not installed
             say(f"no report was written: {missing}")
             return code
-        say(f"the report is {write_report(rec, self.out / 'report.html', audit=[examined])}: open it in a browser")
+        say(f"the report is {write_report(rec, folder / 'report.html', audit=[examined])}: open it in a browser")
         return code
+
+
+def _walk(robot: Robot) -> tuple[Any, float]:
+    """A walk of five steps and its duration (s), or the robot's default controller where it cannot walk."""
+    from footfall.control import walker
+    from footfall.errors import FootfallError
+
+    try:
+        walk = walker(robot, steps=5)
+    except FootfallError as error:
+        say(f"{robot.name} stands, as it cannot walk: {error}")
+        return "default", STANDING
+    return walk, walk.duration
 
 
 def _show_stances(rec: Recording) -> None:
@@ -147,4 +173,5 @@ def _show_stances(rec: Recording) -> None:
         middle = rec.time.searchsorted(0.5 * (stance.start + stance.end))
         x, y, _ = rec.position[middle, rec.foot(stance.foot)].mean(axis=0)
         rows.append((stance.foot, f"{stance.start:.3f} s", f"{stance.end:.3f} s", f"{x:.3f} m", f"{y:+.3f} m"))
-    print_table(("foot", "down>", "up>", "x>", "y>"), rows, title="Where the feet stood")
+    if rows:
+        print_table(("foot", "down>", "up>", "x>", "y>"), rows, title="Where the feet stood")

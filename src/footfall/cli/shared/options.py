@@ -9,7 +9,6 @@ may be typed without its prefix: ``--speed``. A user's own Python file registers
 from __future__ import annotations
 
 import inspect
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,23 +33,6 @@ if TYPE_CHECKING:
     from footfall.ground.kind import Kind
 
 
-def _angle(text: str) -> float:
-    degrees = text.removesuffix("deg")
-    value = float(degrees)
-    return value if degrees == text else math.radians(value)
-
-
-#: An angle in rad, or in degrees when written so: ``0.2``, ``10deg``.
-Angle = Annotated[
-    float,
-    tyro.constructors.PrimitiveConstructorSpec(
-        nargs=1,
-        metavar="RAD|DEGdeg",
-        instance_from_str=lambda args: _angle(args[0]),
-        is_instance=lambda value: isinstance(value, float | int),
-        str_from_instance=lambda value: [f"{value:g}"],
-    ),
-]
 #: Friction on the command line: numbers; :mod:`footfall.ground.friction` lists everything it may be.
 FRICTION = {
     "friction": (float, "dynamic friction coefficient, and the static one too unless that is given"),
@@ -78,8 +60,7 @@ def _of_ground(kind: Kind[Any]) -> type | None:
         if hint == Heights:
             typed[name] = Path, f"file of {name} in {text}: .npy, .csv, .txt; or a picture, .png"
         elif hint in TYPEABLE:
-            angle = about.unit == "rad"
-            typed[name] = Angle if angle else hint, f"{text}; or degrees, as in 10deg" if angle else text
+            typed[name] = hint, text
     arguments = inspect.signature(kind.make).parameters.values()
     if not {one.name for one in arguments} <= set(typed):
         return None
@@ -122,8 +103,8 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
         chosen["ground"] = known[kind]
     if hasattr(command, "law_options"):
         chosen["law"] = _of_law(law_class(_typed(args, "--law", getattr(command, "law", ""))))
-    controller = _typed(args, "--controller", "none")
-    if controller != "none" and not is_own(controller) and hasattr(command, "controller_options"):
+    controller = _typed(args, "--controller", "default")
+    if controller not in ("none", "default") and not is_own(controller) and hasattr(command, "controller_options"):
         own = controller_class("policy" if is_policy(controller) else controller)
         chosen["controller"] = _typeable(own, set(get_type_hints(command)))
     if args and args[0] in BUILT_IN:

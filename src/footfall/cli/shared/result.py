@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from footfall.cli.shared.output import print_facts, print_json, progress_bar, quantity, say, seconds
-from footfall.cli.shared.task import GroundOptions, parse_push
+from footfall.cli.shared.task import GroundOptions, OutOptions, parse_push
 from footfall.cli.shared.usage import UsageError
+from footfall.contact.registry import DEFAULT_LAW
 from footfall.errors import FootfallError, FootfallWarning
 from footfall.process.interrupts import to_the_end
 
@@ -23,15 +24,11 @@ if TYPE_CHECKING:
     from footfall.simulation import Simulation
 
 
-WARNINGS = 8  # of the controller that are shown
+WARNINGS = 8  # of a run that are shown
 
 
 def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options: Any) -> Recording:
     """Run with a progress bar. Whatever ends the run, what was recorded until then is saved."""
-    from footfall.recording_file import place_for
-
-    if folder is not None:
-        place_for(folder)  # refused before the run, not after it
     with warnings.catch_warnings():
         # A run that diverges or creates energy warns, and its recording says the same.
         warnings.filterwarnings("ignore", "diverged at|energy from nowhere", FootfallWarning)
@@ -47,13 +44,14 @@ def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options
 
 
 def conclude(rec: Recording, folder: Path | None, *, json: bool) -> int:
-    """Save, report, and raise the failure of a run that had one."""
+    """Save, report, and raise the failure of a run that had one; returns the exit code, 1 after a fall."""
     if folder is None and rec.failure is not None:
         folder = default_folder(rec)
     saved = None if folder is None else save(rec, folder)
-    show(rec, saved, json=json)
+    found = figures(rec)
+    show(rec, found, saved, json=json)
     rec.check()
-    return 0
+    return int(found["fell"])
 
 
 def figures(rec: Recording) -> dict[str, Any]:
@@ -81,11 +79,10 @@ def figures(rec: Recording) -> dict[str, Any]:
     }
 
 
-def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
-    """Print what happened, as a table or as one JSON object."""
+def show(rec: Recording, found: dict[str, Any], saved: Path | None, *, json: bool) -> None:
+    """Print the figures of a run, as a table or as one JSON object."""
     from footfall.measure import Assistance
 
-    found = figures(rec)
     if json:
         print_json(found | {"recording": None if saved is None else str(saved)})
         return
@@ -93,8 +90,9 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
     if found["us_per_step"]:
         pace = found["duration_s"] / found["wall_time_s"]
         speed = f", {found['us_per_step']:.3g} µs per step, {pace:.3g} x real time"
-    fell = f"fell at {found['fell_at_s']:.4g} s: {found['fell_because']}"
-    end = "failed" if rec.failure else fell if found["fell"] else "did not fall"
+    end = found["outcome"]
+    if end == "fell":
+        end = f"fell at {found['fell_at_s']:.4g} s: {found['fell_because']}"
     reported = [f"{one['kind']}: {one['message']}" for one in found["warnings"]]
     unsolved = found["unsolved_samples"]
     facts = {
@@ -111,7 +109,7 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
         "steps not solved": f"{unsolved} of {found['samples']} recorded" if unsolved else "none",
         **({"help from outside": str(Assistance(**found["help_from_outside"]))} if found["help_from_outside"] else {}),
         "outcome": end,
-        **({"warnings of the controller": "\n".join(reported[:WARNINGS])} if reported else {}),
+        **({"warnings": "\n".join(reported[:WARNINGS])} if reported else {}),
         "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
     }
     print_facts(facts, title=f"{rec.robot.name} under {rec.law.name}")
@@ -128,7 +126,15 @@ def save(rec: Recording, folder: str | Path) -> Path:
 
 def default_folder(rec: Recording) -> Path:
     """Where a recording goes if no folder was given."""
-    return Path("runs") / f"{rec.robot.name}-{rec.law.name}"
+    return free_folder(Path("runs") / f"{rec.robot.name}-{rec.law.name}")
+
+
+def free_folder(folder: Path) -> Path:
+    """The folder, or the first of those with a number after its name, that does not exist yet."""
+    found, number = folder, 2
+    while found.exists():
+        found, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+    return found
 
 
 def _force(newtons: float, weights: float | None, digits: int) -> str:
@@ -137,17 +143,13 @@ def _force(newtons: float, weights: float | None, digits: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnderControl(GroundOptions):
+class UnderControl(GroundOptions, OutOptions):
     """A robot under the controller of a command, on a ground under a law."""
 
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "time-stepping"
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = DEFAULT_LAW
     """contact law, see footfall laws; its options are --law.OPTION"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """save the recording here"""
-    json: bool = False
-    """print one JSON object"""
 
     law_options: tyro.conf.Suppress[Any] = None
 
@@ -155,6 +157,7 @@ class UnderControl(GroundOptions):
         """The recording of a run as long as the controller lasts, and where it is saved."""
         from footfall.simulation import Simulation
 
+        self.check_place(self.out)
         sim = Simulation(robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt)
         pushes = [parse_push(text, robot) for text in self.push]
         rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
@@ -169,7 +172,7 @@ class UnderControl(GroundOptions):
         if self.json:
             print_json(figures(rec) | dict(outcome) | {"recording": None if saved is None else str(saved)})
         else:
-            (asked, *others), end = facts.items(), rec.failure.message if rec.failure else "did not fall"
+            (asked, *others), end = facts.items(), rec.failure.message if rec.failure else "stayed up"
             shown = {"law": str(rec.law), "ground": str(rec.ground)} | dict([asked])
             shown |= {"outcome": outcome["fall"] or end} | dict(others)
             shown["recording"] = "not saved (--out DIR saves it)" if saved is None else str(saved)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from footfall.cli.shared.options import changed, is_own, is_policy, own_controller
-from footfall.cli.shared.usage import UsageError, pairs
+from footfall.cli.shared.usage import UsageError, in_unit, pairs, unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ ROOT = ("hip", "base")  # names of the root body, valid for every robot
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _PUSH = re.compile(
     rf"\s*(?P<size>{_NUMBER})\s*(?P<unit>N\s*m|N)\s+(?P<sign>[-+]?)(?P<axis>[xyz]|roll|pitch|yaw)\s+(?P<body>\S+)"
-    rf"\s+(?P<duration>{_NUMBER})\s*s\s+at\s+(?P<start>{_NUMBER})\s*s\s*"
+    rf"\s+(?P<duration>{_NUMBER}\s*(?:s|ms))\s+at\s+(?P<start>{_NUMBER}\s*(?:s|ms))\s*"
 )
 
 
@@ -39,7 +39,7 @@ def parse_push(text: str, robot: Robot) -> Push:
     match = _PUSH.fullmatch(text)
     if match is None:
         raise UsageError(f"cannot read the push '{text}': write '{GRAMMAR}', for example '{EXAMPLE}'")
-    duration, start = float(match["duration"]), float(match["start"])
+    duration, start = (in_unit(match[name], "s") for name in ("duration", "start"))
     if duration <= 0 or start < 0:
         raise UsageError(f"the push '{text}' must last longer than 0 s and must not start before 0 s")
     turns = match["unit"] != "N"
@@ -127,7 +127,7 @@ def _pose(text: str | None) -> Any:
     try:
         if any("=" in part for part in parts):
             pairs = [part.partition("=") for part in parts]
-            return {joint: float(value) for joint, _, value in pairs}
+            return {joint: in_unit(value, "m" if value.endswith("m") else "rad") for joint, _, value in pairs}
         return text if len(parts) <= 1 else [float(part) for part in parts]
     except ValueError:
         raise UsageError(
@@ -141,8 +141,8 @@ class GroundOptions(RobotChoice):
 
     ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
     """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
-    dt: float | None = None
-    """step, s; left out 1 ms, or less where the springs of the law need it on light feet"""
+    dt: Annotated[float | None, unit("s")] = None
+    """step, as in 0.5ms; left out 1 ms, or less where the springs of the law need it on light feet"""
 
     ground_options: tyro.conf.Suppress[Any] = None
 
@@ -154,54 +154,66 @@ class GroundOptions(RobotChoice):
 class SettingOptions(GroundOptions):
     """A robot on a ground, with a controller and a step."""
 
-    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none")] = None
-    """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
-    --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME; or a learned policy, FILE.onnx or FILE.pt"""
+    controller: Annotated[str, tyro.conf.arg(metavar="NAME|none")] = "default"
+    """posture, balance, walk, gait, ... or none; default is posture control of motors, while servos hold by
+    themselves; its options are --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME; or a learned policy,
+    FILE.onnx or FILE.pt"""
 
     controller_options: tyro.conf.Suppress[Any] = None
 
     def chosen_controller(self, robot: Robot) -> Any:
         """The controller that was typed, with its options, or posture control for a robot that needs it."""
-        from footfall.control import named_controller
-        from footfall.errors import ControllerError
-        from footfall.robot.motors import drives
+        from footfall.control import default_controller, named_controller
 
         if self.controller_options is not None:
             options = changed(self.controller_options)
-            if is_policy(str(self.controller)):
+            if is_policy(self.controller):
                 return named_controller("policy", file=self.controller, **options)
-            return named_controller(str(self.controller), **options)
-        if self.controller is not None:
-            if is_own(self.controller):
-                return own_controller(self.controller)
-            return None if self.controller == "none" else self.controller
-        try:
-            servos = drives(robot, "posture").servos
-        except ControllerError:  # muscles, tendons: it is not known which control gives a torque
-            return None
-        return None if servos or not robot.model.nu else "posture"  # servos hold a posture by themselves
+            return named_controller(self.controller, **options)
+        if is_own(self.controller):
+            return own_controller(self.controller)
+        named = default_controller(robot) if self.controller == "default" else self.controller
+        return None if named == "none" else named
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskOptions(SettingOptions):
+class OutOptions:
+    """Where a recording is saved, and how the outcome is printed."""
+
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """save what comes of it here"""
+    overwrite: bool = False
+    """replace a recording that is there"""
+    json: bool = False
+    """print one JSON object"""
+
+    def check_place(self, folder: Path | None) -> None:
+        """Refuse a folder that recordings cannot be saved to, before anything is simulated."""
+        from footfall.recording_file import MANIFEST, place_for
+
+        if folder is None:
+            return
+        place_for(folder)
+        if (folder / MANIFEST).exists() and not self.overwrite:
+            raise UsageError(f"a recording is in '{folder}' already: give another --out, or --overwrite to replace it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions(SettingOptions, OutOptions):
     """A setting, what happens in it, and where the recording is saved."""
 
     #: Duration of a task that is given none, s.
     usual_duration: ClassVar[float] = 5.0
 
-    duration: float | None = None
-    """s; left out, a walk is as long as it takes, another run 5 s and a comparison 3 s"""
+    duration: Annotated[float | None, unit("s")] = None
+    """left out, a walk is as long as it takes, another run 5 s and a comparison 3 s"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in the
     world; 'TORQUE Nm roll|pitch|yaw BODY ...' turns; the body may be called hip or base, the root"""
     align: bool = False
     """start with the soles along the ground, not upright"""
-    drop: float = 0.0
-    """start this much above the ground, m"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """save what comes of it here"""
-    json: bool = False
-    """print one JSON object"""
+    drop: Annotated[float, unit("m")] = 0.0
+    """start this much above the ground"""
 
     def chosen_pushes(self, robot: Robot) -> list[Push]:
         return [parse_push(text, robot) for text in self.push]

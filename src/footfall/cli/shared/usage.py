@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import shutil
 import sys
@@ -29,6 +30,45 @@ def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:
             raise UsageError(f"cannot read {what} '{text}': write {form}")
         found[name] = value
     return found
+
+
+#: Units in which quantities may be typed, by the unit of an option: what one of them is in that unit.
+MULTIPLES: dict[str, dict[str, float]] = {
+    "s": {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "min": 60.0},
+    "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "µm": 1e-6, "um": 1e-6, "km": 1e3},
+    "rad": {"rad": 1.0, "deg": math.radians(1.0), "°": math.radians(1.0)},
+    "m/s": {"m/s": 1.0, "cm/s": 1e-2, "mm/s": 1e-3, "km/h": 1.0 / 3.6},
+    "rad/s": {"rad/s": 1.0, "deg/s": math.radians(1.0), "°/s": math.radians(1.0)},
+    "N": {"N": 1.0, "kN": 1e3, "mN": 1e-3},
+    "N/m": {"N/m": 1.0, "kN/m": 1e3, "N/mm": 1e3},
+    "kg": {"kg": 1.0, "g": 1e-3},
+}
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|[-+]?inf)\s*(.*?)\s*")
+
+
+def in_unit(text: str, name: str) -> float:
+    """A typed quantity in the unit of its option: "50 ms" is 0.05 in s; a number alone is in that unit."""
+    match = _QUANTITY.fullmatch(text)
+    if match is None or (match[2] and match[2] not in MULTIPLES[name]):
+        raise ValueError(f"'{text}'")
+    return float(match[1]) * MULTIPLES[name].get(match[2], 1.0)
+
+
+def unit(name: str) -> Any:
+    """How tyro reads an option that is a quantity in this unit, or in a multiple of it."""
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar=name,
+        instance_from_str=lambda args: in_unit(args[0], name),
+        is_instance=lambda value: value is None or isinstance(value, float | int),
+        str_from_instance=lambda value: ["" if value is None else f"{value:g}"],
+    )
+
+
+def _unit_of(about: str) -> str | None:
+    """The unit that the help of an option says, as a part of its own or as its first word."""
+    said = [part.strip() for part in re.split(r"[,;]| per ", about)]
+    return next((one for one in (*said, *about.split()[:1]) if one in MULTIPLES), None)
 
 
 #: Most columns of a paragraph.
@@ -88,10 +128,19 @@ def described(hint: Any, default: Any, *, about: str | None = None, aliases: tup
     choice.
     """
     plain, *given = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    own = _unit_of(about or "") if plain in (float, float | None) else None
+    given += [] if own is None else [unit(own)]
+    has_unit = any(isinstance(one, tyro.constructors.PrimitiveConstructorSpec) for one in given)
     nothing = default is None or default is False or default == "" or default == ()
     nothing |= default is MISSING and Ellipsis in get_args(plain)  # as many as there are, or none
     said = "" if nothing and tyro.conf.UseAppendAction not in given else None  # of which tyro says "(repeatable)"
-    ours = tyro.conf.arg(help=about, metavar=_without_none(plain), help_behavior_hint=said, aliases=aliases or None)
+    metavar = None if has_unit else _without_none(plain)
+    ours = tyro.conf.arg(
+        help=about,
+        metavar=metavar,
+        help_behavior_hint="(on unless this is given)" if default is True else said,
+        aliases=aliases or None,
+    )
     return Annotated[(plain, ours, *given)]
 
 
@@ -109,8 +158,9 @@ def _without_none(hint: Any) -> str | None:
 CONFIG = tyro.conf.FlagCreatePairsOff
 
 
-#: What an argument must be, by tyro's name for its type.
+#: What an argument must be, by its placeholder.
 WANTED = {"FLOAT": "a number", "INT": "a whole number", "FLOAT FLOAT": "two numbers", "INT INT": "two whole numbers"}
+WANTED |= {name: f"a number in {name}, or one with its unit ({', '.join(known)})" for name, known in MULTIPLES.items()}
 QUOTED = re.compile(r"\['([^']*)'|'([^']*)'$")
 
 
