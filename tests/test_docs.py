@@ -66,6 +66,15 @@ def test_each_shell_line_of_a_page_is_one_command_with_options_it_has(page, tmp_
             assert command in targets and not args
 
 
+def test_the_first_hour_gives_commands_with_options_they_have(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = (README.parent / "tools" / "first_hour.sh").read_text(encoding="utf-8")
+    assert len(set(re.findall(r"(\d) of 8:", script))) == 8
+    for line in re.findall(r"^footfall (.*)$", script, re.M):
+        command, *args = shlex.split(line.partition(" > ")[0].replace("--import rubber.py --law rubber ", ""))
+        _parse(command, ["controller", "hold"] if command == "new" else args)
+
+
 def test_the_readme_and_the_page_on_installing_tell_the_two_commands():
     for page in (README, DOCS / "start" / "install.md"):
         assert [shlex.split(line, comments=True) for line in shell_lines(page)][:2] == [
@@ -112,7 +121,7 @@ def test_the_two_commands_to_begin_with_stand_in_lines_of_their_own(page):
 
 
 #: Commands that read what others wrote, with the file or folder that they read.
-READS = re.compile(r"^footfall (?:report|plot|video|view|audit|export|follow [\w-]+) ([\w./-]+)", re.M)
+READS = re.compile(r"^footfall (?:report|plot|video|view(?! \S+ --live)|audit|export|follow [\w-]+) ([\w./-]+)", re.M)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(DOCS).as_posix())

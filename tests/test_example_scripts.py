@@ -25,7 +25,7 @@ def all_laws_carry_the_weight(names):
 
 
 def three_laws_are_compared(names):
-    assert [row.outcome for row in names["found"].rows] == ["stood"] * 3
+    assert [row.outcome for row in names["found"].rows] == ["stayed up"] * 3
     assert Path("grf.png").stat().st_size > 1000
     assert "time-stepping" in names["page"].read_text(encoding="utf-8")
 
@@ -129,4 +129,4 @@ def test_a_robot_of_ones_own_is_compared_as_in_the_first_ten_minutes():
     for law in laws:
         stood_or_walked(ff.load_recording(Path("runs/stool") / law))
     page = Path("runs/stool/report.html").read_text(encoding="utf-8")
-    assert page.count('<article class="card good"') == 3
+    assert page.count('<span class="verdict good">stayed up</span>') == 3

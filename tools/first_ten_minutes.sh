@@ -1,6 +1,7 @@
 #!/bin/sh
 # A person's first ten minutes, scripted and timed: from a clone to a robot of one's own that stands under three contact
-# laws, with a comparison report. Usage: first_ten_minutes.sh [REPOSITORY [FOLDER]]; fails if it takes longer.
+# laws, with a comparison report; then the first hour, see first_hour.sh. Usage: first_ten_minutes.sh [REPOSITORY
+# [FOLDER]]; fails if it takes longer.
 set -eu
 
 repository=$(cd "${1:-$(dirname "$0")/..}" && pwd)
@@ -24,3 +25,6 @@ footfall compare stool.xml --laws spring-damper linearizing-penalty time-steppin
 test -s runs/stool/report.html
 passed "it stands under three laws: open $folder/runs/stool/report.html"
 test $(($(date +%s) - begin)) -le 600
+mkdir hour
+cd hour
+sh ../footfall/tools/first_hour.sh ../footfall
