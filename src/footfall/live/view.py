@@ -303,7 +303,8 @@ class LiveView:
     def _steered(self, policy: Policy) -> Policy:
         """The policy, asked for what the sliders of the page say."""
         known = policy.fit(self.simulation.robot).contract.command
-        self.requests.asked = [float(one) for one in policy.command or known.default]
+        given = () if callable(policy.command) else policy.command
+        self.requests.asked = [float(one) for one in given or known.default]
         if len(known.low) == len(known.high) == len(self.requests.asked) > 0:
             bounds = {"low": list(known.low), "high": list(known.high), "value": list(self.requests.asked)}
             self.server.send({"command": bounds}, kind="command")

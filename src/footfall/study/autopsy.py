@@ -242,12 +242,8 @@ class Autopsy:
 
 def figures(row: Mapping[str, Any]) -> list[str]:
     turned = row.get("turned_rad")
-    values = (
-        row.get("off_course"),
-        None if turned is None else math.degrees(turned),
-        row.get("peak_vertical_force_bw"),
-    )
-    values = (*values, row.get("slip_distance_m"), row.get("creep_distance_m"))
+    values = [row.get("off_course"), None if turned is None else math.degrees(turned)]
+    values += [row.get(name) for name in ("peak_vertical_force_bw", "slip_distance_m", "creep_distance_m")]
     return ["" if value is None else f"{value:.3g}" for value in values]
 
 
@@ -577,7 +573,7 @@ def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
     law, hints = sim.law, get_type_hints(law_class(name))
     values = {} if law.native else law.resolve(sim.setting)._asdict()
     found: list[tuple[str, dict[str, Any]]] = []
-    for one in fields(law):  # type: ignore[arg-type]
+    for one in fields(law):
         chosen, hint = getattr(law, one.name), hints[one.name]
         if get_origin(hint) is Literal:
             others = [other for other in get_args(hint) if other != chosen]
@@ -589,7 +585,7 @@ def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
                 value = float(values[one.name]) * factor
                 if _is_allowed(law, one.name, value):
                     found.append((f"{one.name} = {value:.3g} ({factor:g} x)", {one.name: value}))
-    cases = [(said, {"law": {"name": name, **options}}) for said, options in found]
+    cases: list[tuple[str, dict[str, Any]]] = [(said, {"law": {"name": name, **options}}) for said, options in found]
     quarter = 0.25 * float(work.base["dt"])
     cases.append((f"a step of {quarter:.3g} s", {"law": {"name": name}, "dt": quarter}))
     return [
@@ -617,9 +613,7 @@ def _nearest_bad(rows: Sequence[Mapping[str, Any]], breakings: Sequence[Breaking
 
 def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
     """The first event of a foot that differs in kind, or by more than ``apart`` (s), in two runs."""
-    one, other = (
-        [event for event in foot_events(rec) if event.what != "slides"] for rec in (good, bad)
-    )  # slides are told apart below: laws differ in what they call so
+    one, other = (_lasting(foot_events(rec), apart) for rec in (good, bad))
     for k in range(max(len(one), len(other))):
         a, b = (events[k] if k < len(events) else None for events in (one, other))
         same = a is not None and b is not None and (a.foot, a.what) == (b.foot, b.what)
@@ -628,6 +622,23 @@ def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
         time = min(event.time for event in (a, b) if event is not None)
         return Parting(a, b, k + 1, time, _until(good, bad, time))
     return None
+
+
+def _lasting(events: Sequence[FootEvent], least: float) -> list[FootEvent]:
+    """Touch-downs and lift-offs, without those that the same foot undoes within ``least`` (s).
+
+    Laws differ in what they call sliding, which is left out.
+    """
+    kept: list[FootEvent] = []
+    for event in events:
+        if event.what == "slides":
+            continue
+        last = next((k for k in range(len(kept) - 1, -1, -1) if kept[k].foot == event.foot), None)
+        if last is not None and event.time - kept[last].time < least:
+            del kept[last]
+        else:
+            kept.append(event)
+    return kept
 
 
 def _until(good: Recording, bad: Recording, time: float) -> dict[str, tuple[float, float]]:
