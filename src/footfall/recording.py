@@ -56,6 +56,14 @@ class Recording(Record):
             raise RecordingError("this recording does not know its simulation, as it was loaded: use sim.state(rec, t)")
         return self._simulation.state(self, time)
 
+    def linearize(self, time: float) -> Any:
+        """The derivative of the step at ``time`` (s) with the controls recorded there; every step must be recorded.
+
+        See :meth:`footfall.Simulation.linearize`.
+        """
+        state, sample = self.state(time), int(np.searchsorted(self.time, time - 0.5 * self.dt))
+        return self._simulation.linearize(state, self.ctrl[sample], pushes=self.pushes)
+
     @cached_property
     def cop(self) -> np.ndarray:
         """(T, feet, 3) m, centre of pressure of each foot, NaN where unloaded; see ``measure.cop``."""

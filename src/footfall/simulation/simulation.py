@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from threading import RLock
 from typing import Any
 
@@ -19,6 +21,8 @@ from footfall.given_numbers import is_whole
 from footfall.record import Failure, Push, Record
 from footfall.recording import Recording
 from footfall.simulation.controls import Controller
+from footfall.simulation.linearization import Linearization
+from footfall.simulation.linearize import Probe
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
@@ -42,6 +46,7 @@ class World(UnderWay):
         self._failure: Failure | None = None
         self._turn = RLock()
         self._stepping = False
+        self._probe: Probe | None = None  # for single steps from its states
         self._make_room(SAMPLES_AT_FIRST)
 
     def __repr__(self) -> str:
@@ -152,6 +157,16 @@ class World(UnderWay):
             self._run.restore(state)
             self._run.go_on()
             self._failure = None
+
+    def linearize(self, ctrl: ArrayLike | None = None) -> Linearization:
+        """The derivative of the step that ``step(ctrl)`` would take now; the world stays as it is.
+
+        Controls are taken as given, also those that a controller of this world set last.
+        """
+        with self._turn:
+            if self._probe is None:
+                self._probe = Probe(self.simulation, Task(pushes=self._run.pushes))
+            return self._probe.linearize(self._run.state(), ctrl)
 
     def record(self) -> Recording:
         """The recording so far; its last sample is the beginning of the last step."""
@@ -290,6 +305,25 @@ class Simulation(Setup):
             seed=seed,
         )
         return World(Run(self, 0.0, task, endless=True, recorded=recorded), recorded=recorded)
+
+    def linearize(self, state: State, ctrl: ArrayLike | None = None, *, pushes: Iterable[Push] = ()) -> Linearization:
+        """The derivative of the step from ``state`` with the controls ``ctrl`` (nu,), those of the state if left out.
+
+        ``pushes`` are those of the run that the state is from.
+        """
+        try:
+            probe = Probe(self, Task(pushes=pushes)) if pushes else self._probes.pop()
+        except IndexError:
+            probe = Probe(self)
+        found = probe.linearize(state, ctrl)
+        if not pushes:
+            self._probes.append(probe)
+        return found
+
+    @cached_property
+    def _probes(self) -> deque[Probe]:
+        """Runs for single steps that no thread is using."""
+        return deque()
 
     def state(self, recording: Record, time: float) -> State:
         """The state at ``time`` (s) of a recording of this simulation, with the memory of law and joints.

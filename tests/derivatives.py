@@ -1,0 +1,78 @@
+"""Steps and their derivatives, for tests: motions to differentiate, and differences whose error is known."""
+
+from __future__ import annotations
+
+import itertools
+
+import mujoco
+import numpy as np
+
+import footfall as ff
+from footfall.simulation.simulation import World
+
+#: Motions by name: how high above the ground (m), and how fast (m/s) the base goes. Rigid contacts have a kink where a
+#: point is exactly on the ground, so that those that press begin a little inside it.
+MOTIONS = {
+    "flying": (0.05, (0.3, 0.1, 0.4)),
+    "standing": (-1e-4, (0.0, 0.0, -0.002)),
+    "landing": (-1e-4, (0.05, 0.02, -0.5)),
+    "sliding": (-2e-4, (1.0, 0.4, -0.05)),
+}
+#: Steps of differences, the longest first, each a quarter of the one before.
+WIDTHS = 2e-3 / 4.0 ** np.arange(9)
+
+
+def in_motion(sim: ff.Simulation, motion: str, seed: int) -> World:
+    """A world of a robot with a free base, or none, in one of the motions, all joints in some motion of their own."""
+    height, speed = MOTIONS[motion]
+    chance, model = np.random.default_rng(seed), sim.robot.model
+    world = sim.start(recorded=False)
+    still = 0.02 if motion == "standing" else 0.2
+    world.qvel[:] = still * chance.normal(size=model.nv)
+    if model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
+        world.qpos[2] += height
+        world.qvel[:3] = speed
+        world.qvel[3:6] *= 0.2
+    else:  # a planar robot slides up and down
+        upright = (model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE) & (np.abs(model.jnt_axis[:, 2]) > 0.9)
+        world.qpos[model.jnt_qposadr[np.flatnonzero(upright)[:1]]] += height
+    return world
+
+
+def along(world, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The change (2 nv) of the state after a step along a direction of state and controls, and its error by rows.
+
+    Central differences of many widths, each two of which are extrapolated: the best agree.
+    """
+    model, start, ctrl = world.simulation.robot.model, world.state(), world.ctrl.copy()
+    slopes = []
+    for width in WIDTHS:
+        ends = []
+        for sign in (1.0, -1.0):
+            moved = sign * width * direction
+            world.restore(start)
+            mujoco.mj_integratePos(model, world.qpos, np.ascontiguousarray(moved[: model.nv]), 1.0)
+            world.qvel[:] += moved[model.nv : 2 * model.nv]
+            world.step(ctrl + moved[2 * model.nv :])
+            ends.append((world.qpos.copy(), world.qvel.copy()))
+        way = np.zeros(model.nv)
+        mujoco.mj_differentiatePos(model, way, 1.0, ends[1][0], ends[0][0])
+        slopes.append(np.concatenate([way, ends[0][1] - ends[1][1]]) / (2.0 * width))
+    world.restore(start)
+    world.ctrl[:] = ctrl
+    finer = [(16.0 * b - a) / 15.0 for a, b in itertools.pairwise(slopes)]
+    misses = [np.abs(b - a).max() for a, b in itertools.pairwise(finer)]
+    best = int(np.argmin(misses))
+    return finer[best + 1], np.full(2 * model.nv, misses[best])
+
+
+def miss_of(world, lin, seed: int) -> tuple[float, float]:
+    """How far a derivative is off along a direction of chance, relative to what comes of it, and the differences' own
+    error, likewise.
+    """
+    model = world.simulation.robot.model
+    direction = np.random.default_rng(seed).normal(size=2 * model.nv + model.nu)
+    found = np.hstack([lin.A, lin.B]) @ direction
+    wanted, error = along(world, direction)
+    size = np.abs(wanted).max()
+    return float(np.abs(found - wanted).max() / size), float(error.max() / size)
