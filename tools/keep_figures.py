@@ -1,9 +1,9 @@
-"""Keep the figures of a night and draw all nights: speed against MuJoCo by law, and what went wrong under stress.
+"""Keep the figures of a night and draw all nights: speed against MuJoCo, and unsolved steps under stress, by law.
 
     python tools/keep_figures.py FOLDER --bench bench.json --stress stress.json
 
-The files are what `footfall bench --json` and `footfall stress --json` print. FOLDER gets a line in figures.jsonl and
-new drawings.
+The files hold what `footfall bench --json` and `footfall stress --json` print, an object per line. FOLDER gets a line
+in figures.jsonl and new drawings.
 """
 
 from __future__ import annotations
@@ -11,44 +11,39 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from footfall.show.style import new_figure
 
-#: Names of figures that are drawn, by drawing: the last word of their path.
-DRAWN = {"speed.svg": "ratio", "unsolved.svg": "unsolved"}
+#: By drawing, which field of which file it shows, and what its axis is called.
+DRAWN = {
+    "speed.svg": ("bench", "ratio_to_mujoco", "steps per second, times MuJoCo's"),
+    "unsolved.svg": ("stress", "unsolved", "unsolved steps from random states"),
+}
 
 
-def numbers(value: Any, path: str = "") -> dict[str, float]:
-    """All numbers inside nested mappings and lists, by their path; a named row of a list goes by its name."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return {}
-    if isinstance(value, int | float):
-        return {path: float(value)}
-    inner = value.items() if isinstance(value, dict) else [(_name(one, i), one) for i, one in enumerate(value)]
-    found: dict[str, float] = {}
-    for key, one in inner:
-        found |= numbers(one, f"{path}/{key}" if path else str(key))
-    return found
+def figures_of(file: Path, field: str) -> dict[str, float]:
+    """A field of the rows of a file, by their texts; of stress by law, over all robots."""
+    found: dict[str, float] = defaultdict(float)
+    for line in filter(None, file.read_text().splitlines()):
+        row: dict[str, Any] = json.loads(line)
+        if isinstance(row.get(field), int | float):
+            texts = [row["law"]] if field == "unsolved" else [one for one in row.values() if isinstance(one, str)]
+            found[", ".join(texts)] += row[field]
+    return dict(found)
 
 
-def _name(row: Any, place: int) -> str:
-    named = [row[key] for key in ("robot", "law", "name", "case") if key in row] if isinstance(row, dict) else []
-    return " ".join(map(str, named)) or str(place)
-
-
-def draw(nights: list[dict[str, Any]], ending: str, path: Path) -> None:
-    """Every figure of that name over time."""
-    names = sorted({name for night in nights for name in night["figures"] if name.rpartition("/")[2] == ending})
+def draw(nights: list[dict[str, Any]], drawing: str, path: Path) -> None:
+    """Every figure of a drawing over the nights."""
     with new_figure(4.0) as figure:
         axes = figure.add_subplot()
-        for name in names:
-            shown = [(night["day"], night["figures"][name]) for night in nights if name in night["figures"]]
+        for name in sorted({name for night in nights for name in night.get(drawing, ())}):
+            shown = [(night["day"], night[drawing][name]) for night in nights if name in night.get(drawing, ())]
             axes.plot(*zip(*shown, strict=True), marker=".", label=name)
-        axes.set(xlabel="night", ylabel=f"{ending}")
-        if names:
-            axes.legend(fontsize=5)
+        axes.set(xlabel="night", ylabel=DRAWN[drawing][2])
+        axes.legend(fontsize=5)
         figure.savefig(path)
 
 
@@ -58,18 +53,15 @@ def main() -> None:
     given.add_argument("--bench", type=Path, required=True)
     given.add_argument("--stress", type=Path, required=True)
     options = given.parse_args()
-    figures = {}
-    for file in (options.bench, options.stress):
-        lines = [line for line in file.read_text().splitlines() if line.startswith("{")]
-        figures |= numbers({file.stem: json.loads(lines[-1])}) if lines else {}
-    if not figures:
+    night = {name: figures_of(getattr(options, file), field) for name, (file, field, _) in DRAWN.items()}
+    if not any(night.values()):
         raise SystemExit("neither file holds figures")
     kept = options.folder / "figures.jsonl"
     with kept.open("a") as out:
-        out.write(json.dumps({"day": time.strftime("%Y-%m-%d"), "figures": figures}) + "\n")
+        out.write(json.dumps({"day": time.strftime("%Y-%m-%d"), **night}) + "\n")
     nights = [json.loads(line) for line in kept.read_text().splitlines()]
-    for name, ending in DRAWN.items():
-        draw(nights, ending, options.folder / name)
+    for name in DRAWN:
+        draw(nights, name, options.folder / name)
 
 
 if __name__ == "__main__":
