@@ -197,7 +197,7 @@ def _parse(name: str, args: list[str]) -> Any:
 
     from footfall.cli.shared.options import with_options
     from footfall.cli.shared.task import RobotChoice
-    from footfall.cli.shared.usage import CONFIG, help_of, in_one_sentence, options_in, with_plain_help
+    from footfall.cli.shared.usage import CONFIG, help_of, in_one_sentence, options_in, with_plain_help, with_repeats
 
     module, command = command_of(name, args)
     about = f"{getdoc(command)}\n\nAlso: --debug, --import FILE, see footfall --help."
@@ -208,7 +208,9 @@ def _parse(name: str, args: list[str]) -> Any:
         raise SystemExit(0)
     kind = f" {args[0]}" if args and args[0] in getattr(module, "KINDS", ()) else ""
     with in_one_sentence(f"{name}{kind}", lambda: options_in(help_of(command, "", ""))):
-        return tyro.cli(with_plain_help(command), args=args, prog=f"footfall {name}", config=(CONFIG,))
+        return tyro.cli(
+            with_plain_help(command), args=with_repeats(command, args), prog=f"footfall {name}", config=(CONFIG,)
+        )
 
 
 def command_of(name: str, args: Sequence[str]) -> tuple[ModuleType, Any]:

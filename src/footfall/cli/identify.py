@@ -75,12 +75,18 @@ class Forces(_Options):
     """of the root at the start, m/s"""
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
     """what the robot did, such as posture"""
+    motion: Annotated[Path | None, tyro.conf.arg(metavar="MOTION")] = None
+    """the motion that it followed, see footfall follow"""
+    assist: bool = False
+    """virtual motors between world and root help it, where the ground cannot"""
 
     def run(self) -> int:
         import numpy as np
 
+        from footfall.control import Follow
         from footfall.files.motion import load_forces
         from footfall.robot import load_robot
+        from footfall.robot.motors import assisted
         from footfall.study.fit import ForceTrial
 
         if len(self.data) < 2:
@@ -90,14 +96,15 @@ class Forces(_Options):
                 f"--drop has {len(self.drop)} heights for {len(self.data)} files: give one, or one for each"
             )
         feet = pairs(self.foot, "the vector of a foot", "FOOT=VECTOR, as in total=f") or None
-        robot = load_robot(self.robot)
+        robot = assisted(load_robot(self.robot)) if self.assist else load_robot(self.robot)
+        controller = self.controller if self.motion is None else Follow(self.motion)
         qvel = None
         if any(self.velocity):
             qvel = np.zeros(robot.model.nv)
             qvel[:3] = self.velocity
         heights = self.drop * len(self.data) if len(self.drop) == 1 else self.drop
         trials = [
-            ForceTrial(load_forces(path, feet), qvel=qvel, drop=height, controller=self.controller)
+            ForceTrial(load_forces(path, feet), qvel=qvel, drop=height, controller=controller)
             for path, height in zip(self.data, heights, strict=True)
         ]
         return self._report(trials, "body weights", robot=robot, ground={"friction": self.friction})

@@ -10,6 +10,7 @@ import tyro
 
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say
 from footfall.cli.shared.result import save, simulate
+from footfall.cli.shared.task import RobotOptions
 from footfall.cli.shared.usage import UsageError, pairs
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogOptions:
+class LogOptions(RobotOptions):
     """A robot and how its logs are read."""
 
     robot: str
@@ -41,11 +42,10 @@ class LogOptions:
     def load(self, path: Path) -> Log:
         """A log of the robot."""
         from footfall.logs.log import load_log
-        from footfall.robot import load_robot
 
         return load_log(
             path,
-            load_robot(self.robot),
+            self.loaded(self.robot),
             names=pairs(self.name, "the joint of a name", "NAME=JOINT"),
             signs=_numbers(self.sign, "--sign", "JOINT=-1"),
             offsets=_numbers(self.offset, "--offset", "JOINT=RAD"),

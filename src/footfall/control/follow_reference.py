@@ -396,7 +396,9 @@ def _check_order(robot: Robot, first: np.ndarray, source: str) -> None:
         mujoco.mju_quat2Mat(home, robot.home[3:7])
         tilts.append(float(np.arccos(np.clip(turn.reshape(3, 3)[2] @ home.reshape(3, 3)[2], -1.0, 1.0))))
     if tilts[0] > UPRIGHT and min(tilts[1:]) < 0.5 * UPRIGHT:
+        # Moved on by one, what was read as w, x, y, z was x, y, z, w; moved back, the other way round.
+        order = "xyzw" if tilts[1] < tilts[2] else "wxyz"
         raise ControllerError(
             f"follow: the root of {source} begins {tilts[0]:.2f} rad from upright, and upright with its quaternion in "
-            "the other order: give quaternion='wxyz' or 'xyzw'"
+            f"the order {', '.join(order)}: give quaternion='{order}' (--quaternion {order})"
         )

@@ -176,6 +176,8 @@ def _times(table: np.ndarray, stated: str) -> tuple[np.ndarray, str]:
 
 #: Names of vectors that are forces where no unit says so: F1, FP2.F, GRF_left, left_force, Force.
 FORCE = re.compile(r"(^|[._/ -])(f|grf|force|ground_force_v)($|[._/ 0-9(-])|(^|[._/ -])f\d+$|force$", re.IGNORECASE)
+#: Names of single columns that are vertical forces: left_Fz, load_cell_1, insole force L.
+VERTICAL = re.compile(r"(^|[._/ -])(fz|vgrf|load|insole|force|grf)($|[._/ 0-9(-])|fz$|force$", re.IGNORECASE)
 #: A component is taken for the vertical one if its mean is this many times that of the other candidate.
 DOMINANT = 1.5
 
@@ -227,18 +229,21 @@ def load_forces(
     """Read ground reaction forces: a vector ``NAME.force`` (N, z up, of the ground on the foot) for each foot or plate.
 
     ``feet`` says which vector of the file is the force on which foot, ``{"left": "ground_force_v"}``. If left out, all
-    vectors in N are used, under their own names. The plates of a .c3d file keep their own rate. Vectors without a unit
-    that are named like forces are taken to be in N. Unless ``up`` is given, the axis that carries the load is up.
-    Forces that press down are those of the foot on the plate, and are reversed. ``done`` lists all this. With
-    ``pressure`` the centre of pressure is read as well, where the file has it: ``NAME.cop``, m.
+    vectors in N are used, under their own names. Of load cells and insoles a single column is the vertical force: the
+    other components are NaN, and are compared with nothing. The plates of a .c3d file keep their own rate. Vectors
+    without a unit that are named like forces are taken to be in N. Unless ``up`` is given, the axis that carries the
+    load is up. Forces that press down are those of the foot on the plate, and are reversed. ``done`` lists all this.
+    With ``pressure`` the centre of pressure is read as well, where the file has it: ``NAME.cop``, m.
     """
     source = Path(path).expanduser()
     if source.suffix.lower() == ".c3d":
         found = _read(source, {".c3d": lambda file: _read_c3d(file, True)}, up)
     else:
         found = load_motion(source, up=up, rate=rate, units=units)
+    found, single = _with_vertical(found, feet)
     chosen, found = _forces(found, feet)
-    found = (found if up is not None else _upright(found, list(chosen.values()))).z_up()
+    found = replace(found, up="z") if single else found
+    found = (found if up is not None or single else _upright(found, list(chosen.values()))).z_up()
     vectors = {foot: found.vector(name) for foot, name in chosen.items()}
     with np.errstate(invalid="ignore"):
         pressed = np.nansum([np.nansum(vector[:, 2]) for vector in vectors.values()])
@@ -253,6 +258,24 @@ def load_forces(
         for k, axis in enumerate("xyz" if centre else ""):
             channels[f"{foot}.cop.{axis}"], of_unit[f"{foot}.cop.{axis}"] = found.vector(centre or "")[:, k], "m"
     return Measured(found.time, channels, of_unit, "z", found.source, done)
+
+
+def _with_vertical(found: Measured, feet: Mapping[str, str] | None) -> tuple[Measured, bool]:
+    """The same with a vector for each vertical force that stands alone, and whether there are such."""
+    asked = list(feet.values()) if feet is not None else [name for name in found.channels if VERTICAL.search(name)]
+    forces = [name for name in found.vectors if found.vector_unit(name) == "N" or FORCE.search(name)]
+    alone = [name for name in asked if name in found.channels and found.units[name] in ("N", "")]
+    if not alone or (feet is None and forces):
+        return found, False
+    channels, units = dict(found.channels), dict(found.units)
+    for name in alone:
+        vertical = channels.pop(name)
+        unit = units.pop(name)
+        for axis in "xyz":
+            channels[f"{name}.{axis}"] = vertical if axis == "z" else np.full(len(found), np.nan)
+            units[f"{name}.{axis}"] = unit
+    said = f"{', '.join(alone)} taken as vertical forces; the others were not measured"
+    return replace(found, channels=channels, units=units, done=(*found.done, said)), True
 
 
 def _centres(force: str) -> list[str]:

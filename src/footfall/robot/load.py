@@ -67,8 +67,8 @@ def is_urdf(path: Path) -> bool:
         return False
 
 
-def read_model(path: Path) -> mujoco.MjSpec:
-    """The spec of an MJCF or URDF file."""
+def read_model(path: Path, skip: bool = False) -> mujoco.MjSpec:
+    """The spec of an MJCF or URDF file, of the latter without missing meshes if they may be skipped."""
     if not path.is_file():
         raise RobotError(f"no file '{path}'; built-in robots are {', '.join(robots())}")
     if path.suffix.lower() == ".xacro":
@@ -77,7 +77,7 @@ def read_model(path: Path) -> mujoco.MjSpec:
         raise RobotError(f"'{path}' is not a model of a robot: its name must end in .xml or .mjcf (MJCF), or in .urdf")
     try:
         if is_urdf(path):
-            return read_urdf(path)
+            return read_urdf(path, skip)
         if (root := root_name(path)) not in ("", "mujoco"):
             raise RobotError(f"'{path}' is not a model of a robot, at most a part of one: its root element is <{root}>")
         for file in (path, *_parts_of(path)):
@@ -116,7 +116,9 @@ def name_of(path: Path, spec: mujoco.MjSpec) -> str:
     return Path(included[1]).stem if included else path.stem
 
 
-def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | None) -> dict[str, bytes]:
+def gather_assets(
+    spec: mujoco.MjSpec, name: str, folder: Path, path: Path | None, skip: bool = False
+) -> dict[str, bytes]:
     """Read all files that the spec needs into memory, and let the spec refer to them by plain names.
 
     Missing meshes, height fields and textures that are only drawn, as everything in a scene is, are left out, with one
@@ -133,7 +135,7 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
                 f"robot '{name}'", f"picture '{PurePosixPath(file).name}'", *struct.unpack_from(">II", content, 16)
             )
         if content is None:
-            _leave_out(spec, element, file, f"robot '{name}'; looked in '{folder / directory}'")
+            _leave_out(spec, element, file, f"robot '{name}'; looked in '{folder / directory}'", skip)
             missing.append(PurePosixPath(file).name)
             continue
         if not element.name:  # MuJoCo names an asset after its file
@@ -173,8 +175,10 @@ def _content(
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
-def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str) -> None:
-    """Remove an asset whose file is missing, and the geoms that use it, if it is needed only for drawing."""
+def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str, skip: bool) -> None:
+    """Remove an asset whose file is missing, and the geoms that use it, if it is needed only for drawing or may be
+    skipped.
+    """
     name = element.name or PurePosixPath(file).stem
     lost = f"cannot find '{file}', the file of asset '{name}' of {where}"
     if isinstance(element, mujoco.MjsTexture):
@@ -187,8 +191,13 @@ def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str) -> None
             touches = geom.contype or geom.conaffinity or (geom.name and geom.name in paired)
             weighs = geom.mass != 0 and geom.density != 0 and not geom.parent.explicitinertial
             weighs = weighs and _moves(geom.parent)
-            if touches or weighs:
-                raise RobotError(f"{lost}; geom '{geom.name}' of body '{geom.parent.name}' needs it")
+            if (touches or weighs) and skip:
+                what = " and ".join(["collides"] * bool(touches) + ["weighs"] * bool(weighs))
+                warn(f"{lost}: what it {what} on body '{geom.parent.name}' is lost")
+            elif touches or weighs:
+                raise RobotError(
+                    f"{lost}; geom '{geom.name}' of body '{geom.parent.name}' needs it, or meshes='skip' does without"
+                )
         for geom in users:
             if isinstance(element, mujoco.MjsMesh):
                 spec.delete(geom)
@@ -236,6 +245,7 @@ def load_robot(
     pose: str | ArrayLike | Mapping[str, Any] | None = None,
     actuators: str = "as-is",
     forward: Any = None,
+    meshes: str = "needed",
     name: str | None = None,
     mass_scale: float = 1.0,
     strength: float = 1.0,
@@ -258,6 +268,7 @@ def load_robot(
         actuators: "as-is", or "motor": position and velocity servos become torque motors of their force range.
         forward: which way it faces in that pose: "x", "-x", "y" or "-y" of the world, or a level vector; None finds it
             by the names of its legs, by its hips and toes, and else takes the x axis of its root.
+        meshes: "needed", or "skip": missing meshes are left out with what they collide and weigh, with a warning.
         name: what to call it.
         mass_scale: factor on all masses and inertias.
         strength: factor on the torques of motors, and on gains and limits of servos.
@@ -285,9 +296,11 @@ def load_robot(
     if parameters:
         raise RobotError(
             f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own "
-            f"(known: {', '.join((*_Asked._fields, 'mass_scale', 'strength'))})"
+            f"(known: {', '.join((*_Asked._fields, 'meshes', 'mass_scale', 'strength'))})"
         )
-    return _robot(_of_user(source, name), asked).scaled(mass=mass_scale, strength=strength)
+    if meshes not in ("needed", "skip"):
+        raise RobotError(f"meshes are 'needed' or 'skip', not {meshes!r}")
+    return _robot(_of_user(source, name, meshes == "skip"), asked).scaled(mass=mass_scale, strength=strength)
 
 
 def _built_in(source: str, asked: _Asked, parameters: tuple[tuple[str, Any], ...]) -> Robot:
@@ -319,16 +332,17 @@ class _Given(NamedTuple):
     folder: Path = Path()  # that its meshes are beside
     feet: Any = None  # that a built-in robot has
     parameters: Mapping[str, Any] = MappingProxyType({})  # of a built-in robot
+    skip: bool = False  # meshes that are missing
 
 
-def _of_user(source: Any, name: str | None) -> _Given:
+def _of_user(source: Any, name: str | None, skip: bool) -> _Given:
     """The model of a file, of a spec, or one that is compiled already."""
     if isinstance(source, (str, os.PathLike)):
         path = Path(source).expanduser()
-        spec = read_model(path)
-        return _Given(name or name_of(path, spec), spec, path, path.parent)
+        spec = read_model(path, skip)
+        return _Given(name or name_of(path, spec), spec, path, path.parent, skip=skip)
     if isinstance(source, mujoco.MjSpec):
-        return _Given(name, source.copy(), folder=Path(source.modelfiledir))
+        return _Given(name, source.copy(), folder=Path(source.modelfiledir), skip=skip)
     if isinstance(source, mujoco.MjModel):
         return _Given(name, copy.copy(source))
     kind = type(source).__name__
@@ -389,7 +403,7 @@ def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str 
     spec = given.model
     name = str(given.name or spec.modelname)
     touched = prepare(spec, name)
-    assets = gather_assets(spec, name, given.folder, given.path)
+    assets = gather_assets(spec, name, given.folder, given.path, given.skip)
     if motors:
         servos_to_motors(spec)
     mjcf = written(spec, name)

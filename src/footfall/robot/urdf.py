@@ -192,8 +192,10 @@ def _text(path: Path) -> str:
     return COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
 
 
-def read_urdf(path: Path) -> mujoco.MjSpec:
-    """The spec of a URDF: with a free joint at its root, a motor per joint, and its meshes in memory."""
+def read_urdf(path: Path, skip: bool = False) -> mujoco.MjSpec:
+    """The spec of a URDF: with a free joint at its root, a motor per joint, and its meshes in memory; without missing
+    ones if they may be skipped.
+    """
     robot = read_tree(path)
     if robot.tag != "robot":
         raise RobotError(f"'{path}' is not a URDF: its root element is <{robot.tag}>, not <robot>")
@@ -203,7 +205,7 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     compiler = _element(_element(robot, "mujoco"), "compiler")
     from_geoms = compiler.get("inertiafromgeom") == "true"
     notes = repaired(robot, path, inertias=not from_geoms)
-    assets, told = _take_meshes(robot, path, compiler)
+    assets, told = _take_meshes(robot, path, compiler, skip)
     # Links stay separate (a sole is often a link of its own), and meshes are found here.
     compiler.attrib.update(fusestatic="false", strippath="false", balanceinertia="true")
     compiler.attrib.setdefault("discardvisual", "false")
@@ -241,7 +243,7 @@ def _add_motors(spec: mujoco.MjSpec, followers: set[str]) -> None:
 
 
 def _take_meshes(
-    robot: ElementTree.Element, path: Path, compiler: ElementTree.Element
+    robot: ElementTree.Element, path: Path, compiler: ElementTree.Element, skip: bool
 ) -> tuple[dict[str, bytes], list[str]]:
     """Read all meshes into memory, rename them in the URDF accordingly, and leave out visual ones that fail; returns
     what was done, in words, beside them.
@@ -255,7 +257,7 @@ def _take_meshes(
     ]
     # If only one package is named, it is that of the file itself, whatever its folder is called now.
     own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes if mesh is not None)) == 1
-    left_out = []
+    left_out, lost = [], []
     taken: list[_Taken] = []
     for link, shape, mesh in shapes:
         if mesh is None:
@@ -270,8 +272,15 @@ def _take_meshes(
             link.remove(shape)
             continue
         where = f"{shape.tag} mesh of link '{link.get('name')}' in '{path}'"
+        if found is None and skip:
+            lost.append(f"{PurePosixPath(file).name} of link '{link.get('name')}'")
+            link.remove(shape)
+            continue
         if found is None:
-            raise RobotError(f"cannot find '{file}', the {where}; looked in '{path.parent / meshdir}' and above it")
+            raise RobotError(
+                f"cannot find '{file}', the {where}; looked in '{path.parent / meshdir}' and above it; meshes='skip' "
+                "does without"
+            )
         taken.append(_Taken(link, shape, mesh, found, found.read_bytes(), where))
     notes = [f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format"]
     turned = [one for one in taken if one.file.suffix.lower() == ".dae" and _has_other_up(one)]
@@ -289,6 +298,8 @@ def _take_meshes(
         if one.shape.tag != "visual" and PurePosixPath(file).suffix.lower() == ".stl":
             content = with_thickness(content)
         one.mesh.set("filename", add_asset(assets, file, content))
+    if lost:
+        notes.append(f"{listed(lost, 'collision mesh', 'collision meshes')} skipped: these links touch nothing")
     return assets, notes if left_out else notes[1:]
 
 

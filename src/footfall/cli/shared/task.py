@@ -79,6 +79,8 @@ class RobotOptions:
     """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
     actuators: Literal["as-is", "motor"] = "as-is"
     """motor: servos become torque motors of their force range"""
+    meshes: Literal["needed", "skip"] = "needed"
+    """skip: missing meshes are left out, with what they collide and weigh"""
     forward: Annotated[str | None, tyro.conf.arg(metavar="x|-x|y|-y|X,Y")] = None
     """which way the robot faces in its pose, as in --forward=-x (left out: found by its legs, see footfall robots)"""
 
@@ -91,6 +93,8 @@ class RobotOptions:
         parameters = changed(self.robot_options)
         if self.actuators != "as-is":
             parameters["actuators"] = self.actuators
+        if self.meshes != "needed":
+            parameters["meshes"] = self.meshes
         feet = pairs(self.feet, "the foot", "NAME=BODY, as in left=left_ankle_link") or None
         forward = self.forward if self.forward is None or "," not in self.forward else self.forward.split(",")
         points = _points(self.points)

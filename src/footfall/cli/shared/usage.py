@@ -71,6 +71,24 @@ def _unit_of(about: str) -> str | None:
     return next((one for one in (*said, *about.split()[:1]) if one in MULTIPLES), None)
 
 
+def with_repeats(command: type, args: list[str]) -> list[str]:
+    """Options of any number of values that were typed more than once, once with all their values."""
+    for one in fields(command):
+        flag, kind = f"--{one.name.replace('_', '-')}", str(one.type)
+        many = "Ranges" in kind or ("tuple[" in kind and ", ..." in kind and "UseAppendAction" not in kind)
+        if not many or args.count(flag) < 2:
+            continue
+        values: list[str] = []
+        rest: list[str] = []
+        into = rest
+        for arg in args:
+            into = values if arg == flag else rest if arg.startswith("--") else into
+            if arg != flag:
+                into.append(arg)
+        args = [*rest, flag, *values]
+    return args
+
+
 #: Most columns of a paragraph.
 WIDTH = 100
 #: Where the text of a command goes.

@@ -195,7 +195,7 @@ MEDIAL = {
 }
 PELVIS = {"asis": ("asis", "asi", "ias"), "psis": ("psis", "psi", "ips"), "trochanter": ("gtr", "gt", "gtroc", "troc",
           "trochanter", "ftc", "greatertrochanter")}  # fmt: skip
-SACRUM = ("sacr", "vsacral", "sacrum", "sacral", "sac", "s1")
+SACRUM = ("sacr", "vsac", "vsacral", "sacrum", "sacral", "sac", "s1")
 
 
 def joint_places(motion: Measured, given: Mapping[str, str]) -> dict[str, np.ndarray]:

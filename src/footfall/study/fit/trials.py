@@ -90,12 +90,14 @@ def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = Non
     squares, count = 0.0, 0
     for foot, simulated in measured_feet(rec, measured):
         theirs = measured.vector(f"{foot}.force")
-        known = np.isfinite(theirs).all(axis=1)
-        if not known.any():
+        axes = np.isfinite(theirs).any(axis=0)  # of load cells the vertical one alone
+        known = np.isfinite(theirs[:, axes]).all(axis=1)
+        if not axes.any() or not known.any():
             continue
         time = measured.time[known]
-        ours = np.column_stack([np.interp(time, rec.time, simulated[:, k], right=0.0) for k in range(3)])
-        squares += known.sum() * force_error(ours, theirs[known], sim.robot.weight if weight is None else weight) ** 2
+        ours = np.column_stack([np.interp(time, rec.time, own, right=0.0) for own in simulated[:, axes].T])
+        miss = force_error(ours, theirs[known][:, axes], sim.robot.weight if weight is None else weight)
+        squares += known.sum() * miss**2
         count += int(known.sum())
     if not count:
         raise StudyError(f"{measured.source} has gaps throughout: there is no force to compare")
