@@ -56,6 +56,7 @@ def test_a_bag_of_ros_2_is_read_without_ros(encoding, tmp_path):
     write_bag(tmp_path / "walk.mcap", columns, rec.robot.actuated, encoding)
     log = ff.load_log(tmp_path / "walk.mcap", rec.robot)
     check(log, rec)
+    assert log.attitude is None and "imu attitude never changes" in str(log)  # of an IMU that has none
     # A bag is a folder with the file; two of them are one too many, and SQLite does not describe its messages.
     bag = tmp_path / "bag"
     bag.mkdir()

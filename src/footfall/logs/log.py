@@ -341,7 +341,9 @@ class _Reading:
         Rotation = optional_package("scipy.spatial.transform").Rotation
         for whose in ("base", "imu"):
             own = self.vector(f"{whose} attitude", 4)
-            if own is not None:
+            if own is not None and not np.ptp(own, axis=0).any():  # as an IMU writes that has none
+                self.said.append(f"the {whose} attitude never changes, and is left out")
+            elif own is not None:
                 own = self._ordered(own, whose, order)
                 length = np.linalg.norm(own, axis=1, keepdims=True)
                 if np.abs(length - 1.0).max() > 0.1:

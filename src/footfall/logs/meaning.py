@@ -68,7 +68,7 @@ def meanings(names: Sequence[str], robot: Robot, given: Mapping[str, str]) -> Me
     feet = {foot.name: _core(f"{foot.name}") for foot in robot.feet}
     found = Meanings()
     numbered: dict[tuple[str, ...], dict[int, str]] = {}
-    for name in names:
+    for name in sorted(names, key=lambda one: "imu" not in words(one)):  # rates of an IMU before those of odometry
         own = words(name)
         joint = _nearest(own, known)
         if joint is not None and not _is_of_sensor(own):
