@@ -627,11 +627,12 @@ def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
 def _lasting(events: Sequence[FootEvent], least: float) -> list[FootEvent]:
     """Touch-downs and lift-offs, without those that the same foot undoes within ``least`` (s).
 
-    Laws differ in what they call sliding, which is left out.
+    Before that time the robot settles and the policy has not answered yet. Laws differ in what they call sliding,
+    which is left out.
     """
     kept: list[FootEvent] = []
     for event in events:
-        if event.what == "slides":
+        if event.what == "slides" or event.time < least:
             continue
         last = next((k for k in range(len(kept) - 1, -1, -1) if kept[k].foot == event.foot), None)
         if last is not None and event.time - kept[last].time < least:
