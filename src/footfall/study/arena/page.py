@@ -26,9 +26,10 @@ HEADS = {
     "measured": "Measurements are the truth",
     "cost": "What an error costs",
 }
-COSTS = """Each curve goes from steps of 4 ms to 0.1 ms; further left is cheaper, further down is nearer to the
-formulas of sliding, rocking and the disc. A curve that does not fall has an error that no step cures: a cone that is a
-pyramid, or compliance. Time is the processor's, on a machine that did other work, for a step called from Python."""
+COSTS = """Each curve goes from steps of 4 ms to 0.1 ms, as far as it was run. Further left is cheaper, further
+down is nearer to the formulas of sliding, rocking and the disc. A curve that does not fall has an error that no step
+cures: a cone that is a pyramid, or compliance. Time is the processor's, on a machine that did other work, for a step
+called from Python."""
 
 
 def by_engine(rows: Sequence[Row]) -> dict[str, list[Row]]:
