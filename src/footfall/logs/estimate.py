@@ -101,8 +101,8 @@ class Estimate:
     @property
     def completed(self) -> Log:
         """The log with the state of the base."""
-        pose = {"position": self.qpos[:, :3], "attitude": self.qpos[:, 3:7]}
-        return replace(self.log, qpos=self.qpos, qvel=self.qvel, **pose)
+        position, attitude = self.qpos[:, :3], self.qpos[:, 3:7]
+        return replace(self.log, qpos=self.qpos, qvel=self.qvel, position=position, attitude=attitude)
 
     def record(self) -> Record:
         """The estimate as what a run leaves, under law ``time-stepping``: hard contacts with Coulomb's cone."""
@@ -570,7 +570,7 @@ class _Base:
             if loaded[f]:
                 miss = -(self.velocity + moving[f])
                 fits[f] = miss @ np.linalg.solve(row @ self.covariance @ row.T + STILL**2 * np.eye(3), miss)
-        for f in np.flatnonzero(loaded):
+        for f in map(int, np.flatnonzero(loaded)):
             rest[f] = fits[f] < GATE
             miss, row = -(self.velocity + moving[f]), of_speed[f]
             if rest[f]:

@@ -29,6 +29,8 @@ class LogTrial:
     """A part of a log with the state of its base, and what of it is replayed; see :class:`footfall.control.Replay`."""
 
     log: Log
+    whole: Log  # from which it is: torques before its begin act in it where they are late
+    start: float  # s of the whole at which it begins
     use: Use | None = None
     kp: float | None = None
     kd: float | None = None
@@ -48,7 +50,7 @@ def windows(
         if log.position is None:
             raise StudyError(f"{log.source} does not have the place of its base: ff.estimate(log).completed has it")
         starts = np.arange(0.0, float(log.time[-1]) - length + 1e-9, length)
-        found += [LogTrial(log.slice(float(start), float(start) + length), use, kp, kd) for start in starts]
+        found += [LogTrial(log.slice(float(at), float(at) + length), log, float(at), use, kp, kd) for at in starts]
     if len(found) < 4:
         raise StudyError(f"a fit needs at least four parts of a log, and {len(found)} of {length:g} s were found")
     return found
@@ -74,7 +76,8 @@ def follow_log(sim: Simulation, trial: LogTrial) -> dict[str, float]:
     """Errors of a simulation that replays a part of a log: of joints (rad), and of the base in heights and rad."""
     log = trial.log
     delay = float(sim.robot.parameters.get("delay", 0.0))
-    rec = sim.run(float(log.time[-1]), controller=Replay(log, trial.use, trial.kp, trial.kd, delay))
+    controller = Replay(trial.whole, trial.use, trial.kp, trial.kd, delay - trial.start)
+    rec = sim.run(float(log.time[-1]), qpos=log.qpos[0], qvel=log.qvel[0], controller=controller)
     if rec.failure is not None:
         raise StudyError(f"{log.source}: {rec.failure}")
     off = difference(rec, log)
