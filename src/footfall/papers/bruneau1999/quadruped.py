@@ -22,7 +22,10 @@ DURATION = 1.5  # s
 
 def models() -> dict[str, ff.contact.Law]:
     """By figure: the law that stands for its contact model."""
-    return {"fig3": ff.contact.ConstraintSelection(), "fig4": ff.contact.SpringDamper(k=STIFFNESS, c=DAMPING)}
+    return {
+        "fig3": ff.contact.ConstraintSelection(rules="landing"),
+        "fig4": ff.contact.SpringDamper(k=STIFFNESS, c=DAMPING),
+    }
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = Non
     The force of a step is compared at its own time, between steps by straight lines; what is measured with a low pass
     is best compared with a step of about its rate. A run that fails has no force after its end.
     """
-    qpos, qvel, controller = trial.qpos, trial.qvel, find_controller(trial.controller)[1]
+    qpos, qvel, controller = trial.qpos, trial.qvel, find_controller(trial.controller, sim.robot)[1]
     if qpos is None and qvel is None:
         qpos, qvel = initial_state(controller, sim.robot, sim.ground)
     qpos = np.array(sim.place() if qpos is None else qpos, dtype=float)
