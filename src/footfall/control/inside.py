@@ -138,8 +138,6 @@ def _arrays(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
 
 #: Two episodes of a kind are one if less than this (s) lies between them.
 CALM = 0.1
-#: Numbers that may be told of an episode besides its extent.
-DETAILS = 6
 
 
 class EpisodeLog(NamedTuple):
