@@ -112,7 +112,7 @@ def test_what_cannot_be_followed_is_refused_in_a_sentence():
     rootless = JointMotion(motion.time, motion.joints, names, None, None, "m")
     short = JointMotion(motion.time, motion.joints[:, :5], None, motion.position, motion.rotation, "m")
     for wrong, sentence in (
-        (lying, "quaternion in the other order"),
+        (lying, "its quaternion in the order w, x, y, z"),
         (strange, "no joint of m is one of spatial-biped"),
         (rootless, "does not have the pose of the root"),
         (short, "5 joints without names"),

@@ -360,7 +360,11 @@ class LogFit(LawsOptions, LogOptions):
         found = []
         for name in self.chosen_laws():
             with share_bar(name, "of the runs") as bar:
-                given = {"evaluations": self.evaluations, "seed": self.seed, "ground": {"friction": self.friction}}
+                given: dict[str, Any] = {
+                    "evaluations": self.evaluations,
+                    "seed": self.seed,
+                    "ground": {"friction": self.friction},
+                }
                 body = partial(varied, logs[0].robot) if ranges else None
                 one = fit(name, parts[::2], ranges, judge=parts[1::2], robot=body, progress=bar, **given)
             found.append(one)

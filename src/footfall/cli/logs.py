@@ -135,7 +135,7 @@ def keep(record: Record, out: Path | None, report: Path | None, title: str, *oth
         names = ["simulated", "log"] if others else None
         write_report([record, *others], report, title=title, labels=names)
         say(f"wrote {report}")
-    return {"recording": out and str(out), "report": report and str(report)}
+    return {"recording": None if out is None else str(out), "report": None if report is None else str(report)}
 
 
 @dataclass(frozen=True, kw_only=True)

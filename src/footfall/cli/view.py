@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -74,7 +74,7 @@ class LiveView(Place, Run):
         sim, duration, options = self.prepared()
         # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
         options["record_dt"] = self.record_dt or max(1, round(0.01 / sim.dt)) * sim.dt
-        place = {"host": self.host, "port": self.port, "open_browser": not self.no_browser}
+        place: dict[str, Any] = {"host": self.host, "port": self.port, "open_browser": not self.no_browser}
         with LiveRun(sim, **place, speed=self.pace, pause_unwatched=True) as live, suppress(KeyboardInterrupt):
             live.run(duration, stay=True, **options)
         if self.out is not None and (rec := live.recording()) is not None:

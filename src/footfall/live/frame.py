@@ -139,7 +139,9 @@ def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> 
 
 def is_down(rest: Recording, qpos: np.ndarray) -> bool:
     """Whether a robot has fallen in the pose ``qpos`` (nq,)."""
-    twice = {name: np.repeat(getattr(rest, name), 2, axis=0) for name in COLUMNS if name not in ("time", "qpos")}
+    twice: dict[str, Any] = {
+        name: np.repeat(getattr(rest, name), 2, axis=0) for name in COLUMNS if name not in ("time", "qpos")
+    }
     return has_fallen(replace(rest, time=np.array([0.0, 1.0]), qpos=np.stack([rest.qpos[0], qpos]), **twice))
 
 

@@ -32,6 +32,7 @@ from footfall.show.report import render_live
 from footfall.show.viewer import PageServer
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
+from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
 from footfall.simulation.task import Task, push_list
 
@@ -220,7 +221,8 @@ class LiveView:
         if isinstance(task.controller, Policy) and not callable(task.controller.command):
             task = task._replace(controller=self._steered(task.controller))
         if hasattr(task.controller, "scaled"):  # a walk, with a number for its speed
-            task = task._replace(controller=task.controller.scaled(self.simulation.robot))
+            walk: Any = task.controller
+            task = task._replace(controller=walk.scaled(self.simulation.robot))
         speed = getattr(task.controller, "speed", None)
         self.server.send({"walk": None if speed is None else float(speed)}, kind="walk")
         self._tell("note", f"making {self.simulation.law.name} ready; its first start compiles")
@@ -258,7 +260,8 @@ class LiveView:
         old = self.simulation
         try:
             if change.walking_speed is not None and hasattr(task.controller, "speed"):
-                task = task._replace(controller=replace(task.controller, speed=change.walking_speed))
+                walk: Any = task.controller
+                task = task._replace(controller=replace(walk, speed=change.walking_speed))
             ground, law = old.ground, change.law or old.law
             if change.friction is not None:
                 ground = replace(ground, static_friction=change.friction, dynamic_friction=change.friction)
@@ -382,7 +385,7 @@ class LiveView:
 class _Pushable:
     """A run with room for one more push, which is set for each batch of steps."""
 
-    def __init__(self, simulation: Simulation, duration: float, task: Task) -> None:
+    def __init__(self, simulation: Setup, duration: float, task: Task) -> None:
         pushes = push_list(task.pushes)
         root = simulation.robot.model.body(1).name
         self.run = Run(simulation, duration, task._replace(pushes=(*pushes, Push(root, duration=0.0))))

@@ -19,6 +19,7 @@ from footfall.engine.derivatives import space
 from footfall.engine.derivatives.transition import accelerations, differentiate
 from footfall.engine.dynamics.tree import unsupported
 from footfall.engine.other_bodies.points import ON_GROUND
+from footfall.engine.step import Laws
 from footfall.engine.tape import END, SAMPLES, STATUS
 from footfall.errors import SimulationError
 from footfall.robot.model import BALL, FREE
@@ -134,6 +135,7 @@ class Probe:
         (taken, own, references), laws = self._arrays, self.run.workspace.room.laws
         inertia, diagonal = np.zeros((nv, nv)), np.arange(nv)
         mujoco.mj_fullM(model, self.run.data, inertia)
+        assert isinstance(laws, Laws)  # the others are refused
         differentiate(*references, laws.point, laws.values)
         pulled = accelerations(taken, own, inertia)
         out = np.concatenate([pulled, pulled])

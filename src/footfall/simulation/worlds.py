@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from footfall.arguments import public
-from footfall.control import named_controller
+from footfall.control import chosen_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.engine.step import DONE
 from footfall.engine.tape import sample_bytes
@@ -253,7 +253,7 @@ class Worlds(UnderWay):
         """Give every world its controller's numbers; returns the controller for worlds and the steps between calls."""
         sim = self.simulation
         if isinstance(controller, str):
-            controller = named_controller(controller)
+            controller = chosen_controller(controller, self.simulation.robot)
         own_memory = isinstance(controller, StatefulController) and self.device == "cpu"
         if not own_memory and not isinstance(controller, CompiledController):
             raise ControllerError(

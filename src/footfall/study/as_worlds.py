@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.control import named_controller
+from footfall.control import chosen_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.control.inside import Inside
 from footfall.engine.tape import sample_bytes
@@ -45,8 +45,7 @@ def refusal(sim: Simulation, controller: Any) -> str:
 
 def controller_refusal(sim: Simulation, controller: Any) -> str:
     """The same for the controller alone."""
-    if isinstance(controller, str):
-        controller = named_controller(controller)
+    controller = chosen_controller(controller, sim.robot)
     if controller is None or isinstance(controller, CompiledController) or hasattr(controller, "batch"):
         return ""
     if isinstance(controller, StatefulController):

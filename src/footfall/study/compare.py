@@ -196,7 +196,7 @@ class Comparison:
         return {row.law: row for row in self.rows}[law]
 
     def _lines(self) -> list[tuple[str, ...]]:
-        lines = []
+        lines: list[tuple[str, ...]] = []
         for row in self.rows:
             forces = (_number(row.peak_force_N), _number(row.peak_force_bw, 3), _number(row.mean_force_N))
             others = (1e3 * row.slip_m, 1e3 * row.penetration_m, row.ground_loss_J, row.us_per_step)

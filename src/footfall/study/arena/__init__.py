@@ -130,12 +130,12 @@ def arena(
         try:
             _compete(process, {name: dict(one.settings[name]) for name in names}, wanted, folder, limit, say)
             for group in dict.fromkeys(group for group, _ in wanted) if evaluations else ():
-                own = [pair for pair in wanted if pair[0] == group]
+                pairs = [pair for pair in wanted if pair[0] == group]
                 file = folder / f"tuned-{one.name}-{group}.json"
                 say(f"{one.name}: tuning on {group}")
-                tuned = _tuned(process, [question for _, question in own], evaluations, limit, file)
+                tuned = _tuned(process, [question for _, question in pairs], evaluations, limit, file)
                 if tuned is not None:
-                    _compete(process, {"tuned": tuned}, own, folder, limit, say)
+                    _compete(process, {"tuned": tuned}, pairs, folder, limit, say)
         finally:
             process.end()
     return load_rows(folder)
@@ -147,8 +147,9 @@ def load_rows(out: str | os.PathLike[str]) -> list[Row]:
     if not file.exists():
         raise StudyError(f"there are no results in '{out}': footfall arena run --out {out} makes some")
     try:
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        rows = [Row(**{key: math.nan if value is None else value for key, value in one.items()}) for one in lines]
+        lines: list[dict[str, Any]] = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        known: list[Any] = [{key: math.nan if value is None else value for key, value in one.items()} for one in lines]
+        rows = [Row(**one) for one in known]
     except (ValueError, TypeError) as error:
         raise StudyError(f"'{file}' is damaged: {error}") from error
     return list({_key(row): row for row in rows}.values())

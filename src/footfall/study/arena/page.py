@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,7 +79,10 @@ def draw_cost(rows: Sequence[Row]) -> Figure:
             steps = [[row for row in own if row.dt == dt] for dt in sorted({row.dt for row in own})]
             steps = [one for one in steps if len(one) == cases]
             cost = [float(np.mean([row.us_per_step for row in one])) * 1e-6 / one[0].dt for one in steps]
-            look = {"color": COLORS[i % len(COLORS)], "linestyle": DASHES[i // len(COLORS) % len(DASHES)]}
+            look: dict[str, Any] = {
+                "color": COLORS[i % len(COLORS)],
+                "linestyle": DASHES[i // len(COLORS) % len(DASHES)],
+            }
             errors = [max(size(one), FLOOR) for one in steps]
             if np.isfinite(errors).any():
                 axes.plot(cost, errors, **look, marker=MARKERS[i % len(MARKERS)], markersize=3.5, label=name)

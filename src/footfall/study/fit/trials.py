@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import mujoco
 import numpy as np
@@ -441,7 +441,7 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
     if isinstance(first, LogTrial):
         robot = first.log.robot
         ranges = {} if own_robot else of_robot(robot)
-        body = None if own_robot else partial(varied, robot)
+        body = cast(Any, None if own_robot else partial(varied, robot))
 
         def of_logs(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
             options, own = _of_forces(law)
