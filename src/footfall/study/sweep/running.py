@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.control import controller_class
+from footfall.control import controller_class, default_controller
 from footfall.control.base import StatefulController
 from footfall.errors import FootfallError, StudyError, optional_package, without_warnings
 from footfall.process.workers import Worker, WorkerDied
@@ -194,8 +194,11 @@ def _company(full: Mapping[str, Any]) -> str:
     """What cases must share to be worlds of one simulation."""
     ground = {name: None if _number(value) else value for name, value in full["ground"].items()}
     law = {name: None if isinstance(value, float) else value for name, value in full["law"].items()}
-    controller = full.get("controller", {})
-    if controller and not issubclass(controller_class(controller["name"]), StatefulController):
+    controller = full.get("controller") or {"name": "none"}
+    name = controller["name"]
+    if name == "default":
+        name = default_controller(simulation_of(full).robot)
+    if name not in (None, "none") and not issubclass(controller_class(name), StatefulController):
         controller = {name: None if _number(value) else value for name, value in controller.items()}
     same = {name: value for name, value in full.items() if name != "push"}
     return json.dumps({**same, "ground": ground, "law": law, "controller": controller}, sort_keys=True)
