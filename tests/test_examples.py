@@ -59,6 +59,8 @@ def test_programs_do_what_they_say(text, monkeypatch, capsys):
 
 
 SLOW = ("compare", "survey", "identify tosses", "paper", "push-limit", "bench", "sweep", "gait", "stress")
+#: Files that only a user has, and environments that take minutes: these commands have tests of their own.
+OF_USERS = ("policy.onnx", "walk.mcap", "arena run", "train ", "bench --moving")
 PLACEHOLDERS = {"ROBOT": "spatial-biped", "NAME": "spring-damper", "study.toml": "pushes.toml"}
 
 
@@ -98,6 +100,8 @@ def as_run(text):
 
 def marked():
     for one in dict.fromkeys(map(as_run, commands())):
+        if any(part in one for part in OF_USERS):
+            continue
         slow = any(one.startswith(begin) for begin in SLOW)
         yield pytest.param(one, id=one, marks=[pytest.mark.slow] if slow else [])
 
