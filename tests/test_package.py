@@ -55,7 +55,7 @@ RUN_AND_REPORT = """
 import sys
 from footfall.cli import main
 from footfall.errors import OPTIONAL
-sys.modules |= dict.fromkeys(OPTIONAL)  # as if they were not installed
+sys.modules |= dict.fromkeys(OPTIONAL.keys() - {"torch"})  # as if not installed; tyro asks sys.modules for torch
 assert main(["run", "ball", "--duration", "0.05", "--out", "kept"]) == 0
 assert main(["report", "kept"]) == 0
 assert main(["export", "kept", "kept.parquet"]) == 0
@@ -91,14 +91,15 @@ def test_what_a_message_tells_to_install_brings_what_is_missing():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for package, (_, source) in OPTIONAL.items():
         if extra := re.fullmatch(r"footfall\[(\w+)\]", source):
-            assert any(one.startswith(package) for one in extras[extra[1]]), package
+            named = {"PIL": "pillow"}.get(package, package.replace("_", "-"))  # as the index writes it
+            assert any(one.startswith((package, named)) for one in extras[extra[1]]), package
 
 
 def test_the_version_is_in_one_place(built):
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+)?", footfall.__version__)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert "version" not in project
-    assert project["dynamic"] == ["version"]
+    assert "version" in project["dynamic"]
     # What else names a version: the changelog may, of what is out.
     assert f'version = "{footfall.__version__}"' not in (ROOT / "CITATION.cff").read_text()
     assert built[0].name.startswith(f"footfall-{footfall.__version__}-")
