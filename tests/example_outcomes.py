@@ -15,8 +15,10 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from a_guest import BALL
 from lab_walks import walker, write_mot, write_trc
 from motions import swaying
+from robot_logs import sensed, write_bag
 from shared_files import shared_file
 
 import footfall as ff
@@ -393,7 +395,59 @@ def a_survey(args, monkeypatch):
 
 
 #: What the examples must come to, by how they begin.
+def a_log():
+    """``walk.mcap``: what the joints and the IMU of the walking ``robot.urdf`` would have read."""
+    a_urdf()
+    robot = ff.load_robot("robot.urdf")
+    rec = ff.Simulation(robot, law="time-stepping").run(1.0, controller="walk", record_dt=0.004)
+    write_bag(Path("walk.mcap"), sensed(rec), robot.actuated)
+
+
+def an_estimate(command, capsys):
+    """Feet bear the weight between them, and nearly nothing is left unexplained."""
+    a_log()
+    capsys.readouterr()
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["feet"]) == {"left", "right"} and found["residual_weights"] < 0.1
+    if "--report" in command:
+        assert Path(command[-1]).stat().st_size > 10_000
+
+
+def a_replay(command, capsys):
+    """Torques of a walk, run again: joints stay near the log at first."""
+    a_log()
+    capsys.readouterr()
+    code = main([*command, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert code == 0 and found["within"] > 0.05, found
+    if "--report" in command:
+        assert Path(command[-1]).stat().st_size > 10_000
+
+
+def an_engine(command, monkeypatch, capsys):
+    """It answers one question, and is kept."""
+    from footfall.study.arena import running
+
+    Path("my_engine.py").write_text(BALL)
+    Path("cache").mkdir()
+    monkeypatch.setattr(running, "cache_folder", lambda purpose: Path("cache").absolute())
+    assert main(command) == 0
+    assert "footfall arena run --engines my-engine" in capsys.readouterr().out
+
+
+def the_help(command, capsys):
+    """Commands in groups."""
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert all(name in told for name in ("walk", "compare", "audit", "doctor"))
+
+
 OUTCOMES = {
+    "--help": the_help,
+    "arena add": an_engine,
+    "estimate": an_estimate,
+    "replay": a_replay,
     "demo": a_demo,
     "run robot.urdf": a_walk_from_a_urdf,
     "walk robot.urdf": a_walk_from_a_urdf,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import io
+import sys
 from importlib import import_module
 
 import matplotlib
@@ -305,14 +305,7 @@ def test_other_endings_and_places_are_refused(ball, tmp_path):
 
 
 def test_a_missing_matplotlib_says_what_to_install(ball, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **options):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     basin = ff.study.PushBasin("robot", "law", *np.ones((3, 4)), 0.1, 1)
     for draw in (lambda: ball.plot("grf"), basin.plot):
         with pytest.raises(FootfallError, match=r'pip install "footfall\[plot\]"'):

@@ -55,7 +55,7 @@ def test_a_picture_shows_one_moment(rec, images, tmp_path):
 
 @pytest.mark.parametrize(("name", "options"), [("run.avi", {}), ("run.gif", {"fps": 0}), ("run.mp4", {"speed": -1})])
 def test_what_cannot_be_written_is_told(rec, tmp_path, name, options):
-    with pytest.raises(FootfallError, match=r"a video is \.mp4 or \.gif|must be positive"):
+    with pytest.raises(FootfallError, match=r"a video is \.mp4, \.gif or \.webp|must be positive"):
         write_video(rec, tmp_path / name, **options)
 
 

@@ -118,7 +118,7 @@ class Demo(RobotOptions, OutOptions):
 
     footfall demo
 
-    footfall demo g1.xml
+    footfall demo robot.urdf
 
     A robot that cannot walk stands for two seconds. The recording and the report go to runs/demo, or to runs/demo-2 and
     so on where recordings are there already. Exits with 1 if the robot falls.
