@@ -27,7 +27,6 @@ from footfall.measure import fall
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot.model import moving_bodies
-from footfall.show.frames import body_meshes
 from footfall.show.report import render_live
 from footfall.show.viewer import PageServer
 from footfall.simulation import Simulation
@@ -185,7 +184,6 @@ class LiveView:
         moving = [model.body(int(b)).name for b in np.flatnonzero(moving_bodies(model))]
         self.requests = Requests(moving, speed)
         self.recordings: list[Recording] = []
-        self._bodies = list(body_meshes(model))
         self._run: Run | None = None
         self._states: deque[State] = deque(maxlen=MOST_KEPT)
         self._fallen = ""
@@ -363,7 +361,7 @@ class LiveView:
 
     def _send(self, run: _Pushable) -> None:
         tape, row = run.run.tape, run.row()
-        event = frame(self.rest, self._bodies, run.run, row, run.acting)
+        event = frame(self.rest, run.run, row, run.acting)
         self.server.send({"time": float(tape.time[row]), "speed": self.requests.speed, **event}, kind="frame")
         if not self._fallen and is_down(self.rest, tape.qpos[row]):
             found = fall(run.run.recording())

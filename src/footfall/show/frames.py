@@ -252,7 +252,15 @@ class Frame(NamedTuple):
     zmp: np.ndarray  # (3,)
     com: np.ndarray  # (3,)
     com_ground: np.ndarray  # (3,) below the centre of mass
-    push: np.ndarray  # (pushes, 3) centres of mass of the bodies that are pushed
+    push_point: np.ndarray  # (pushes, 3) centres of mass of the bodies that are pushed
+
+    def for_page(self) -> dict[str, np.ndarray]:
+        """The arrays by the names that the page has for them: body_position is bodyPosition."""
+        found = {}
+        for name, array in self._asdict().items():
+            first, *others = name.split("_")
+            found[first + "".join(map(str.capitalize, others))] = array
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +291,12 @@ class Scene:
 def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None) -> Scene:
     """Choose the samples to show, ``rate`` per second (at most ``most``), and compute what is drawn of them."""
     samples = display_samples(recording.time, rate, most)
+    meshes = _meshes(recording.robot)
+    return Scene(recording, samples, meshes, frames_at(recording, samples), *robot_sizes(recording.robot, meshes))
+
+
+def frames_at(recording: Record, samples: np.ndarray) -> Frame:
+    """What is drawn of these samples (F,), each array with a leading axis F."""
     # Each sample is taken with its successor, so that measures have true accelerations without evaluating all samples.
     follower = np.minimum(samples + 1, len(recording) - 1)
     pairs = np.stack([samples, follower], axis=1).ravel()
@@ -292,9 +306,9 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
         com, zero_moment = momentum(shown).com[::2], zmp(shown)[::2]
     if len(samples) > 1:
         zero_moment[-1] = zero_moment[-2]
-    meshes = _meshes(recording.robot)
-    position, quaternion = body_poses(recording.robot.model, recording.qpos[samples], list(meshes))
-    frames = Frame(
+    bodies = list(_meshes(recording.robot))
+    position, quaternion = body_poses(recording.robot.model, recording.qpos[samples], bodies)
+    return Frame(
         time=recording.time[samples],
         body_position=position,
         body_quaternion=quaternion,
@@ -307,9 +321,8 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
         zmp=zero_moment,
         com=com,
         com_ground=np.column_stack([com[:, :2], recording.ground.height(com[:, 0], com[:, 1])]),
-        push=_pushed_places(recording, samples),
+        push_point=_pushed_places(recording, samples),
     )
-    return Scene(recording, samples, meshes, frames, *robot_sizes(recording.robot, meshes))
 
 
 @once

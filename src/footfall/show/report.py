@@ -91,9 +91,14 @@ def pack(array: np.ndarray, kind: str = "<f4") -> dict[str, Any]:
     }
 
 
+#: What the arrays of frames are packed as, where it is not as 4-byte floats.
+KINDS = {"time": "<f8", "mode": "|u1"}
+
+
 def _run(scene: Scene, label: str) -> dict[str, Any]:
-    rec, frames = scene.recording, scene.frames
-    level, fallen = flat(rec), fall(rec)
+    rec, frames, fallen = scene.recording, scene.frames, fall(scene.recording)
+    if flat(rec):  # level or sloped, one normal says it all
+        frames = frames._replace(normal=frames.normal[:1, :1])
     return {
         "label": label,
         "feet": [foot.name for foot in rec.robot.feet],
@@ -102,21 +107,8 @@ def _run(scene: Scene, label: str) -> dict[str, Any]:
         "failure": None if rec.failure is None else f"{rec.failure.cause} at {rec.failure.time:.4g} s",
         "fall": None if fallen is None else fallen.time,
         "pushes": [_push(push) for push in rec.pushes],
-        "pushPoint": pack(frames.push),
         "sample": pack(scene.samples, "<u4"),
-        "time": pack(scene.time, "<f8"),
-        "bodyPosition": pack(frames.body_position),
-        "bodyQuaternion": pack(frames.body_quaternion),
-        "point": pack(frames.point),
-        "force": pack(frames.force),
-        "mode": pack(frames.mode, "|u1"),
-        # On a plane, level or sloped, one normal says it all.
-        "normal": pack(frames.normal[:1, :1] if level else frames.normal),
-        "cop": pack(frames.cop),
-        "overallCop": pack(frames.overall_cop),
-        "zmp": pack(frames.zmp),
-        "com": pack(frames.com),
-        "comGround": pack(frames.com_ground),
+        **{name: pack(array, KINDS.get(name, "<f4")) for name, array in frames.for_page().items()},
     }
 
 
@@ -170,14 +162,17 @@ SHOWN = ("grf", "pressure", "heights", "friction", "energy", "modes")
 
 
 def page_plots(
-    recordings: Sequence[Record], labels: Sequence[str], measured: Measured | None = None
+    recordings: Sequence[Record],
+    labels: Sequence[str],
+    measured: Measured | None = None,
+    shown: Sequence[str] = SHOWN,
 ) -> list[dict[str, Any]]:
     """The plots of a report as the page takes them, with measured forces laid over the simulated ones."""
     runs = dict(zip(labels, recordings, strict=True))
     most = max(FEWEST, SAMPLES // len(recordings))
     options = {"grf": {"measured": measured}}
     return [
-        _panel(panel, most) for name in SHOWN for panel in panels_of(name, runs, brief=True, **options.get(name, {}))
+        _panel(panel, most) for name in shown for panel in panels_of(name, runs, brief=True, **options.get(name, {}))
     ]
 
 

@@ -77,8 +77,10 @@ def pressure(runs: Runs, *, brief: bool = False) -> list[Panel]:
 
 def _over_time(runs: Runs, axis: int) -> Panel:
     """One coordinate: all of one recording, the zero moment points of several, with the support of each."""
-    what, curves = "Zero moment point", [c._replace(values=moment_point(rec)[:, axis]) for rec, c in each_run(runs)]
-    if len(runs) == 1:
+    if len(runs) > 1:
+        what = "Zero moment point"
+        curves = [c._replace(values=moment_point(rec)[:, axis]) for rec, c in each_run(runs)]
+    else:
         rec = next(iter(runs.values()))
         what = "Centre of pressure and zero moment point"
         curves = [
