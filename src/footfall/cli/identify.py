@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
@@ -23,29 +23,76 @@ Ranges = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PATH=LOW:HIGH[:log]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options:
+class _Search:
+    evaluations: int = 200
+    """how often a search simulates all trials, about"""
+    seed: int = 0
+    """of the search, and of the trials to judge on where these are drawn"""
+    json: bool = False
+    """print JSON"""
+
+    def fitted(self, law: str, trials: Sequence[Any], ranges: Mapping[str, Any] | None = None, **given: Any) -> Fit:
+        """A law fitted to trials, with a bar."""
+        from footfall.study.fit import fit
+
+        with share_bar(law, "of the runs") as bar:
+            return fit(law, trials, ranges, evaluations=self.evaluations, seed=self.seed, progress=bar, **given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ranked(LawsOptions, _Search):
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """keep the fits and their plots here"""
+
+    unit_of_loss: ClassVar[str]
+
+    def ranked(
+        self, metrics: Mapping[str, tuple[str, int]], trials: Sequence[Any], title: str, *given: Any, **more: Any
+    ) -> int:
+        """Fit laws, keep them, and show the best first by the first of the ``metrics``: heading and digits of each."""
+        found = []
+        for name in self.chosen_laws():
+            found.append(one := self.fitted(name, trials, *given, **more))
+            if self.out is not None:
+                _keep(one, name, self.out)
+        first = next(iter(metrics))
+        found.sort(key=lambda one: one.judged[first])
+        return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found, metrics, title))
+
+    def _show(self, found: list[Fit], metrics: Mapping[str, tuple[str, int]], title: str) -> None:
+        """Print the laws, the best first, and the notes on their parameters."""
+        rows = []
+        for one in found:
+            cells = [one.law.name]
+            for name, (_, digits) in metrics.items():
+                cells.append(f"{one.judged[name]:.{digits}f} ± {one.standard_error[name]:.{digits}f}")
+                cells.append(f"{one.judged_default[name]:.{digits}f}")
+            cells.append(", ".join(f"{p.name.partition('.')[2]} {p.value:.3g}" for p in one.parameters))
+            kept = "defaults kept" if one.kept_defaults else ""
+            rows.append([*cells, kept, told_apart(one, found[0], next(iter(metrics)))])
+        heads = [head for heading, _ in metrics.values() for head in (f"{heading}>", "default>")]
+        print_table(("law", *heads, "parameters", "", "against the first"), rows, title=title)
+        for one in found:
+            for p in one.parameters:
+                if p.note and not one.kept_defaults:
+                    say(f"{one.law.name}: {p.name} is {p.note}")
+        _show_fit(found[0], self.unit_of_loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options(_Search):
     law: str = "spring-damper"
     """which law, see footfall laws"""
     fit: Ranges = ()
     """what is fitted and between which bounds, as law.k=1e3:1e6:log or ground.friction=0.1:1; left out, a preset"""
     friction: float = 0.7
     """of the ground, where it is not fitted"""
-    evaluations: int = 200
-    """how often a search simulates all trials, about"""
-    seed: int = 0
-    """of the search"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
     """keep the fit here; ff.law reads it"""
-    json: bool = False
-    """print JSON"""
 
     def _report(self, trials: list[Any], unit: str, **given: Any) -> int:
         """Fit, keep and show."""
-        from footfall.study.fit import fit
-
-        ranges = dict(_range(text) for text in self.fit) or None
-        with share_bar(self.law, "of the runs") as bar:
-            found = fit(self.law, trials, ranges, evaluations=self.evaluations, seed=self.seed, progress=bar, **given)
+        found = self.fitted(self.law, trials, _ranges(self.fit), ground={"friction": self.friction}, **given)
         if self.out is not None:
             say(f"wrote {found.save(self.out)}")
         return tell(self.json, found.to_dict(), lambda: _show_fit(found, unit))
@@ -107,7 +154,7 @@ class Forces(_Options):
             ForceTrial(load_forces(path, feet), qvel=qvel, drop=height, controller=controller)
             for path, height in zip(self.data, heights, strict=True)
         ]
-        return self._report(trials, "body weights", robot=robot, ground={"friction": self.friction})
+        return self._report(trials, "body weights", robot=robot)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,18 +175,21 @@ class Pulls(_Options):
         from footfall.study.identify import read_pulls
 
         trials = [pull for path in self.data for pull in read_pulls(path.expanduser(), {})]
-        return self._report(trials, "weights of the load", ground={"friction": self.friction})
+        return self._report(trials, "weights of the load")
 
 
-def _range(text: str) -> tuple[str, Any]:
-    """``law.k=1e3:1e6:log`` as a name and a range."""
-    name, _, bounds = text.partition("=")
-    low, _, rest = bounds.partition(":")
-    high, _, scale = rest.partition(":")
-    try:
-        return name, (float(low), float(high), scale or "linear")
-    except ValueError:
-        raise UsageError(f"--fit {text}: a parameter is PATH=LOW:HIGH or PATH=LOW:HIGH:log") from None
+def _ranges(texts: Sequence[str]) -> dict[str, Any] | None:
+    """``law.k=1e3:1e6:log`` as a range by its name; None where there is none."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, _, bounds = text.partition("=")
+        low, _, rest = bounds.partition(":")
+        high, _, scale = rest.partition(":")
+        try:
+            found[name] = (float(low), float(high), scale or "linear")
+        except ValueError:
+            raise UsageError(f"--fit {text}: a parameter is PATH=LOW:HIGH or PATH=LOW:HIGH:log") from None
+    return found or None
 
 
 def _show_fit(found: Fit, unit: str) -> None:
@@ -155,7 +205,7 @@ RULES = ("newton", "poisson", "energetic")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Impacts:
+class Impacts(_Search):
     """Fit restitution and friction to measured planar impacts, by Newton's, Poisson's and the energetic rule.
 
     footfall identify impacts impacts.csv --mass 0.0364 --inertia 1.5e-5 --semi-axes 0.035 0.025
@@ -177,20 +227,13 @@ class Impacts:
     """of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches"""
     evaluations: int = 60
     """how often a search computes all impacts, about"""
-    seed: int = 0
-    """of the search"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
-        from footfall.study.fit import fit, load_impacts
+        from footfall.study.fit import load_impacts
 
         trials = load_impacts(self.data, mass=self.mass, inertia=self.inertia, semi_axes=self.semi_axes)
-        found = {}
-        for rule in RULES:
-            own = [replace(one, rule=rule) for one in trials]
-            with share_bar(rule, "of the impacts") as bar:
-                found[rule] = fit("time-stepping", own, evaluations=self.evaluations, seed=self.seed, progress=bar)
+        rules = {rule: [replace(one, rule=rule) for one in trials] for rule in RULES}
+        found = {rule: self.fitted("time-stepping", own) for rule, own in rules.items()}
         told = {rule: one.to_dict() for rule, one in found.items()}
         return tell(self.json, told, lambda: self._show(found, len(trials)))
 
@@ -207,7 +250,7 @@ class Impacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tosses(LawsOptions):
+class Tosses(_Ranked):
     """Fit contact laws to motion-captured tosses of a body, judge them on other tosses, and rank them.
 
     footfall identify tosses tosses.npz --laws all --trials 30 --judge 100 --out fits
@@ -222,6 +265,8 @@ class Tosses(LawsOptions):
     as NAME.png and the errors of single tosses as NAME-residuals.png.
     """
 
+    unit_of_loss = "widths"
+
     what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
     """what to identify from"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
@@ -230,10 +275,6 @@ class Tosses(LawsOptions):
     """tosses to fit on"""
     judge: int = 100
     """other tosses to judge on"""
-    evaluations: int = 200
-    """how often a search simulates all tosses of the fit, about"""
-    seed: int = 0
-    """of the split and the search"""
     rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
     """frames per second; that of the times of a table, or 148, ContactNets'"""
     side: Annotated[float, unit("m")] = 0.1048
@@ -254,24 +295,16 @@ class Tosses(LawsOptions):
     """where velocities at the first frame are taken from"""
     half_turn: float = 1.0
     """widths that a fit counts half a turn as; 0 fits the place alone"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """keep the fits and their plots here"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
-        from footfall.study.fit import fit, split
+        from footfall.study.fit import split
 
         fitted_on, others = split(self._tosses(), self.trials, self.judge, self.seed)
-        found = []
-        for name in self.chosen_laws():
-            with share_bar(name, "of the runs") as bar:
-                one = fit(name, fitted_on, judge=others, evaluations=self.evaluations, seed=self.seed, progress=bar)
-            found.append(one)
-            if self.out is not None:
-                _keep(one, name, self.out)
-        found.sort(key=lambda one: one.judged["position_widths"])
-        return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found))
+        title = (
+            f"fitted on {self.trials} tosses, judged on {self.judge} others; position in widths, ± one standard error"
+        )
+        metrics = {"position_widths": ("position", 3), "rotation_deg": ("rotation, deg", 1)}
+        return self.ranked(metrics, fitted_on, title, judge=others)
 
     def _tosses(self) -> list[Toss]:
         """The tosses of the files."""
@@ -283,28 +316,6 @@ class Tosses(LawsOptions):
         inertia = self.inertia if len(self.inertia) == 3 else self.inertia[0]
         others = given(self, "rate", "size", "mass", "start", "quaternion", "unit", "up", "half_turn")
         return load_tosses(self.data[0] if len(self.data) == 1 else self.data, width=width, inertia=inertia, **others)
-
-    def _show(self, found: list[Fit]) -> None:
-        """Print the laws, the best first, and the notes on their parameters."""
-        rows = []
-        for one in found:
-            cells = [one.law.name]
-            for name, digits in (("position_widths", 3), ("rotation_deg", 1)):
-                cells.append(f"{one.judged[name]:.{digits}f} ± {one.standard_error[name]:.{digits}f}")
-                cells.append(f"{one.judged_default[name]:.{digits}f}")
-            cells.append(", ".join(f"{p.name.partition('.')[2]} {p.value:.3g}" for p in one.parameters))
-            rows.append(
-                [*cells, "defaults kept" if one.kept_defaults else "", told_apart(one, found[0], "position_widths")]
-            )
-        columns = ("law", "position>", "default>", "rotation, deg>", "default>", "parameters", "", "against the first")
-        title = (
-            f"fitted on {self.trials} tosses, judged on {self.judge} others; position in widths, ± one standard error"
-        )
-        print_table(columns, rows, title=title)
-        for one in found:
-            for p in one.parameters:
-                if p.note and not one.kept_defaults:
-                    say(f"{one.law.name}: {p.name} is {p.note}")
 
 
 def told_apart(one: Fit, first: Fit, metric: str) -> str:
@@ -319,7 +330,7 @@ def told_apart(one: Fit, first: Fit, metric: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogFit(LawsOptions, LogOptions):
+class LogFit(_Ranked, LogOptions):
     """Fit contact laws, the ground and the robot to its own logs, judge them on other parts of these, and rank them.
 
     footfall identify log walk.mcap --robot robot.urdf --laws time-stepping hunt-crossley --out fits
@@ -327,6 +338,8 @@ class LogFit(LawsOptions, LogOptions):
     Logs are cut into windows. Every second one is replayed to fit friction, the law's own parameters, masses, friction
     and damping of joints and the delay of motors; the others judge. A base that was not measured is estimated first.
     """
+
+    unit_of_loss = "heights and rad"
 
     what: Annotated[tyro.conf.Positional[Literal["log"]], tyro.conf.arg(metavar="log")]
     """what to identify from"""
@@ -340,49 +353,22 @@ class LogFit(LawsOptions, LogOptions):
     """what is fitted and between which bounds, as in footfall identify forces; left out, a preset"""
     evaluations: int = 60
     """how often a search simulates all parts, about"""
-    seed: int = 0
-    """of the search"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """keep the fits and their plots here"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
         from functools import partial
 
         from footfall.logs.estimate import estimate
-        from footfall.study.fit import fit, varied, windows
+        from footfall.study.fit import varied, windows
 
         logs = [self.load(path) for path in self.data]
         logs = [log if log.position is not None else estimate(log).completed for log in logs]
-        parts = windows(logs, self.window, use=self.use)
-        ranges = dict(_range(text) for text in self.fit) or None
-        found = []
-        for name in self.chosen_laws():
-            with share_bar(name, "of the runs") as bar:
-                given: dict[str, Any] = {
-                    "evaluations": self.evaluations,
-                    "seed": self.seed,
-                    "ground": {"friction": self.friction},
-                }
-                body = partial(varied, logs[0].robot) if ranges else None
-                one = fit(name, parts[::2], ranges, judge=parts[1::2], robot=body, progress=bar, **given)
-            found.append(one)
-            if self.out is not None:
-                _keep(one, name, self.out)
-        found.sort(key=lambda one: one.judged["place_heights"])
-        return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found, len(parts)))
-
-    def _show(self, found: list[Fit], parts: int) -> None:
-        rows = []
-        for one in found:
-            cells = [one.law.name]
-            for name in ("place_heights", "joints_rad"):
-                cells += [f"{one.judged[name]:.4f} ± {one.standard_error[name]:.4f}", f"{one.judged_default[name]:.4f}"]
-            rows.append([*cells, told_apart(one, found[0], "place_heights")])
-        columns = ("law", "place, heights>", "default>", "joints, rad>", "default>", "against the first")
-        print_table(columns, rows, title=f"fitted on every second of {parts} parts, judged on the others")
-        _show_fit(found[0], "heights and rad")
+        parts, ranges = windows(logs, self.window, use=self.use), _ranges(self.fit)
+        given: dict[str, Any] = {"ground": {"friction": self.friction}, "judge": parts[1::2]}
+        if ranges:
+            given["robot"] = partial(varied, logs[0].robot)
+        title = f"fitted on every second of {len(parts)} parts, judged on the others"
+        metrics = {"place_heights": ("place, heights", 4), "joints_rad": ("joints, rad", 4)}
+        return self.ranked(metrics, parts[::2], title, ranges, **given)
 
 
 def _keep(one: Fit, name: str, folder: Path) -> None:

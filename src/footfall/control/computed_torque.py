@@ -143,10 +143,6 @@ class Follower:
         self._saturated = some
 
 
-#: Least over largest pivot of the base's constraints above which they determine its motion.
-REGULAR = 1e-4
-
-
 class ConstrainedDynamics:
     """A robot at one instant, the feet with ``load`` held: (27)-(37)."""
 
@@ -156,9 +152,8 @@ class ConstrainedDynamics:
         actuated = actuated_coordinates(robot)[1]
         free = np.setdiff1d(np.arange(robot.model.nv), actuated)
         self.actuated, self.free = _view(actuated), _view(free)
-        nv, nu = robot.model.nv, robot.model.nu
-        self.inertia, self.bias, self._basis = np.zeros((nv, nv)), np.zeros(nv), np.zeros((nv, nu))
-        self._basis[self.actuated] = np.eye(nu)
+        nv = robot.model.nv
+        self.inertia, self.bias = np.zeros((nv, nv)), np.zeros(nv)
         self._held: dict[bytes, _Held] = {}
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
@@ -180,14 +175,15 @@ class ConstrainedDynamics:
             np.matmul(data.xmat[body].reshape(3, 3), local, out=at)
             at += data.xpos[body]
             mujoco.mj_jac(model, data, held.jacobian[rows], None, at, body)
-        motions = (self._by_base() if held.one_body else None) or self._by_singular_values()
-        self.moves, self.follows = motions.basis, motions.follows
+        left, size, right = np.linalg.svd(self.jacobian)
+        rank = int((size > RANK * size.max(initial=0.0)).sum())
+        self.moves = right[rank:].T  # motions that hold the points, as columns
         metric = self.moves.T @ self.inertia
         data.qvel[:] = self.moves @ np.linalg.solve(metric @ self.moves, metric @ data.qvel)
         mujoco.mj_comVel(model, data)
         for body, _, at, rows in held.points:
             mujoco.mj_jacDot(model, data, rates[rows], None, at, body)
-        self.turning = motions.inverse @ -(rates @ data.qvel)  # N of (35)
+        self.turning = right[:rank].T @ (left[:, :rank].T @ -(rates @ data.qvel) / size[:rank])  # N of (35)
         mujoco.mj_passive(model, data)
         mujoco.mj_rne(model, data, 0, self.bias)
         self.bias -= data.qfrc_passive
@@ -202,48 +198,16 @@ class ConstrainedDynamics:
                 (int(robot.point_body[p]), robot.point_position[p], np.zeros(3), slice(3 * i, 3 * i + 3))
                 for i, p in enumerate(own)
             ]
-            one_body = len(set(robot.point_body[own].tolist())) == 1
-            self._held[key] = _Held(np.repeat(robot.point_foot[own], 3), jacobian, rates, points, one_body)
+            self._held[key] = _Held(np.repeat(robot.point_foot[own], 3), jacobian, rates, points)
         return self._held[key]
-
-    def _by_base(self) -> _Motions | None:
-        """The motions that hold points of one body: whatever the joints do, the base can follow, (34).
-
-        None where the constraints of the base are near singular, as with points of a robot in space that lie on a line.
-        """
-        base = self.jacobian[:, self.free]
-        square = base.T @ base
-        try:
-            pivots = np.linalg.cholesky(square).diagonal()
-        except np.linalg.LinAlgError:
-            return None
-        if pivots.min() < REGULAR * pivots.max():
-            return None
-        inverse = np.linalg.solve(square, base.T)
-        follows = -inverse @ self.jacobian[:, self.actuated]
-        self._basis[self.free] = follows
-        whole = np.zeros((self.model.nv, inverse.shape[1]))
-        whole[self.free] = inverse
-        return _Motions(self._basis, whole, follows)
-
-    def _by_singular_values(self) -> _Motions:
-        """The motions that hold points of several bodies, which may contradict the joints, or none."""
-        left, size, right = np.linalg.svd(self.jacobian)
-        rank = int((size > RANK * size.max(initial=0.0)).sum())
-        return _Motions(right[rank:].T, right[:rank].T @ (left[:, :rank].T / size[:rank, None]), None)
 
     def torques(self, wanted: np.ndarray) -> np.ndarray:
         """Joint torques (nu,) for joint accelerations ``wanted``."""
         needed = self.inertia @ self._acceleration(wanted) + self.bias
-        torque: np.ndarray
-        if self.follows is not None:
-            # One body carries, so the ground's work on motions that hold it is none: (39) without its forces.
-            torque = needed[self.actuated] + needed[self.free] @ self.follows
-            return torque
         # The ground carries the coordinates without motors: of the forces that do, those of weighted least norm.
         base = self.jacobian[:, self.free].T * self.share
         force = self.share * np.linalg.lstsq(base, needed[self.free], rcond=RANK)[0]
-        torque = needed[self.actuated] - self.jacobian[:, self.actuated].T @ force
+        torque: np.ndarray = needed[self.actuated] - self.jacobian[:, self.actuated].T @ force
         return torque
 
     def _acceleration(self, wanted: np.ndarray) -> np.ndarray:
@@ -254,9 +218,6 @@ class ConstrainedDynamics:
             acceleration[self.actuated] = wanted
             force = self.bias[self.free] + self.inertia[self.free][:, self.actuated] @ wanted
             acceleration[self.free] = np.linalg.solve(self.inertia[self.free][:, self.free], -force)
-            return acceleration
-        if self.follows is not None:
-            acceleration = self.turning + self.moves @ wanted
             return acceleration
         missing = wanted - self.turning[self.actuated]
         acceleration = self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
@@ -270,15 +231,6 @@ class _Held(NamedTuple):
     jacobian: np.ndarray  # (R, nv)
     rates: np.ndarray  # (R, nv) of the Jacobian, 1/s
     points: list[tuple[int, np.ndarray, np.ndarray, slice]]  # body, place on it, place in the world, rows
-    one_body: bool
-
-
-class _Motions(NamedTuple):
-    """Motions that hold the feet, n of them, by R rows of constraints."""
-
-    basis: np.ndarray  # (nv, n)
-    inverse: np.ndarray  # (nv, R) of the constraints: a motion that meets velocities of the rows
-    follows: np.ndarray | None  # (nf, nu) how the base follows the joints, where the points are of one body
 
 
 def _view(indices: np.ndarray) -> np.ndarray | slice:

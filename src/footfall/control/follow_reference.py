@@ -20,7 +20,7 @@ from footfall.files.joint_motion import JointMotion
 from footfall.files.stamps import evened, stamps_of
 from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
-from footfall.robot.model import FREE, HINGE, SLIDE
+from footfall.robot.model import FREE, HINGE, SLIDE, height_of_root
 from footfall.standing import at_home
 
 #: s on both sides of a moment over which velocities and accelerations are differences.
@@ -229,16 +229,16 @@ def _home_height(robot: Robot) -> float:
 
 def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: np.ndarray) -> MotionTable:
     """A motion as splines of coordinates, for compiled code; ``data`` must outlive it."""
-    model = robot.model
-    sizes = {"P": robot.point_count, "nq": model.nq, "nv": model.nv}
+    model, root = robot.model, int(robot.model.body_rootid[robot.point_body[0]])
+    sizes, rise = {"P": robot.point_count, "nq": model.nq, "nv": model.nv}, height_of_root(model, root)
     return zeros(
         MotionTable,
         sizes,
         breaks=np.array(breaks),
         coefficients=np.array(coefficients, order="C"),
         turning=np.array(_quaternions(model), dtype=np.int64),
-        height=int(_height_coordinate(model)),
-        root=int(model.body_rootid[robot.point_body[0]]),
+        height=-1 if rise is None or rise[1] < 0.0 else rise[0],
+        root=root,
         point_body=np.array(robot.point_body, dtype=np.int64),
         point_position=np.array(robot.point_position, dtype=float),
         model=model._address,
@@ -291,16 +291,6 @@ def _continuous(quaternions: np.ndarray) -> np.ndarray:
     signs = np.where((unit[1:] * unit[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
     unit[1:] *= np.cumprod(signs)[:, None]
     return unit
-
-
-def _height_coordinate(model: mujoco.MjModel) -> int:
-    """Which coordinate lifts the robot; -1 if none does."""
-    for j in range(model.njnt):
-        if model.body_parentid[model.jnt_bodyid[j]] == 0 and model.jnt_type[j] == FREE:
-            return int(model.jnt_qposadr[j]) + 2
-        if model.body_parentid[model.jnt_bodyid[j]] == 0 and model.jnt_type[j] == SLIDE and model.jnt_axis[j, 2] == 1:
-            return int(model.jnt_qposadr[j])
-    return -1
 
 
 # ---- from the columns of a file to the coordinates of a robot ------------------------------------------------------
