@@ -211,23 +211,13 @@ def with_size(points: Points, contacts: Contacts, size: int) -> tuple[Points, Co
 def make_contacts(points: Points, static_friction: float, dynamic_friction: float, rows: int = 0) -> Contacts:
     """Empty arrays for what a coupled law sees, with room for the answers of so many constraint rows."""
     count, feet, nv = len(points.local), len(points.body), points.chain.shape[1]
-    columns = nv + min(rows, nv)
-    return Contacts(
-        number=np.zeros(4, dtype=np.int64),
-        points=np.zeros(count, dtype=np.int64),
+    return zeros(
+        Contacts,
+        {"P": count, "K": feet, "6K": 6 * feet, "C": nv + min(rows, nv)},
         body=np.searchsorted(points.begin, np.arange(count), side="right").clip(max=feet) - 1,
-        near=np.zeros(feet + 1, dtype=np.int64),
         position=points.position,
         anchor=points.anchor,
         gap=np.full(count, FAR),
-        frame=np.zeros((count, 3, 3)),
-        velocity=np.zeros((count, 3)),
-        acceleration=np.zeros((count, 3)),
-        bias=np.zeros((count, 3)),
-        arm=np.zeros((count, 3)),
-        mobility=np.zeros((6 * feet, 6 * feet)),
-        response=np.zeros((feet, columns, 8)),
-        weight=np.zeros(columns),
         static_friction=np.full(count, static_friction),
         dynamic_friction=np.full(count, dynamic_friction),
     )

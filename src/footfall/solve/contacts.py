@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Annotated, Any, NamedTuple
 
 from footfall.compiled import Reference, inlined
+from footfall.kinds import Ints, Matrix, Tensor, Vector
 
 OPEN, STICK, SLIDE = 0, 1, 2
 MODES = ("open", "stick", "slide")
@@ -21,24 +20,24 @@ class Contacts(NamedTuple):
     accelerations are those of the body's material point, in its contact frame.
     """
 
-    number: np.ndarray  # (4,) near points; how often the law was asked before in the same step; columns of ``response``
-    # in use; on a GPU, how far a search is
-    points: np.ndarray  # (P,) which points these are, first `number` entries
-    body: np.ndarray  # (P,) contact body of each point
-    near: np.ndarray  # (K + 1,) where the near points of each body begin in `points`, and `number`
-    position: np.ndarray  # (P, 3) m, world frame
-    anchor: np.ndarray  # (P, 3) m, world frame, where the point stuck last; the law may move it
-    gap: np.ndarray  # (P,) m, negative inside the ground
-    frame: np.ndarray  # (P, 3, 3) world from contact frame, as rows
-    velocity: np.ndarray  # (P, 3) m/s
-    acceleration: np.ndarray  # (P, 3) m/s2, without any contact force
-    bias: np.ndarray  # (P, 3) m/s2, the part of it that is Jdot qdot
-    arm: np.ndarray  # (P, 3) m, world frame, from the centroid of the body's near points
-    mobility: np.ndarray  # (6K, 6K) acceleration (linear, angular) of the centroids per unit wrench, world frame
-    static_friction: np.ndarray  # (P,)
-    dynamic_friction: np.ndarray  # (P,)
-    response: np.ndarray  # (K, C, 8) columns H of each body, six numbers of eight
-    weight: np.ndarray  # (C,) of each column: the mobility between two bodies is the sum of weight times H H^T
+    number: Annotated[Ints, 4]  # near points; how often the law was asked before in the same step; columns of
+    # ``response`` in use; on a GPU, how far a search is
+    points: Annotated[Ints, "P"]  # which points these are, first `number` entries
+    body: Ints  # (P,) contact body of each point
+    near: Annotated[Ints, "K + 1"]  # where the near points of each body begin in `points`, and `number`
+    position: Matrix  # (P, 3) m, world frame
+    anchor: Matrix  # (P, 3) m, world frame, where the point stuck last; the law may move it
+    gap: Vector  # (P,) m, negative inside the ground
+    frame: Annotated[Tensor, "P", 3, 3]  # world from contact frame, as rows
+    velocity: Annotated[Matrix, "P", 3]  # m/s
+    acceleration: Annotated[Matrix, "P", 3]  # m/s2, without any contact force
+    bias: Annotated[Matrix, "P", 3]  # m/s2, the part of it that is Jdot qdot
+    arm: Annotated[Matrix, "P", 3]  # m, world frame, from the centroid of the body's near points
+    mobility: Annotated[Matrix, "6K", "6K"]  # acceleration (linear, angular) of centroids per unit wrench, world frame
+    static_friction: Vector  # (P,)
+    dynamic_friction: Vector  # (P,)
+    response: Annotated[Tensor, "K", "C", 8]  # columns H of each body, six numbers of eight
+    weight: Annotated[Vector, "C"]  # of each column: the mobility between two bodies is the sum of weight times H H^T
 
 
 @cache

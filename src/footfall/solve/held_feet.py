@@ -15,11 +15,10 @@ With B the motions that feet feel, orthonormal,
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
+from typing import Annotated, NamedTuple
 
 from footfall.compiled import inlined, kernel
+from footfall.kinds import Ints, Matrix, Vector, zeros
 from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
 
 #: Pivots smaller than this share of the largest count as zero: motions that no force produces.
@@ -32,27 +31,18 @@ COMPLIANCE = 1e-9
 class HeldScratch(NamedTuple):
     """Scratch for K feet whose points feel R motions, at most n = 6K."""
 
-    reduced: np.ndarray  # (n, n) B^T L B, first (R, R)
-    factor: np.ndarray  # (n, n)
-    solution: np.ndarray  # (n,)
-    half: np.ndarray  # (n,)
-    pull: np.ndarray  # (6,) of one foot
-    start: np.ndarray  # (K + 1,) where the motions of each foot begin among the R
-    turns: np.ndarray  # (3K, 3) S^-1 of each foot, or two directions across a line
+    reduced: Annotated[Matrix, "6K", "6K"]  # B^T L B, first (R, R)
+    factor: Annotated[Matrix, "6K", "6K"]
+    solution: Annotated[Vector, "6K"]
+    half: Annotated[Vector, "6K"]
+    pull: Annotated[Vector, 6]  # of one foot
+    start: Annotated[Ints, "K + 1"]  # where the motions of each foot begin among the R
+    turns: Annotated[Matrix, "3K", 3]  # S^-1 of each foot, or two directions across a line
 
 
 def held_scratch(bodies: int) -> HeldScratch:
     """The arrays of :class:`HeldScratch`."""
-    n = 6 * bodies
-    return HeldScratch(
-        reduced=np.zeros((n, n)),
-        factor=np.zeros((n, n)),
-        solution=np.zeros(n),
-        half=np.zeros(n),
-        pull=np.zeros(6),
-        start=np.zeros(bodies + 1, dtype=np.int64),
-        turns=np.zeros((3 * bodies, 3)),
-    )
+    return zeros(HeldScratch, {"K": bodies, "3K": 3 * bodies, "6K": 6 * bodies})
 
 
 @inlined

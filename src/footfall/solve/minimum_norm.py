@@ -12,11 +12,10 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Annotated, Any, NamedTuple
 
 from footfall.compiled import kernel, reference_to, separate
+from footfall.kinds import Matrix, Vector, zeros
 from footfall.solve.contacts import OPEN, STICK, coupled_signature
 from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
 from footfall.solve.held_feet import TOLERANCE, HeldScratch, held_scratch, spread_over_held_feet
@@ -26,19 +25,17 @@ class LeastScratch(NamedTuple):
     """Scratch for K feet, n = 6K."""
 
     held: HeldScratch
-    bases: np.ndarray  # (n, n) T of each foot, (6, rank) from row 6b
-    felt: np.ndarray  # (n, n) C of each foot, the same way
-    row: np.ndarray  # (6,) of W
-    gram: np.ndarray  # (6, 6) of one foot
-    roots: np.ndarray  # (6, 6) C of one foot
-    small: np.ndarray  # (6, 6) of one foot
+    bases: Annotated[Matrix, "6K", "6K"]  # T of each foot, (6, rank) from row 6b
+    felt: Annotated[Matrix, "6K", "6K"]  # C of each foot, the same way
+    row: Annotated[Vector, 6]  # of W
+    gram: Annotated[Matrix, 6, 6]  # of one foot
+    roots: Annotated[Matrix, 6, 6]  # C of one foot
+    small: Annotated[Matrix, 6, 6]  # of one foot
 
 
 def least_scratch(bodies: int) -> LeastScratch:
     """The arrays of :class:`LeastScratch`."""
-    n = 6 * bodies
-    small = (np.zeros((6, 6)) for _ in range(3))
-    return LeastScratch(held_scratch(bodies), np.zeros((n, n)), np.zeros((n, n)), np.zeros(6), *small)
+    return zeros(LeastScratch, {"6K": 6 * bodies}, held=held_scratch(bodies))
 
 
 @kernel

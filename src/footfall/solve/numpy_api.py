@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from footfall.arguments import public
 from footfall.compiled import ByReference, kernel
 from footfall.errors import SolveError
+from footfall.kinds import zeros
 from footfall.solve.contact_problem import ROUNDING, search
 from footfall.solve.contacts import Contacts
 from footfall.solve.gauss_seidel import gauss_seidel
@@ -85,7 +86,9 @@ def _contacts(given: ContactProblem) -> ByReference:
     response[:, : motions.shape[2], :3] = np.swapaxes(motions, 1, 2)
     numbers = np.arange(count + 1)
     nothing = np.zeros((count, 3))
-    seen = Contacts(
+    seen = zeros(
+        Contacts,
+        {"P": count},
         number=np.array([count, 0, response.shape[1], 0]),
         points=numbers[:-1].copy(),
         body=numbers[:-1].copy(),
@@ -94,10 +97,6 @@ def _contacts(given: ContactProblem) -> ByReference:
         anchor=nothing,
         gap=np.zeros(count),
         frame=np.tile(np.eye(3), (count, 1, 1)),
-        velocity=nothing,
-        acceleration=nothing,
-        bias=nothing,
-        arm=nothing,
         mobility=mobility.reshape(6 * count, 6 * count),
         static_friction=given.friction,
         dynamic_friction=given.friction,

@@ -8,11 +8,12 @@ which way a point slides, ``slip``; the solvers do the rest (:mod:`footfall.solv
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from footfall.compiled import Reference, inlined, reference_to
+from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.held_feet import HeldScratch, held_scratch
 
@@ -33,6 +34,11 @@ class Size(NamedTuple):
     bodies: int  # that carry points
     columns: int  # of ``contacts.response``: the robot's degrees of freedom, and as many for constraint rows
 
+    def lengths(self) -> dict[str, int]:
+        """The lengths of arrays by the names that their annotations have."""
+        points, bodies, columns = self
+        return {"P": points, "3P": 3 * points, "K": bodies, "6K": 6 * bodies, "N": columns}
+
 
 class NewtonScratch(NamedTuple):
     """Scratch of Newton's method for P points on K bodies of a robot with N degrees of freedom.
@@ -40,74 +46,52 @@ class NewtonScratch(NamedTuple):
     See :mod:`footfall.solve.newton`.
     """
 
-    number: np.ndarray  # (N,) which column of S each of ``contacts.response`` is, or -1
-    sign: np.ndarray  # (N,) of each column of S, 1 or -1
-    motions: np.ndarray  # (K, 6, N) S of each body, without columns that do not move it
-    support: np.ndarray  # (K, N) which columns these are
-    width: np.ndarray  # (K,) how many
-    moved: np.ndarray  # (K, 6) motion of each body
-    delassus: np.ndarray  # (N, N) W, if it is that small
-    matrix: np.ndarray  # (N, N) of the unknowns of a step
-    right: np.ndarray  # (N,)
-    block: np.ndarray  # (6, 6) G^T E G of one body
-    lifted: np.ndarray  # (6, N) that times S
-    levers: np.ndarray  # (3P, 6) G
-    turned: np.ndarray  # (3P, 6) E G
-    impulse: np.ndarray  # (P, 3) z, over the size of impulses
-    motion: np.ndarray  # (P, 3) u, likewise
-    residual: np.ndarray  # (P, 3) z less its projection
-    step: np.ndarray  # (P, 3)
-    centre: np.ndarray  # (P, 3) the iterate about which the problem is softened
-    best: np.ndarray  # (P, 3)
-    slope: np.ndarray  # (P, 5) E: across and along the slip, normal; the direction of friction, zero if it sticks
-    weight: np.ndarray  # (P,) r, the impulse per motion that stops a point alone
-    friction: np.ndarray  # (P,) coefficient
-    shrink: np.ndarray  # (P,) the friction of a point over what would hold it, at most one
-    pressed: np.ndarray  # (P,) 1 for points whose normal impulse is positive
+    number: Annotated[Ints, "N"]  # which column of S each of ``contacts.response`` is, or -1
+    sign: Annotated[Vector, "N"]  # of each column of S, 1 or -1
+    motions: Annotated[Tensor, "K", 6, "N"]  # S of each body, without columns that do not move it
+    support: Annotated[IntMatrix, "K", "N"]  # which columns these are
+    width: Annotated[Ints, "K"]  # how many
+    moved: Annotated[Matrix, "K", 6]  # motion of each body
+    delassus: Annotated[Matrix, "N", "N"]  # W, if it is that small
+    matrix: Annotated[Matrix, "N", "N"]  # of the unknowns of a step
+    right: Annotated[Vector, "N"]
+    block: Annotated[Matrix, 6, 6]  # G^T E G of one body
+    lifted: Annotated[Matrix, 6, "N"]  # that times S
+    levers: Annotated[Matrix, "3P", 6]  # G
+    turned: Annotated[Matrix, "3P", 6]  # E G
+    impulse: Annotated[Matrix, "P", 3]  # z, over the size of impulses
+    motion: Annotated[Matrix, "P", 3]  # u, likewise
+    residual: Annotated[Matrix, "P", 3]  # z less its projection
+    step: Annotated[Matrix, "P", 3]
+    centre: Annotated[Matrix, "P", 3]  # the iterate about which the problem is softened
+    best: Annotated[Matrix, "P", 3]
+    slope: Annotated[Matrix, "P", 5]  # E: across and along the slip, normal; direction of friction, zero if it sticks
+    weight: Annotated[Vector, "P"]  # r, the impulse per motion that stops a point alone
+    friction: Annotated[Vector, "P"]  # coefficient
+    shrink: Annotated[Vector, "P"]  # the friction of a point over what would hold it, at most one
+    pressed: Annotated[Ints, "P"]  # 1 for points whose normal impulse is positive
 
 
 def newton_scratch(size: Size) -> NewtonScratch:
     """The arrays of :class:`NewtonScratch`."""
-    points, dofs = size.points, size.columns
-    of_points = ("impulse", "motion", "residual", "step", "centre", "best")
-    return NewtonScratch(
-        number=np.zeros(dofs, dtype=np.int64),
-        sign=np.zeros(dofs),
-        motions=np.zeros((size.bodies, 6, dofs)),
-        support=np.zeros((size.bodies, dofs), dtype=np.int64),
-        width=np.zeros(size.bodies, dtype=np.int64),
-        moved=np.zeros((size.bodies, 6)),
-        delassus=np.zeros((dofs, dofs)),
-        matrix=np.zeros((dofs, dofs)),
-        right=np.zeros(dofs),
-        block=np.zeros((6, 6)),
-        lifted=np.zeros((6, dofs)),
-        levers=np.zeros((3 * points, 6)),
-        turned=np.zeros((3 * points, 6)),
-        slope=np.zeros((points, 5)),
-        weight=np.zeros(points),
-        friction=np.zeros(points),
-        shrink=np.zeros(points),
-        pressed=np.zeros(points, dtype=np.int64),
-        **{name: np.zeros((points, 3)) for name in of_points},
-    )
+    return zeros(NewtonScratch, size.lengths())
 
 
 class ProblemScratch(NamedTuple):
     """The arrays of a contact problem of P points on K bodies, see :class:`Problem`."""
 
-    free: np.ndarray
-    target: np.ndarray
-    slip: np.ndarray
-    end: np.ndarray
-    wanted: np.ndarray
-    kind: np.ndarray
-    moved: np.ndarray
-    other: np.ndarray
-    rows: np.ndarray
-    local: np.ndarray
-    report: np.ndarray
-    friction: np.ndarray
+    free: Annotated[Matrix, "P", 3]
+    target: Annotated[Vector, "P"]
+    slip: Annotated[Matrix, "P", 2]
+    end: Annotated[Matrix, "P", 3]
+    wanted: Annotated[Matrix, "P", 3]
+    kind: Annotated[Ints, "P"]
+    moved: Annotated[Vector, "6K"]
+    other: Annotated[Vector, "6K"]
+    rows: Annotated[Matrix, 3, 6]
+    local: Annotated[Matrix, 3, 3]
+    report: Annotated[Matrix, 2, 3]
+    friction: Annotated[Matrix, "P", 2]
     held: HeldScratch
     newton: NewtonScratch
 
@@ -139,23 +123,7 @@ class Problem(NamedTuple):
 
 def problem_scratch(size: Size) -> ProblemScratch:
     """The arrays of a contact problem."""
-    points, bodies = size.points, size.bodies
-    return ProblemScratch(
-        free=np.zeros((points, 3)),
-        target=np.zeros(points),
-        slip=np.zeros((points, 2)),
-        end=np.zeros((points, 3)),
-        wanted=np.zeros((points, 3)),
-        kind=np.zeros(points, dtype=np.int64),
-        moved=np.zeros(6 * bodies),
-        other=np.zeros(6 * bodies),
-        rows=np.zeros((3, 6)),
-        local=np.zeros((3, 3)),
-        report=np.zeros((2, 3)),
-        friction=np.zeros((points, 2)),
-        held=held_scratch(bodies),
-        newton=newton_scratch(size),
-    )
+    return zeros(ProblemScratch, size.lengths(), held=held_scratch(size.bodies), newton=newton_scratch(size))
 
 
 class ContactScratch(NamedTuple):

@@ -9,11 +9,12 @@ there is none.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from footfall.compiled import inlined, kernel
+from footfall.kinds import Ints, Matrix, Vector, zeros
 from footfall.solve.dense import cholesky, cholesky_solve
 
 #: The value of a missing bound, and the size from which on a bound counts as missing.
@@ -37,54 +38,42 @@ SOLVED, INFEASIBLE, INDEFINITE, UNFINISHED = 0, 1, 2, 3
 class QuadraticProgram(NamedTuple):
     """min x'Hx/2 + f'x with lower <= (b, C x) <= upper, b the first unknowns, as many as there are bounds for."""
 
-    H: np.ndarray  # (n, n) its lower triangle
-    f: np.ndarray  # (n,)
-    C: np.ndarray  # (m, n)
-    lower: np.ndarray  # (b + m,)
-    upper: np.ndarray  # (b + m,)
-    shape: np.ndarray  # (3,) n, b and m: arrays may be larger, and what is beyond is not looked at
+    H: Annotated[Matrix, "n", "n"]  # its lower triangle
+    f: Annotated[Vector, "n"]
+    C: Annotated[Matrix, "m", "n"]
+    lower: Annotated[Vector, "b m"]
+    upper: Annotated[Vector, "b m"]
+    shape: Ints  # (3,) n, b and m: arrays may be larger, and what is beyond is not looked at
 
 
 def empty_program(n: int, bounds: int, m: int) -> QuadraticProgram:
     """Zeros for a program of ``n`` unknowns, the first of them with ``bounds``, and ``m`` rows."""
-    return QuadraticProgram(
-        H=np.zeros((n, n)),
-        f=np.zeros(n),
-        C=np.zeros((m, n)),
-        lower=np.zeros(bounds + m),
-        upper=np.zeros(bounds + m),
-        shape=np.array([n, bounds, m], dtype=np.int64),
-    )
+    shape = np.array([n, bounds, m], dtype=np.int64)
+    return zeros(QuadraticProgram, {"n": n, "m": m, "b m": bounds + m}, shape=shape)
 
 
 class ActiveSet(NamedTuple):
     """The solution of a program and the space that finding it takes."""
 
-    x: np.ndarray  # (n,) the solution
-    multiplier: np.ndarray  # (n + 1,) of the active constraints
-    active: np.ndarray  # (n + 1,) their numbers in (b, C x)
-    side: np.ndarray  # (b + m,) 1 active at its lower bound, -1 at its upper one, 0 not active
-    count: Any  # (2,) active constraints, changes of the active set
-    far: np.ndarray  # (1,) the largest |x| on the way, which begins at the unconstrained minimum: x is rounded like it
-    factor: np.ndarray  # (n, n) of H
-    base: np.ndarray  # (n, n) row k is column k of J = L^-T Q, of which the first ``count`` span the active constraints
-    triangle: np.ndarray  # (n, n) row k is column k of R
-    normal: np.ndarray  # (n,) of the constraint that is taken up
-    along: np.ndarray  # (n,) J^T normal
-    step: np.ndarray  # (n,) direction of x
-    back: np.ndarray  # (n + 1,) direction of the multipliers
-    size: np.ndarray  # (m,) norms of the rows of C
+    x: Annotated[Vector, "n"]  # the solution
+    multiplier: Annotated[Vector, "n + 1"]  # of the active constraints
+    active: Annotated[Ints, "n + 1"]  # their numbers in (b, C x)
+    side: Annotated[Ints, "b m"]  # 1 active at its lower bound, -1 at its upper one, 0 not active
+    count: Annotated[Ints, 2]  # active constraints, changes of the active set
+    far: Annotated[Vector, 1]  # the largest |x| on the way from the unconstrained minimum: x is rounded like it
+    factor: Annotated[Matrix, "n", "n"]  # of H
+    base: Annotated[Matrix, "n", "n"]  # row k is column k of J = L^-T Q; the first ``count`` span what is active
+    triangle: Annotated[Matrix, "n", "n"]  # row k is column k of R
+    normal: Annotated[Vector, "n"]  # of the constraint that is taken up
+    along: Annotated[Vector, "n"]  # J^T normal
+    step: Annotated[Vector, "n"]  # direction of x
+    back: Annotated[Vector, "n + 1"]  # direction of the multipliers
+    size: Annotated[Vector, "m"]  # norms of the rows of C
 
 
 def active_set(n: int, bounds: int, m: int) -> ActiveSet:
     """Space for programs of ``n`` unknowns, the first of them with ``bounds``, and ``m`` rows."""
-    whole = dict(active=(n + 1,), side=(bounds + m,), count=(2,))
-    square = dict.fromkeys(("factor", "base", "triangle"), (n, n))
-    line = dict.fromkeys(("x", "normal", "along", "step"), (n,)) | dict.fromkeys(("multiplier", "back"), (n + 1,))
-    return ActiveSet(
-        **{name: np.zeros(shape, dtype=np.int64) for name, shape in whole.items()},
-        **{name: np.zeros(shape) for name, shape in (square | line | {"size": (m,), "far": (1,)}).items()},
-    )
+    return zeros(ActiveSet, {"n": n, "m": m, "b m": bounds + m})
 
 
 @kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
@@ -31,6 +31,7 @@ from footfall.engine.constraints.active_set import (
     strongest_pull,
     violates,
 )
+from footfall.kinds import Ints, Matrix, Vector, zeros
 
 #: MuJoCo's bounds: least number it divides by, least and largest impedance.
 TINY, SOFTEST, HARDEST = 1e-15, 1e-4, 0.9999
@@ -41,22 +42,22 @@ KINDS = (FRICTION, LIMIT, EQUALITY)
 class JointRows(NamedTuple):
     """N rows on one dof each; constant down to ``solimp``, written at every evaluation from ``state`` on."""
 
-    kind: np.ndarray  # (N,) FRICTION, LIMIT or EQUALITY
-    dof: np.ndarray  # (N,)
-    address: np.ndarray  # (N,) of the joint in qpos
-    sign: np.ndarray  # (N,) the row's velocity is sign * qvel: 1, or -1 for upper limits
-    bound: np.ndarray  # (N,) limit or equality: the joint's position there; friction: the largest force
-    margin: np.ndarray  # (N,) distance from which a limit acts
-    weight: np.ndarray  # (N,) 1/kg or 1/(kg m2), MuJoCo's dof_invweight0
-    gains: np.ndarray  # (N, 2) stiffness 1/s2 and damping 1/s of the reference acceleration
-    solimp: np.ndarray  # (N, 5) MuJoCo's
-    state: np.ndarray  # (N,) see active_set
-    inertia: np.ndarray  # (N,) D, kg or kg m2; 0 for a limit that is not near
-    reference: np.ndarray  # (N,) a_ref, m/s2 or rad/s2
-    force: np.ndarray  # (N,) N or N m, along the row
-    diagonal: np.ndarray  # (nv,) scratch: the diagonal of M without them
-    added: np.ndarray  # (nv,) what rows that hold add to it
-    push: np.ndarray  # (nv,) their D a_ref, and the forces of rows that slip
+    kind: Ints  # (N,) FRICTION, LIMIT or EQUALITY
+    dof: Ints  # (N,)
+    address: Ints  # (N,) of the joint in qpos
+    sign: Vector  # (N,) the row's velocity is sign * qvel: 1, or -1 for upper limits
+    bound: Vector  # (N,) limit or equality: the joint's position there; friction: the largest force
+    margin: Vector  # (N,) distance from which a limit acts
+    weight: Vector  # (N,) 1/kg or 1/(kg m2), MuJoCo's dof_invweight0
+    gains: Matrix  # (N, 2) stiffness 1/s2 and damping 1/s of the reference acceleration
+    solimp: Matrix  # (N, 5) MuJoCo's
+    state: Annotated[Ints, "N"]  # see active_set
+    inertia: Vector  # (N,) D, kg or kg m2; 0 for a limit that is not near
+    reference: Annotated[Vector, "N"]  # a_ref, m/s2 or rad/s2
+    force: Annotated[Vector, "N"]  # N or N m, along the row
+    diagonal: Annotated[Vector, "nv"]  # scratch: the diagonal of M without them
+    added: Annotated[Vector, "nv"]  # what rows that hold add to it
+    push: Annotated[Vector, "nv"]  # their D a_ref, and the forces of rows that slip
 
 
 @inlined
@@ -300,31 +301,24 @@ def _joint_equalities(model: mujoco.MjModel) -> np.ndarray:
 
 def _joint_rows(model: mujoco.MjModel, rows: list[_Row]) -> JointRows:
     """The same rows as columns, with room for what is computed of them."""
-    kind, dof = (np.array([getattr(row, name) for row in rows], dtype=np.int64) for name in ("kind", "dof"))
+    whole = {name: np.array([getattr(row, name) for row in rows], np.int64) for name in ("kind", "dof", "address")}
     solref = np.array([row.solref for row in rows], dtype=float).reshape(-1, 2)
     solimp = np.array([row.solimp for row in rows], dtype=float).reshape(-1, 5)
-    weight = model.dof_invweight0[dof].astype(float)
+    weight = model.dof_invweight0[whole["dof"]].astype(float)
     inertia = np.zeros(len(rows))
-    for i in np.flatnonzero(kind == FRICTION):
+    for i in np.flatnonzero(whole["kind"] == FRICTION):
         share = impedance.py_func(solimp[i], 0.0)
         inertia[i] = 1.0 / max(TINY, (1.0 - share) * weight[i] / share)
-    return JointRows(
-        kind=kind,
-        dof=dof,
-        address=np.array([row.address for row in rows], dtype=np.int64),
-        sign=np.array([row.sign for row in rows], dtype=float),
-        bound=np.array([row.bound for row in rows], dtype=float),
-        margin=np.array([row.margin for row in rows], dtype=float),
+    return zeros(
+        JointRows,
+        {"N": len(rows), "nv": model.nv},
+        **whole,
+        **{name: np.array([getattr(row, name) for row in rows], dtype=float) for name in ("sign", "bound", "margin")},
         weight=weight,
         gains=reference_gains(model, solref, solimp),
         solimp=solimp,
         state=np.full(len(rows), HOLDS, dtype=np.int64),
         inertia=inertia,
-        reference=np.zeros(len(rows)),
-        force=np.zeros(len(rows)),
-        diagonal=np.zeros(model.nv),
-        added=np.zeros(model.nv),
-        push=np.zeros(model.nv),
     )
 
 

@@ -7,7 +7,7 @@ MuJoCo makes their rows; here they are read, checked and given their states. The
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
@@ -24,6 +24,7 @@ from footfall.engine.constraints.active_set import (
     strongest_pull,
     violates,
 )
+from footfall.kinds import Ints, Matrix, Vector, zeros
 from footfall.solve.dense import dot
 
 #: Rows that contacts between bodies may have at once: 128 of them with pyramids.
@@ -49,21 +50,21 @@ class MadeRows(NamedTuple):
 class SharedRows(NamedTuple):
     """Up to C rows over several dofs; the first ``number[0]`` are there."""
 
-    number: np.ndarray  # (3,) rows there are, those of them that hold, those that MuJoCo made and there is no room for
-    kind: np.ndarray  # (C,) MuJoCo's mjtConstraint
-    identity: np.ndarray  # (C,) MuJoCo's number of the joint, tendon, equality or contact
-    state: np.ndarray  # (C,) see active_set
-    jacobian: np.ndarray  # (C, nv)
-    half: np.ndarray  # (C, nv) B, half-solved
-    inertia: np.ndarray  # (C,) 1/R
-    reference: np.ndarray  # (C,) a_ref
-    loss: np.ndarray  # (C,) largest friction
-    force: np.ndarray  # (C,)
-    holding: np.ndarray  # (C,) rows that hold, the first number[1] entries
-    weighed: np.ndarray  # (nv,) scratch: D^-1 B of one row
-    factor: np.ndarray  # (C, C) S, or (nv, nv) N, then its Cholesky factor
-    residual: np.ndarray  # (C,) scratch
-    value: np.ndarray  # (C,) scratch
+    number: Annotated[Ints, 3]  # rows there are, those of them that hold, those made for which there is no room
+    kind: Annotated[Ints, "C"]  # MuJoCo's mjtConstraint
+    identity: Annotated[Ints, "C"]  # MuJoCo's number of the joint, tendon, equality or contact
+    state: Annotated[Ints, "C"]  # see active_set
+    jacobian: Annotated[Matrix, "C", "nv"]
+    half: Annotated[Matrix, "C", "nv"]  # B, half-solved
+    inertia: Annotated[Vector, "C"]  # 1/R
+    reference: Annotated[Vector, "C"]  # a_ref
+    loss: Annotated[Vector, "C"]  # largest friction
+    force: Annotated[Vector, "C"]
+    holding: Annotated[Ints, "C"]  # rows that hold, the first number[1] entries
+    weighed: Annotated[Vector, "nv"]  # scratch: D^-1 B of one row
+    factor: Annotated[Matrix, "most", "most"]  # S, or (nv, nv) N, then its Cholesky factor
+    residual: Annotated[Vector, "C"]  # scratch
+    value: Annotated[Vector, "C"]  # scratch
 
 
 @inlined
@@ -193,20 +194,5 @@ def most_shared_rows(model: mujoco.MjModel, *, contacts: bool) -> int:
 
 def make_shared_rows(model: mujoco.MjModel, most: int) -> SharedRows:
     """Room for ``most`` rows of a model."""
-    return SharedRows(
-        number=np.zeros(3, dtype=np.int64),
-        kind=np.zeros(most, dtype=np.int64),
-        identity=np.zeros(most, dtype=np.int64),
-        state=np.full(most, HOLDS, dtype=np.int64),
-        jacobian=np.zeros((most, model.nv)),
-        half=np.zeros((most, model.nv)),
-        inertia=np.zeros(most),
-        reference=np.zeros(most),
-        loss=np.zeros(most),
-        force=np.zeros(most),
-        holding=np.zeros(most, dtype=np.int64),
-        weighed=np.zeros(model.nv),
-        factor=np.zeros((max(most, model.nv), max(most, model.nv))),
-        residual=np.zeros(most),
-        value=np.zeros(most),
-    )
+    sizes = {"C": most, "nv": model.nv, "most": max(most, model.nv)}
+    return zeros(SharedRows, sizes, state=np.full(most, HOLDS, dtype=np.int64))

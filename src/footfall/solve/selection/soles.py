@@ -7,13 +7,11 @@ of the outline if they form a convex polygon; of other points (a grid) the conve
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Annotated, Any, NamedTuple
 
 from footfall.compiled import inlined, kernel, reference_to
 from footfall.compiled.meeting import meet
-from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector, zeros
 from footfall.solve.contacts import OPEN, STICK, Contacts
 from footfall.solve.dense import minimum_norm_solve
 from footfall.solve.problem import MODE
@@ -42,53 +40,43 @@ class Workspace(NamedTuple):
     """Scratch of one step: K feet, P points, R = 6K rows of constraints, Q places in the queue."""
 
     # per foot
-    begin: Ints  # (K + 1,) where each outline begins in `ring`
-    code: Ints  # (K,) the state that was evaluated last, see footfall.solve.selection.forces
-    fault: Ints  # (K,) the first rule that it breaks
-    row: Ints  # (K + 1,) first row of constraints
-    motion: Matrix  # (K, 6) velocity of the centroid and angular velocity, at the end of a step without contact
-    moved: Matrix  # (K, 6) the same with the contact forces of the state
-    joint: Matrix  # (K, 8) virtual joint: mean of clamped vertices (x, y, z); inverse of their second moments (xx,
-    # yy, xy); direction of an edge (x, y)
-    pressure: Matrix  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
+    begin: Annotated[Ints, "K + 1"]  # where each outline begins in `ring`
+    code: Annotated[Ints, "K"]  # the state that was evaluated last, see footfall.solve.selection.forces
+    fault: Annotated[Ints, "K"]  # the first rule that it breaks
+    row: Annotated[Ints, "K + 1"]  # first row of constraints
+    motion: Annotated[Matrix, "K", 6]  # velocity of the centroid and angular velocity, after a step without contact
+    moved: Annotated[Matrix, "K", 6]  # the same with the contact forces of the state
+    joint: Annotated[Matrix, "K", 8]  # virtual joint: mean of clamped vertices (x, y, z); inverse of their second
+    # moments (xx, yy, xy); direction of an edge (x, y)
+    pressure: Annotated[Matrix, "K", 6]  # normal force, centre of pressure (x, y), tangential force (x, y), torsion
     # per point
-    ring: Ints  # (P + 1,) outlines, counter-clockwise seen from above the ground; one more while one is sought
-    order: Ints  # (P,)
-    flaw: Ints  # (P,) rule by which a vertex should change between clamped and free
-    place: Matrix  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
-    push: Matrix  # (P, 6) force: tangential (x, y), normal; slip at which friction is linearised: speed, (x, y)
-    end: Matrix  # (P, 6) velocity at the end of the step; affine and positive load; share of friction's slope along
-    # the slip that is a constant force
+    ring: Annotated[Ints, "P + 1"]  # outlines, counter-clockwise from above the ground; one more while one is sought
+    order: Annotated[Ints, "P"]
+    flaw: Annotated[Ints, "P"]  # rule by which a vertex should change between clamped and free
+    place: Annotated[Matrix, "P", 6]  # x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
+    push: Annotated[Matrix, "P", 6]  # force: tangential (x, y), normal; slip of the linearised friction: speed, (x, y)
+    end: Annotated[Matrix, "P", 6]  # velocity at the end of the step; affine and positive load; share of friction's
+    # slope along the slip that is a constant force
     # the linear problem of a state
-    basis: Matrix  # (R, 6) wrench of a unit multiplier, world frame, about the centroid
-    mapped: Matrix  # (R, R) velocities of all feet per unit multiplier, world frame
-    matrix: Matrix  # (R, R)
-    system: Matrix  # (R, R)
-    factor: Matrix  # (R, R)
-    spare: Matrix  # (R, R)
-    wanted: Vector  # (R,) velocity that the multipliers must add
-    multiplier: Vector  # (R,)
-    scale: Vector  # (R,)
-    half: Vector  # (R,)
+    basis: Annotated[Matrix, "R", 6]  # wrench of a unit multiplier, world frame, about the centroid
+    mapped: Annotated[Matrix, "R", "R"]  # velocities of all feet per unit multiplier, world frame
+    matrix: Annotated[Matrix, "R", "R"]
+    system: Annotated[Matrix, "R", "R"]
+    factor: Annotated[Matrix, "R", "R"]
+    spare: Annotated[Matrix, "R", "R"]
+    wanted: Annotated[Vector, "R"]  # velocity that the multipliers must add
+    multiplier: Annotated[Vector, "R"]
+    scale: Annotated[Vector, "R"]
+    half: Annotated[Vector, "R"]
     # the search
-    queue: Ints  # (Q K,) states, one after the other
-    rank: Ints  # (Q,) violations of a state, of its parent before it is tried
-    tried: Ints  # (Q,)
+    queue: Annotated[Ints, "QK"]  # states, one after the other
+    rank: Annotated[Ints, "Q"]  # violations of a state, of its parent before it is tried
+    tried: Annotated[Ints, "Q"]
 
 
 def make_workspace(points: int, bodies: int, places: int) -> Workspace:
     """Scratch for this many points, feet and queued states."""
-    n = 6 * bodies
-    integers = {"begin": bodies + 1, "code": bodies, "fault": bodies, "row": bodies + 1}
-    integers |= {"ring": points + 1, "order": points, "flaw": points}
-    integers |= {"queue": places * bodies, "rank": places, "tried": places}
-    of_feet = {name: (bodies, 6) for name in ("motion", "moved", "pressure")} | {"joint": (bodies, 8)}
-    of_points = {name: (points, 6) for name in ("place", "push", "end")}
-    matrices = {name: (n, n) for name in ("mapped", "matrix", "system", "factor", "spare")} | {"basis": (n, 6)}
-    vectors = {name: (n,) for name in ("wanted", "multiplier", "scale", "half")}
-    arrays: dict[str, Any] = {name: np.zeros(size, dtype=np.int64) for name, size in integers.items()}
-    arrays |= {name: np.zeros(shape) for name, shape in (of_feet | of_points | matrices | vectors).items()}
-    return Workspace(**arrays)
+    return zeros(Workspace, {"P": points, "K": bodies, "R": 6 * bodies, "Q": places, "QK": places * bodies})
 
 
 def workspace_type() -> Any:
