@@ -30,6 +30,7 @@ __all__ = [
     "Tensor4",
     "Unit",
     "Vector",
+    "element_types",
     "shapes",
     "units",
     "zeros",
@@ -79,6 +80,11 @@ def _fields(kind: type) -> Fields:
                 element = get_args(element)[-1]
             found[name] = np.dtype(element), tuple(lengths)
     return found
+
+
+def element_types(kind: type) -> dict[str, np.dtype[Any]]:
+    """The types of the elements of the arrays of a named tuple."""
+    return {name: element for name, (element, _) in _fields(kind).items()}
 
 
 def shapes(kind: type, sizes: Mapping[str, int], given: Collection[str] = ()) -> dict[str, tuple[int, ...]]:

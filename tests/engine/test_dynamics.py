@@ -22,10 +22,11 @@ from footfall.engine.dynamics.inertia import (
 )
 from footfall.engine.dynamics.joint_forces import damp_servos, joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
-from footfall.engine.dynamics.tree import Bodies, Tree, bodies_shapes, make_tree, tree_count
+from footfall.engine.dynamics.tree import Bodies, Tree, body_lengths, make_tree
 from footfall.engine.stages import solve
 from footfall.engine.worlds.one_world import world_of
 from footfall.errors import SimulationError
+from footfall.kinds import shapes
 
 #: Relative: rounding of sums over some fifty dofs.
 EXACT = 1e-12
@@ -116,7 +117,8 @@ def random_world(model: mujoco.MjModel, seed: int) -> tuple[Tree, Bodies, mujoco
     data.qvel[:] = rng.normal(size=model.nv)
     data.ctrl[:] = rng.normal(size=model.nu)
     tree = make_tree(model)
-    bodies = Bodies(**{name: np.full(shape, np.nan) for name, shape in bodies_shapes(model, tree_count(tree)).items()})
+    lengths = body_lengths(model, tree)
+    bodies = Bodies(**{name: np.full(shape, np.nan) for name, shape in shapes(Bodies, lengths).items()})
     bodies.body_mass[:], bodies.body_inertia[:] = model.body_mass, model.body_inertia
     bodies.qpos[:], bodies.qvel[:], bodies.ctrl[:] = data.qpos, data.qvel, data.ctrl
     return tree, bodies, data

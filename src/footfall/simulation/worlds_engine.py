@@ -11,15 +11,16 @@ import numpy as np
 from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.control.inside import Inside
 from footfall.control.posture import lowest_point
-from footfall.engine.dynamics.tree import Tree, make_tree
+from footfall.engine.dynamics.tree import Tree, body_lengths, make_tree
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.world import make_contacts, make_points, with_size
-from footfall.engine.worlds.arrays import Counts, Needs, Shapes, make_soles, space_shapes, state_shapes
+from footfall.engine.worlds.arrays import Shapes, Space, State, make_soles
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Functions, Plan
 from footfall.engine.worlds.view import Felt, make_view
 from footfall.errors import ControllerError, SimulationError
 from footfall.given_numbers import is_number
+from footfall.kinds import shapes
 from footfall.simulation.controls import no_control
 from footfall.simulation.outcome import energy_at_hand
 from footfall.simulation.setup import Setup, pairs_are_the_laws
@@ -60,23 +61,23 @@ class _Layout:
     every: Points  # the points of all bodies
     feet: Points  # those of the feet alone
 
-    def state(self, points: int, bodies: int) -> Shapes:
-        """What a world remembers from step to step."""
-        law, rows = self.setup.law, len(self.setup.scene.joints.kind)
-        return state_shapes(self.setup.scene.model, Counts(points, len(self.feet.local), bodies, law.memory_size, rows))
-
-    def space(self, points: int, slots: int, *, operator: bool) -> Shapes:
-        """What a step computes in."""
-        needs = Needs(
-            points=points,
-            slots=slots,
-            curved=bool(self.every.others.curved),
-            operator=operator,
-            signals=signal_count(self.setup),
-            memory=self.setup.law.memory_size,
-            joint_rows=len(self.setup.scene.joints.kind),
-        )
-        return space_shapes(self.setup.scene.model, self.tree, needs)
+    def shapes(self, points: int, slots: int, *, operator: bool) -> tuple[Shapes, Shapes]:
+        """What a world remembers from step to step, and what a step computes in."""
+        setup, solved = self.setup, (points, slots) if operator else (0, 0)
+        lengths = body_lengths(setup.scene.model, self.tree) | {
+            "P": points,
+            "F": len(self.feet.local),
+            "K": slots,
+            "B": len(self.every.others.body),
+            "M": max(1, setup.law.memory_size),
+            "R": len(setup.scene.joints.kind),
+            "S": max(1, signal_count(setup)),
+            "solved": solved[0],
+            "L": solved[1],
+            "6L": 6 * solved[1],
+            "rolls": points + 1 if self.every.others.curved else 1,
+        }
+        return shapes(State, lengths), shapes(Space, lengths)
 
     def robot_on_feet(self, *rest: Any) -> Robot:
         """The robot with the points of its feet, and the ``rest`` of its bodies if these are detected separately."""
@@ -92,8 +93,9 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
         size = Size(len(points.local), len(points.body), layout.setup.scene.model.nv)
         return law.scratch(size) if isinstance(law, CoupledLaw) else None
 
-    small, large = (layout.space(len(points.local), len(points.body), operator=True) for points in (feet, every))
-    shapes = layout.state(len(every.local), len(every.others.body)), small, large
+    (_, small), (state, large) = (
+        layout.shapes(len(points.local), len(points.body), operator=True) for points in (feet, every)
+    )
     scene = layout.setup.scene
     detector = make_detector(scene.model, scene.widened, pairs_are_the_laws(layout.setup))
     return Cores(
@@ -101,7 +103,7 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
         (feet, every),
         detector,
         lambda: mujoco.MjData(scene.model),
-        shapes,
+        (state, small, large),
         count,
         _functions(law, surface),
         scratch,
@@ -116,9 +118,8 @@ def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
     soles, rest = every_sole(layout.every, layout.tree)
     points = len(soles.local)
     robot = Robot(layout.tree, soles, layout.setup.scene.joints, rest)
-    space = layout.space(points, len(soles.body), operator=solves_contacts(layout.setup.law))
-    shapes = layout.state(points, len(rest.body)), space
-    return Gpu(robot, shapes, count, layout.setup.law, surface, single=single)
+    made = layout.shapes(points, len(soles.body), operator=solves_contacts(layout.setup.law))
+    return Gpu(robot, made, count, layout.setup.law, surface, single=single)
 
 
 def _functions(law: Law, surface: Any) -> Functions:

@@ -9,7 +9,7 @@ import numpy as np
 
 from footfall.engine.stages import damping_servos
 from footfall.errors import SimulationError
-from footfall.kinds import Ints, Matrix, Vector, shapes
+from footfall.kinds import Ints, Matrix, Vector
 from footfall.robot.model import AT_JOINT, BALL, HINGE, SLIDE
 
 
@@ -79,10 +79,10 @@ class Bodies(NamedTuple):
     qacc: Annotated[Vector, "nv"]  # m/s2 or rad/s2
 
 
-def bodies_shapes(model: mujoco.MjModel, trees: int) -> dict[str, tuple[int, ...]]:
-    """The shapes of the arrays of :class:`Bodies`."""
+def body_lengths(model: mujoco.MjModel, tree: Tree) -> dict[str, int]:
+    """The lengths of the arrays of :class:`Bodies` by name."""
     sizes = {name: getattr(model, name) for name in ("nbody", "nq", "nv", "nu", "njnt")}
-    return shapes(Bodies, sizes | {"T": trees, "nM": len(model.M_colind)})
+    return sizes | {"T": int(tree.body_tree.max()) + 1, "nM": len(model.M_colind)}
 
 
 def make_tree(model: mujoco.MjModel) -> Tree:
@@ -123,11 +123,6 @@ def make_tree(model: mujoco.MjModel) -> Tree:
     }
     arrays = (own[name] if name in own else getattr(model, name) for name in Tree._fields)
     return Tree(*(np.array(one, dtype=np.int64 if one.dtype.kind == "i" else float, order="C") for one in arrays))
-
-
-def tree_count(tree: Tree) -> int:
-    """Rows of ``subtree_com``."""
-    return int(tree.body_tree.max()) + 1
 
 
 def unsupported(model: mujoco.MjModel) -> str:

@@ -7,15 +7,15 @@ neighbouring lanes read neighbouring numbers. Kernels see one world and are the 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall.compiled import generated, inlined
-from footfall.engine.dynamics.tree import Tree, bodies_shapes, tree_count
+from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.tape import OUTCOME_SIZE
+from footfall.kinds import Ints, Matrix, Tensor, Vector, element_types
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.step`.
 PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
@@ -60,24 +60,26 @@ def make_soles(points: Points, tree: Tree) -> Soles:
 
 
 class State(NamedTuple):
-    """What a world keeps from step to step."""
+    """What a world keeps from step to step: P points, F of them on feet, B bodies other than feet, R constraints of
+    single joints; a law remembers M numbers of each point.
+    """
 
-    qpos: Any  # (nq,)
-    qvel: Any  # (nv,)
-    ctrl: Any  # (nu,)
-    anchor: Any  # (P, 3) m
-    force: Any  # (P, 3) N, contact frame, of the last step
-    mode: Any  # (P,) of the last step
-    memory: Any  # (P, M) the law's
-    step: Any  # (1,) steps taken since the start
-    outcome: Any  # (4,) how it ended; at which step; dof, point or code; the law's status in the last step
-    unsolved: Any  # (1,) steps in which the law found no solution
-    tally: Any  # (TALLIES,) measures, see above
-    push: Any  # (P, 3) N, contact forces of the last step on points of feet, world frame
-    beside: Any  # (3,) N, all others together
-    row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.constraints.active_set`
-    row_inertia: Any  # (R,) inertia that it adds to its dof while it holds, kg or kg m2
-    seated: Any  # (B,) points of each body other than a foot that have a place; on a GPU, that are near the ground
+    qpos: Annotated[Vector, "nq"]
+    qvel: Annotated[Vector, "nv"]
+    ctrl: Annotated[Vector, "nu"]
+    anchor: Annotated[Matrix, "P", 3]  # m
+    force: Annotated[Matrix, "P", 3]  # N, contact frame, of the last step
+    mode: Annotated[Ints, "P"]  # of the last step
+    memory: Annotated[Matrix, "P", "M"]  # the law's
+    step: Annotated[Ints, 1]  # steps taken since the start
+    outcome: Annotated[Ints, OUTCOME_SIZE]  # how it ended, at which step; dof, point or code; the law's last status
+    unsolved: Annotated[Ints, 1]  # steps in which the law found no solution
+    tally: Annotated[Vector, TALLIES]  # measures, see above
+    push: Annotated[Matrix, "F", 3]  # N, contact forces of the last step on points of feet, world frame
+    beside: Annotated[Vector, 3]  # N, all others together
+    row_state: Annotated[Ints, "R"]  # what each constraint of a joint does, see ``engine/constraints/active_set``
+    row_inertia: Annotated[Vector, "R"]  # inertia that it adds to its dof while it holds, kg or kg m2
+    seated: Annotated[Ints, "B"]  # points of each body other than a foot that have a place; on a GPU, that are near
 
 
 #: What of a world's state its law and its other bodies remember, and the steps it has taken: zero at a start at rest.
@@ -85,142 +87,68 @@ REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated")
 
 
 class Space(NamedTuple):
-    """Scratch arrays of a step; nothing in them outlasts it."""
+    """Scratch arrays of a step, none of which outlasts it: K slots of bodies; L of them and ``solved`` points, or none,
+    if the law needs the Delassus operator.
+    """
 
-    xpos: Any
-    xquat: Any
-    xmat: Any
-    xipos: Any
-    xanchor: Any
-    xaxis: Any
-    subtree_com: Any
-    cinert: Any
-    cdof: Any
-    cdof_dot: Any
-    cvel: Any
-    cacc: Any
-    cfrc: Any
-    qLD: Any
-    qLDiagInv: Any
-    qfrc_smooth: Any
-    qacc: Any
-    position: Any  # (P, 3) m
-    number: Any  # (1,)
-    points: Any  # (P,)
-    near: Any  # (K + 1,)
-    gap: Any  # (P,) m
-    frame: Any  # (P, 3, 3)
-    velocity: Any  # (P, 3) m/s
-    acceleration: Any  # (P, 3) m/s2
-    bias: Any  # (P, 3) m/s2
-    arm: Any  # (P, 3) m
-    mobility: Any  # (6K, 6K)
-    static_friction: Any  # (P,)
-    dynamic_friction: Any  # (P,)
-    slip: Any  # (2, 2)
-    centroid: Any  # (K, 3)
-    half: Any  # (K, nv, 8)
-    block: Any  # (6, 8)
+    xpos: Annotated[Matrix, "nbody", 3]
+    xquat: Annotated[Matrix, "nbody", 4]
+    xmat: Annotated[Matrix, "nbody", 9]
+    xipos: Annotated[Matrix, "nbody", 3]
+    xanchor: Annotated[Matrix, "njnt", 3]
+    xaxis: Annotated[Matrix, "njnt", 3]
+    subtree_com: Annotated[Matrix, "T", 3]
+    cinert: Annotated[Matrix, "nbody", 10]
+    cdof: Annotated[Matrix, "nv", 6]
+    cdof_dot: Annotated[Matrix, "nv", 6]
+    cvel: Annotated[Matrix, "nbody", 6]
+    cacc: Annotated[Matrix, "nbody", 6]
+    cfrc: Annotated[Matrix, "nbody", 6]
+    qLD: Annotated[Vector, "nM"]
+    qLDiagInv: Annotated[Vector, "nv"]
+    qfrc_smooth: Annotated[Vector, "nv"]
+    qacc: Annotated[Vector, "nv"]
+    position: Annotated[Matrix, "P", 3]  # m
+    number: Annotated[Ints, 4]
+    points: Annotated[Ints, "P"]
+    near: Annotated[Ints, "K + 1"]
+    gap: Annotated[Vector, "P"]  # m
+    frame: Annotated[Tensor, "P", 3, 3]
+    velocity: Annotated[Matrix, "P", 3]  # m/s
+    acceleration: Annotated[Matrix, "solved", 3]  # m/s2
+    bias: Annotated[Matrix, "solved", 3]  # m/s2
+    arm: Annotated[Matrix, "solved", 3]  # m
+    mobility: Annotated[Matrix, "6L", "6L"]
+    static_friction: Annotated[Vector, "P"]
+    dynamic_friction: Annotated[Vector, "P"]
+    slip: Annotated[Matrix, 2, 2]
+    centroid: Annotated[Matrix, "L", 3]
+    half: Annotated[Tensor, "L", "nv", 8]
+    block: Annotated[Matrix, 6, 8]
     law: Any  # the law's scratch arrays: an address, or on a GPU all numbers of the lane
-    signals: Any
-    row_near: Any  # (1,)
-    row_reference: Any  # (R,) m/s2 or rad/s2, reference acceleration of a joint's constraint
-    row_force: Any  # (R,)
-    row_diagonal: Any  # (nv,)
-    row_added: Any  # (nv,)
-    row_push: Any  # (nv,)
-    row_acceleration: Any  # (nv,) as in the engine's Constraints
-    row_needed: Any  # (nv,)
-    row_direction: Any  # (nv,)
-    kept: Any  # (P, M + 3) memory and anchors, saved while an instant is evaluated without a step
-    kept_mode: Any  # (P,)
-    held_force: Any  # (P, 3) N, world frame, of the step under way
-    held_mode: Any  # (P,)
-    held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
-    progress: Any  # (3,) of a call on a GPU, see :mod:`footfall.engine.worlds.turns`
-    roll: Any  # (P + 1, 3, 3) m, see :class:`Points`; one alone where nothing is an ellipsoid
+    signals: Annotated[Vector, "S"]
+    row_near: Annotated[Ints, 1]
+    row_reference: Annotated[Vector, "R"]  # m/s2 or rad/s2, reference acceleration of a joint's constraint
+    row_force: Annotated[Vector, "R"]
+    row_diagonal: Annotated[Vector, "nv"]
+    row_added: Annotated[Vector, "nv"]
+    row_push: Annotated[Vector, "nv"]
+    row_acceleration: Annotated[Vector, "nv"]  # as in the engine's Constraints
+    row_needed: Annotated[Vector, "nv"]
+    row_direction: Annotated[Vector, "nv"]
+    kept: Annotated[Matrix, "solved", "M + 3"]  # memory and anchors, saved while an instant is evaluated without a step
+    kept_mode: Annotated[Ints, "solved"]
+    held_force: Annotated[Matrix, "P", 3]  # N, world frame, of the step under way
+    held_mode: Annotated[Ints, "P"]
+    held_peak: Annotated[Vector, "K + 1"]  # N, greatest normal force on each foot and the robot since the last sample
+    progress: Annotated[Ints, 3]  # of a call on a GPU, see :mod:`footfall.engine.worlds.turns`
+    roll: Annotated[Tensor, "rolls", 3, 3]  # m, see :class:`Points`; one alone where nothing is an ellipsoid
 
 
-INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near"}
-INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near", "progress", "seated"}
+#: Names of the arrays of integers.
+INTEGERS = {name for kind in (State, Space) for name, one in element_types(kind).items() if one == np.int64}
 
 Shapes = dict[str, tuple[int, ...]]
-
-
-class Counts(NamedTuple):
-    """Sizes of the arrays that a world keeps."""
-
-    points: int
-    of_feet: int  # the first of them
-    bodies: int  # other than feet
-    memory: int  # of each point
-    joint_rows: int  # constraints of single joints
-
-
-def state_shapes(model: mujoco.MjModel, counts: Counts) -> Shapes:
-    """The shapes of the arrays of :class:`State`, of one world."""
-    points, rows = counts.points, counts.joint_rows
-    return dict(
-        qpos=(model.nq,),
-        qvel=(model.nv,),
-        ctrl=(model.nu,),
-        anchor=(points, 3),
-        force=(points, 3),
-        mode=(points,),
-        memory=(points, max(1, counts.memory)),
-        step=(1,),
-        outcome=(OUTCOME_SIZE,),
-        unsolved=(1,),
-        tally=(TALLIES,),
-        push=(counts.of_feet, 3),
-        beside=(3,),
-        row_state=(rows,),
-        row_inertia=(rows,),
-        seated=(counts.bodies,),
-    )
-
-
-class Needs(NamedTuple):
-    """What the scratch arrays of a step depend on, without those of the law."""
-
-    points: int
-    slots: int  # of bodies
-    curved: bool  # whether any point is an ellipsoid
-    operator: bool  # whether the law needs accelerations and the Delassus operator
-    signals: int
-    memory: int
-    joint_rows: int  # constraints of single joints
-
-
-def space_shapes(model: mujoco.MjModel, tree: Tree, needs: Needs) -> Shapes:
-    """The shapes of the arrays of :class:`Space`, of one thread, without those of the law."""
-    count, slots, nv = needs.points, needs.slots, model.nv
-    solved, solved_slots = (count, slots) if needs.operator else (0, 0)
-    bodies = bodies_shapes(model, tree_count(tree))
-    own: Shapes = dict.fromkeys(("position", "velocity"), (count, 3))
-    own |= dict.fromkeys(("acceleration", "bias", "arm"), (solved, 3))
-    own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "held_mode"), (count,))
-    own |= {"row_near": (1,)}
-    own |= dict.fromkeys(("row_reference", "row_force"), (needs.joint_rows,))
-    own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
-    own |= dict(
-        number=(4,),
-        progress=(3,),
-        near=(slots + 1,),
-        frame=(count, 3, 3),
-        mobility=(6 * solved_slots, 6 * solved_slots),
-        slip=(2, 2),
-        centroid=(solved_slots, 3),
-        half=(solved_slots, nv, 8),
-        block=(6, 8),
-        signals=(max(1, needs.signals),),
-        kept=(solved, max(1, needs.memory) + 3),
-        kept_mode=(solved,),
-        held_force=(count, 3),
-        held_peak=(slots + 1,),
-        roll=(count + 1 if needs.curved else 1, 3, 3),
-    )
-    return {name: own[name] if name in own else bodies[name] for name in Space._fields if name != "law"}
 
 
 def room(shapes: Shapes, count: int, *, world_last: bool, real: Any = np.float64) -> dict[str, np.ndarray]:
