@@ -182,12 +182,18 @@ FREELY = 1e-9
 
 
 def force_residual(rec: Record) -> np.ndarray:
-    """(T,) N, part of the force required by the motion that ground, gravity, pushes and help do not explain."""
+    """Forces add up to the rate of momentum (Newton).
+
+    (T,) N, part of the force required by the motion that ground, gravity, pushes and help do not explain.
+    """
     return np.linalg.norm(_residual(rec)[:, :3], axis=1)
 
 
 def moment_residual(rec: Record) -> np.ndarray:
-    """(T,) N m, the same for moments about the centre of mass."""
+    """Moments about the centre of mass add up to the rate of angular momentum (Euler).
+
+    (T,) N m, what is not explained of these moments.
+    """
     return np.linalg.norm(_residual(rec)[:, 3:], axis=1)
 
 

@@ -1,18 +1,27 @@
-"""The errors that an audit looks for, each as a number per sample.
+"""The rules of the audit: the errors that it looks for, each as a number per sample, and how they are judged.
 
-Each is a function of a recording that returns (T,) numbers >= 0 for the worst point or foot of each sample, NaN where
-there is nothing to judge. Of the law they ask only what its forces are of (points or feet, steps or events), so that
-laws can be compared.
+Each is a function of a recording that returns (T,) numbers >= 0 for the worst point or foot of each sample, in the unit
+of its :func:`rule`, NaN where there is nothing to judge. Of the law they ask only what its forces are of (points or
+feet, steps or events), so that laws can be compared.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from footfall.engine.replay import PLACES, SPEEDS, States, replay
+from footfall.measure.audit_balance import (
+    force_residual,
+    largest_change_of_force,
+    largest_change_of_moment,
+    moment_residual,
+    momentum_is_exact,
+    unknown_balance,
+)
 from footfall.measure.common import (
     contact_bodies,
     cross,
@@ -25,7 +34,7 @@ from footfall.measure.common import (
     tangential,
     threshold,
 )
-from footfall.measure.pressure import cop, margins, overall_cop
+from footfall.measure.pressure import cop, margins, overall_cop, stance_width
 from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.standing import at_home, point_positions, scratch_data
@@ -74,11 +83,154 @@ def scales_of_run(rec: Record) -> Scales:
     return scales(rec.robot, rec.position[:1].reshape(-1, 3))
 
 
+# ---- rules: for every error a tolerance and a limit, the same for all laws ------------------------------------------
+# Shares of the weight (or weight times size, or size): 1e-9 is rounding, 1e-6 the residual of iterative solvers, 1e-3
+# is visible in a plot.
+
+
+class Bounds(NamedTuple):
+    """Up to ``tolerance`` a row passes, up to ``limit`` it is a note, beyond it fails; all in the row's unit."""
+
+    tolerance: float
+    limit: float
+    scale: float = 1.0  # what the relative error is relative to
+
+
+#: What a row can tell about a recording that leaves steps out: everything; only that something is wrong, because a mean
+#: may hide the fault of one step; only that all is well, because an error may come from differences over many steps; or
+#: nothing, because what happened between the samples is not recorded.
+EVERYTHING, FAULTS, PROOFS, NOTHING = "everything", "faults", "proofs", "nothing"
+
+
+class Rule(NamedTuple):
+    """One row of the audit: what is measured, how it is judged, and what it means."""
+
+    name: str
+    unit: str
+    quantity: Callable[[Record], np.ndarray]
+    bounds: Callable[[Record], Bounds]
+    between_samples: str  # what it can say where steps are left out
+    unknown: Callable[[Record], np.ndarray] | None  # (T,) samples of which it cannot say anything
+
+    @property
+    def meaning(self) -> str:
+        """The first sentence about the quantity."""
+        first = (self.quantity.__doc__ or " ").partition("\n")[0].removesuffix(".")
+        return first[0].lower() + first[1:]
+
+
+#: The rows of the audit, in their order.
+RULES: list[Rule] = []
+Quantity = TypeVar("Quantity", bound=Callable[..., np.ndarray])
+
+
+def rule(
+    name: str,
+    unit: str,
+    bounds: Callable[[Record], Bounds],
+    between_samples: str = EVERYTHING,
+    unknown: Callable[[Record], np.ndarray] | None = None,
+) -> Callable[[Quantity], Quantity]:
+    """Make a function of a record a row of the audit; the first line of its docstring says what the row means."""
+
+    def listed(quantity: Quantity) -> Quantity:
+        RULES.append(Rule(name, unit, quantity, bounds, between_samples, unknown))
+        return quantity
+
+    return listed
+
+
+#: Share of a sole's length by which it may sink in: as if it were tilted by 3 degrees.
+SINKING = 0.05
+#: Share of a sole's length by which the ground may reach into it between its points: a tilt of 0.6 degrees.
+UNFELT = 0.01
+
+
+def _sole(robot: Robot, size: float) -> float:
+    """Length (m) of the longest sole, or of the support; the robot's ``size`` where its feet are points."""
+    sole = max((foot.length for foot in robot.feet), default=0.0)
+    return max(sole, stance_width(robot)) if sole else size
+
+
+def sinking(robot: Robot, size: float) -> float:
+    """How deep a robot of that ``size`` (m) may stand in the ground, m."""
+    return SINKING * _sole(robot, size)
+
+
+def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]:
+    """Bounds as parts of one of the robot's scales."""
+
+    def bounds(rec: Record) -> Bounds:
+        scale = getattr(scales_of_run(rec), name)
+        return Bounds(tolerance * scale, limit * scale, scale)
+
+    return bounds
+
+
+def _of_gap(rec: Record) -> Bounds:
+    """What a force does to points no higher than the law says it reaches (``Law.reach``) is a note."""
+    scale, reach = scales_of_run(rec).energy, rec.law.reach
+    whole, beyond = (np.nanmax(gap_times_force(rec, one), initial=0.0) for one in (0.0, reach))
+    return Bounds(1e-6 * scale, 1e-4 * scale + float(whole - beyond), scale)
+
+
+def _of_depth(rec: Record) -> Bounds:
+    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm for a human's. A soft one (``law.sinks``) passes if
+    it sinks by less than 5 %, as if it were tilted by 3 degrees, and where it lands by the distance it covers in 10 ms
+    at landing speed: heels and shoe soles take as long. For several short soles, as under four legs, the length is that
+    of the support. Errors are relative to the robot's size.
+    """
+    sole = _sole(rec.robot, scales_of_run(rec).size)
+    speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
+    landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
+    fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))
+    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest, scales_of_run(rec).size)
+
+
+def _of_unfelt_ground(rec: Record) -> Bounds:
+    """What reaches deeper into a sole than a soft sole may sink is ground that the robot walks through."""
+    size = scales_of_run(rec).size
+    return Bounds(UNFELT * _sole(rec.robot, size), SINKING * _sole(rec.robot, size), size)
+
+
+def _of_normal_energy(rec: Record) -> Bounds:
+    """What a step of finite length creates where a point changes from one face of the ground to another is a note."""
+    scale, created = scales_of_run(rec).energy, normal_energy(rec)
+    late = float(error_at_edges(rec)[np.argmax(created)]) if len(rec) else 0.0
+    return Bounds(1e-6 * scale, 1e-3 * scale + late, scale)
+
+
+def _of_momentum(name: str, changes: Callable[[Record], float]) -> Callable[[Record], Bounds]:
+    """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where the recorded velocities are not one step of
+    semi-implicit Euler apart, differences of velocities may also miss what the wrench changes by between two samples,
+    and what ties the root to the world.
+    """
+
+    def bounds(rec: Record) -> Bounds:
+        scale = getattr(scales_of_run(rec), name)
+        if momentum_is_exact(rec):
+            return Bounds(1e-5 * scale, 1e-3 * scale, scale)
+        missed = 1e-3 * scale + changes(rec)
+        return Bounds(missed if rec.every_step else 1e-5 * scale, missed, scale)
+
+    return bounds
+
+
+def _no_bad_samples(rec: Record) -> Bounds:
+    """One sample in a hundred that is not solved does no harm to a walk; a run that ended early does, unless the user
+    ended it.
+    """
+    return Bounds(0.0, 0.01 if rec.failure is None or rec.failure.cause == "interrupted" else -1.0)
+
+
 # ---- contact -----------------------------------------------------------------------------------------------
 
 
+@rule("gap times force", "J", _of_gap, NOTHING)
 def gap_times_force(rec: Record, reach: float = 0.0) -> np.ndarray:
-    """(T,) J, normal force times the gap that remains at the end of the step, of points above the ground by more than
+    """The ground pushes only what touches it (Signorini).
+
+    (T,) J, normal force times the gap that remains at the end of the step, of points above the ground by more than
     ``reach`` (m), from there.
 
     Laws that work on velocities push in the step in which a point arrives, along a straight line at the speed that it
@@ -94,13 +246,15 @@ def gap_times_force(rec: Record, reach: float = 0.0) -> np.ndarray:
     return worst
 
 
+@rule("open force", "N", _of("weight", 1e-9, 1e-6))
 def force_on_open_points(rec: Record) -> np.ndarray:
-    """(T,) N, force on points that the law calls open."""
+    """No force on a point that is said to be open."""
     return _worst(np.where(rec.mode == OPEN, np.linalg.norm(rec.force, axis=-1), 0.0))
 
 
+@rule("pulling force", "N", _of("weight", 1e-9, 1e-6), FAULTS)
 def pull(rec: Record) -> np.ndarray:
-    """(T,) N, force that holds a point down, or two bodies to each other."""
+    """The ground pushes and never holds a foot down."""
     return np.fmax(_worst(np.maximum(-normal_force(rec), 0.0)), _worst(np.maximum(-_between_bodies(rec)[0], 0.0)))
 
 
@@ -127,16 +281,73 @@ def _outside_the_cone_of_bodies(rec: Record) -> np.ndarray:
     return _worst(np.maximum(np.linalg.norm(tangent, axis=-1) - limit, 0.0))
 
 
+@rule("penetration", "m", _of_depth, FAULTS)
 def depth(rec: Record) -> np.ndarray:
-    """(T,) m, inside the ground."""
+    """How deep points sink in: rigid laws hardly, soft ones up to the limit."""
     return _worst(np.maximum(-rec.gap, 0.0))
+
+
+# ---- ground between the points of a sole, which no law feels --------------------------------------------------------
+
+
+#: Parts into which a triangle of a sole is divided along each side.
+PARTS = 4
+
+
+@rule("unfelt ground", "m", _of_unfelt_ground)
+def ground_in_soles(rec: Record) -> np.ndarray:
+    """Ground that reaches into a sole between its points, which does not feel it: it may need more (points=).
+
+    (T,) m, how much deeper than its contact points a sole is in the ground anywhere between them.
+
+    A ridge or the edge of a step is felt only where a contact point touches it.
+    """
+    robot, ground = rec.robot, rec.ground
+    deepest = np.zeros(len(rec.time))
+    soles = [i for i, foot in enumerate(robot.feet) if len(foot.polygon) >= 3 and not foot.axes.any()]
+    if ground.flat or not soles:
+        return deepest
+    data, model = scratch_data(robot.model), robot.model
+    states = States(rec.qpos, rec.qvel, np.zeros((len(deepest), model.nu)))
+    turns, origins = replay(data, PLACES, states, (data.xmat, data.xpos))
+    for i in soles:
+        foot = robot.feet[i]
+        body = model.body(foot.body).id
+        turn = turns.reshape(-1, model.nbody, 3, 3)[:, body]
+        places = np.einsum("tij,pj->tpi", turn, _spread_over(foot)) + origins.reshape(-1, model.nbody, 3)[:, None, body]
+        felt = np.maximum(0.0, -rec.gap[:, np.flatnonzero(robot.point_foot == i)]).max(axis=1)
+        deepest = np.maximum(deepest, np.nan_to_num(-ground.gap(places)[0], nan=0.0).max(axis=1) - felt)
+    return deepest
+
+
+def _spread_over(foot: Foot) -> np.ndarray:
+    """(N, 3) places of a sole, body frame, m: a lattice over the triangles between its middle and its sides."""
+    ring = foot.polygon
+    middle = np.broadcast_to(ring.mean(axis=0), ring.shape)
+    i, j = (one.ravel() for one in np.meshgrid(*[np.arange(PARTS + 1)] * 2))
+    inside = i + j <= PARTS
+    weights = np.stack([PARTS - i - j, i, j], axis=1)[inside] / PARTS
+    triangles = np.stack([middle, ring, np.roll(ring, -1, axis=0)], axis=1)
+    return np.unique(np.einsum("nk,vkc->vnc", weights, triangles).reshape(-1, 3), axis=0)
 
 
 # ---- friction ----------------------------------------------------------------------------------------------
 
 
+def turning(rec: Record) -> np.ndarray:
+    """(T,) samples whose force is a mean over more than one step, in which the normal of a closed point turns."""
+    found = np.zeros(len(rec), dtype=bool)
+    if not flat(rec) and (rec.law.event_driven or not rec.every_step):
+        turned = np.abs(np.diff(rec.normal, axis=0)).max(axis=2, initial=0.0) > 1e-9
+        found[:-1] = (turned & (rec.mode[:-1] != OPEN)).any(axis=1)
+    return found
+
+
+@rule("friction cone", "N", _of("weight", 1e-6, 1e-3), FAULTS, turning)
 def outside_the_cone(rec: Record) -> np.ndarray:
-    """(T,) N, tangential force beyond friction times normal force: the dynamic coefficient where a point slides,
+    """Friction is at most its coefficient times the normal force.
+
+    (T,) N, tangential force beyond friction times normal force: the dynamic coefficient where a point slides,
     the static one where it sticks or may have stuck between two samples; NaN where the normal turns under a mean.
 
     For a law with one cone per foot, the resultant of each body's points is compared with the sum of their static
@@ -156,17 +367,12 @@ def outside_the_cone(rec: Record) -> np.ndarray:
     return np.where(of_bodies > 0.0, np.fmax(known, of_bodies), known)
 
 
-def turning(rec: Record) -> np.ndarray:
-    """(T,) samples whose force is a mean over more than one step, in which the normal of a closed point turns."""
-    found = np.zeros(len(rec), dtype=bool)
-    if not flat(rec) and (rec.law.event_driven or not rec.every_step):
-        turned = np.abs(np.diff(rec.normal, axis=0)).max(axis=2, initial=0.0) > 1e-9
-        found[:-1] = (turned & (rec.mode[:-1] != OPEN)).any(axis=1)
-    return found
-
-
+# 5 degrees: a cone of 32 facets; 90: beyond, friction drives the slip instead of braking it.
+@rule("friction direction", "deg", lambda rec: Bounds(5.0, 90.0, 180.0), NOTHING)
 def friction_angle(rec: Record) -> np.ndarray:
-    """(T,) degrees between friction and what opposes the slip, of sliding points; NaN where none slides.
+    """Sliding friction points against the slip; beyond 90 degrees it drives it.
+
+    (T,) degrees between friction and what opposes the slip, of sliding points; NaN where none slides.
 
     Friction of explicit laws opposes the slip at the beginning of the step, that of implicit ones the slip at its end,
     for some with the Jacobian of the beginning, J(q) v+: the smallest of these angles counts. Points are not judged
@@ -194,18 +400,21 @@ def friction_angle(rec: Record) -> np.ndarray:
 # ---- energy ------------------------------------------------------------------------------------------------
 
 
+@rule("normal energy", "J", _of_normal_energy, NOTHING)
 def normal_energy(rec: Record) -> np.ndarray:
-    """(T,) J, energy that normal forces created, see ``energy_created``."""
+    """Normal forces give back no more energy than they took since touch-down."""
     return energy_created(rec, normal_force(rec)[..., None] * rec.normal, _works(rec)[0])
 
 
+@rule("friction energy", "J", _of("energy", 1e-6, 1e-3), NOTHING)
 def friction_energy(rec: Record) -> np.ndarray:
-    """(T,) J, energy that friction created, see ``energy_created``."""
+    """Friction gives back no more energy than it took since touch-down."""
     return energy_created(rec, tangential(rec, rec.force), _works(rec)[1])
 
 
+@rule("contact energy", "J", _of("energy", 1e-6, 1e-3), NOTHING)
 def contact_energy(rec: Record) -> np.ndarray:
-    """(T,) J, energy that all forces of the ground together created, see ``energy_created``."""
+    """Normal forces and friction together give back no more energy than they took since touch-down."""
     normal, friction = _works(rec)
     return energy_created(rec, rec.force, normal + friction)
 
@@ -308,11 +517,24 @@ def _stances(rec: Record, points: np.ndarray) -> list[tuple[int, int]]:
     return runs(touching.any(axis=1))
 
 
+# ---- Newton and Euler --------------------------------------------------------------------------------------
+
+
+rule("force balance", "N", _of_momentum("weight", largest_change_of_force), PROOFS, unknown_balance)(force_residual)
+rule("moment balance", "N m", _of_momentum("energy", largest_change_of_moment), PROOFS, unknown_balance)(
+    moment_residual
+)
+
+
 # ---- centres of pressure -----------------------------------------------------------------------------------
 
 
+@rule("cop in support", "m", _of("size", 1e-9, 1e-6))
 def cop_outside(rec: Record) -> np.ndarray:
-    """(T,) m, distance of the worst foot's centre of pressure from the hull of its loaded points, seen from above."""
+    """Every foot's centre of pressure lies among its loaded points.
+
+    (T,) m, distance of the worst foot's centre of pressure from the hull of its loaded points, seen from above.
+    """
     worst, centre = np.zeros(len(rec)), cop(rec)
     for foot, points in enumerate(feet(rec)):
         place = np.ascontiguousarray(rec.position[:, points, :2])
@@ -325,8 +547,11 @@ def cop_outside(rec: Record) -> np.ndarray:
     return worst
 
 
+@rule("cop agreement", "m", _of("size", 1e-9, 1e-6))
 def cop_disagreement(rec: Record) -> np.ndarray:
-    """(T,) m between the overall centre of pressure and the mean, weighted by load, of where each point's force
+    """The overall centre of pressure is the load-weighted mean of the points.
+
+    (T,) m between the overall centre of pressure and the mean, weighted by load, of where each point's force
     pierces its plane.
 
     For a point in the plane that is the point itself. On level ground and slopes only: elsewhere loads are not
@@ -346,8 +571,12 @@ def cop_disagreement(rec: Record) -> np.ndarray:
 # ---- the solver --------------------------------------------------------------------------------------------
 
 
+@rule("solved", "of samples", _no_bad_samples)
 def unsolved(rec: Record) -> np.ndarray:
-    """(T,) share of the samples up to here whose forces the law could not solve for or that are NaN."""
+    """The part of the samples whose forces are not solved; a run that ended early fails.
+
+    (T,) share of the samples up to here whose forces the law could not solve for or that are NaN.
+    """
     bad = (rec.status != 0) | ~np.isfinite(rec.force).all(axis=(1, 2)) | ~np.isfinite(rec.qvel).all(axis=1)
     return np.cumsum(bad) / max(1, len(rec))
 
@@ -358,44 +587,3 @@ def _worst(values: np.ndarray) -> np.ndarray:
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(np.arctan2(np.linalg.norm(cross(a, b), axis=-1), np.einsum("tpi,tpi->tp", a, b)))
-
-
-# ---- ground between the points of a sole, which no law feels --------------------------------------------------------
-
-
-#: Parts into which a triangle of a sole is divided along each side.
-PARTS = 4
-
-
-def ground_in_soles(rec: Record) -> np.ndarray:
-    """(T,) m, how much deeper than its contact points a sole is in the ground anywhere between them.
-
-    A ridge or the edge of a step is felt only where a contact point touches it.
-    """
-    robot, ground = rec.robot, rec.ground
-    deepest = np.zeros(len(rec.time))
-    soles = [i for i, foot in enumerate(robot.feet) if len(foot.polygon) >= 3 and not foot.axes.any()]
-    if ground.flat or not soles:
-        return deepest
-    data, model = scratch_data(robot.model), robot.model
-    states = States(rec.qpos, rec.qvel, np.zeros((len(deepest), model.nu)))
-    turns, origins = replay(data, PLACES, states, (data.xmat, data.xpos))
-    for i in soles:
-        foot = robot.feet[i]
-        body = model.body(foot.body).id
-        turn = turns.reshape(-1, model.nbody, 3, 3)[:, body]
-        places = np.einsum("tij,pj->tpi", turn, _spread_over(foot)) + origins.reshape(-1, model.nbody, 3)[:, None, body]
-        felt = np.maximum(0.0, -rec.gap[:, np.flatnonzero(robot.point_foot == i)]).max(axis=1)
-        deepest = np.maximum(deepest, np.nan_to_num(-ground.gap(places)[0], nan=0.0).max(axis=1) - felt)
-    return deepest
-
-
-def _spread_over(foot: Foot) -> np.ndarray:
-    """(N, 3) places of a sole, body frame, m: a lattice over the triangles between its middle and its sides."""
-    ring = foot.polygon
-    middle = np.broadcast_to(ring.mean(axis=0), ring.shape)
-    i, j = (one.ravel() for one in np.meshgrid(*[np.arange(PARTS + 1)] * 2))
-    inside = i + j <= PARTS
-    weights = np.stack([PARTS - i - j, i, j], axis=1)[inside] / PARTS
-    triangles = np.stack([middle, ring, np.roll(ring, -1, axis=0)], axis=1)
-    return np.unique(np.einsum("nk,vkc->vnc", weights, triangles).reshape(-1, 3), axis=0)

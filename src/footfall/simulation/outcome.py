@@ -17,8 +17,7 @@ from footfall.engine.step import CREATED, CREATES, DIVERGED, DONE, NO_GROUND, ST
 from footfall.engine.tape import SAMPLES, Tape
 from footfall.errors import warn
 from footfall.ground import Ground
-from footfall.measure.audit import sinking
-from footfall.measure.audit_errors import scales
+from footfall.measure.audit_errors import scales, sinking
 from footfall.measure.motion import actuation
 from footfall.record import BODY_CONTACTS, Failure, Push, Signal
 from footfall.recording import Recording
