@@ -13,11 +13,12 @@ from bounds import below
 from real_robots import real_robot
 
 import footfall as ff
+from footfall.simulation.run import Run
+from footfall.simulation.task import Task
 from footfall.standing import point_gaps
 from footfall.study.bench.stress import (
     DT,
     Outcome,
-    begun,
     chance_robot,
     coulomb_laws,
     judge_forces,
@@ -80,7 +81,7 @@ def test_heaps_of_real_robots_are_solved_within_the_effort_of_a_step(name):
 def recording_of_a_brick(law: str = "spring-damper"):
     sim = ff.Simulation("brick", ground=ff.Ground.plane(0.5), law=law, dt=DT)
     start = random_start(sim.robot, sim.ground, np.random.default_rng(3))
-    run = begun(sim, start, 20)
+    run = Run(sim, 20 * sim.dt, Task(qpos=start.qpos, qvel=start.qvel))
     run.advance(21)
     return run.recording()
 
@@ -172,7 +173,8 @@ def test_a_fallen_robot_lies_on_the_ground_with_any_of_its_bodies():
         data.qpos[:] = start.qpos
         mujoco.mj_kinematics(robot.model, data)
         assert data.xmat[1].reshape(3, 3)[2, 2] < np.cos(0.3 * np.pi)  # its trunk leans by more than 54 degrees
-        run = begun(ff.Simulation(robot, ground=ground, law="time-stepping", dt=DT), start, 1)
+        sim = ff.Simulation(robot, ground=ground, law="time-stepping", dt=DT)
+        run = Run(sim, DT, Task(qpos=start.qpos, qvel=start.qvel))
         run.advance(2)
         heights = run.recording().gap[0]
         assert heights.min() > -2e-3

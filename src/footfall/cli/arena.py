@@ -19,6 +19,7 @@ from footfall.cli.shared.output import (
     tell,
     text_of,
 )
+from footfall.cli.shared.usage import JsonOption
 from footfall.errors import UsageError, did_you_mean
 from footfall.files.atomic_write import atomic_write
 
@@ -139,13 +140,11 @@ class Page:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overview:
+class Overview(JsonOption):
     """Compare engines: footfall arena run, add FILE.py or page; without these, they are listed."""
 
     what: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[run|add|page]")] = None
     """what to do"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
         from footfall.study.arena.running import guest, guests, made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -21,8 +21,10 @@ from footfall.cli.shared.output import (
     sentences_bar,
     text_of,
 )
+from footfall.cli.shared.usage import JsonOption
 from footfall.errors import FootfallError
 from footfall.files.atomic_write import atomic_write
+from footfall.files.html_table import markdown_row, markdown_table
 
 if TYPE_CHECKING:
     from footfall.ground import Ground
@@ -238,8 +240,8 @@ class Stress(LawsOptions):
             chance=chance,
             date=date.today().isoformat(),
             command=f"footfall stress {self.count}{laws} --robots {named} --chance {self.chance} --seed {self.seed}",
-            table=_markdown(("law", *STRESS_COLUMNS), rows),
-            failures="## Where\n\n" + _markdown(heads, where) if where else "Nothing failed.\n",
+            table=markdown_table(("law", *STRESS_COLUMNS), rows),
+            failures="## Where\n\n" + markdown_table(heads, where) if where else "Nothing failed.\n",
         )
 
 
@@ -267,16 +269,8 @@ def _times(counted: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({count})" for name, count in sorted(counted.items()))
 
 
-def _markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return _markdown_row(heads) + "|" + "---|" * len(heads) + "\n" + "".join(map(_markdown_row, rows))
-
-
-def _markdown_row(texts: Sequence[str]) -> str:
-    return "| " + " | ".join(texts) + " |\n"
-
-
 @dataclass(frozen=True, kw_only=True)
-class Survey(LawsOptions):
+class Survey(LawsOptions, JsonOption):
     """Let robots stand, be pushed and walk under contact laws, with defaults, and write one table.
 
     footfall survey quadruped --laws time-stepping mujoco --steps 6 --out robots.md
@@ -298,8 +292,6 @@ class Survey(LawsOptions):
     """motor: servos become torque motors of their force range"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md")] = None
     """write the table here, as Markdown"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
         from footfall.robot import load_robot
@@ -320,7 +312,7 @@ class Survey(LawsOptions):
         for robot, law in pairs:
             say(f"{robot.name} under {law}")
             found.append(robot_outcome(robot, law, steps=self.steps))
-            self._write(_markdown_row(survey_cells(found[-1])))
+            self._write(markdown_row(survey_cells(found[-1])))
         elsewhere: list[GroundOutcome] = []
         if self.grounds:
             self._write(text_of("survey_grounds.md.txt", steps=self.steps))
@@ -328,7 +320,7 @@ class Survey(LawsOptions):
                 say(f"{robot.name} on other grounds under {law}")
                 for one in ground_outcomes(robot, law, steps=self.steps):
                     elsewhere.append(one)
-                    self._write(_markdown_row(ground_cells(one)))
+                    self._write(markdown_row(ground_cells(one)))
             self._write(text_of("survey_glance.md.txt") + glance(elsewhere))
         if self.json:
             print_json([*map(asdict, found), *map(asdict, elsewhere)])
@@ -395,4 +387,4 @@ def glance(found: Sequence[GroundOutcome]) -> str:
     for robot in dict.fromkeys(one.robot for one in found):
         own = [[one.outcome == "walks" for one in found if (one.robot, one.ground) == (robot, g)] for g in grounds]
         rows.append((robot, *(f"{sum(walks)} of {len(walks)}" if walks else "" for walks in own)))
-    return _markdown(("robot", *grounds), rows)
+    return markdown_table(("robot", *grounds), rows)

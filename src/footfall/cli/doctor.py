@@ -11,13 +11,14 @@ from importlib.util import find_spec
 from typing import Any
 
 from footfall.cli.shared.output import print_facts, print_table, seconds, tell
+from footfall.cli.shared.usage import JsonOption
 
 #: Largest share by which a self-test may be wrong: rounding, and the tolerance of the solver.
 EXACT = 1e-6
 
 
 @dataclass(frozen=True)
-class Doctor:
+class Doctor(JsonOption):
     """Say what Footfall runs on and with, where its cache is, and whether known answers come out.
 
     footfall doctor
@@ -25,9 +26,6 @@ class Doctor:
     Paste what it prints into a bug report. The self-test takes a few seconds; where nothing is compiled yet, it
     compiles the engine and one law first, which takes about a minute. Exits with 1 where a test fails.
     """
-
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         facts, tests = _facts(), [_done(test) for test in TESTS]

@@ -11,7 +11,7 @@ import tyro
 
 from footfall.cli.shared.output import given, print_facts, print_table, say, seconds, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
-from footfall.cli.shared.usage import pairs, unit
+from footfall.cli.shared.usage import JsonOption, pairs, unit
 from footfall.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gait(RobotChoice):
+class Gait(RobotChoice, JsonOption):
     """Find the walk of a planar biped that takes least torque, and print its constraints beside what it reaches.
 
     footfall gait planar-biped --speed 0.5 --out walk.json
@@ -51,8 +51,6 @@ class Gait(RobotChoice):
     """write the gait here, as JSON"""
     plot: Path | None = None
     """draw one step here: .png, .svg or .pdf"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.gait.library import find_gait, guess_of
@@ -123,7 +121,7 @@ def _number(value: float) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HumanWalk:
+class HumanWalk(JsonOption):
     """Make the table of a walk from a recording: stances and strides are found in the forces.
 
     footfall human-walk walk.trc --forces walk_grf.mot --out walk.json
@@ -152,8 +150,6 @@ class HumanWalk:
     """write the table here"""
     attribution: str | None = None
     """whose data these are and under which licence, where subject.json does not say it"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.gait.human.data import as_text, derive

@@ -11,7 +11,7 @@ import tyro
 
 from footfall.cli.logs import LogOptions
 from footfall.cli.shared.output import LawsOptions, given, keep_plot, print_table, say, share_bar, tell
-from footfall.cli.shared.usage import UsageError, pairs, unit
+from footfall.cli.shared.usage import JsonOption, UsageError, pairs, unit
 from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -23,13 +23,11 @@ Ranges = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PATH=LOW:HIGH[:log]")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Search:
+class _Search(JsonOption):
     evaluations: int = 200
     """how often a search simulates all trials, about"""
     seed: int = 0
     """of the search, and of the trials to judge on where these are drawn"""
-    json: bool = False
-    """print JSON"""
 
     def fitted(self, law: str, trials: Sequence[Any], ranges: Mapping[str, Any] | None = None, **given: Any) -> Fit:
         """A law fitted to trials, with a bar."""
@@ -382,7 +380,7 @@ def _keep(one: Fit, name: str, folder: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Friction:
+class Friction(JsonOption):
     """Find static and kinetic friction coefficients from pull data, by regression.
 
     footfall identify friction pulls.csv --plot pulls.png
@@ -413,8 +411,6 @@ class Friction:
     """which foot of a recording slides"""
     plot: Path | None = None
     """draw the regression: .png, .svg or .pdf"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.study.identify import identify_friction

@@ -12,6 +12,7 @@ import tyro
 from footfall.cli.shared.options import described_fields
 from footfall.cli.shared.output import print_facts, print_json, print_table, print_text, tell, without_markup
 from footfall.cli.shared.task import RobotOptions
+from footfall.cli.shared.usage import JsonOption
 
 if TYPE_CHECKING:
     from footfall.contact.base import Law
@@ -27,15 +28,13 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Laws:
+class Laws(JsonOption):
     """List the contact laws, one line each, or describe one."""
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[LAW]", help_behavior_hint="")]] = None
     """name of a law"""
     long: bool = False
     """list the options of every law as well"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
         from footfall.contact import law_class, laws
@@ -104,15 +103,13 @@ def _show_law(law: type[Law], *, json: bool) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robots(RobotOptions):
+class Robots(RobotOptions, JsonOption):
     """List the built-in robots, or describe one: built in, or from an .xml (MJCF) or .urdf file."""
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[ROBOT]", help_behavior_hint="")]] = None
     """built-in name or file"""
     long: bool = False
     """whole sentences, and the numbers of actuators and contact points"""
-    json: bool = False
-    """print JSON"""
     soles: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
     """draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf"""
 

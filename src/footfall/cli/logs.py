@@ -11,7 +11,7 @@ import tyro
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say
 from footfall.cli.shared.result import save, simulate
 from footfall.cli.shared.task import RobotOptions
-from footfall.cli.shared.usage import UsageError, pairs
+from footfall.cli.shared.usage import JsonOption, UsageError, pairs
 
 if TYPE_CHECKING:
     from footfall.logs.log import Log
@@ -62,7 +62,7 @@ def _numbers(texts: tuple[str, ...], option: str, example: str) -> dict[str, flo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(LogOptions):
+class Estimate(LogOptions, JsonOption):
     """Find contact forces, modes, touch-downs, slides and the state of the base in a robot's log, with uncertainty.
 
     footfall estimate walk.mcap --robot robot.urdf --report walk.html
@@ -81,8 +81,6 @@ class Estimate(LogOptions):
     """save the estimate as a recording here, for plot, export, audit and view"""
     report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
     """write a page with plots, audit and a 3D replay"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.ground import Ground
@@ -139,7 +137,7 @@ def keep(record: Record, out: Path | None, report: Path | None, title: str, *oth
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replay(LogOptions):
+class Replay(LogOptions, JsonOption):
     """Run the torques, targets or motion of a log in a simulation, and report how far it is from the log.
 
     footfall replay walk.mcap --robot robot.urdf --law time-stepping --report replay.html
@@ -170,8 +168,6 @@ class Replay(LogOptions):
     """save the recording here"""
     report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
     """write a page of the run beside the log"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.control.replay import Replay as Controller

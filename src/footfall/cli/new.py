@@ -11,14 +11,14 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.shared.output import tell, text_of
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import JsonOption, UsageError
 
 ENDINGS = {"controller": ".py", "law": ".py", "policy": ".toml", "study": ".toml"}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class New:
+class New(JsonOption):
     """Write a small file that works as it is, to start from: a controller, a contact law, a study for sweep, or the
     contract of a learned policy.
 
@@ -34,8 +34,6 @@ class New:
     """what to begin"""
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
     """what to call it, and the file: NAME.py or NAME.toml"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.errors import FootfallError

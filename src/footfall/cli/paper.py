@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from footfall.cli.shared.output import print_facts, print_json, print_table, sentences_bar
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import JsonOption, UsageError
 
 if TYPE_CHECKING:
     from footfall.papers import PaperResult
@@ -27,7 +27,7 @@ LEGEND = (
 
 
 @dataclass(frozen=True)
-class Paper:
+class Paper(JsonOption):
     """Run the experiments of a paper: draw its figures, and print each claim beside what is measured.
 
     footfall paper rengifo2009 --only fig7,stability
@@ -49,8 +49,6 @@ class Paper:
     """run everything N times more from starts that are off by up to 1e-9, and name verdicts that change"""
     challenge: bool = False
     """run everything again with other values of what the paper leaves open, and name verdicts that change"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.papers import run_paper

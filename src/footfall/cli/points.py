@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 from footfall.cli.shared.output import given, keep_plot, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
-from footfall.cli.shared.usage import unit
+from footfall.cli.shared.usage import JsonOption, unit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points(RobotChoice):
+class Points(RobotChoice, JsonOption):
     """Find how many testing points are enough for a robot's soles on rough ground.
 
     The robot's weight presses the sole onto random waves; grids of points are compared with a very fine one, in the
@@ -31,8 +31,6 @@ class Points(RobotChoice):
     """points spread evenly, or edges of the sole included"""
     plot: Path | None = None
     """write the convergence plot to this file: .png, .svg or .pdf"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
         from footfall.study.testing_points import enough_points

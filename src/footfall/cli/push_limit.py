@@ -10,7 +10,7 @@ import tyro
 
 from footfall.cli.shared.output import LawsOptions, print_json, print_table, progress_bar, say
 from footfall.cli.shared.task import SettingOptions, parse_push
-from footfall.cli.shared.usage import unit
+from footfall.cli.shared.usage import JsonOption, unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ FIRST = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushLimit(SettingOptions, LawsOptions):
+class PushLimit(SettingOptions, LawsOptions, JsonOption):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
     footfall push-limit spatial-biped
@@ -44,8 +44,6 @@ class PushLimit(SettingOptions, LawsOptions):
     """push in this many directions around the robot, batched, and print the smallest and largest limit"""
     plot: str = ""
     """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""
-    json: bool = False
-    """print JSON"""
 
     def run(self) -> int:
         from footfall.contact import law_class

@@ -20,18 +20,16 @@ from footfall.cli.shared.output import (
     tell,
 )
 from footfall.cli.shared.result import loaded
-from footfall.cli.shared.usage import UsageError, unit
+from footfall.cli.shared.usage import JsonOption, UsageError, unit
 from footfall.errors import did_you_mean
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit:
+class Audit(JsonOption):
     """Check whether a ground can give the forces of recordings. Exits with 1 if a row fails."""
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
     """directories that footfall run --out wrote"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.measure.audit import audit
@@ -49,7 +47,7 @@ class Audit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Export:
+class Export(JsonOption):
     """Write a recording for other tools: .csv, .parquet, .npz, .mot, .sto, .c3d, .mcap or .rrd.
 
     .mot and .sto are OpenSim's, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for Rerun.
@@ -61,8 +59,6 @@ class Export:
     """its ending chooses the format"""
     what: Annotated[str | None, tyro.conf.arg(metavar="grf|motion")] = None
     """what an OpenSim file holds (left out: forces for .mot, motion for .sto)"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.recording import load_recording
@@ -76,7 +72,7 @@ class Export:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot(MeasuredOptions):
+class Plot(MeasuredOptions, JsonOption):
     """Draw a plot of a recording, or of several overlaid. The last word is the plot's name, and list shows them all.
 
     footfall plot runs/walk grf --out grf.pdf
@@ -91,8 +87,6 @@ class Plot(MeasuredOptions):
     """from this time on"""
     stop: Annotated[float | None, unit("s")] = None
     """up to this time"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.show.plots import PLOTS, plot, save_plot
@@ -122,7 +116,7 @@ class Plot(MeasuredOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(MeasuredOptions):
+class Report(MeasuredOptions, JsonOption):
     """Write one HTML file about a recording, or about several compared: tables, plots, a 3D replay. Opens offline."""
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
@@ -131,8 +125,6 @@ class Report(MeasuredOptions):
     """where to write it (left out: report.html in the first recording's directory)"""
     title: str | None = None
     """heading of the page"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.show.frames import labels_of
@@ -150,7 +142,7 @@ class Report(MeasuredOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Video:
+class Video(JsonOption):
     """Write a video of a recording, or of several side by side, with the forces of the ground as arrows.
 
     footfall video runs/walk --out walk.mp4
@@ -174,8 +166,6 @@ class Video:
     """width and height in pixels"""
     no_forces: bool = False
     """leave the arrows of the forces out"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.show.video import write_video

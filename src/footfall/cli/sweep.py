@@ -22,7 +22,7 @@ from footfall.cli.shared.output import (
     say,
     seconds,
 )
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import JsonOption, UsageError
 from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ WIDEST = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyOptions:
+class StudyOptions(JsonOption):
     """A study file, and where and by whom its cases are done."""
 
     study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
@@ -52,8 +52,6 @@ class StudyOptions:
     """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
     plot: Path | None = None
     """draw the first measure over the first input, or the goals against each other: .png, .svg or .pdf"""
-    json: bool = False
-    """print one JSON object"""
 
     @property
     def folder(self) -> Path:

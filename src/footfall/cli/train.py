@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.shared.output import kept_if_interrupted, print_facts, print_json, progress_bar, say
+from footfall.cli.shared.usage import JsonOption
 
 
 @dataclass(frozen=True, kw_only=True)
-class Train:
+class Train(JsonOption):
     """Train a policy: to stand under pushes, to follow velocity commands, or to get up, for any robot.
 
     footfall train velocity --robot g1.xml --laws time-stepping spring-damper --device cuda
@@ -56,8 +57,6 @@ class Train:
     """of all that is random"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """folder for what comes of it; left out, trained-GOAL"""
-    json: bool = False
-    """print one JSON object"""
 
     def run(self) -> int:
         from footfall.learn.train import Training, train

@@ -17,7 +17,7 @@ from footfall.control.body.stance import actuated_dofs, rests, settled, stance, 
 from footfall.errors import ControllerError, warn
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.robot.model import centre_of_mass, compiled, written
+from footfall.robot.model import centre_of_mass
 from footfall.robot.motors import Drives, drives
 from footfall.standing import in_pose, lowest_places
 
@@ -263,7 +263,7 @@ def with_servos(robot: Robot) -> Robot:
     posture, plane = Posture(), Ground.plane()
     rows = posture.gains(robot, plane, STEP).reshape(model.nu, -1)
     pose = posture.initial_state(robot, plane)[0]
-    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    spec = robot.spec()
     ctrl = np.zeros(len(rows))
     for i, (actuator, row) in enumerate(zip(spec.actuators, rows, strict=True)):
         limits, gear = np.array(actuator.ctrlrange), float(actuator.gear[0])
@@ -276,6 +276,4 @@ def with_servos(robot: Robot) -> Robot:
             actuator.forcelimited, actuator.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
         # Its target is offset from the pose so that it carries the weight there.
         ctrl[i] = gear * (row[2] + (row[5] / row[3] if row[3] > 0.0 else 0.0))
-    mjcf = written(spec, robot.name)
-    home = robot.home if pose is None else pose
-    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name), home=home, home_ctrl=ctrl)
+    return robot.of_spec(spec, home=robot.home if pose is None else pose, home_ctrl=ctrl)

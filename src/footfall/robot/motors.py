@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import mujoco
@@ -12,7 +11,7 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.errors import ControllerError, RobotError
 from footfall.kinds import Float, Int, Ints, Vector
-from footfall.robot.model import AT_JOINT, FREE, compiled, written
+from footfall.robot.model import AT_JOINT, FREE
 from footfall.robot.robot import Robot
 
 
@@ -150,9 +149,7 @@ def assisted(robot: Robot) -> Robot:
     model = robot.model
     if not model.njnt or model.jnt_type[0] != FREE:
         raise RobotError(f"{robot.name} has no free root that motors could push and turn")
-    if robot.mjcf is None:
-        raise RobotError(f"{robot.name} was made from an MjModel, which takes no more motors: load its XML or MjSpec")
-    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    spec = robot.spec()
     root = spec.body(model.body(int(model.jnt_bodyid[0])).name).joints[0]
     root.name = root.name or "root"
     for i, part in enumerate(PARTS):
@@ -161,10 +158,4 @@ def assisted(robot: Robot) -> Robot:
         motor.gear = [float(k == i) for k in range(6)]
     for key in spec.keys:
         key.ctrl = np.concatenate([key.ctrl, np.zeros(len(PARTS))]) if len(key.ctrl) else key.ctrl
-    mjcf = written(spec, robot.name)
-    return replace(
-        robot,
-        model=compiled(mjcf, robot.assets, robot.name),
-        mjcf=mjcf,
-        home_ctrl=np.concatenate([robot.home_ctrl, np.zeros(len(PARTS))]),
-    )
+    return robot.of_spec(spec, home_ctrl=np.concatenate([robot.home_ctrl, np.zeros(len(PARTS))]))

@@ -242,9 +242,7 @@ class Robot:
                 raise RobotError(f"{name} = {value!r}, but it must be a factor > 0")
         if mass == strength == 1.0:
             return self
-        if self.mjcf is None:
-            raise RobotError(f"{self.name} was made from a compiled model, which cannot be scaled: load its XML")
-        spec = mujoco.MjSpec.from_string(self.mjcf, assets=dict(self.assets))
+        spec = self.spec()
         for body in spec.bodies:
             if body.explicitinertial:
                 body.mass *= mass
@@ -257,8 +255,18 @@ class Robot:
             actuator.forcerange = strength * np.array(actuator.forcerange)
         for joint in spec.joints:
             joint.actfrcrange = strength * np.array(joint.actfrcrange)
+        return self.of_spec(spec)
+
+    def spec(self) -> mujoco.MjSpec:
+        """Its model as a spec of one's own, which may be changed."""
+        if self.mjcf is None:
+            raise RobotError(f"{self.name} was made from a compiled model, which cannot be changed: load its XML")
+        return mujoco.MjSpec.from_string(self.mjcf, assets=dict(self.assets))
+
+    def of_spec(self, spec: mujoco.MjSpec, **changes: Any) -> Robot:
+        """The same robot with the model of a changed spec, and other ``changes`` of its fields."""
         mjcf = written(spec, self.name)
-        return replace(self, mjcf=mjcf, model=compiled(mjcf, self.assets, self.name))
+        return replace(self, mjcf=mjcf, model=compiled(mjcf, self.assets, self.name), **changes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Robot):

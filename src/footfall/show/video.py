@@ -98,7 +98,7 @@ def _lit(robot: Robot, ground: Ground, size: float) -> mujoco.MjModel:
     """
     if robot.mjcf is None:
         return copy.copy(robot.model)
-    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    spec = robot.spec()
     for light in list(spec.lights):  # of its own scene: two suns are too bright
         spec.delete(light)
     ground.add_to(spec, max(EXTENT, AROUND * size) if ground.kind != "function" else EXTENT)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from footfall.cli.shared.options import changed, is_own, is_policy, own_controller
-from footfall.cli.shared.usage import UsageError, in_unit, pairs, unit
+from footfall.cli.shared.usage import JsonOption, UsageError, in_unit, pairs, unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,15 +181,13 @@ class SettingOptions(GroundOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutOptions:
+class OutOptions(JsonOption):
     """Where a recording is saved, and how the outcome is printed."""
 
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """save what comes of it here"""
     overwrite: bool = False
     """replace a recording that is there"""
-    json: bool = False
-    """print one JSON object"""
 
     def check_place(self, folder: Path | None) -> None:
         """Refuse a folder that recordings cannot be saved to, before anything is simulated."""

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
-from dataclasses import MISSING, field, fields, make_dataclass
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from io import StringIO
 from pathlib import Path
 from types import NoneType, UnionType
@@ -19,6 +19,14 @@ from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origi
 import tyro
 
 from footfall.errors import UsageError as UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOption:
+    """For people, or for programs."""
+
+    json: bool = False
+    """print JSON"""
 
 
 def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:

@@ -179,23 +179,10 @@ def _compete(
                     outcome.recording.save(out.joinpath("recordings", *(one.replace(" ", "-") for one in folder)))
                     verdict = outcome.recording.audit().summary
                 told = outcome.status, outcome.reason
-                errors, cost = errors_of(outcome, cases), outcome.us_per_step
-                rows = [
-                    Row(
-                        name,
-                        setting,
-                        group,
-                        question.name,
-                        c.label,
-                        c.task.dt,
-                        *told,
-                        e,
-                        cost,
-                        verdict,
-                        process.version,
-                    )
-                    for c, e in zip(cases, errors, strict=True)
-                ]
+                about = name, setting, group, question.name
+                measured = outcome.us_per_step, verdict, process.version
+                errors = zip(cases, errors_of(outcome, cases), strict=True)
+                rows = [Row(*about, c.label, task.dt, *told, error, *measured) for c, error in errors]
                 with (out / ROWS).open("a", encoding="utf-8") as file:
                     file.writelines(json.dumps(json_value(asdict(row))) + "\n" for row in rows)
                 say(f"{name} {setting}: {question.name}, {cases[0].label}: {' '.join(told)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from footfall.files.html_table import markdown_table
 from footfall.show.style import COLORS, DASHES, GREY, new_figure
 from footfall.study.arena import Row
 from footfall.study.arena.running import guest, guests
@@ -117,15 +118,10 @@ def parts_of_page(rows: Sequence[Row], images: Path) -> dict[str, str]:
     ]
     return {
         "questions": "\n".join(parts),
-        "engines": _table(["engine", "version", "what it is"], engines),
-        "audits": _table(["engine", "runs without a failure", "what fails"], _audits(rows)),
-        "reasons": _table(["engine", "row", "questions", "reason"], _reasons(rows)),
+        "engines": markdown_table(["engine", "version", "what it is"], engines),
+        "audits": markdown_table(["engine", "runs without a failure", "what fails"], _audits(rows)),
+        "reasons": markdown_table(["engine", "row", "questions", "reason"], _reasons(rows)),
     }
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *([cell.replace("|", " ") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _reasons(rows: Sequence[Row]) -> list[list[str]]:

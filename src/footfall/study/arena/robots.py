@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from footfall.errors import FootfallError, StudyError
 from footfall.measure import com_height, energy, momentum, overall_cop, penetration
 from footfall.record import Record
-from footfall.robot import load_robot
+from footfall.robot import Robot, load_robot
+from footfall.standing import in_pose, inertia_of, lowest_places, place, point_jacobian
 from footfall.study.arena.question import Case, Question
 from footfall.study.arena.task import Hold, Part, Task, parts_of
 
@@ -51,39 +51,22 @@ def robots(data: Path | None) -> Iterator[tuple[str, tuple[Part, ...], np.ndarra
 
 def standing(name: str, parts: tuple[Part, ...], home: np.ndarray, duration: float, **given: Any) -> Task:
     """A robot that holds its pose on the ground; ``given`` are other values of the task."""
-    task = Task(name, parts, home.copy(), np.zeros(6 + len(parts) - 1), duration, STEP, friction=0.8)
-    model = task.robot.model
-    data = mujoco.MjData(model)
-    data.qpos = home
-    mujoco.mj_kinematics(model, data)
-    radius, at = task.robot.point_radius, task.robot.point_position
-    bodies = task.robot.point_body
-    lowest = data.xpos[bodies] + np.einsum("pij,pj->pi", data.xmat[bodies].reshape(-1, 3, 3), at)
-    lowest[:, 2] -= radius
-    task.qpos[2] -= lowest[:, 2].min()
-    hold = _hold(model, data, lowest - [0.0, 0.0, lowest[:, 2].min()], task)
-    return replace(task, hold=hold, **given)
+    task = Task(name, parts, home, np.zeros(6 + len(parts) - 1), duration, STEP, friction=0.8)
+    qpos = place(task.robot, task.ground, (0.0, 0.0), align=False)
+    return replace(task, **({"qpos": qpos, "hold": _hold(task.robot, qpos)} | given))
 
 
-def _hold(model: mujoco.MjModel, data: mujoco.MjData, points: np.ndarray, task: Task) -> Hold:
+def _hold(robot: Robot, qpos: np.ndarray) -> Hold:
     """Torques of the pose with the least contact forces that carry the weight, and gains by what a step bears."""
-    data.qpos = task.qpos
-    mujoco.mj_forward(model, data)
-    inertia = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, inertia)
-    columns = []
-    for point, body in zip(points, task.robot.point_body, strict=True):
-        jacobian = np.zeros((3, model.nv))
-        mujoco.mj_jac(model, data, jacobian, None, point, int(body))
-        columns.append(jacobian)
-    together = np.vstack(columns).T  # (nv, 3 P)
-    force = np.linalg.lstsq(together[:6], data.qfrc_bias[:6], rcond=None)[0]
-    torque = (data.qfrc_bias - together @ force)[6:]
+    data = in_pose(robot, qpos)
+    inertia, spread = inertia_of(data), point_jacobian(robot, data, lowest_places(robot, data)).T  # (nv, 3 P)
+    force = np.linalg.lstsq(spread[:6], data.qfrc_bias[:6], rcond=None)[0]
+    torque = (data.qfrc_bias - spread @ force)[6:]
     own = np.diag(inertia)[6:]
     # The fastest motion that dampers of the joints' own inertias slow down, robot in the air.
     fastest = np.linalg.eigvals(np.linalg.solve(inertia, np.diag([*np.zeros(6), *own]))).real.max()
     kd = TAKEN / (fastest * STEP) * own
-    return Hold(task.qpos[None, 7:].copy(), RETURNS * kd, kd, torque)
+    return Hold(qpos[None, 7:], RETURNS * kd, kd, torque)
 
 
 def questions(data: Path | None) -> tuple[Question, ...]:
@@ -102,15 +85,8 @@ def questions(data: Path | None) -> tuple[Question, ...]:
         cases["land"].append(Case(name, drop, lambda rec: float(penetration(rec).max()) / 0.05))
         cases["rebound"].append(Case(name, drop, _rebound))
         spin = np.random.default_rng(0).uniform(-2.0, 2.0, len(parts) - 1)
-        fly = Task(
-            name,
-            parts,
-            np.concatenate([[0.0, 0.0, 5.0], stand.qpos[3:]]),
-            np.array([*[0.0] * 6, *spin]),
-            0.8,
-            STEP,
-            every=4,
-        )
+        high = np.concatenate([[0.0, 0.0, 5.0], stand.qpos[3:]])
+        fly = Task(name, parts, high, np.concatenate([np.zeros(6), spin]), 0.8, STEP, every=4)
         cases["fall"].append(Case(name, fly, _gained))
     return tuple(Question(name, tuple(own)) for name, own in cases.items())
 

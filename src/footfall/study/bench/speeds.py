@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,7 +40,7 @@ from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.robot.load import as_robot
-from footfall.robot.model import centre_of_mass, compiled, written
+from footfall.robot.model import centre_of_mass
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task
@@ -167,9 +167,7 @@ def motion_speeds(robot: Robot, effort: Effort) -> Iterator[Row]:
 
 def mujoco_scene(robot: Robot) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """The robot at home as MuJoCo alone simulates it: default solver, its own contacts of the soles with a plane."""
-    if robot.mjcf is None:
-        raise SimulationError("the bench needs a robot that was loaded from XML")
-    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    spec = robot.spec()
     Ground.plane().add_to(spec)
     model = spec.compile()
     model.opt.timestep = DT
@@ -443,13 +441,10 @@ MOVING = ("standing", "restless", "falling", "lying")
 
 def limp(robot: Robot) -> Robot:
     """The same robot without actuators."""
-    if robot.mjcf is None:
-        raise FootfallError(f"robot {robot.name!r} has no model file to take its actuators from")
-    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    spec = robot.spec()
     for part in (*spec.sensors, *spec.keys, *spec.actuators):  # sensors and poses may name actuators
         spec.delete(part)
-    mjcf = written(spec, robot.name)
-    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name), home_ctrl=np.zeros(0))
+    return robot.of_spec(spec, home_ctrl=np.zeros(0))
 
 
 def moving_speeds(
@@ -521,13 +516,10 @@ PUSH, PUSH_TIME, DROP = (0.1, 0.05), 0.1, 0.05
 
 def without_joint_friction(robot: Robot) -> Robot:
     """The same robot, with joints and tendons that turn freely."""
-    if robot.mjcf is None:
-        raise FootfallError(f"robot {robot.name!r} has no model file to take joint friction from")
-    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    spec = robot.spec()
     for part in (*spec.joints, *spec.tendons):
         part.frictionloss = 0.0
-    mjcf = written(spec, robot.name)
-    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name))
+    return robot.of_spec(spec)
 
 
 def friction_costs(

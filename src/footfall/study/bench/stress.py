@@ -251,7 +251,7 @@ def step_times(sim: Simulation, steps: int, start: Start | None = None) -> np.nd
     """(steps,) s, processor time of each step from a state, or from home, without the overhead of the call."""
     best = np.full(steps, np.inf)
     for _ in range(REPEATS):
-        run = begun(sim, start, steps)
+        run = Run(sim, steps * sim.dt, Task() if start is None else Task(qpos=start.qpos, qvel=start.qvel))
         run.advance(0)  # the first call has types to look up
         for k in range(steps):
             begin = time.thread_time()
@@ -264,12 +264,6 @@ def step_times(sim: Simulation, steps: int, start: Start | None = None) -> np.nd
                 break
         run.give_back()
     return best
-
-
-def begun(sim: Simulation, start: Start | None, steps: int) -> Run:
-    """A run from a state, or from home, that can take this many steps."""
-    task = Task() if start is None else Task(qpos=start.qpos, qvel=start.qvel)
-    return Run(sim, steps * sim.dt, task)
 
 
 def _gain(rec: Record, start: Start) -> float:
