@@ -80,6 +80,23 @@ def test_a_walk_has_its_forces_touch_downs_and_base(causal, tmp_path):
     assert way < 0.05 * np.linalg.norm((rec.qpos[count - 1] - rec.qpos[0])[:2]) + 5e-3
 
 
+def test_a_log_that_begins_in_the_air_lands_where_the_ground_is(tmp_path):
+    """Dropped from 8 cm with a speed: an accelerometer in a fall tells no attitude, and no foot that lands slides."""
+    robot = ff.load_robot("quadruped")
+    sim = ff.Simulation(robot, ground=ff.Ground.plane(friction=0.8), law="time-stepping")
+    qpos, qvel = sim.place(), np.zeros(robot.model.nv)
+    qpos[2] += 0.08
+    qvel[0] = 0.2
+    rec = sim.run(0.5, controller="posture", qpos=qpos, qvel=qvel, record_dt=1.0 / RATE)
+    log = ff.load_log(write_table(tmp_path / "drop.csv", sensed(rec)), robot)
+    found = ff.estimate(log, ground=rec.ground)
+    after = found.time > 0.2  # it falls for 0.13 s
+    off = (found.qvel[:, :3] - rec.qvel[: len(log), :3])[after]
+    assert np.abs(off).max() < 0.05 and np.abs(found.qpos[after, 2] - rec.qpos[: len(log), 2][after]).max() < 5e-3
+    touched = rec.time[(rec.mode > 0).any(axis=1)][0]
+    assert not found.slides and abs(found.touch_downs[0][1] - touched) < 0.03  # what 30 Hz make of a blow of 6 weights
+
+
 def test_feet_that_slide_are_told(tmp_path):
     """A quadruped set down on ice with a speed: its feet slide until friction has stopped them."""
     robot = ff.load_robot("quadruped")

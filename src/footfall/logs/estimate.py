@@ -30,7 +30,7 @@ from footfall.arguments import public
 from footfall.contact import law
 from footfall.errors import FootfallError, optional_package, warn
 from footfall.ground import Ground
-from footfall.logs.log import Log, home_up, rate_of, rates_of
+from footfall.logs.log import NEAR_FACTOR, Log, home_up, rate_of, rates_of
 from footfall.logs.loops import equality_rows
 from footfall.measure.common import runs
 from footfall.record import Record
@@ -237,23 +237,24 @@ def estimate(
     start = clock.process_time()
     signals = _signals(log, cutoff, causal)
     forces = _Forces(log, signals, ground, ground.dynamic_friction if friction is None else friction)
-    base = _Base(log, signals, ground)
+    base = _Base(log, signals, ground, round(0.5 * log.rate / cutoff))
     T, F = len(log), len(robot.feet)
     force, variance = np.zeros((T, robot.point_count, 3)), np.zeros((T, F, 3))
-    mode, still = np.zeros((T, F), dtype=int), np.zeros((T, F), dtype=bool)
-    speed, unexplained = np.full((T, F), np.nan), np.zeros((T, 2))
+    mode, loaded = np.zeros((T, F), dtype=int), np.ones(F, dtype=bool)
+    centre, velocity, unexplained = np.zeros((T, F, 3)), np.zeros((T, F, 3)), np.zeros((T, 2))
     for k in range(T):
         base.predict(k)
         seen = forces.at(k, base.turn, base.place)
         force[k], variance[k], unexplained[k] = seen.force, seen.variance, (seen.missed, seen.surplus)
-        load = forces.spread.T @ seen.force[:, 2] / robot.weight
-        was = mode[k - 1] > 0 if k else load > LOADED
-        mode[k] = np.where(was, load > UNLOADED, load > LOADED)
-        still[k], speed[k] = base.update(k, seen, mode[k] > 0)
+        loaded = forces.spread.T @ seen.force[:, 2] / robot.weight > np.where(loaded & (k > 0), UNLOADED, LOADED)
+        centre[k], velocity[k] = seen.centre, seen.velocity
+        mode[k] = base.update(k, seen, loaded)
     if not causal:
         base.smooth()
         force = np.einsum("tij,tkj,tpk->tpi", base.turns, base.before, force)
-    mode[_lasting(~still & (mode > 0), max(1, round(SLIDES * log.rate)))] = 2
+    speed = np.where(mode > 0, base.slip(centre, velocity), np.nan)
+    sliding = _lasting((mode == 2) & (speed > np.sqrt(GATE) * STILL), max(1, round(SLIDES * log.rate)))
+    mode = np.where(sliding, 2, np.minimum(mode, 1))
     # What no force explains, per surplus row, is the noise of the rows: of sensors and of the model alike.
     noise = np.sqrt((unexplained[:, 0] ** 2).sum() / max(unexplained[:, 1].sum(), 1.0))
     qpos, qvel = base.coordinates()
@@ -278,6 +279,7 @@ class _Signals(NamedTuple):
 
     qpos: np.ndarray  # (T, nq) with the root unturned at the origin
     qvel: np.ndarray  # (T, nv) with the root's spin, and without its velocity
+    sharp: np.ndarray  # (T, nv) the same before the low pass, which would smear a touch-down into a slide
     qacc: np.ndarray  # (T, nv) with what an accelerometer at the root reads
     torque: np.ndarray  # (T, nv)
     known: np.ndarray  # (nv,) rows whose torque is known
@@ -301,9 +303,9 @@ def _signals(log: Log, cutoff: float, causal: bool) -> _Signals:
         turned = rate_of(rate_of(log.position, log.time), log.time) - robot.gravity
         accel = np.einsum("tji,tj->ti", _matrices(log.attitude), turned)
     smooth = _low_pass(rate, cutoff, causal)
-    qvel = log.qvel.copy()
-    qvel[:, :3], qvel[:, 3:6] = 0.0, gyro
-    qvel = smooth(qvel)
+    sharp = log.qvel.copy()
+    sharp[:, :3], sharp[:, 3:6] = 0.0, gyro
+    qvel = smooth(sharp)
     step = 1.0 / rate
     qacc = (
         np.vstack([np.zeros((1, model.nv)), np.diff(qvel, axis=0)]) / step
@@ -320,9 +322,8 @@ def _signals(log: Log, cutoff: float, causal: bool) -> _Signals:
     known = np.array([d < 6 or measured[d] or (d not in driven and log.logged[d]) for d in range(model.nv)])
     if not measured.any():
         said.append("no torques were logged: forces of the feet are told apart by the motion of the base alone")
-    return _Signals(
-        qpos, qvel, qacc, smooth(np.where(np.isfinite(log.torque), log.torque, 0.0)), known, gyro, accel, tuple(said)
-    )
+    torque = smooth(np.where(np.isfinite(log.torque), log.torque, 0.0))
+    return _Signals(qpos, qvel, sharp, qacc, torque, known, gyro, accel, tuple(said))
 
 
 def _low_pass(rate: float, cutoff: float, causal: bool) -> Any:
@@ -393,7 +394,7 @@ class _Forces:
         load = share.reshape(-1, EDGES).sum(axis=1)
         both = self.spread.T @ load
         centre = (self.spread * load[:, None]).T @ places / np.maximum(both, 1e-12)[:, None]
-        moved = (jacobian @ signals.qvel[k]).reshape(-1, 3)
+        moved = (jacobian @ signals.sharp[k]).reshape(-1, 3)
         moved = (self.spread * load[:, None]).T @ moved / np.maximum(both, 1e-12)[:, None]
         missed = float(np.linalg.norm(matrix @ share - wanted))
         return _Seen(
@@ -428,7 +429,7 @@ class _Forces:
         if not self.model.neq:
             return (columns / self.scale[:, None])[self.signals.known]
         rows, _ = equality_rows(self.model, self.data)
-        hidden = np.vstack([rows, np.eye(self.model.nv)[~self.signals.known]]) * self.scale
+        hidden = np.vstack([rows, np.eye(self.model.nv)[~self.signals.known]]) / self.scale
         left = np.linalg.svd(hidden)[2][np.linalg.matrix_rank(hidden) :] if len(hidden) else np.eye(self.model.nv)
         found: np.ndarray = left @ (columns / self.scale[:, None])
         return found
@@ -487,8 +488,10 @@ def _frames(normal: np.ndarray) -> np.ndarray:
 class _Base:
     """A Kalman filter of the root's attitude, velocity and place and of the IMU's biases, errors in the world frame."""
 
-    def __init__(self, log: Log, signals: _Signals, ground: Ground) -> None:
+    def __init__(self, log: Log, signals: _Signals, ground: Ground, smear: int) -> None:
         T = len(log)
+        self.smear, self.loaded_for = smear, np.full(len(log.robot.feet), smear)  # samples
+        self.leaves_for = np.zeros(len(log.robot.feet), dtype=int)
         self.log, self.signals, self.ground = log, signals, ground
         self.measured = None if log.attitude is None else _matrices(log.attitude)
         self.turn, self.place = self._first()
@@ -500,7 +503,7 @@ class _Base:
         self.steps = np.zeros((T, 15, 15))
 
     def _first(self) -> tuple[np.ndarray, np.ndarray]:
-        """Attitude and place of the first sample: as measured, or upright by the accelerometer, on the ground."""
+        """Attitude and place of the first sample: as measured; else upright by the accelerometer, or as at home."""
         log = self.log
         if self.measured is not None:
             turn = self.measured[0]
@@ -508,8 +511,9 @@ class _Base:
             Rotation = optional_package("scipy.spatial.transform").Rotation
             up = np.median(self.signals.accel[: max(1, round(0.05 * log.rate))], axis=0)
             home = _matrices(log.robot.home[None, 3:7])[0]
-            between = Rotation.align_vectors([home_up(log.robot)], [up / np.linalg.norm(up)])[0].as_matrix()
-            turn = home @ between
+            turn = home
+            if abs(np.linalg.norm(up) / np.linalg.norm(log.robot.gravity) - 1.0) < NEAR_FACTOR:
+                turn = home @ Rotation.align_vectors([home_up(log.robot)], [up / np.linalg.norm(up)])[0].as_matrix()
         if log.position is not None:
             return turn, log.position[0].copy()
         data = mujoco.MjData(log.robot.model)
@@ -544,9 +548,8 @@ class _Base:
         self.states[which].append((self.turn, self.velocity, self.place, self.spin, self.push))
         self.covariances[which, k] = self.covariance
 
-    def update(self, k: int, seen: _Seen, loaded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Feet that bear load rest and are on the ground; (F,) which of them rest, and (F,) m/s their speed."""
-        F = len(loaded)
+    def update(self, k: int, seen: _Seen, loaded: np.ndarray) -> np.ndarray:
+        """Feet that bear load rest and are on the ground; (F,) modes as they seem without what comes after."""
         rows: list[np.ndarray] = []
         missed: list[np.ndarray] = []
         noise: list[float] = []
@@ -559,29 +562,41 @@ class _Base:
         arms = seen.centre @ self.turn.T
         gap, normal = self.ground.gap(self.place + arms)
         moving = (seen.velocity - np.cross(self.spin, seen.centre)) @ self.turn.T
-        rest = np.zeros(F, dtype=bool)
-        fits = np.full(F, np.inf)
-        of_speed = []
-        for f in range(F):
-            row = np.zeros((3, 15))
+        self.loaded_for = np.where(loaded, self.loaded_for + 1, 0)
+        mode = np.zeros(len(loaded), dtype=int)
+        sliding: list[tuple[float, np.ndarray, np.ndarray]] = []
+        rest = False
+        for f in map(int, np.flatnonzero(loaded)):
+            row, miss, up = np.zeros((3, 15)), -(self.velocity + moving[f]), normal[f]
             row[:, ATTITUDE], row[:, VELOCITY] = -_cross(moving[f]), np.eye(3)
             row[:, SPIN] = self.turn @ _cross(seen.centre[f])
-            of_speed.append(row)
-            if loaded[f]:
-                miss = -(self.velocity + moving[f])
-                fits[f] = miss @ np.linalg.solve(row @ self.covariance @ row.T + STILL**2 * np.eye(3), miss)
-        for f in map(int, np.flatnonzero(loaded)):
-            rest[f] = fits[f] < GATE
-            miss, row = -(self.velocity + moving[f]), of_speed[f]
-            if rest[f]:
-                put(row, miss, STILL)
-            elif self.log.position is None and f == int(np.argmin(fits)) and not (fits < GATE).any():  # none rests
-                put(row, miss, STILL * float(np.sqrt(fits[f])))
-            else:  # it slides along the ground and does not leave it
-                put(normal[f] @ row[None], np.array([normal[f] @ miss]), STILL)
+            spread = row @ self.covariance @ row.T + STILL**2 * np.eye(3)
+            still = float(miss @ np.linalg.solve(spread, miss))
+            leaves = (up @ miss) ** 2 > GATE * float(up @ spread @ up)
+            mode[f] = 1 if still < GATE else 0 if leaves else 2
+            self.leaves_for[f] = self.leaves_for[f] + 1 if leaves else 0
+            if self.loaded_for[f] <= self.smear:  # the low pass shows a load before a foot is on the ground,
+                continue
+            mode[f] = max(mode[f], 1)
+            if 0 < self.leaves_for[f] <= self.smear:  # and after it has left it
+                continue
+            if leaves and self.log.position is None:  # the velocity was not known, as after a fall
+                self.covariance[VELOCITY, VELOCITY] += (up @ miss) ** 2 * np.outer(up, up)
             height = np.zeros((1, 15))
-            height[0, ATTITUDE], height[0, PLACE] = np.cross(arms[f], normal[f]), normal[f]
+            height[0, ATTITUDE], height[0, PLACE] = np.cross(arms[f], up), up
+            if gap[f] ** 2 > GATE * float((height @ self.covariance @ height.T)[0, 0] + LEVEL**2):
+                if self.log.position is None:  # the ground is elsewhere, as in a log that begins in the air
+                    self.covariance[PLACE, PLACE] += gap[f] ** 2 * np.outer(up, up)
             put(height, np.array([-gap[f]]), LEVEL)
+            if still < GATE:
+                rest = True
+                put(row, miss, STILL)
+            else:  # it slides along the ground and does not leave it
+                put(up @ row[None], np.array([up @ miss]), STILL)
+                sliding.append((still, row, miss))
+        if self.log.position is None and sliding and not rest:  # no foot does: one of them nearly
+            still, row, miss = min(sliding, key=lambda one: one[0])
+            put(row, miss, STILL * float(np.sqrt(still)))
         if self.measured is not None:
             put(np.eye(15)[ATTITUDE], _vector(self.measured[k] @ self.turn.T), UPRIGHT)
         if self.log.position is not None:
@@ -593,9 +608,7 @@ class _Base:
             left = np.eye(15) - gain @ H
             self.covariance = left @ self.covariance @ left.T + (gain * np.array(noise)) @ gain.T
         self._keep(1, k)
-        slip = self.velocity + moving
-        slip -= np.einsum("fi,fi->f", slip, normal)[:, None] * normal
-        return rest, np.where(loaded, np.linalg.norm(slip, axis=1), np.nan)
+        return mode
 
     def _correct(self, error: np.ndarray) -> None:
         self.turn = _turned(error[ATTITUDE]) @ self.turn
@@ -624,6 +637,15 @@ class _Base:
             updated[k] = (self.turn, self.velocity, self.place, self.spin, self.push)
             more = self.covariances[1, k + 1] - self.covariances[0, k + 1]
             self.covariances[1, k] += gain @ more @ gain.T
+
+    def slip(self, centre: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """(T, F) m/s along the ground, of places (T, F, 3) with such velocities less the root's, in its frame."""
+        turns, own, place, spin, _ = (np.array(one) for one in zip(*self.states[1], strict=True))
+        moving = own[:, None] + (velocity - np.cross(spin[:, None], centre)) @ turns.transpose(0, 2, 1)
+        where = place[:, None] + centre @ turns.transpose(0, 2, 1)
+        normal = self.ground.gap(where.reshape(-1, 3))[1].reshape(where.shape)
+        along = moving - (moving * normal).sum(axis=2, keepdims=True) * normal
+        return np.asarray(np.linalg.norm(along, axis=2))
 
     def coordinates(self) -> tuple[np.ndarray, np.ndarray]:
         """(T, nq) and (T, nv) with the state of the root."""

@@ -388,7 +388,9 @@ class _Reading:
             self.said.append(mount)
         if accel is not None:
             size = float(np.median(np.linalg.norm(accel, axis=1)))
-            factor = next((f for f in (1.0, GRAVITY, 1e-3) if abs(size * f / GRAVITY - 1.0) < NEAR_FACTOR), None)
+            mean = float(np.linalg.norm(accel.mean(axis=0)))  # of a robot that hops, where the median is of its flight
+            near = (f for s in (size, mean) for f in (1.0, GRAVITY, 1e-3) if abs(s * f / GRAVITY - 1.0) < NEAR_FACTOR)
+            factor = next(near, None)
             if factor is None:
                 warn(f"{self.source}: its accelerometer reads {size:.3g} in the median, neither 9.81 m/s2 nor 1 g")
             elif factor != 1.0:
