@@ -21,7 +21,7 @@ from footfall.cli.shared.output import (
 )
 from footfall.cli.shared.usage import JsonOption
 from footfall.errors import UsageError, did_you_mean
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import write_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,9 +133,7 @@ class Page:
         from footfall.study.arena.page import parts_of_page
 
         parts = parts_of_page(load_rows(self.source), self.out.parent / "images")
-        with atomic_write(self.out) as part:
-            part.write_text(text_of("arena.md.txt", **parts), encoding="utf-8")
-        print(f"wrote {self.out}")
+        print(f"wrote {write_text(self.out, text_of('arena.md.txt', **parts))}")
         return 0
 
 

@@ -23,7 +23,7 @@ from footfall.cli.shared.output import (
 )
 from footfall.cli.shared.usage import JsonOption
 from footfall.errors import FootfallError
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import write_text
 from footfall.files.html_table import markdown_row, markdown_table
 
 if TYPE_CHECKING:
@@ -188,9 +188,7 @@ class Stress(LawsOptions):
             columns = (*head, *(f"{name}>" for name in STRESS_COLUMNS))
             print_table(columns, [[*key, *_outcome_cells(one)] for key, one in _summed(found, head).items()])
         if self.out is not None:
-            with atomic_write(self.out) as part:
-                part.write_text(self._page(robots, len(grounds), found), encoding="utf-8")
-            say(f"wrote {self.out}")
+            say(f"wrote {write_text(self.out, self._page(robots, len(grounds), found))}")
         return int(any(case.outcome.failed for case in found))
 
     def _robots(self) -> list[Robot]:

@@ -12,7 +12,7 @@ import tyro
 from footfall.cli.shared.output import given, print_facts, print_table, say, seconds, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
 from footfall.cli.shared.usage import JsonOption, pairs, unit
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import write_text
 
 if TYPE_CHECKING:
     from footfall.gait.library import Found
@@ -157,9 +157,7 @@ class HumanWalk(JsonOption):
         names = pairs(self.marker, "the marker", "R_knee=NAME")
         walk = derive(self.recording, self.attribution, forces=self.forces, markers=names, up=self.up)
         if self.out is not None:
-            with atomic_write(self.out) as part:
-                part.write_text(as_text(walk), encoding="utf-8")
-            say(f"wrote {self.out}")
+            say(f"wrote {write_text(self.out, as_text(walk))}")
         facts = {
             "mass_kg": walk.mass,
             "speed_m_s": walk.speed,

@@ -37,7 +37,7 @@ class New(JsonOption):
 
     def run(self) -> int:
         from footfall.errors import FootfallError
-        from footfall.files.atomic_write import atomic_write
+        from footfall.files.atomic_write import write_text
 
         if not NAME.fullmatch(self.name) or iskeyword(self.name):
             raise UsageError(f"'{self.name}' is not a valid name: use a letter first, then letters, digits, - and _")
@@ -45,12 +45,7 @@ class New(JsonOption):
         path = Path(function + ending)
         if path.exists():
             raise FootfallError(f"'{path}' is there already; give another name")
-        try:
-            with atomic_write(path) as part:
-                filled = text_of(f"{self.what}{ending}.txt", name=self.name, function=function, file=path)
-                part.write_text(filled, encoding="utf-8")
-        except OSError as error:
-            raise FootfallError(f"cannot write '{path}': {error.strerror or error}") from error
+        write_text(path, text_of(f"{self.what}{ending}.txt", name=self.name, function=function, file=path))
         run = f"footfall run ROBOT.xml --controller {function}.onnx --contract {path}"
         how = {"study": f"footfall sweep {path}", "policy": run}.get(self.what, f"python {path}")
         return tell(self.json, {"file": str(path), "run": how}, f"Wrote {path}. Run it: {how}")

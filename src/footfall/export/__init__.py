@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, did_you_mean
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import new_file
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -58,11 +58,8 @@ def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     module, _, function = FORMATS[ending][0].partition(".")
     write = public(getattr(import_module(f"footfall.export.{module}"), function))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(target) as part:
+        with new_file(target) as part:
             write(rec, part, **options)
-    except OSError as error:
-        raise FootfallError(f"cannot write '{target}': {error.strerror or error}") from error
     except ModuleNotFoundError as error:
         raise FootfallError(f'{ending} files need {error.name}: pip install "footfall[export]"') from error
     except ImportError as error:

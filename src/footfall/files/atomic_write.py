@@ -54,6 +54,26 @@ def atomic_write(path: Path) -> Iterator[Path]:
             _remove(part)
 
 
+@contextmanager
+def new_file(path: Path, what: str = "") -> Iterator[Path]:
+    """The same for a file that a user asked for: folders on its way are made, and an error says that it, or ``what``,
+    cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as part:
+            yield part
+    except OSError as error:
+        raise FootfallError(f"cannot write {what and f'{what} to '}'{path}': {error.strerror or error}") from error
+
+
+def write_text(path: Path, text: str, what: str = "") -> Path:
+    """Write a text so; returns its path."""
+    with new_file(path, what) as part:
+        part.write_text(text, encoding="utf-8")
+    return path
+
+
 def remove_litter(target: Path) -> None:
     """Remove what processes that no longer run left beside ``target``."""
     begin = f".{target.name}."

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from footfall.errors import GaitError
+from footfall.errors import FootfallError, GaitError
 from footfall.gait.optimal import METHOD, Progress, first_guess, optimise
 from footfall.gait.polynomial import PolynomialGait, find_legs, load_gait
 from footfall.gait.step_check import GaitConstraints, examine
@@ -64,9 +64,9 @@ def find_gait(
     try:
         if place is not None:
             gait.save(place)
-    except OSError as error:
-        if cache is not None:
-            raise GaitError(f"cannot keep the gait in {kept}: {error}") from error
+    except FootfallError:
+        if cache is not None:  # the user's own folder
+            raise
     return Found(gait, "optimised")
 
 

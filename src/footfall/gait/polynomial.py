@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import GaitError
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import write_text
 from footfall.frozen_values import made_again
 from footfall.gait.reference import Target, actuated_coordinates
 from footfall.robot import Robot
@@ -137,11 +137,7 @@ class PolynomialGait:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as a JSON file."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as part:
-            part.write_text(json.dumps(self.to_dict(), indent=1) + "\n")
-        return path
+        return write_text(Path(path), json.dumps(self.to_dict(), indent=1) + "\n", "the gait")
 
 
 def load_gait(path: str | os.PathLike[str]) -> PolynomialGait:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.errors import FootfallError
+from footfall.files.atomic_write import write_text
 from footfall.papers.base import VERDICTS, Assumption, Claim, Experiment, Paper
 from footfall.simulation.task import perturbed_starts
 
@@ -274,12 +275,7 @@ def write_page(results: Sequence[PaperResult], path: Path) -> Path:
     lines += [f"| {' | '.join(map(cell, row))} |" for result in results for row in not_reproduced(result)]
     for result in results:
         lines += _paper(result, path.parent)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FootfallError(f"cannot write the page to '{path}': {error.strerror or error}") from error
-    return path
+    return write_text(path, "\n".join(lines) + "\n", "the page")
 
 
 def not_reproduced(result: PaperResult) -> list[tuple[str, ...]]:

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import FootfallError, RecordingError
-from footfall.files.atomic_write import atomic_write
+from footfall.errors import RecordingError
+from footfall.files.atomic_write import write_text
 from footfall.files.measured import Measured
 from footfall.ground import Ground
 from footfall.measure import Audit, fall, settled
@@ -258,13 +258,7 @@ def write_report(
         above=above,
         options=options,
     )
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(target) as part:
-            part.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FootfallError(f"cannot write the report to '{target}': {error.strerror or error}") from error
-    return target
+    return write_text(target, text, "the report")
 
 
 def chosen(

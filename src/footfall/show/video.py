@@ -19,7 +19,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, optional_package
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import new_file
 from footfall.ground import Ground
 from footfall.ground.geometry import EXTENT
 from footfall.record import Record
@@ -176,12 +176,8 @@ def write_video(
     if not runs or not all(map(len, runs)):
         raise FootfallError("a video needs recordings with samples between start and stop")
     scenes = [make_scene(rec, rate=fps / speed) for rec in runs]
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(target) as part:
-            write(part, _side_by_side(scenes, size, forces), size, fps)
-    except OSError as error:
-        raise FootfallError(f"cannot write the video to '{target}': {error.strerror or error}") from error
+    with new_file(target, "the video") as part:
+        write(part, _side_by_side(scenes, size, forces), size, fps)
     return target
 
 
@@ -284,7 +280,6 @@ def write_picture(
     if not len(moment):
         raise FootfallError(f"there is no sample at {time:g} s, the recording lasts {recording.duration:g} s")
     image = next(pictures(make_scene(moment, rate=1e3), size))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(target) as part:
+    with new_file(target, "the picture") as part:
         pillow.fromarray(image).quantize(COLOURS, dither=pillow.Dither.NONE).save(part, format="PNG", optimize=True)
     return target

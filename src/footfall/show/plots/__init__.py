@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import new_file
 from footfall.record import Record
 from footfall.show.style import RC, empty_figure, load_matplotlib
 
@@ -133,12 +133,9 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
         raise FootfallError(f"cannot write a plot to '{target}': give a name that ends in {', '.join(FORMATS)}")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with load_matplotlib().rc_context(RC), atomic_write(target) as part, _laid_out(figure, target.suffix.lower()):
-            figure.savefig(part)
-    except OSError as error:
-        raise FootfallError(f"cannot write the plot to '{target}': {error.strerror or error}") from error
+    laid_out = _laid_out(figure, target.suffix.lower())
+    with load_matplotlib().rc_context(RC), new_file(target, "the plot") as part, laid_out:
+        figure.savefig(part)
     return target
 
 

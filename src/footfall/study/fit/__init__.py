@@ -23,7 +23,7 @@ from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.errors import FootfallError, StudyError, without_warnings
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import write_text
 from footfall.given_numbers import check_seed
 from footfall.ground import Ground
 from footfall.process.machine import cores
@@ -553,10 +553,7 @@ class Fit:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fit as JSON; ``ff.law(path)`` reads the law back."""
-        target = Path(path).expanduser()
-        with atomic_write(target) as part:
-            part.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
-        return target
+        return write_text(Path(path).expanduser(), json.dumps(self.to_dict(), indent=1) + "\n", "the fit")
 
     def plot(self, kind: Literal["profile", "residuals"] = "profile") -> Figure:
         """``"profile"``: the loss over each parameter, every evaluation, the lowest at each value, the interval;

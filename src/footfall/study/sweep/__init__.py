@@ -28,7 +28,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, optional_package
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import write_text
 from footfall.frozen_values import made_again
 from footfall.given_numbers import check_seed
 from footfall.measure.audit import text_table
@@ -127,8 +127,7 @@ def sweep(
         told(plan.number, plan.number)
         found = _table(plan, journal.rows)
         write_columns(folder / TABLE, found.columns)
-        with atomic_write(folder / "table.csv") as part:
-            part.write_text(found.to_csv(), encoding="utf-8")
+        write_text(folder / "table.csv", found.to_csv())
     return found
 
 
