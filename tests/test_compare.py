@@ -164,13 +164,11 @@ def test_a_function_of_a_script_is_not_sent(monkeypatch):
 
 @pytest.mark.parametrize("much", [False, True], ids=["a second's work", "more"])
 def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
-    """This process works on alone until then, and beside the others from then on."""
+    """This process works on alone until then, and leaves the rest to the others."""
     started, here = Event(), []
 
     def simulated_here(task):
         here.append(task.law.name)
-        if much and task.duration > 0.0:
-            assert started.wait(600.0)  # where it never comes, the test fails
         return simulate(task)
 
     module = import_module("footfall.study.compare")

@@ -12,13 +12,12 @@ import math
 import os
 import pickle
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event, Thread
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 #: Called after each law with the number done, the total, and the law's label.
 Progress = Callable[[int, int, str], None]
 
-#: How long this process works alone before it starts others, s: starting one takes about as long.
+#: How long this process works alone before it leaves the rest to others, s: starting one takes about as long.
 WORTH_A_PROCESS = 1.0
 #: Simulated time of a comparison that is given none, s.
 DURATION = 3.0
@@ -291,8 +290,8 @@ def compare(
         qvel: (nv,) velocities there; at rest if left out.
         control_dt: s between two calls of the controller.
         record_dt: s between two samples.
-        workers: if left out, one process per core: this one, and others if there is more than a second's work or a
-            user's own law. If given, all laws run in that many other processes; 1 means this one.
+        workers: if left out, laws run in this process for a second, and what is left, or a user's own law, in one
+            process per core. If given, all laws run in that many other processes; 1 means this one.
         progress: called after each run with the runs done, their number and the law's label.
     """
     robot = as_robot(robot)
@@ -340,60 +339,45 @@ def _run(
     if packed:
         # Code that all laws share is compiled here once, and not in every process at the same time.
         simulate(replace(tasks[next(iter(packed))], duration=0.0))
-    joins_in = workers is None  # this process works as well
-    either = deque(label for label in packed if joins_in and not _is_foreign(tasks[label].law))
-    own = deque(label for label in packed if label not in either)
-    here = deque(label for label in tasks if label not in packed)
     answers: dict[str, Answer] = {}
-    come: SimpleQueue[tuple[str, Answer | BaseException]] = SimpleQueue()
-    no_more_here, patience = Event(), WORTH_A_PROCESS if either else 0.0
 
-    def labour(worker: Worker) -> None:
-        no_more_here.wait(patience)
-        while (label := _next(own, either)) is not None:
-            try:
-                come.put((label, elsewhere(worker, tasks[label], packed[label])))
-            except BaseException as error:
-                come.put((label, error))
-
-    def take(label: str, answer: Answer | BaseException) -> None:
-        if isinstance(answer, BaseException):
-            raise answer
+    def take(label: str, answer: Answer) -> None:
         answers[label] = answer
         if progress is not None:
             progress(len(answers), len(tasks), label)
 
-    helpers = [Worker() for _ in range(count - joins_in if packed else 0)]
-    threads = [Thread(target=labour, args=(helper,)) for helper in helpers]
-    try:
-        for thread in threads:
-            thread.start()
-        while len(answers) < len(tasks):
-            label = _next(here, either)
-            if label is not None:
-                take(label, simulate(tasks[label]))
-            else:
-                no_more_here.set()
-                take(*come.get())
-            while not come.empty():
-                take(*come.get())
-    finally:
-        own.clear()
-        either.clear()
-        no_more_here.set()
-        for helper in helpers:
-            helper.end()
-        for thread in threads:
-            thread.join()
+    begin = perf_counter()
+    for label, task in tasks.items():
+        quick = workers is None and not _is_foreign(task.law) and perf_counter() - begin < WORTH_A_PROCESS
+        if label in packed and quick:
+            take(label, simulate(task))
+    left = [label for label in packed if label not in answers]
+    helpers = [Worker() for _ in range(min(count, len(left)))]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    for helper in helpers:
+        idle.put(helper)
+
+    def apart(label: str) -> tuple[str, Answer]:
+        helper = idle.get()
+        try:
+            return label, elsewhere(helper, tasks[label], packed[label])
+        finally:
+            idle.put(helper)
+
+    with ThreadPoolExecutor(max(1, len(helpers))) as pool:
+        jobs = [pool.submit(apart, label) for label in left]
+        try:
+            for label, task in tasks.items():
+                if label not in packed:
+                    take(label, simulate(task))
+            for job in as_completed(jobs):
+                take(*job.result())
+        finally:
+            for job in jobs:
+                job.cancel()
+            for helper in helpers:
+                helper.end()
     return answers, warnings
-
-
-def _next(first: deque[str], then: deque[str]) -> str | None:
-    """The next task of two queues, of which others take tasks too."""
-    for tasks in (first, then):
-        with suppress(IndexError):
-            return tasks.popleft()
-    return None
 
 
 def _is_foreign(law: Law) -> bool:
