@@ -15,7 +15,7 @@ from example_outcomes import OUTCOMES, PAGES, ROOT, snippets, stood_or_walked
 
 import footfall as ff
 from footfall.cli import COMMANDS, command_of
-from footfall.cli.identify import KINDS
+from footfall.cli.identify import SUBCOMMANDS
 
 
 @pytest.fixture(autouse=True)
@@ -68,13 +68,13 @@ def commands():
     """Commands that the help of a command and the pages show, each once."""
     found = []
     for name in COMMANDS:
-        for kind in KINDS if name == "identify" else ("",):
-            found += re.findall(r"^footfall (.*)$", getdoc(command_of(name, [kind])[1]) or "", flags=re.M)
+        for kind in SUBCOMMANDS if name == "identify" else ("",):
+            found += re.findall(r"^footfall (.*)$", getdoc(command_of(name, [kind])[0]) or "", flags=re.M)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         found += re.findall(r"^footfall (.*)$", text, flags=re.M) + re.findall(r"`footfall ([^`]+)`", text)
     # A name alone is that of a command, which has a test of its own; all laws are what a comparison runs anyway.
-    names = {*COMMANDS, *(f"identify {kind}" for kind in KINDS)}
+    names = {*COMMANDS, *(f"identify {kind}" for kind in SUBCOMMANDS)}
     return [one for one in dict.fromkeys(one.replace(" --laws all", "") for one in found) if one.strip() not in names]
 
 

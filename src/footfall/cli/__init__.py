@@ -2,7 +2,8 @@
 
 To add a command: write a frozen dataclass named after it (its fields are the options, its docstring the help, ``run()``
 does the work and returns the exit code) in ``cli/NAME.py``, and add its line to ``GROUPS``; where several commands
-share a file, also to ``HOMES``. A command of several kinds has a function ``shape(args)`` that returns the kind typed.
+share a file, also to ``HOMES``. A command that has others below it names them in ``SUBCOMMANDS``; one that depends on
+its options has a function ``shape(args)``, which returns the dataclass.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
 from signal import SIGINT
-from types import ModuleType
 from typing import Any, TextIO
 
 from footfall.errors import FootfallError, FootfallWarning, UsageError, did_you_mean
@@ -199,25 +199,27 @@ def _parse(name: str, args: list[str]) -> Any:
     from footfall.cli.shared.task import RobotChoice
     from footfall.cli.shared.usage import CONFIG, help_of, in_one_sentence, options_in, with_plain_help, with_repeats
 
-    module, command = command_of(name, args)
+    command, name, args = command_of(name, args)
     about = f"{getdoc(command)}\n\nAlso: --debug, --import FILE, see footfall --help."
     if issubclass(command, RobotChoice):
         command = with_options(command, args)
     if "--help" in args or "-h" in args:
         print(help_of(command, f"footfall {name}", about), end="")
         raise SystemExit(0)
-    kind = f" {args[0]}" if args and args[0] in getattr(module, "KINDS", ()) else ""
-    with in_one_sentence(f"{name}{kind}", lambda: options_in(help_of(command, "", ""))):
+    with in_one_sentence(name, lambda: options_in(help_of(command, "", ""))):
         return tyro.cli(
             with_plain_help(command), args=with_repeats(command, args), prog=f"footfall {name}", config=(CONFIG,)
         )
 
 
-def command_of(name: str, args: Sequence[str]) -> tuple[ModuleType, Any]:
-    """The module of a command and its dataclass, that of the kind which ``args`` begin with where there are several."""
+def command_of(name: str, args: list[str]) -> tuple[Any, str, list[str]]:
+    """The dataclass of a command, or of the subcommand that ``args`` begin with; its whole name; its arguments."""
     module = import_module(f"footfall.cli.{HOMES.get(name, name).replace('-', '_')}")
+    below = getattr(module, "SUBCOMMANDS", {})
+    if args and args[0] in below:
+        return below[args[0]], f"{name} {args[0]}", args[1:]
     shape = getattr(module, "shape", None)
-    return module, getattr(module, name.title().replace("-", "")) if shape is None else shape(args)
+    return getattr(module, name.title().replace("-", "")) if shape is None else shape(args), name, args
 
 
 def _take_imports(args: list[str]) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
@@ -34,8 +33,6 @@ class Run:
     What is in the folder is not asked again; footfall arena page draws it.
     """
 
-    what: Annotated[tyro.conf.Positional[Literal["run"]], tyro.conf.arg(metavar="run")]
-    """ask"""
     engines: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ENGINE[:VARIANT]...")] = ("mujoco", "footfall")
     """names of guests, see footfall arena"""
     groups: Annotated[tuple[str, ...], tyro.conf.arg(metavar="GROUP...")] = ("closed-forms",)
@@ -93,8 +90,6 @@ class Add:
     It is asked one question whose answer is known, then kept under its name.
     """
 
-    what: Annotated[tyro.conf.Positional[Literal["add"]], tyro.conf.arg(metavar="add")]
-    """add"""
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.py")]
     """the guest"""
 
@@ -121,8 +116,6 @@ class Page:
     footfall arena page --from arena --out docs/arena.md
     """
 
-    what: Annotated[tyro.conf.Positional[Literal["page"]], tyro.conf.arg(metavar="page")]
-    """write"""
     source: Annotated[Path, tyro.conf.arg(name="from", metavar="DIR")] = Path("arena")
     """where footfall arena run has kept its rows"""
     out: Annotated[Path, tyro.conf.arg(metavar="FILE.md")] = Path("arena.md")
@@ -138,7 +131,7 @@ class Page:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overview(JsonOption):
+class Arena(JsonOption):
     """Compare engines: footfall arena run, add FILE.py or page; without these, they are listed."""
 
     what: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[run|add|page]")] = None
@@ -148,15 +141,10 @@ class Overview(JsonOption):
         from footfall.study.arena.running import guest, guests, made
 
         if self.what is not None:
-            raise UsageError(f"the arena cannot '{self.what}': {did_you_mean(self.what, KINDS)}")
+            raise UsageError(f"the arena cannot '{self.what}': {did_you_mean(self.what, SUBCOMMANDS)}")
         found = [one._asdict() | {"file": str(one.file), "installed": made(one)} for one in map(guest, guests())]
         rows = [[o["name"], ", ".join(o["packages"]), "yes" if o["installed"] else "no", o["about"]] for o in found]
         return tell(self.json, found, lambda: print_table(("engine", "packages", "installed", "what it is"), rows))
 
 
-KINDS: dict[str, type] = {"run": Run, "add": Add, "page": Page}
-
-
-def shape(args: Sequence[str]) -> type:
-    """The command for what is to be done."""
-    return KINDS[args[0]] if args and args[0] in KINDS else Overview
+SUBCOMMANDS: dict[str, type] = {"run": Run, "add": Add, "page": Page}

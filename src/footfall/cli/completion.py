@@ -50,14 +50,15 @@ def _values() -> dict[str, tuple[str, ...]]:
 
 def _names(command: str) -> tuple[str, ...]:
     """What may follow a command."""
-    from footfall.cli.identify import KINDS
+    from footfall.cli.arena import SUBCOMMANDS as ARENA
+    from footfall.cli.identify import SUBCOMMANDS as IDENTIFY
     from footfall.contact import laws
     from footfall.papers import papers
     from footfall.robot import robots
     from footfall.show.plots import PLOTS
 
     some = {"laws": laws(), "paper": papers(), "plot": PLOTS, "completion": ("bash", "zsh", "fish")}
-    some |= {"new": ("controller", "law", "study"), "identify": KINDS}
+    some |= {"new": ("controller", "law", "study"), "identify": IDENTIFY, "arena": ARENA}
     return tuple(robots()) if command in TAKE_ROBOT else tuple(some.get(command, ()))
 
 

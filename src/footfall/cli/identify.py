@@ -106,8 +106,6 @@ class Forces(_Options):
     The robot starts in its home pose, raised by --drop, or with --velocity.
     """
 
-    what: Annotated[tyro.conf.Positional[Literal["forces"]], tyro.conf.arg(metavar="forces")]
-    """what to identify from"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
     """the forces, a trial each"""
     robot: str
@@ -164,8 +162,6 @@ class Pulls(_Options):
     Files are those of footfall identify friction, which finds the same coefficients by regression, without a law.
     """
 
-    what: Annotated[tyro.conf.Positional[Literal["pulls"]], tyro.conf.arg(metavar="pulls")]
-    """what to identify from"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
     """tables, one pull or several each"""
 
@@ -213,8 +209,6 @@ class Impacts(_Search):
     the impact in the norm of the kinetic energy, relative to that before, on impacts left out.
     """
 
-    what: Annotated[tyro.conf.Positional[Literal["impacts"]], tyro.conf.arg(metavar="impacts")]
-    """what to identify from"""
     data: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.csv")]
     """the impacts"""
     mass: Annotated[float, unit("kg")]
@@ -265,8 +259,6 @@ class Tosses(_Ranked):
 
     unit_of_loss = "widths"
 
-    what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
-    """what to identify from"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
     """the tosses: .npz or .csv"""
     trials: int = 30
@@ -339,8 +331,6 @@ class LogFit(_Ranked, LogOptions):
 
     unit_of_loss = "heights and rad"
 
-    what: Annotated[tyro.conf.Positional[Literal["log"]], tyro.conf.arg(metavar="log")]
-    """what to identify from"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="LOG...")]
     """the robot's logs"""
     window: float = 0.3
@@ -393,8 +383,6 @@ class Friction(JsonOption):
     samples while sliding.
     """
 
-    what: Annotated[tyro.conf.Positional[Literal["friction"]], tyro.conf.arg(metavar="friction")]
-    """what to identify"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
     """tables or recordings, one pull or several each"""
     time: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
@@ -439,7 +427,7 @@ def _row(name: str, one: Coefficient) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overview:
+class Identify:
     """Find friction, restitution and parameters of contact laws from measurements: six kinds, each with its own help.
 
     friction: coefficients from pulls, by regression.
@@ -459,10 +447,10 @@ class Overview:
     """what to identify, or from what: footfall identify KIND --help says more"""
 
     def run(self) -> int:
-        raise UsageError(f"nothing is identified from '{self.what}': {did_you_mean(self.what, KINDS)}")
+        raise UsageError(f"nothing is identified from '{self.what}': {did_you_mean(self.what, SUBCOMMANDS)}")
 
 
-KINDS: dict[str, type] = {
+SUBCOMMANDS: dict[str, type] = {
     "friction": Friction,
     "pulls": Pulls,
     "forces": Forces,
@@ -470,10 +458,3 @@ KINDS: dict[str, type] = {
     "tosses": Tosses,
     "log": LogFit,
 }
-
-
-def shape(args: Sequence[str]) -> type:
-    """The command for what is to be identified."""
-    if not args or args[0] not in KINDS:
-        return Overview
-    return KINDS[args[0]]
