@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from numba import types
@@ -292,19 +291,21 @@ def evaluate(loop: Loop, step: Int, act: Bool) -> Int:
     return judge(world, points, contacts, conditions.plan, outcome)
 
 
-def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+def late_parts(loop: Any, laws: Any = None) -> dict[Any, tuple[Any, ...]]:
     """Parts that the compiler comes to late, with their types, for another process to compile before."""
-    return {coupled_forces: (*kinds[:4], kinds[4].field("constraints").field("shared"), kinds[5], kinds[4])}
+    conditions = loop.field("conditions")
+    shared, laws = conditions.field("constraints").field("shared"), laws or loop.field("laws")
+    return {coupled_forces: (*map(loop.field, Loop._fields[:4]), shared, laws, conditions)}
 
 
-def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+def cold_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
     """Cold kernels that the first step calls, with their types: none."""
     return {}
 
 
-def native_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+def native_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
     """Those that the first step of law mujoco calls."""
-    return {native_step: (*kinds[:5], types.boolean)}
+    return {native_step: (*map(loop.field, Loop._fields[:5]), types.boolean)}
 
 
 @cold(types.none)

@@ -56,11 +56,11 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
         return _nothing
     finalize(process, shutil.rmtree, claims, ignore_errors=True)
     types = loop_types(sim)
-    for part, kinds in engine.late_parts(types).items():
+    for part, kinds in engine.late_parts(*types).items():
         part.compile(kinds)
 
     def finish() -> None:
-        parts = step.native_parts(types) if law.native else engine.cold_parts(types)
+        parts = step.native_parts(*types) if law.native else engine.cold_parts(*types)
         for part, kinds in parts.items():
             part.note(kinds)
         compile_cold(lambda name: claim(claims, name), soon=True, beside=parts)

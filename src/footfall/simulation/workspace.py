@@ -40,7 +40,7 @@ from footfall.engine.other_bodies.points import (
     with_tape,
 )
 from footfall.engine.stages import damping_servos
-from footfall.engine.tape import OUTCOME_SIZE, Tape, sample_bytes
+from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
     Blocks,
     Pushes,
@@ -467,6 +467,7 @@ def idle_workspace(sim: Setup) -> Workspace:
 
 
 def loop_types(sim: Setup) -> list[Any]:
-    """The types of the parts of a loop."""
+    """The types that the loop takes, but for the steps."""
     space = idle_workspace(sim)
-    return [numba.typeof(part) for part in (space._world, *space.room.refer())]
+    tape = make_tape(space.model, 1, sim.robot.point_count, 0)
+    return [numba.typeof(part) for part in space.laid_out(tape)]

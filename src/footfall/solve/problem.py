@@ -15,6 +15,7 @@ import numpy as np
 from footfall.compiled import Reference, inlined, reference_to
 from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts, coupled_signature
+from footfall.solve.gather import gather
 from footfall.solve.held_feet import HeldScratch, held_scratch
 
 #: A least normal motion for points that are not constrained.
@@ -132,38 +133,15 @@ class ContactScratch(NamedTuple):
     problem: ProblemScratch
 
 
+_given = ("contacts", "step", "still", "memory", "force", "mode")
+#: The problem in the arrays ``own`` of a law.
+problem_in = gather(Problem, {**dict.fromkeys(_given), "own": ProblemScratch})
+
+
 @inlined
 def begin_problem(contacts, step, still, memory, force, mode, scratch):
     """The problem of a law in ``scratch.problem``; the law writes ``free`` and ``target``, and may write ``slip``."""
-    own = scratch.problem
-    return problem_in(contacts, step, still, memory, force, mode, own, own.newton)
-
-
-@inlined
-def problem_in(contacts, step, still, memory, force, mode, own, newton):
-    """The problem in the arrays ``own`` of a law, with other scratch for Newton's method."""
-    return Problem(
-        contacts,
-        step,
-        still,
-        memory,
-        force,
-        mode,
-        own.free,
-        own.target,
-        own.slip,
-        own.end,
-        own.wanted,
-        own.kind,
-        own.moved,
-        own.other,
-        own.rows,
-        own.local,
-        own.report,
-        own.friction,
-        own.held,
-        newton,
-    )
+    return problem_in(contacts, step, still, memory, force, mode, scratch.problem)
 
 
 @inlined

@@ -23,8 +23,8 @@ from footfall.engine.mobility import add_half_solved_forces, finish_solve, gathe
 from footfall.engine.other_bodies.near import live, locate_all, release_all
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import factor_inertia, integrate_positions
-from footfall.engine.step import Conditions, Surface
-from footfall.engine.world import Constraints, Scratch, World
+from footfall.engine.step import Loop, Surface
+from footfall.engine.world import World
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts, to_contact_frames
 from footfall.solve.minimum_norm import spread
@@ -169,12 +169,14 @@ def sort_touching(points: Points, contacts: Contacts, flow: Named) -> None:
 
 
 @inlined
-def prepare(world: World, points: Points, contacts: Contacts, scratch: Scratch, constraints: Constraints) -> None:
+def prepare(loop: Loop) -> None:
     """Prepare impacts and projections: velocities of points in contact, and the Delassus operator.
 
     Joints that equalities fix and loops that they close stay so in an impact; friction and limits, whose forces are
     finite, take no part in it.
     """
+    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
+    constraints = loop.conditions.constraints
     release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
     gather(points, contacts, scratch.centroid)
@@ -189,15 +191,14 @@ def prepare(world: World, points: Points, contacts: Contacts, scratch: Scratch, 
 
 
 @inlined
-def answer(
-    world: World, points: Points, contacts: Contacts, scratch: Scratch, constraints: Constraints, change: Vector
-) -> None:
+def answer(loop: Loop, change: Vector) -> None:
     """Change of velocities by the impulses in ``points.force`` (contact frames), into ``change`` (nv,)."""
+    world, shared = loop.world, loop.conditions.constraints.shared
     for j in range(change.size):
         change[j] = 0.0
-    add_half_solved_forces(points, contacts, scratch.half, change)
-    if constraints.shared.number[0] > 0:
-        answer_change(world, constraints.shared, change)
+    add_half_solved_forces(loop.points, loop.contacts, loop.scratch.half, change)
+    if shared.number[0] > 0:
+        answer_change(world, shared, change)
     finish_solve(world, change)
 
 
@@ -212,26 +213,18 @@ def add_impulses(points: Points, contacts: Contacts, total: Matrix) -> None:
 
 
 @cold(types.int64, soon=True)
-def strike(
-    world: World,
-    points: Points,
-    contacts: Contacts,
-    scratch: Scratch,
-    constraints: Constraints,
-    flow: Named,
-    laws: Named,
-    dt: Float,
-) -> Int:
+def strike(loop: Loop, flow: Named, dt: Float) -> Int:
     """An impact of all points that touch, at the present position. Returns the law's status.
 
     Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
     """
+    world, points, contacts, scratch, laws = loop.world, loop.points, loop.contacts, loop.scratch, loop.laws
     for p in range(live(points)):
         if contacts.gap[p] <= TOUCH and (flow.arriving[p] == 1 or contacts.gap[p] > -TOUCH):
             flow.touching[p] = 1
         flow.arriving[p] = 0
     show(points, contacts, flow.touching)
-    prepare(world, points, contacts, scratch, constraints)
+    prepare(loop)
     struck, bounces = dt > 0.0, False
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -240,7 +233,7 @@ def strike(
     between = laws.between
     status = ask(laws.impact, points, contacts, between.scratch, scratch.signals, between.values, dt)
     change = scratch.generalised
-    answer(world, points, contacts, scratch, constraints, change)
+    answer(loop, change)
     for j in range(change.size):
         world.qvel[j] += change[j]
     add_impulses(points, contacts, flow.impulse)
@@ -297,26 +290,19 @@ def rising(contacts: Contacts, flow: Named) -> Float:
 
 
 @cold(types.none, soon=True)
-def put_back(
-    world: World,
-    points: Points,
-    contacts: Contacts,
-    scratch: Scratch,
-    constraints: Constraints,
-    flow: Named,
-    recorded: Int,
-) -> None:
-    """Project velocities and positions of points in contact onto the constraints.
+def put_back(loop: Loop, flow: Named, recorded: Int) -> None:
+    """Project velocities and positions of points in contact onto the constraints, where they belong.
 
     Both by the least change in the metric of the inertia. A projection of velocities never adds energy; positions
     change by the error of the integration. The impulses are ``recorded`` (1) at events; those that remove such an error
     (0) are no forces of the law.
     """
-    first, change = engine_columns(points.memory), scratch.generalised
+    world, points, contacts, change = loop.world, loop.points, loop.contacts, loop.scratch.generalised
+    first = engine_columns(points.memory)
     show(points, contacts, flow.touching)
     if contacts.number[0] == 0:
         return
-    prepare(world, points, contacts, scratch, constraints)
+    prepare(loop)
     for what in range(2):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
@@ -336,7 +322,7 @@ def put_back(
                 f[k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
         spread(contacts, flow.kind, points.force, flow.least)
         to_contact_frames(contacts, points.force)
-        answer(world, points, contacts, scratch, constraints, change)
+        answer(loop, change)
         if what == 0:
             if recorded == 1:
                 add_impulses(points, contacts, flow.impulse)
@@ -704,27 +690,18 @@ def goes_on(points: Points, contacts: Contacts, status: Int) -> Bool:
 
 
 @cold(types.none, soon=True)
-def look(world: World, points: Points, contacts: Contacts, conditions: Conditions) -> None:
+def look(loop: Loop) -> None:
     """Where the points are, and their velocities."""
-    ground, margin = conditions.ground, conditions.plan.margin
+    world, points, contacts, ground = loop.world, loop.points, loop.contacts, loop.conditions.ground
     mj_kinematics(world.model, world.data)
     mj_com_pos(world.model, world.data)
     mj_com_vel(world.model, world.data)
-    locate_all(world, points, contacts, ground.surface, ground.shape, ground.table, margin)
+    locate_all(world, points, contacts, ground.surface, ground.shape, ground.table, loop.conditions.plan.margin)
     velocities(world.cvel, world.subtree_com, points, contacts)
 
 
 @cold(types.float64, soon=True)
-def end_within(
-    world: World,
-    points: Points,
-    contacts: Contacts,
-    conditions: Conditions,
-    flow: Named,
-    low: Float,
-    last: Float,
-    h: Float,
-) -> Float:
+def end_within(loop: Loop, flow: Named, low: Float, last: Float, h: Float) -> Float:
     """Go to the first event within a step of ``h`` seconds, between ``low`` and ``last`` (s), or else to the last: how
     long it is until there, s.
 
@@ -736,8 +713,8 @@ def end_within(
         length = again
         if length < h:
             set_part(flow, length / h)
-            set_stage(world, flow, STAGES, h)
-            look(world, points, contacts, conditions)
+            set_stage(loop.world, flow, STAGES, h)
+            look(loop)
         bracket = Bracket(low, high, sides, turns, earlier)
-        again, _, (low, high, sides, turns, earlier) = seek_event(points, contacts, flow, bracket, length, 0)
+        again, _, (low, high, sides, turns, earlier) = seek_event(loop.points, loop.contacts, flow, bracket, length, 0)
     return length

@@ -11,13 +11,11 @@ from footfall.engine.events.dormand_prince import SHORTEST, STAGES
 from footfall.engine.events.joint_events import keep_friction, leave_limits_open, release_friction
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
-from footfall.engine.other_bodies.points import MAY_GROW, Points
+from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
-from footfall.engine.step import DIVERGED, DONE, Conditions, Laws, Loop, runaway, sense_and_act
+from footfall.engine.step import DIVERGED, DONE, Laws, Loop, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, begin_sample_of_all, hold_forces
-from footfall.engine.world import Scratch, World
 from footfall.kinds import Float, Int, Named
-from footfall.solve.contacts import Contacts
 
 #: Most evaluations per millisecond of a period, or of a shorter one, beyond which it becomes a time step: forty steps
 #: of six resolve what takes longer than 25 us. Each bounce, up to ``MOST_BOUNCES``, adds the ``OF_BOUNCE`` evaluations
@@ -33,11 +31,9 @@ FOUND, LOST, DIVERGES, STOPS = 0, 1, 2, 3
 
 
 @cold(types.int64, soon=True)
-def find_forces(
-    world: World, points: Points, contacts: Contacts, scratch: Scratch, conditions: Conditions, laws: Laws
-) -> Int:
+def find_forces(loop: Loop, laws: Laws) -> Int:
     """Forces and accelerations of the points shown, compiled apart from the loop, at the same time: a law's status."""
-    return constrained_step(world, points, contacts, scratch, conditions, laws)
+    return constrained_step(loop.world, loop.points, loop.contacts, loop.scratch, loop.conditions, laws)
 
 
 @inlined
@@ -72,7 +68,7 @@ def forces_now(loop: Loop, flow: Named, step: Int, stage: Int) -> Int:
     else:
         between_events(loop, flow, stage)
     factor_inertia(world, joints)
-    outcome[STATUS] = find_forces(world, points, contacts, loop.scratch, conditions, laws)
+    outcome[STATUS] = find_forces(loop, laws)
     if stage != INSTANT and stage != STAGES:
         release_friction(joints)
     return runaway(world, outcome)

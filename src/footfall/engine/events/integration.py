@@ -24,7 +24,6 @@ tried with events.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from numba import types
@@ -120,25 +119,23 @@ class EventLaws(NamedTuple):
     in_steps: Laws  # of periods that are one time step
 
 
-def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+def late_parts(loop: Any, flow: Any) -> dict[Any, tuple[Any, ...]]:
     """As :func:`footfall.engine.step.late_parts`."""
-    return time_steps.late_parts((*kinds[:5], kinds[5].field("between")))
+    return time_steps.late_parts(loop, loop.field("laws").field("between"))
 
 
-def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Cold kernels that the first step calls, with the types that they take, from those of ``Loop`` and the flow."""
-    world, points, contacts, scratch, conditions, laws, flow = kinds
-    joints = conditions.field("constraints").field("joints")
-    place = (world, points, contacts, scratch, conditions.field("constraints"), flow)
+def cold_parts(loop: Any, flow: Any) -> dict[Any, tuple[Any, ...]]:
+    """Cold kernels that the first step calls, with the types that they take, from those of the loop and the flow."""
+    number = types.float64
     return {
-        find_forces: (world, points, contacts, scratch, conditions, laws.field("between")),
-        put_back: (*place, types.int64),
-        strike: (*place, laws, types.float64),
-        look: (world, points, contacts, conditions),
-        end_within: (world, points, contacts, conditions, flow, types.float64, types.float64, types.float64),
-        correct: (world, points, contacts, joints, flow, types.float64, types.int64),
-        restart: (world, contacts, flow, types.float64),
-        change_spacing: (flow, types.float64),
+        find_forces: (loop, loop.field("laws").field("between")),
+        put_back: (loop, flow, types.int64),
+        strike: (loop, flow, number),
+        look: (loop,),
+        end_within: (loop, flow, number, number, number),
+        correct: (loop, flow, number, types.int64),
+        restart: (loop, flow, number),
+        change_spacing: (flow, number),
     }
 
 
@@ -146,27 +143,21 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 
 
 @inlined
-def project(loop: Loop, flow: Flow, recorded: Int) -> None:
-    """Lead points in contact back to where they belong, with impulses that are ``recorded`` (1) or not (0)."""
-    put_back(loop.world, loop.points, loop.contacts, loop.scratch, loop.conditions.constraints, flow, recorded)
-
-
-@inlined
 def straighten(loop: Loop, flow: Flow, recorded: Int) -> Bool:
-    """The same between impacts: whether the period can go on, or a point has come over an edge of the ground."""
+    """Lead points in contact back to where they belong, with impulses that are ``recorded`` (1) or not (0): whether the
+    period can go on, or a point has come over an edge of the ground.
+    """
     if flow.flat == 0 and rising(loop.contacts, flow) > KINK:
         return False
-    project(loop, flow, recorded)
+    put_back(loop, flow, recorded)
     return True
 
 
 @inlined
 def collide(loop: Loop, flow: Flow, duration: Float) -> Bool:
     """An impact, or an impulse without a collision over a ``duration`` (s): whether it was found."""
-    constraints = loop.conditions.constraints
-    status = strike(loop.world, loop.points, loop.contacts, loop.scratch, constraints, flow, loop.laws, duration)
-    flow.unsolved[0] |= status
-    project(loop, flow, 1)
+    flow.unsolved[0] |= strike(loop, flow, duration)
+    put_back(loop, flow, 1)
     return flow.unsolved[0] == 0
 
 
@@ -195,7 +186,7 @@ def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
     if hit or duration > 0.0:
         return collide(loop, flow, duration), True
     if stayed:
-        project(loop, flow, 1)
+        put_back(loop, flow, 1)
         return True, True
     if off_course(points, contacts, flow) > flow.tolerance:  # by the errors of many macro steps
         return straighten(loop, flow, 0), True
@@ -278,14 +269,14 @@ def add_up(points: Points, contacts: Contacts, flow: Flow, stage: Int, h: Float)
 @inlined
 def end_step(loop: Loop, flow: Flow, stage: Int, h: Float, happened: Bool) -> tuple[Bool, Bool]:
     """Update contacts and history after a step: whether the period goes on, and if accelerations are still valid."""
-    world, points, contacts = loop.world, loop.points, loop.contacts
+    points, contacts = loop.points, loop.contacts
     flow.events[0] += 1 if happened else 0
     if happened and loop.outcome[STATUS] != INCONSISTENT:
         adopt_modes(points, contacts, flow)
     if stage == STAGES or happened or h < SHORTEST_HISTORY * loop.conditions.plan.dt:
         forget(flow)
     else:
-        restart(world, contacts, flow, h)
+        restart(loop, flow, h)
     if happened and update_contacts(points, contacts, flow):
         return collide(loop, flow, 0.0), False
     if happened or off_course(points, contacts, flow) > DRIFT:
@@ -296,12 +287,11 @@ def end_step(loop: Loop, flow: Flow, stage: Int, h: Float, happened: Bool) -> tu
 @inlined
 def locate(loop: Loop, flow: Flow, step: Int, low: Float, until: Float, h: Float) -> tuple[Int, Float, Bool]:
     """Go to the first event or change of a joint within a step and evaluate it: how it ends, when (s), if an event."""
-    world, points, contacts = loop.world, loop.points, loop.contacts
-    length = end_within(world, points, contacts, loop.conditions, flow, low, until, h)
+    length = end_within(loop, flow, low, until, h)
     how = evaluate(loop, flow, step, STAGES, h)
     if how != FOUND:
         return how, length, False
-    happened, _ = find_event(points, contacts, flow, loop.outcome[STATUS], 0.0)
+    happened, _ = find_event(loop.points, loop.contacts, flow, loop.outcome[STATUS], 0.0)
     return FOUND, length, happened
 
 

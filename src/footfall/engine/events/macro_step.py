@@ -275,13 +275,14 @@ def put_differences_of_changes(values: Vector, count: Int, out: Vector) -> None:
 
 
 @cold(types.none, soon=True)
-def restart(world: World, contacts: Contacts, flow: Named, h: Float) -> None:
+def restart(loop: Loop, flow: Named, h: Float) -> None:
     """Let the history be that of a step of ``h`` seconds that is over.
 
     Accelerations and forces begin with the beginning of the step: its end is added next. Velocity changes likewise end
     there; impulses end with the step.
     """
-    nq, values = world.qpos.size, flow.values
+    world, contacts, values = loop.world, loop.contacts, flow.values
+    nq = world.qpos.size
     for j in range(world.qvel.size):
         rates = flow.slope[:, nq + j]
         extend_back(flow, 0, rates, 1, 1.0)
@@ -638,10 +639,9 @@ def friction_changed(world: World, joints: JointRows, flow: Named, order: Int, s
 
 
 @cold(types.int64, soon=True)
-def correct(
-    world: World, points: Points, contacts: Contacts, joints: JointRows, flow: Named, size: Float, turn: Int
-) -> Int:
+def correct(loop: Loop, flow: Named, size: Float, turn: Int) -> Int:
     """Correct the end of a macro step, which was evaluated so many times: how that ends."""
+    world, points, contacts = loop.world, loop.points, loop.contacts
     happened, _ = find_event(points, contacts, flow, 0, 0.0)
     if happened:
         return REJECTED
@@ -652,7 +652,7 @@ def correct(
     if error > flow.tolerance:
         slow = turn > 1 and size * flow.contraction[0] > SLOWEST
         return REJECTED if slow or turn == MOST_TURNS else AGAIN
-    if friction_changed(world, joints, flow, order, size):
+    if friction_changed(world, loop.conditions.constraints.joints, flow, order, size):
         return REJECTED
     integrate_forces(points, contacts, flow, order, size)
     return ACCURATE if is_sound(points, contacts, flow, flow.macro_impulse) else REJECTED
@@ -671,7 +671,7 @@ def take_macro_step(loop: Loop, flow: Named, step: Int, macro: MacroStep) -> tup
             return STOPS, 0.0
         how = REJECTED
         if end == FOUND and loop.outcome[STATUS] == 0:
-            how = correct(world, points, contacts, loop.conditions.constraints.joints, flow, size, turn)
+            how = correct(loop, flow, size, turn)
         turn += 1
     if how == REJECTED:
         write_state(world, flow.start)

@@ -52,11 +52,11 @@ from footfall.engine.tape import (
     who_has,
 )
 from footfall.engine.worlds.arrays import Soles, Space, State
-from footfall.engine.worlds.gather import gather, tuple_of
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
 from footfall.ground.surface import tangent_frame
 from footfall.solve.contacts import OPEN
+from footfall.solve.gather import gather, tuple_of
 
 
 @inlined
@@ -187,19 +187,13 @@ def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
 
 
 #: The bodies other than feet in one world.
-rest_of = gather(
-    RestOfWorld,
-    {"rest": Rest, "state": None, "tape": None},
-    seated="state.seated",
-    tape="tape",
-)
+rest_of = gather(RestOfWorld, {"rest": Rest, "state": None, "tape": None}, seated="state.seated")
 #: The contact points of one world, of feet and of all other bodies.
 points_of_all = gather(
     EveryPoint,
     {"soles": Soles, "rest": None, "state": State, "space": Space, "others": None},
     root="soles.tree",
     smooth="rest.smooth",
-    others="others",
 )
 
 

@@ -16,7 +16,6 @@ from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, State, picker
 from footfall.engine.worlds.every_body import STAND_INS, advance_on_every_body, one_world_on_every_body
-from footfall.engine.worlds.gather import gather
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
 from footfall.engine.worlds.turns import (
@@ -32,6 +31,7 @@ from footfall.engine.worlds.turns import (
 )
 from footfall.solve.contact_problem import is_searched, search
 from footfall.solve.dense import eliminate
+from footfall.solve.gather import gather
 from footfall.solve.problem import NewtonScratch
 from footfall.solve.registers import eliminator
 
@@ -186,7 +186,7 @@ def build_search(plot: Plot, rows: Layout, columns: int) -> Any:
     simulated = is_simulated()
     device = Device(replaced={} if simulated else by_lanes(cuda) | {eliminate: eliminator(cuda)})
     now, state_of = device.function(search_now), device.function(pick_state)
-    with_matrix = device.function(gather(NewtonScratch, {"own": NewtonScratch, "matrix": None}, matrix="matrix"))
+    with_matrix = device.function(gather(NewtonScratch, {"own": NewtonScratch, "matrix": None}))
     space_of = device.function(tile_picker(plot, simulated=simulated))
     law_of = device.function(law_picker(plot, simulated=simulated))
     workspace_of = device.function(row_picker(rows, simulated=simulated))

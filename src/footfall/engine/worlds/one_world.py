@@ -9,8 +9,8 @@ from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.tape import Held
 from footfall.engine.worlds.arrays import Given, Space, State
-from footfall.engine.worlds.gather import gather
 from footfall.solve.contacts import Contacts
+from footfall.solve.gather import gather
 
 
 class World(NamedTuple):
@@ -88,6 +88,7 @@ world_of = gather(World, {"tree": Tree, "bodies": Bodies})
 contacts_of = gather(
     Contacts,
     {"owner": None, "points": None, "space": Space},
+    points="space.points",
     body="owner",
     anchor="points.anchor",
     response="space.half",

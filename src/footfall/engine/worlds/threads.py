@@ -29,12 +29,12 @@ from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Pairs, 
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, State, bytes_of, picker, room
-from footfall.engine.worlds.gather import gather
 from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.process.machine import cores, machine_memory
+from footfall.solve.gather import gather
 
 
 class Detector(NamedTuple):
@@ -146,10 +146,8 @@ others_of = gather(
     who="kept.who[: others.who.size]",
     pair="kept.pair",
     spot="kept.spot",
-    pairs="pairs",
     counters="kept.counters",
     slot="laid.slot",
-    tape="tape",
     seated="state.seated",
 )
 #: :class:`Clearance` of one world.
@@ -161,14 +159,12 @@ pairs_of = gather(
     WorldPairs,
     {"pairs": Pairs, "detector": None, "clearance": None, "laid": None},
     model="detector.model",
-    clearance="clearance",
     mujoco="laid.mujoco",
 )
 #: The contact points of one world, of feet and as many others as there are places for.
 all_points_of = gather(
     Points,
     {"beside": Beside, "laid": Laid, "state": State, "space": Space, "others": None},
-    others="others",
     **{name: f"state.{name}[: laid.radius.size]" for name in ("anchor", "force", "mode", "memory")},
 )
 

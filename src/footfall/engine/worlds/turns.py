@@ -20,7 +20,6 @@ from footfall.engine.constraints.active_set import ROUNDS
 from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, SAMPLES, STATUS, STEP
-from footfall.engine.worlds.gather import gather
 from footfall.engine.worlds.joints import factor_with_rows
 from footfall.engine.worlds.step import (
     ask_law,
@@ -36,6 +35,7 @@ from footfall.engine.worlds.step import (
 from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
 from footfall.solve.contacts import Contacts
+from footfall.solve.gather import gather
 from footfall.solve.problem import MODE, NewtonScratch, Problem, Size, newton_scratch
 
 # Fields of a world's progress in a call: steps taken; how often its law was asked in this step; what it answered.
@@ -135,14 +135,11 @@ contacts_in = gather(
 gathered_problem = gather(
     Problem,
     {"contacts": None, "own": Gathered, "report": None, "newton": None},
-    contacts="contacts",
     step="report[0, 0]",
     still="report[0, 1]",
     mode="own.kind",
-    report="report",
     friction="own.slip",
     held="()",
-    newton="newton",
 )
 
 

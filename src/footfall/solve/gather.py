@@ -17,15 +17,16 @@ def tuple_of(name: str, fields: tuple[str, ...], module: str) -> Any:
 def gather(kind: type, sources: Mapping[str, type | None], **where: str) -> Any:
     """A kernel that takes the ``sources``, named tuples by argument name, and gives a named tuple ``kind``.
 
-    Each field comes from the one source that has it, or from its expression in ``where``. A source without a type
-    serves only such expressions.
+    Each field comes from its expression in ``where``, else is the argument of its name, else comes from the one source
+    that has it. A source without a type serves only expressions and the field of its name.
     """
     values = []
     for field in _fields(kind):
         owners = [name for name, source in sources.items() if source is not None and field in _fields(source)]
-        if field not in where and len(owners) != 1:
+        value = where.get(field, field if sources.get(field, kind) is None else None)
+        if value is None and len(owners) != 1:
             raise TypeError(f"{kind.__name__}.{field} is in {owners or 'none'} of {', '.join(sources)}")
-        values.append(where[field] if field in where else f"{owners[0]}.{field}")
+        values.append(value or f"{owners[0]}.{field}")
     name = f"gather_{kind.__name__.lower()}"
     source = f"def {name}({', '.join(sources)}):\n    return {kind.__name__}({', '.join(values)})\n"
     return inlined(generated(source, name, {kind.__name__: kind}, gather))  # type: ignore[arg-type]
