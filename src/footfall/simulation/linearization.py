@@ -9,20 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.arguments import public
+from footfall.contact.base import Law
+from footfall.contact.linearizing_penalty import LinearizingPenalty
+from footfall.contact.time_stepping import TimeStepping
 from footfall.engine.constraints.active_set import FRICTION, HOLDS
 from footfall.engine.derivatives.cone import TOUCH
+from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.solve.contacts import OPEN, SLIDE
-
-#: Share of a quantity's own size below which a kink is where the state is: what solvers leave of their tolerance.
-AT_KINK = 1e-9
+from footfall.solve.newton import SOLVED
 
 
 class Kink(NamedTuple):
     """A point or joint whose derivative would be another one beyond a ``distance`` (``unit``)."""
 
     where: str  # "left.p0", or a joint
-    change: str  # "opens", "slides", "sticks", "touches", "enters", "holds", "slips", "reaches its limit"
+    change: str  # "opens", "slides", "sticks", "touches", "enters", "rises", "sinks", "holds", "reaches its limit", ...
     distance: float
     unit: str
     share: float  # the distance over the size of the quantity itself
@@ -42,7 +44,7 @@ class Linearization:
 
     Attributes:
         A, B: derivatives by state and by controls.
-        force: (P, 3, 2 nv + nu) N per unit of state and control, of the ground on each contact point, world frame.
+        smoothing: compliance, m/N, by which contacts were softened, 0 if not.
         method: "exact", or "differences" of the step itself.
         why: why it is no exact one, "" if it is.
         error: the largest error that is to be expected of differences, in the units of the entries; 0 for exact ones.
@@ -51,12 +53,12 @@ class Linearization:
 
     A: np.ndarray
     B: np.ndarray
-    force: np.ndarray
+    smoothing: float
     time: float
     simulation: Setup
     why: str
     error: float
-    seen: dict[str, Any]  # of contacts and joint rows in the step, for kinks
+    seen: dict[str, Any]  # of contacts and joint rows in the step, for forces and kinks
 
     @property
     def method(self) -> str:
@@ -75,39 +77,60 @@ class Linearization:
         return tuple(model.actuator(i).name or f"actuator {i}" for i in range(model.nu))
 
     @cached_property
+    def force(self) -> np.ndarray:
+        """(P, 3, 2 nv + nu) of the ground's force on each contact point, N, world frame, by state and controls."""
+        seen, points = self.seen, self.simulation.robot.point_count
+        if "world force" in seen:
+            return seen["world force"]
+        feet, found = seen["near"] < points, np.zeros((points, 3, seen["slopes"].shape[2]))
+        found[seen["near"][feet]] = np.einsum("nij,nik->njk", seen["frame"][feet], seen["slopes"][feet])
+        return found
+
+    @cached_property
     def kinks(self) -> list[Kink]:
         """What would change the derivative, the nearest first, by the share of its own size."""
-        return sorted([*_contact_kinks(self), *_joint_kinks(self)], key=lambda kink: kink.share)
+        found = [*_contact_kinks(self), *_joint_kinks(self), *_actuator_kinks(self)]
+        return sorted(found, key=lambda kink: kink.share)
 
     @property
     def one_sided(self) -> list[Kink]:
-        """The kinks at which the step is: there the derivative is that of one side."""
-        return [kink for kink in self.kinks if kink.share <= AT_KINK]
+        """The kinks at which the step is, to what solvers leave of it: there the derivative is that of one side."""
+        return [kink for kink in self.kinks if kink.share <= SOLVED]
 
     def __repr__(self) -> str:
         sim, (rows, columns) = self.simulation, self.B.shape
+        softened = f", softened by {self.smoothing:g} m/N" if self.smoothing else ""
         nearest = f", nearest kink: {self.kinks[0]}" if self.kinks else ""
         return (
             f"Linearization({sim.robot.name} under {sim.law.name} at t = {self.time:g} s, A ({rows}, {rows}), "
-            f"B ({rows}, {columns}), {self.method}{nearest})"
+            f"B ({rows}, {columns}), {self.method}{softened}{nearest})"
         )
 
 
-def read_step(points: Any, contacts: Any, joints: Any, data: Any, qpos: np.ndarray) -> dict[str, Any]:
-    """What kinks are read from, right after a step that began at ``qpos``."""
-    near = contacts.points[: contacts.number[0]]
+def bounces(law: Law) -> bool:
+    """Whether rigid points leave the ground with a share of the speed at which they came."""
+    return isinstance(law, TimeStepping) and law.restitution > 0.0
+
+
+def read_step(run: Run, qpos: np.ndarray) -> dict[str, Any]:
+    """What forces and kinks are read from, right after a step that began at ``qpos``."""
+    points, contacts, joints, data = run.points, run.contacts, run.conditions.constraints.joints, run.data
+    near = contacts.points[: contacts.number[0]].copy()
     slots = contacts.body[near]
-    found: dict[str, Any] = {name: getattr(contacts, name)[near] for name in ("gap", "frame", "static_friction")}
+    found: dict[str, Any] = {
+        name: getattr(contacts, name)[near] for name in ("gap", "velocity", "frame", "static_friction")
+    }
     found |= {name: getattr(points, name)[near] for name in ("force", "mode", "position")}
+    found |= {name: getattr(data, name).copy() for name in ("qacc", "ctrl", "actuator_force")}
     names = ("kind", "dof", "address", "sign", "bound", "margin", "state", "inertia", "reference")
-    found |= {"rows": {name: getattr(joints, name).copy() for name in names}}
+    found["rows"] = {name: getattr(joints, name).copy() for name in names}
     # Velocities of bodies are those at the beginning; the end has what qacc adds.
-    chains = [points.chain[slot, : points.chain_length[slot]] for slot in slots]
-    speeds = [data.cvel[points.body[slot]] for slot in slots]
-    pulls = [data.qacc[chain] @ data.cdof[chain] for chain in chains]
-    found |= {"speed": np.reshape(speeds, (-1, 6)), "pull": np.reshape(pulls, (-1, 6))}
+    speeds = np.zeros((len(points.body), 6))
+    for slot in set(slots.tolist()):
+        chain = points.chain[slot, : points.chain_length[slot]]
+        speeds[slot] = data.cvel[points.body[slot]] + run.simulation.dt * data.qacc[chain] @ data.cdof[chain]
     com = data.subtree_com[points.root[slots]]
-    return found | {"near": near.copy(), "com": com, "qacc": data.qacc.copy(), "qpos": qpos.copy()}
+    return found | {"near": near, "end": speeds[slots], "com": com, "qpos": qpos.copy()}
 
 
 def _contact_kinks(lin: Linearization) -> list[Kink]:
@@ -115,23 +138,28 @@ def _contact_kinks(lin: Linearization) -> list[Kink]:
     seen, sim, found = lin.seen, lin.simulation, []
     speed = sim.dt * (sim.robot.weight / sim.robot.mass or 1.0)
     way, whole = sim.dt * speed, float(seen["force"][:, 2].clip(min=0.0).sum()) or 1.0
-    rigid = getattr(sim.law, "operator", False)
+    rigid, prescribed = getattr(sim.law, "operator", False), isinstance(sim.law, LinearizingPenalty)
     names = [f"{foot.name}.p{i}" for foot in sim.robot.feet for i in range(len(foot.points))]
-    spatial = seen["speed"] + sim.dt * seen["pull"]
-    moved = spatial[:, 3:] + np.cross(spatial[:, :3], seen["position"] - seen["com"])
+    moved = seen["end"][:, 3:] + np.cross(seen["end"][:, :3], seen["position"] - seen["com"])
     end = np.einsum("nij,nj->ni", seen["frame"], moved)
     for i, p in enumerate(seen["near"]):
         gap, (x, y, normal), mode = float(seen["gap"][i]), seen["force"][i], seen["mode"][i]
         changes = []
         if mode == OPEN:
-            left = abs(gap + sim.dt * end[i, 2] if rigid else gap)
+            left = abs(gap + sim.dt * end[i, 2] if rigid and not prescribed else gap)
             changes.append(("touches", left, "m", max(way, left)))
         elif rigid:
             changes += [("opens", normal, "N", whole), ("enters", abs(gap), "m", max(way, TOUCH))]
         else:
             changes.append(("opens", abs(gap), "m", max(abs(gap), way)))
+        rate = float(seen["velocity"][i, 2])
+        if mode != OPEN and (prescribed or bounces(sim.law)):
+            changes.append(("rises" if rate < 0.0 else "sinks", abs(rate), "m/s", max(speed, abs(rate))))
         limit = float(seen["static_friction"][i] * normal)
-        if mode == SLIDE:
+        if mode == SLIDE and prescribed and "motion" in seen:
+            missing = float(np.hypot(*seen["motion"][i, :2]))
+            changes.append(("sticks", missing, "m/s2", max(speed / sim.dt, missing)))
+        elif mode == SLIDE:
             slip = float(np.hypot(*end[i, :2]))
             changes.append(("sticks", slip, "m/s", max(speed, slip)))
         elif mode != OPEN and limit > 0.0:
@@ -154,4 +182,20 @@ def _joint_kinks(lin: Linearization) -> list[Kink]:
             away = float(sign * (seen["qpos"][rows["address"][i]] - bound) - rows["margin"][i])
             change = "reaches its limit" if away > 0.0 else "leaves its limit"
             found.append(Kink(name, change, abs(away), "m or rad", abs(away)))
+    return found
+
+
+def _actuator_kinks(lin: Linearization) -> list[Kink]:
+    """Of controls and actuator forces at their limits; sizes are the widths of their ranges."""
+    model, found = lin.simulation.robot.model, []
+    kinds = (("ctrl", "ctrl", "of its control"), ("actuator_force", "force", "N or N m"))
+    for seen, name, unit in kinds:
+        limited, limits = getattr(model, f"actuator_{name}limited"), getattr(model, f"actuator_{name}range")
+        for i in np.flatnonzero(limited):
+            value, (low, high) = float(lin.seen[seen][i]), limits[i]
+            if name == "force":  # as the step clips it
+                value = min(max(value, low), high)
+            change = "reaches its limit" if low < value < high else "leaves its limit"
+            far = float(min(abs(value - low), abs(value - high)))
+            found.append(Kink(lin.controls[i], change, far, unit, far / float(high - low)))
     return found

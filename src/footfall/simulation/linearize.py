@@ -13,17 +13,18 @@ import numpy as np
 
 from footfall.compiled import ByReference
 from footfall.contact.base import Law, PointLaw
+from footfall.contact.linearizing_penalty import LinearizingPenalty
+from footfall.contact.springs.friction import FrictionalLaw
 from footfall.contact.time_stepping import TimeStepping
 from footfall.engine import step
 from footfall.engine.derivatives import space
-from footfall.engine.derivatives.transition import accelerations, differentiate
+from footfall.engine.derivatives.transition import differentiate
 from footfall.engine.dynamics.tree import unsupported
 from footfall.engine.other_bodies.points import ON_GROUND
-from footfall.engine.step import Laws
 from footfall.engine.tape import END, SAMPLES, STATUS
 from footfall.errors import SimulationError
 from footfall.robot.model import BALL, FREE
-from footfall.simulation.linearization import Linearization, read_step
+from footfall.simulation.linearization import Linearization, bounces, read_step
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
@@ -37,8 +38,25 @@ BESIDE, LEVEL = 1e-6, 1e-12
 
 def law_kind(law: Law) -> int | None:
     """How a law's forces come about, for the kernels of derivatives; None if they have none of it."""
-    rigid = isinstance(law, TimeStepping) and law.cone == "exact"
-    return space.OF_VELOCITIES if rigid else space.OF_POINTS if isinstance(law, PointLaw) else None
+    if isinstance(law, PointLaw):
+        return space.OF_POINTS
+    if isinstance(law, TimeStepping) and law.cone == "exact":
+        return space.OF_VELOCITIES
+    if isinstance(law, LinearizingPenalty) and law.saturation == "consistent":
+        return space.OF_ACCELERATIONS
+    return None
+
+
+def what_points_carry(law: Law) -> int:
+    """Numbers that points carry from step to step as inputs of the next, see :mod:`footfall.engine.derivatives.space`.
+
+    An error for a law of the user's own that remembers something.
+    """
+    if isinstance(law, FrictionalLaw):
+        return {"anchored": space.ANCHORS, "lugre": space.BENDS}.get(law.friction, space.NOTHING)
+    if law.memory_size and law_kind(law) in (None, space.OF_POINTS):
+        raise SimulationError(f"{law.name} remembers numbers whose derivatives from step to step are not known")
+    return space.NOTHING
 
 
 def not_exact(sim: Setup) -> str:
@@ -57,27 +75,35 @@ def not_exact(sim: Setup) -> str:
     return next((why for why, holds in reasons.items() if holds), "")
 
 
-class Probe:
-    """A run that takes single steps from given states, and their derivatives."""
+#: What derivatives are computed from and in, and references to it and to the arrays of the run.
+Arrays = tuple[space.Taken, space.Space, list[ByReference]]
 
-    def __init__(self, sim: Setup, task: Task = Task()) -> None:  # noqa: B008 - a value
+
+class Probe:
+    """A run that takes single steps from given states, and their derivatives.
+
+    With ``carried`` also those by what points carry from step to step, as products along a run need them.
+    """
+
+    def __init__(self, sim: Setup, task: Task = Task(), *, carried: bool = False) -> None:  # noqa: B008 - a value
         if sim.law.event_driven:
             raise SimulationError(
                 f"{sim.law.name} goes from event to event, at which its derivative jumps, and has none here: linearize "
                 "the same motion under time-stepping, whose impacts are part of the step"
             )
         self.simulation, self.run = sim, Run(sim, 0.0, task, endless=True, recorded=False)
-        self.why, self._points = not_exact(sim), cast(Any, None)
-        self._arrays: tuple[Any, ...] = ()  # of derivatives: a ``Taken``, a ``Space``, references to them and others
+        self.why, self.carries = not_exact(sim), what_points_carry(sim.law) if carried else space.NOTHING
+        self.arrays, self._points = cast(Arrays, None), cast(Any, None)
         self.begin = self.run.data.qpos.copy()  # coordinates at the beginning of the step just taken
 
-    def take(self, state: State, ctrl: np.ndarray, moved: np.ndarray | None = None) -> None:
-        """Take a step from a state with these controls, both ``moved`` by (2 nv + nu) in the tangent space."""
+    def take(self, state: State, ctrl: np.ndarray | None = None, moved: np.ndarray | None = None) -> None:
+        """Take a step from a state with these controls or its own, ``moved`` by (2 nv + nu) in the tangent space."""
         run, model, data, points = self.run, self.run.model, self.run.data, None
         while points is not run.points:  # again, if points not on feet needed more room
             run.restore(state)
             run.outcome[SAMPLES], run.outcome[END] = 0, step.DONE
-            data.ctrl[:] = ctrl
+            if ctrl is not None:
+                data.ctrl[:] = ctrl
             if moved is not None:
                 mujoco.mj_integratePos(model, data.qpos, moved[: model.nv], 1.0)
                 data.qvel[:] += moved[model.nv : 2 * model.nv]
@@ -94,32 +120,49 @@ class Probe:
         self.begin[:] = run.data.qpos
         if self.why:
             return
-        if not self._arrays or self._points is not points:
-            kinds = {"kind": law_kind(self.simulation.law), "dt": self.simulation.dt}
-            taken = space.make_taken(run.model, run.data, points, run.conditions.pushes, **kinds)
-            own, rows = space.make_space(run.model, points, taken), run.conditions.constraints.joints
-            references = [ByReference(one) for one in (taken, own, points, run.contacts, rows)]
-            self._arrays, self._points = (taken, own, references), points
-        taken = self._arrays[0]
-        for source, names in ((run.data, ("qpos", "qvel", "ctrl")), (points, ("memory", "anchor", "mode"))):
-            for name in names:
-                getattr(taken, name)[...] = getattr(source, name)
+        if self.arrays is None or self._points is not points:
+            self.arrays, self._points = self._make_arrays(), points
+        taken = self.arrays[0]
+        taken.qpos[:], taken.qvel[:], taken.ctrl[:] = run.data.qpos, run.data.qvel, run.data.ctrl
+        taken.memory[...], taken.anchor[...], taken.mode[:] = points.memory, points.anchor, points.mode
         taken.step[0] = run.step
+
+    def _make_arrays(self) -> Arrays:
+        run, sim = self.run, self.simulation
+        taken = space.make_taken(
+            run.model,
+            run.data,
+            run.points,
+            run.conditions.pushes,
+            kind=law_kind(sim.law),
+            carried=self.carries,
+            soft=np.array([0.0, sim.robot.weight]),
+            dt=sim.dt,
+        )
+        made = space.make_space(run.model, run.points, taken)
+        parts = (taken, made, run.points, run.contacts, run.conditions.constraints.joints)
+        return taken, made, [ByReference(one) for one in parts]
 
     def not_exact(self) -> str:
         """Why the step just taken has no exact derivative, "" if it has."""
-        run = self.run
-        near = run.contacts.points[: run.contacts.number[0]]
-        pressed = near[run.points.force[near, 2] > 0.0]
-        reasons = {
-            self.why: bool(self.why),
-            "loops or tendons act": run.conditions.constraints.shared.number[0] > 0,
-            "contacts between bodies act": len(near) > run.contacts.near[run.points.others.counters[ON_GROUND]],
-            "the law found no exact solution of this step": run.outcome[STATUS] != 0,
-            "an ellipsoid rolls on the ground": run.points.smooth[pressed].any(),
-            "the ground is curved under a contact point": not self.simulation.ground.flat and not self._level(pressed),
-        }
-        return next((why for why, holds in reasons.items() if holds), "")
+        run, contacts, points, ground = self.run, self.run.contacts, self.run.points, self.simulation.ground
+        if self.why:
+            return self.why
+        if run.conditions.constraints.shared.number[0] > 0:
+            return "loops or tendons act"
+        if contacts.number[0] > contacts.near[points.others.counters[ON_GROUND]]:
+            return "contacts between bodies act"
+        if run.outcome[STATUS] != 0:
+            return "the law found no exact solution of this step"
+        near = contacts.points[: contacts.number[0]]
+        pressed = near[points.force[near, 2] > 0.0]
+        if points.smooth[pressed].any():
+            return "an ellipsoid rolls on the ground"
+        if not ground.flat and not self._level(pressed):
+            return "the ground is curved under a contact point"
+        if bounces(self.simulation.law) and len(np.unique(contacts.body[pressed])) < len(pressed):
+            return "several points of one body bounce, and how they share their forces jumps as it tilts"
+        return ""
 
     def _level(self, points: np.ndarray) -> bool:
         """Whether the ground is a plane around some points, and where they are going."""
@@ -129,47 +172,44 @@ class Probe:
         around = [at + BESIDE * side for side in (*np.eye(3), *-np.eye(3))] + [at + ahead]
         return all(np.abs(self.simulation.ground.gap(one)[1] - normal).max(initial=0.0) < LEVEL for one in around)
 
-    def _derivatives(self) -> np.ndarray:
-        """(2 nv, 2 nv + nu) exact derivatives of the state after the step just taken."""
-        model, dt, nv, velocity = self.run.model, self.simulation.dt, self.run.model.nv, self.run.data.qvel
-        (taken, own, references), laws = self._arrays, self.run.workspace.room.laws
-        inertia, diagonal = np.zeros((nv, nv)), np.arange(nv)
-        mujoco.mj_fullM(model, self.run.data, inertia)
-        assert isinstance(laws, Laws)  # the others are refused
-        differentiate(*references, laws.point, laws.values)
-        pulled = accelerations(taken, own, inertia)
-        out = np.concatenate([pulled, pulled])
-        speeds = out[nv:]
-        speeds *= dt
-        speeds[diagonal, nv + diagonal] += 1.0
-        np.multiply(dt, speeds, out=out[:nv])
-        out[diagonal, diagonal] += 1.0
-        turn, by_rate, by_time = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3)
-        for kind, dof in zip(model.jnt_type, model.jnt_dofadr, strict=True):
-            if kind in (FREE, BALL):
-                rows = slice(dof + 3, dof + 6) if kind == FREE else slice(dof, dof + 3)
-                mujoco.mjd_quatIntegrate(velocity[rows], dt, turn.reshape(9), by_rate.reshape(9), by_time)
-                out[rows] = dt * by_rate @ speeds[rows]
-                out[rows, rows] += turn
-        return out
-
-    def linearize(self, state: State, ctrl: Any = None) -> Linearization:
-        """The derivative of the step from a state, with the controls ``ctrl`` (nu,) or those of the state."""
-        sim, run, nv, error = self.simulation, self.run, self.run.model.nv, 0.0
-        if ctrl is None:
-            run.restore(state)
-            ctrl = run.data.ctrl
-        ctrl = vector("ctrl", ctrl, run.model.nu, sim.robot.name).copy()
+    def derivative(
+        self, state: State, ctrl: np.ndarray | None = None, smoothing: float = 0.0
+    ) -> tuple[np.ndarray, str]:
+        """Take a step, and give the derivatives of the state after it, by columns; or why it has none."""
         self.take(state, ctrl)
         why = self.not_exact()
-        seen = read_step(run.points, run.contacts, run.conditions.constraints.joints, run.data, self.begin)
         if why:
-            out, pulled, error = self.differences(state, ctrl)
+            return np.zeros((0, 0)), why
+        taken, own, references = self.arrays
+        taken.soft[0], by_time = smoothing, np.zeros(3)
+        for first, (turn, by_rate) in zip(taken.ball, own.turns, strict=True):
+            rate = self.run.data.qvel[first : first + 3]
+            mujoco.mjd_quatIntegrate(rate, taken.dt, turn.reshape(9), by_rate.reshape(9), by_time)
+        laws = self.run.workspace.room.laws
+        differentiate(*references, laws.point, laws.values)
+        return own.out, ""
+
+    def linearize(self, state: State, ctrl: Any = None, smoothing: float = 0.0) -> Linearization:
+        """The derivative of the step from a state, with the controls ``ctrl`` (nu,) or those of the state."""
+        sim, run, nv, nu, error = self.simulation, self.run, self.run.model.nv, self.run.model.nu, 0.0
+        if smoothing and not (smoothing > 0.0 and law_kind(sim.law) in (space.OF_VELOCITIES, space.OF_ACCELERATIONS)):
+            raise SimulationError(
+                f"smoothing = {smoothing!r}: it is a compliance > 0 (m/N) of contacts under time-stepping or "
+                f"linearizing-penalty, not under {sim.law.name}"
+            )
+        if ctrl is not None:
+            ctrl = vector("ctrl", ctrl, nu, sim.robot.name).copy()
+        found, why = self.derivative(state, ctrl, smoothing)
+        seen = read_step(run, self.begin)
+        if why:
+            if smoothing:
+                raise SimulationError(f"the step from t = {state.time:g} s has no exact derivative: {why}")
+            found, seen["world force"], error = self.differences(state, run.data.ctrl.copy())
         else:
-            out, feet = self._derivatives(), seen["near"] < sim.robot.point_count
-            who, pulled = seen["near"][feet], np.zeros((sim.robot.point_count, 3, out.shape[1]))
-            pulled[who] = np.einsum("nij,nik->njk", seen["frame"][feet], self._arrays[1].force[who])
-        return Linearization(out[:, : 2 * nv], out[:, 2 * nv :], pulled, state.time, sim, why, error, seen)
+            found = found.copy()
+            own = self.arrays[1]
+            seen["slopes"], seen["motion"] = own.force[seen["near"]], own.motion[seen["near"]]
+        return Linearization(found[:, : 2 * nv], found[:, 2 * nv :], smoothing, state.time, sim, why, error, seen)
 
     def differences(self, state: State, ctrl: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Central differences of the step and of its forces, extrapolated, and the largest error to be expected.

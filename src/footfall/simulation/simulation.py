@@ -20,6 +20,7 @@ from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.record import Failure, Push, Record
 from footfall.recording import Recording
+from footfall.simulation.along_run import AlongRun
 from footfall.simulation.controls import Controller
 from footfall.simulation.linearization import Linearization
 from footfall.simulation.linearize import Probe
@@ -158,15 +159,16 @@ class World(UnderWay):
             self._run.go_on()
             self._failure = None
 
-    def linearize(self, ctrl: ArrayLike | None = None) -> Linearization:
+    def linearize(self, ctrl: ArrayLike | None = None, *, smoothing: float = 0.0) -> Linearization:
         """The derivative of the step that ``step(ctrl)`` would take now; the world stays as it is.
 
-        Controls are taken as given, also those that a controller of this world set last.
+        Controls are taken as given, also those that a controller of this world set last. ``smoothing`` is a compliance
+        (m/N) that softens contacts, see :mod:`footfall.engine.derivatives.cone`.
         """
         with self._turn:
             if self._probe is None:
                 self._probe = Probe(self.simulation, Task(pushes=self._run.pushes))
-            return self._probe.linearize(self._run.state(), ctrl)
+            return self._probe.linearize(self._run.state(), ctrl, smoothing)
 
     def record(self) -> Recording:
         """The recording so far; its last sample is the beginning of the last step."""
@@ -306,19 +308,35 @@ class Simulation(Setup):
         )
         return World(Run(self, 0.0, task, endless=True, recorded=recorded), recorded=recorded)
 
-    def linearize(self, state: State, ctrl: ArrayLike | None = None, *, pushes: Iterable[Push] = ()) -> Linearization:
+    def linearize(
+        self,
+        state: State,
+        ctrl: ArrayLike | None = None,
+        *,
+        pushes: Iterable[Push] = (),
+        smoothing: float = 0.0,
+    ) -> Linearization:
         """The derivative of the step from ``state`` with the controls ``ctrl`` (nu,), those of the state if left out.
 
-        ``pushes`` are those of the run that the state is from.
+        ``pushes`` are those of the run that the state is from; see :meth:`World.linearize` for ``smoothing``.
         """
+        if pushes:
+            return Probe(self, Task(pushes=pushes)).linearize(state, ctrl, smoothing)
         try:
-            probe = Probe(self, Task(pushes=pushes)) if pushes else self._probes.pop()
+            probe = self._probes.pop()
         except IndexError:
             probe = Probe(self)
-        found = probe.linearize(state, ctrl)
-        if not pushes:
+        try:
+            return probe.linearize(state, ctrl, smoothing)
+        finally:
             self._probes.append(probe)
-        return found
+
+    def along(self, recording: Record) -> AlongRun:
+        """The derivatives along a recording of this simulation: products with vectors, and gradients of losses.
+
+        Controls count as given, also those of a controller. Every step must have been recorded.
+        """
+        return AlongRun(self, recording)
 
     @cached_property
     def _probes(self) -> deque[Probe]:

@@ -1,18 +1,25 @@
 """Derivatives of forces that solve a contact problem on Coulomb's cone, by the implicit function theorem.
 
-Velocities u of the points at the end of a step are linear in the acceleration. When a step is solved, each point is
-open, presses and sticks, or presses and slides. While that stays so,
+The motions u of the points (velocities at the end of a step less the least ones, or accelerations less the wanted ones)
+are linear in the acceleration. When a step is solved, each point is open, presses and sticks, or presses and slides.
+While that stays so,
 
     sticks:  du = 0 (3);     slides:  du_n = 0,   df_t = -mu df_n t - mu f_n dt,   dt = (1 - t t^T) du_t / |u_t|.
 
 So a point that sticks has three unknown forces dy, and one that slides two, along its normal, which friction follows,
-and across its slip. With N the columns of their generalised forces, T the motions that they hold, C what these give way
-to them, and r the forces of (1) at fixed a and f,
+and across its slip. With N the columns of their
+generalised forces, T the motions that they hold, C what these give way to them, and r the forces of (1) at fixed a and
+f,
 
-    M da = r + N dy,       h T da + e + C dy = 0,
+    M da = r + N dy,       T (c da) + e + C dy = 0,
 
-e being the change of u less its least value at fixed a. A row that is held has the compliance of the solver
-(:mod:`footfall.solve.newton`), which makes the forces of points that share a body unique.
+e being the change of u at fixed a, and c how u follows a: h for velocities, 1 for accelerations. A row that is held has
+the compliance of the solver (:mod:`footfall.solve.newton`), which makes the forces of points that share a body unique.
+
+Softened by a compliance s, a near point has instead ``u_n f_n = s W^2``, W being the robot's weight (the central path
+of an interior point method): with ``z = u_n - s f_n`` of the step, it gives way by ``s (R + z) / (R - z)`` along its
+normal and, unless it slides, across it, where ``R^2 = z^2 + (2 s W)^2``: by s at the kink, by less where it presses,
+and by more and more where it is open.
 """
 
 from __future__ import annotations
@@ -20,55 +27,207 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.engine.derivatives.contact_motions import BEGIN, END, locate_point, move_point, turn_body
-from footfall.engine.derivatives.space import Space, Taken
+from footfall.engine.derivatives.contact_motions import BEGIN, END, PULL, PULL_V, locate_point, move_point, turn_body
+from footfall.engine.derivatives.space import OF_VELOCITIES, Space, Taken
 from footfall.engine.other_bodies.points import Points
-from footfall.kinds import Float, Int, Vector
-from footfall.solve.contacts import SLIDE, Contacts
+from footfall.kinds import Bool, Float, Int, Matrix, Vector
+from footfall.solve.contacts import OPEN, SLIDE, Contacts
+from footfall.solve.rigid_motion import make_rigid
 
 #: Gap up to which laws count a point as touching, m.
 TOUCH = 1e-9
 
 
 @inlined
-def gains(taken: Taken, contacts: Contacts, p: Int, values: Vector) -> tuple[Float, Float]:
-    """How the least normal velocity of a point falls with its normal velocity and its gap, Bravo 2021, (24)."""
+def velocity_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector) -> tuple[Float, Float, Float]:
+    """The least normal velocity of a point under time-stepping, and how it falls with its velocity and its gap."""
     gap, v, h, restitution, rise = contacts.gap[p], contacts.velocity[p, 2], taken.dt, values[0], values[4]
     least = 0.0 if restitution == 0.0 else -restitution * min(0.0, v)
     if gap < 0.0 and rise > 0.0 and min(rise, -gap / h) > least:
-        return 0.0, 1.0 / h if -gap / h < rise else 0.0
+        return min(rise, -gap / h), 0.0, 1.0 / h if -gap / h < rise else 0.0
     if restitution > 0.0:
-        return restitution if v < 0.0 else 0.0, 0.0
-    return 0.0, 1.0 / h if gap > TOUCH else 0.0
+        return least, restitution if v < 0.0 else 0.0, 0.0
+    return -max(0.0, gap) / h, 0.0, 1.0 / h if gap > TOUCH else 0.0
+
+
+@inlined
+def acceleration_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector) -> tuple[Float, Float, Float]:
+    """How the acceleration wanted of a point falls with its velocity, along and across the ground, and its gap, under
+    linearizing-penalty: Rengifo 2009, eq. 17.
+    """
+    kp, kv, eps, lead_back = values[0], values[1], values[2], values[4]
+    if contacts.gap[p] <= TOUCH or eps == 0.0 or lead_back == 0.0:
+        return kv, kv if contacts.velocity[p, 2] < 0.0 else 0.0, kp
+    return kv, 1.0 / taken.dt, 1.0 / (taken.dt * max(10.0 * taken.dt, 4.0 / max(kv, 1.0)))
+
+
+@inlined
+def is_asked(taken: Taken, contacts: Contacts, points: Points, p: Int, values: Vector) -> Bool:
+    """Whether the law wants a motion of a point: it presses; under linearizing-penalty, it touches or is led back."""
+    if points.force[p, 2] > 0.0:
+        return True
+    if taken.kind == OF_VELOCITIES:
+        return taken.soft[0] > 0.0 and (values[0] == 0.0 or contacts.gap[p] <= TOUCH)
+    led = values[2] > 0.0 and values[4] == 1.0 and taken.memory[p, 0] != OPEN
+    return contacts.gap[p] <= TOUCH or led
+
+
+@inlined
+def add_turning(m: Vector, spin: Vector, x: Float, y: Float, z: Float) -> None:
+    """Add a cross product of three numbers."""
+    m[0] += spin[1] * z - spin[2] * y
+    m[1] += spin[2] * x - spin[0] * z
+    m[2] += spin[0] * y - spin[1] * x
+
+
+@inlined
+def add_acceleration(taken: Taken, space: Space, points: Points, k: Int, p: Int, frame: Matrix) -> None:
+    """Add to ``missed`` the acceleration of a point relative to the ground by q and v, after it was moved at BEGIN.
+
+    It is that of the body's material point as a contact rolls over a round one: its spin turns the centre's velocity.
+    """
+    b, at, m, push, centre = points.body[k], space.place, space.moved, space.push, space.centre
+    w, a, motion, spin, speed = taken.cvel[b], space.acceleration[b], space.pull, space.speeds[0], space.speeds[1]
+    for c in range(3):
+        speed[c] = w[3 + c]
+    add_turning(speed, w, centre[0], centre[1], centre[2])
+    for i in range(points.chain_length[k]):
+        for way in range(2):
+            for c in range(6):
+                motion[c] = space.turned[PULL if way == 0 else PULL_V, c, i]
+                spin[c] = space.turned[BEGIN, c, i] if way == 0 else taken.cdof[points.chain[k, i], c]
+            x, y, z = m[0, 0, i], m[0, 1, i], m[0, 2, i]
+            for c in range(3):
+                push[c] = spin[3 + c]
+            add_turning(push, spin, centre[0], centre[1], centre[2])
+            if way == 0:
+                add_turning(push, w, x, y, z)
+            dx, dy, dz = push[0], push[1], push[2]
+            for c in range(3):
+                push[c] = motion[3 + c]
+            add_turning(push, motion, at[0], at[1], at[2])
+            if way == 0:
+                add_turning(push, a, x, y, z)
+            add_turning(push, spin, speed[0], speed[1], speed[2])
+            add_turning(push, w, dx, dy, dz)
+            for c in range(3):
+                space.missed[p, way, c, i] += frame[c, 0] * push[0] + frame[c, 1] * push[1] + frame[c, 2] * push[2]
 
 
 @inlined
 def miss(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector) -> None:
     """Write e of a point by each dof's coordinate and velocity, to ``missed``, in its contact frame."""
-    frame, m, out, (by_speed, by_gap) = contacts.frame[p], space.moved, space.missed, gains(taken, contacts, p, values)
-    for moment in (BEGIN, END):
-        move_point(taken, space, points, k, moment)
-        for i in range(points.chain_length[k]):
-            for c in range(3):
-                gain = 1.0 if moment == END else by_speed if c == 2 else 0.0
-                for way in range(2):
-                    v = m[1 + way]
-                    moved = frame[c, 0] * v[0, i] + frame[c, 1] * v[1, i] + frame[c, 2] * v[2, i]
-                    out[way, c, i] = gain * moved + (out[way, c, i] if moment == END else 0.0)
-            rise = frame[2, 0] * m[0, 0, i] + frame[2, 1] * m[0, 1, i] + frame[2, 2] * m[0, 2, i]
-            out[0, 2, i] += by_gap * rise if moment == BEGIN else 0.0
+    frame, m, out, velocities = contacts.frame[p], space.moved, space.missed[p], taken.kind == OF_VELOCITIES
+    along, across, by_gap = acceleration_gains(taken, contacts, p, values)
+    if velocities:
+        along, (_, across, by_gap) = 0.0, velocity_gains(taken, contacts, p, values)
+    locate_point(taken, space, points, contacts, k, p)
+    move_point(taken, space, points, k, BEGIN)
+    for i in range(points.chain_length[k]):
+        for c in range(3):
+            gain = along if c < 2 else across
+            for way in range(2):
+                v = m[1 + way]
+                out[way, c, i] = gain * (frame[c, 0] * v[0, i] + frame[c, 1] * v[1, i] + frame[c, 2] * v[2, i])
+        out[0, 2, i] += by_gap * (frame[2, 0] * m[0, 0, i] + frame[2, 1] * m[0, 1, i] + frame[2, 2] * m[0, 2, i])
+    if not velocities:
+        add_acceleration(taken, space, points, k, p, frame)
+        return
+    move_point(taken, space, points, k, END)
+    for i in range(points.chain_length[k]):
+        for c in range(3):
+            for way in range(2):
+                v = m[1 + way]
+                out[way, c, i] += frame[c, 0] * v[0, i] + frame[c, 1] * v[1, i] + frame[c, 2] * v[2, i]
+
+
+@inlined
+def find_motion(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector) -> None:
+    """Write u of a point to ``motion``, m/s or m/s2."""
+    b, frame, out, at, centre = points.body[k], contacts.frame[p], space.push, space.place, space.centre
+    locate_point(taken, space, points, contacts, k, p)
+    w = space.velocity_end[b] if taken.kind == OF_VELOCITIES else taken.cvel[b]
+    for c in range(3):
+        out[c] = w[3 + c]
+    if taken.kind == OF_VELOCITIES:
+        add_turning(out, w, at[0], at[1], at[2])
+    else:
+        add_turning(out, w, centre[0], centre[1], centre[2])
+        x, y, z, a = out[0], out[1], out[2], space.acceleration[b]
+        for c in range(3):
+            out[c] = a[3 + c] + taken.tree.gravity[c]
+        add_turning(out, a, at[0], at[1], at[2])
+        add_turning(out, w, x, y, z)
+    for c in range(3):
+        space.motion[p, c] = frame[c, 0] * out[0] + frame[c, 1] * out[1] + frame[c, 2] * out[2]
+    if taken.kind == OF_VELOCITIES:
+        least, _, _ = velocity_gains(taken, contacts, p, values)
+        space.motion[p, 2] -= least
+    else:
+        v, (along, across, by_gap) = contacts.velocity[p], acceleration_gains(taken, contacts, p, values)
+        space.motion[p, 0] += along * v[0]
+        space.motion[p, 1] += along * v[1]
+        space.motion[p, 2] += across * v[2] + by_gap * (values[2] + contacts.gap[p])
+
+
+@inlined
+def turned_motion(frame: Matrix, u: Vector, s: Vector, out: Vector) -> None:
+    """The change of a motion u of a contact frame that turns with the axis s, in that frame, into ``out`` (3,)."""
+    x, y, z = (
+        frame[0, 0] * u[0] + frame[1, 0] * u[1] + frame[2, 0] * u[2],
+        frame[0, 1] * u[0] + frame[1, 1] * u[1] + frame[2, 1] * u[2],
+        frame[0, 2] * u[0] + frame[1, 2] * u[1] + frame[2, 2] * u[2],
+    )
+    x, y, z = s[1] * z - s[2] * y, s[2] * x - s[0] * z, s[0] * y - s[1] * x
+    for c in range(3):
+        out[c] = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z
+
+
+@inlined
+def fit_motions(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int) -> None:
+    """Let the motions of a body's points, and their changes, be the nearest ones of a rigid body, as the law does.
+
+    The fit turns with the body, so that it is a linear one of what remains of a change without that turn.
+    """
+    first, last, turn = contacts.near[k], contacts.near[k + 1], space.push
+    for n in range(first, last):
+        p = contacts.points[n]
+        for c in range(3):
+            space.fitted[p, c] = space.motion[p, c]
+    make_rigid(contacts, space.asked, space.fitted, space.matrix)
+    for i in range(points.chain_length[k]):
+        s = taken.cdof[points.chain[k, i]]
+        for way in range(2):
+            for n in range(first, last):
+                p = contacts.points[n]
+                turned_motion(contacts.frame[p], space.motion[p], s, turn)
+                for c in range(3):
+                    space.column[p, c] = space.missed[p, way, c, i] - (turn[c] if way == 0 else 0.0)
+            make_rigid(contacts, space.asked, space.column, space.matrix)
+            for n in range(first, last):
+                p = contacts.points[n]
+                turned_motion(contacts.frame[p], space.fitted[p], s, turn)
+                for c in range(3):
+                    space.missed[p, way, c, i] = space.column[p, c] + (turn[c] if way == 0 else 0.0)
+    for n in range(first, last):
+        p = contacts.points[n]
+        for c in range(3):
+            space.motion[p, c] = space.fitted[p, c]
 
 
 @inlined
 def add_unknown(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, give: Float) -> None:
-    """Add the force of a point along ``space.push`` as an unknown, which holds its motion along ``space.centre``.
+    """Add the force of a point along ``space.place`` as an unknown, which holds its motion along ``space.centre``.
 
     Both are in the contact frame. ``give`` is the motion per force that it gives way, 0 if it holds.
     """
     u, nv, frame, m = space.number[0], taken.qvel.size, contacts.frame[p], space.moved[2]
-    held, pushed = space.centre, space.push
-    space.number[0] = u + 1
-    space.who[u], space.give[u] = p, give
+    held, pushed = space.centre, space.place
+    space.number[0], space.who[u], space.give[u] = u + 1, p, give
+    for j in range(nv):
+        space.hold[u, j], space.pull_by[j, u], space.answer[u, j], space.answer[u, nv + j] = 0.0, 0.0, 0.0, 0.0
+    for c in range(2 * nv, space.answer.shape[1]):
+        space.answer[u, c] = 0.0
     for c in range(3):
         space.pushed[u, c] = pushed[c]
     for i in range(points.chain_length[k]):
@@ -79,28 +238,42 @@ def add_unknown(taken: Taken, space: Space, points: Points, contacts: Contacts, 
             force += pushed[c] * along
         space.hold[u, j], space.pull_by[j, u] = motion, force
         for way in range(2):
-            e = space.missed[way]
+            e = space.missed[p, way]
             space.answer[u, way * nv + j] = held[0] * e[0, i] + held[1] * e[1, i] + held[2] * e[2, i]
 
 
 @inlined
+def softened(taken: Taken, space: Space, points: Points, p: Int) -> Float:
+    """The motion per force that a point of the softened problem gives way, zero if it is not softened."""
+    soft = taken.soft[0] / taken.dt if taken.kind == OF_VELOCITIES else taken.soft[0] / (taken.dt * taken.dt)
+    if soft == 0.0:
+        return 0.0
+    z, width = space.motion[p, 2] - soft * points.force[p, 2], 2.0 * soft * taken.soft[1]
+    root = math.sqrt(z * z + width * width)
+    # (root + z) / (root - z), without the difference of two large numbers
+    return soft * (width / (root - z)) ** 2 if z < 0.0 else soft * ((root + z) / width) ** 2
+
+
+@inlined
 def press_point(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
-    """Add the unknowns of a point that presses, after :func:`miss`."""
-    f, frame, w = points.force[p], contacts.frame[p], space.velocity_end[points.body[k]]
-    held, pushed, at = space.centre, space.push, space.place
-    x = w[3] + w[1] * at[2] - w[2] * at[1]
-    y = w[4] + w[2] * at[0] - w[0] * at[2]
-    z = w[5] + w[0] * at[1] - w[1] * at[0]
-    ux, uy = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z, frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
-    size, slip, slides = math.sqrt(f[0] * f[0] + f[1] * f[1]), math.sqrt(ux * ux + uy * uy), points.mode[p] == SLIDE
-    held[0], held[1], held[2] = 0.0, 0.0, 1.0
-    pushed[0], pushed[1], pushed[2] = (f[0] / f[2], f[1] / f[2], 1.0) if slides else (0.0, 0.0, 1.0)
-    add_unknown(taken, space, points, contacts, k, p, 0.0)
-    held[2], pushed[2] = 0.0, 0.0
+    """Add the unknowns of a point that presses, or of any near one if the problem is softened."""
+    f, u, held, pushed = points.force[p], space.motion[p], space.centre, space.place
+    give = softened(taken, space, points, p)
+    locate_point(taken, space, points, contacts, k, p)
+    move_point(taken, space, points, k, BEGIN)
+    size, slip = math.sqrt(f[0] * f[0] + f[1] * f[1]), math.sqrt(u[0] * u[0] + u[1] * u[1])
+    slides = points.mode[p] == SLIDE
+    for c in range(3):
+        held[c], pushed[c] = 0.0, 0.0
+    held[2], pushed[2] = 1.0, 1.0
+    if slides:
+        pushed[0], pushed[1] = f[0] / f[2], f[1] / f[2]
+    add_unknown(taken, space, points, contacts, k, p, give)
+    held[2], pushed[2], pushed[0], pushed[1] = 0.0, 0.0, 0.0, 0.0
     if not slides:
         for c in range(2):
             held[c], held[1 - c], pushed[c], pushed[1 - c] = 1.0, 0.0, 1.0, 0.0
-            add_unknown(taken, space, points, contacts, k, p, 0.0)
+            add_unknown(taken, space, points, contacts, k, p, give)
     elif size > 0.0 and slip > 0.0:
         held[0], held[1], pushed[0], pushed[1] = -f[1] / size, f[0] / size, -f[1] / size, f[0] / size
         add_unknown(taken, space, points, contacts, k, p, slip / size)
@@ -110,16 +283,19 @@ def press_point(taken: Taken, space: Space, points: Points, contacts: Contacts, 
 def hold_contacts(taken: Taken, space: Space, points: Points, contacts: Contacts, values: Vector) -> None:
     """All unknowns of the contacts, with the motions they hold, their forces, and e in ``answer``."""
     space.number[0] = 0
-    for u in range(space.hold.shape[0]):
-        for j in range(taken.qvel.size):
-            space.hold[u, j], space.pull_by[j, u] = 0.0, 0.0
-        for c in range(space.answer.shape[1]):
-            space.answer[u, c] = 0.0
     for k in range(points.body.size):
+        first, last = contacts.near[k], contacts.near[k + 1]
         turn_body(taken, space, points, k)
-        for n in range(contacts.near[k], contacts.near[k + 1]):
+        for n in range(first, last):
             p = contacts.points[n]
-            if points.force[p, 2] > 0.0:
-                locate_point(taken, space, points, contacts, k, p)
+            space.asked[p] = 1 if is_asked(taken, contacts, points, p, values) else 0
+            if space.asked[p] == 1:
+                find_motion(taken, space, points, contacts, k, p, values)
                 miss(taken, space, points, contacts, k, p, values)
+        if taken.kind != OF_VELOCITIES and last > first:
+            fit_motions(taken, space, points, contacts, k)
+        for n in range(first, last):
+            p = contacts.points[n]
+            if space.asked[p] == 1 and (points.force[p, 2] > 0.0 or taken.soft[0] > 0.0):
                 press_point(taken, space, points, contacts, k, p)
+            space.asked[p] = 0

@@ -1,4 +1,4 @@
-"""How the contact points of a body move with each dof of its chain: places and velocities."""
+"""How the contact points of a body move with each dof of its chain: places, velocities and accelerations."""
 
 from __future__ import annotations
 
@@ -9,24 +9,33 @@ from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Int, Matrix, Vector
 from footfall.solve.contacts import Contacts
 
-# Rows of ``space.turned``: the velocity at the beginning of the step, and that at its end.
-BEGIN, END = 0, 1
+# Rows of ``space.turned``: by a dof's coordinate the velocity at the beginning of the step, that at its end, and the
+# acceleration; by a dof's velocity the acceleration.
+BEGIN, END, PULL, PULL_V = 0, 1, 2, 3
 
 
 @inlined
 def turn_body(taken: Taken, space: Space, points: Points, k: Int) -> None:
-    """Of the body in slot k, how its spatial velocities change with the coordinate of each dof of its chain."""
-    b, t, motion = points.body[k], space.turned, space.pull
+    """Of the body in slot k, how its spatial motions change with each dof of its chain."""
+    b, t = points.body[k], space.turned
     for i in range(points.chain_length[k]):
         j = points.chain[k, i]
-        s = taken.cdof[j]
-        for moment in (BEGIN, END):
-            for c in range(6):
-                now, then = taken.cvel[b, c] - space.before[j, c], space.velocity_end[b, c] - space.before_end[j, c]
-                motion[c] = now if moment == BEGIN else then
+        s, rate = taken.cdof[j], taken.cdof_dot[j]
+        v, w, a = taken.cvel[b], space.velocity_end[b], space.acceleration[b]
+        for c in range(6):
+            space.speeds[0, c], space.speeds[1, c] = v[c] - space.before[j, c], w[c] - space.before_end[j, c]
+            space.pull[c] = a[c] - space.pulled[j, c]
+        for row, motion in ((BEGIN, space.speeds[0]), (END, space.speeds[1]), (PULL, space.pull)):
             found = carried(motion, s[0], s[1], s[2], s[3], s[4], s[5])
             for c in range(6):
-                t[moment, c, i] = found[c]
+                t[row, c, i] = found[c]
+        found = carried(space.speeds[0], rate[0], rate[1], rate[2], rate[3], rate[4], rate[5])
+        for c in range(6):
+            t[PULL, c, i] += found[c]
+            space.pull[c] = v[c] - space.after[j, c]
+        found = carried(space.pull, s[0], s[1], s[2], s[3], s[4], s[5])
+        for c in range(6):
+            t[PULL_V, c, i] = rate[c] + found[c]
 
 
 @inlined

@@ -64,7 +64,9 @@ def add_row(taken: Taken, space: Space, rows: JointRows, i: Int) -> None:
 @inlined
 def add_joint_rows(taken: Taken, space: Space, rows: JointRows) -> None:
     """Of all rows, with what those that hold add to the inertia."""
+    tree = taken.tree
     for i in range(rows.kind.size):
         if rows.inertia[i] > 0.0 and rows.state[i] == HOLDS:
-            space.added[rows.dof[i]] += rows.inertia[i]
+            j = rows.dof[i]
+            space.qLD[tree.M_rowadr[j] + tree.M_rownnz[j] - 1] += rows.inertia[i]
             add_row(taken, space, rows, i)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from footfall.compiled import inlined, kernel
 from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.derivatives.cone import hold_contacts
@@ -11,9 +9,10 @@ from footfall.engine.derivatives.contact_motions import locate_point
 from footfall.engine.derivatives.inverse_dynamics import find_motions, push_point, subtract_inverse_dynamics
 from footfall.engine.derivatives.joints import add_joint_forces, add_joint_rows
 from footfall.engine.derivatives.point_laws import add_point_forces
-from footfall.engine.derivatives.space import OF_POINTS, Space, Taken
+from footfall.engine.derivatives.space import OF_POINTS, OF_VELOCITIES, Space, Taken
+from footfall.engine.dynamics.inertia import factor
 from footfall.engine.other_bodies.points import Points
-from footfall.kinds import Function, Vector
+from footfall.kinds import Function, Int, Matrix, Vector
 from footfall.solve.contacts import Contacts
 from footfall.solve.problem import COMPLIANCE
 
@@ -39,15 +38,142 @@ def apply_outer_forces(taken: Taken, space: Space, points: Points, contacts: Con
             push_point(space, b, space.place, space.place, wrench[:3])
 
 
+@inlined
+def solve_columns(taken: Taken, space: Space, x: Matrix, columns: Int) -> None:
+    """M^-1 times the first columns of a matrix (nv, C), in place."""
+    tree = taken.tree
+    for j in range(taken.qvel.size - 1, -1, -1):
+        address, line = tree.M_rowadr[j], x[j]
+        for e in range(address, address + tree.M_rownnz[j] - 1):
+            other, share = x[tree.M_colind[e]], space.qLD[e]
+            for c in range(columns):
+                other[c] -= share * line[c]
+    for j in range(taken.qvel.size):
+        address, line, inverse = tree.M_rowadr[j], x[j], space.qLDiagInv[j]
+        for c in range(columns):
+            line[c] *= inverse
+        for e in range(address, address + tree.M_rownnz[j] - 1):
+            other, share = x[tree.M_colind[e]], space.qLD[e]
+            for c in range(columns):
+                line[c] -= share * other[c]
+
+
+@inlined
+def eliminate_columns(a: Matrix, n: Int, right: Matrix) -> None:
+    """Solve a x = right for all columns in place, by Gauss with pivots of rows. Destroys a."""
+    columns = right.shape[1]
+    for i in range(n):
+        best = i
+        for r in range(i + 1, n):
+            best = r if abs(a[r, i]) > abs(a[best, i]) else best
+        if best != i:
+            for c in range(n):
+                a[i, c], a[best, c] = a[best, c], a[i, c]
+            for c in range(columns):
+                right[i, c], right[best, c] = right[best, c], right[i, c]
+        pivot, inverse = right[i], 1.0 / a[i, i]
+        for r in range(i + 1, n):
+            share, line = a[r, i] * inverse, right[r]
+            if share != 0.0:
+                for c in range(i + 1, n):
+                    a[r, c] -= share * a[i, c]
+                for c in range(columns):
+                    line[c] -= share * pivot[c]
+    for i in range(n - 1, -1, -1):
+        line, inverse = right[i], 1.0 / a[i, i]
+        for r in range(i + 1, n):
+            share, other = a[i, r], right[r]
+            for c in range(columns):
+                line[c] -= share * other[c]
+        for c in range(columns):
+            line[c] *= inverse
+
+
+@inlined
+def answer_contacts(taken: Taken, space: Space) -> None:
+    """Find the unknowns of the contacts, and add what they do to the accelerations in ``right``."""
+    n, nv, columns, largest = space.number[0], taken.qvel.size, space.right.shape[1], 0.0
+    follow = taken.dt if taken.kind == OF_VELOCITIES else 1.0
+    solve_columns(taken, space, space.pull_by, n)
+    for u in range(n):
+        hold, line, row = space.hold[u], space.answer[u], space.system[u]
+        for c in range(n):
+            row[c] = 0.0
+        for j in range(nv):
+            if hold[j] != 0.0:
+                share, acceleration, pulled = follow * hold[j], space.right[j], space.pull_by[j]
+                for c in range(n):
+                    row[c] += share * pulled[c]
+                for c in range(columns):
+                    line[c] += share * acceleration[c]
+        largest = max(largest, row[u])
+        for c in range(columns):
+            line[c] = -line[c]
+    for u in range(n):
+        space.system[u, u] += space.give[u] if space.give[u] > 0.0 else COMPLIANCE * largest
+    eliminate_columns(space.system, n, space.answer)
+    for j in range(nv):
+        line, pulled = space.right[j], space.pull_by[j]
+        for u in range(n):
+            share, answer = pulled[u], space.answer[u]
+            for c in range(columns):
+                line[c] += share * answer[c]
+
+
+@inlined
+def write_forces(space: Space) -> None:
+    """Derivatives of the forces of all near points, in their contact frames, from the unknowns that were found."""
+    for u in range(space.number[0]):
+        for c in range(3):
+            line, share = space.force[space.who[u], c], space.pushed[u, c]
+            for column in range(space.answer.shape[1]):
+                line[column] += share * space.answer[u, column]
+
+
+@inlined
+def integrate(taken: Taken, space: Space) -> None:
+    """Write the derivatives of the state after the step, from those of accelerations."""
+    nv, h, columns, out = taken.qvel.size, taken.dt, space.right.shape[1], space.out
+    for j in range(nv):
+        place, speed, acceleration = out[j], out[nv + j], space.right[j]
+        for c in range(columns):
+            speed[c] = h * acceleration[c]
+        speed[nv + j] += 1.0
+        for c in range(columns):
+            place[c] = h * speed[c]
+        place[j] += 1.0
+    for i in range(taken.ball.size):
+        first, turn = taken.ball[i], space.turns[i]
+        for r in range(3):
+            place, x, y, z = out[first + r], out[nv + first], out[nv + first + 1], out[nv + first + 2]
+            rate = turn[1, r]
+            for c in range(columns):
+                place[c] = h * (rate[0] * x[c] + rate[1] * y[c] + rate[2] * z[c])
+            for c in range(3):
+                place[first + c] += turn[0, r, c]
+    for i in range(space.kept.shape[0]):
+        for c in range(columns):
+            out[2 * nv + i, c] = space.kept[i, c]
+
+
 @kernel
 def differentiate(
     taken: Taken, space: Space, points: Points, contacts: Contacts, rows: JointRows, law: Function, values: Vector
 ) -> None:
-    """Write what the system of a step just taken consists of: r, the inertia of joint rows, N, T, C and e."""
+    """Write the derivatives of a step just taken: of the state after it to ``out``, and of forces of near points."""
+    columns = space.right.shape[1]
     for j in range(taken.qvel.size):
-        space.added[j] = 0.0
-        for c in range(space.right.shape[1]):
+        for c in range(columns):
             space.right[j, c] = 0.0
+    for i in range(space.kept.shape[0]):
+        for c in range(columns):
+            space.kept[i, c] = 0.0
+    for n in range(contacts.number[0]):
+        force = space.force[contacts.points[n]]
+        for c in range(columns):
+            force[0, c], force[1, c], force[2, c] = 0.0, 0.0, 0.0
+    for e in range(space.qLD.size):
+        space.qLD[e] = taken.M[e]
     find_motions(taken, space)
     apply_outer_forces(taken, space, points, contacts)
     subtract_inverse_dynamics(taken, space)
@@ -57,21 +183,9 @@ def differentiate(
         add_point_forces(taken, space, points, contacts, law, values)
     else:
         hold_contacts(taken, space, points, contacts, values)
-
-
-def accelerations(taken: Taken, space: Space, inertia: np.ndarray) -> np.ndarray:
-    """(nv, C) derivatives of the acceleration, from ``inertia`` (nv, nv) with damping; writes those of forces."""
-    h, n = taken.dt, int(space.number[0]) if taken.kind != OF_POINTS else 0
-    diagonal = np.arange(len(inertia))
-    inertia[diagonal, diagonal] += space.added
-    both = np.linalg.solve(inertia, np.hstack([space.right, space.pull_by[:, :n]]))
-    free, pulled = both[:, : space.right.shape[1]], both[:, space.right.shape[1] :]
-    if n == 0:
-        return free
-    hold, give, error = h * space.hold[:n], space.give[:n], space.answer[:n]
-    system = hold @ pulled
-    system[np.diag_indices(n)] += np.where(give > 0.0, give, COMPLIANCE * system.diagonal().max())
-    answer = -np.linalg.solve(system, hold @ free + error)
-    space.force[...] = 0.0
-    np.add.at(space.force, space.who[:n], space.pushed[:n, :, None] * answer[:, None])
-    return free + pulled @ answer
+    factor(taken.tree, space)
+    solve_columns(taken, space, space.right, columns)
+    if taken.kind != OF_POINTS:
+        answer_contacts(taken, space)
+        write_forces(space)
+    integrate(taken, space)

@@ -1,0 +1,117 @@
+"""Derivatives along a run: products with vectors from the right and from the left, and the gradient of a loss.
+
+The run is simulated again with the recorded controls. From the right, changes are carried through every step. From the
+left, the states of all steps are kept, and each step is differentiated on the way back: memory and time grow with the
+number of steps. What points carry from step to step, anchors and bristles, is part of the state here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from footfall.arguments import public
+from footfall.errors import SimulationError
+from footfall.record import Record
+from footfall.simulation.linearize import Probe
+from footfall.simulation.setup import Setup
+from footfall.simulation.state import State
+from footfall.simulation.task import Task
+
+#: Step of differences of a loss: errors are of its square, and of rounding over it.
+FINE = 1e-6
+
+#: A loss of one sample: a number from time (s), qpos (nq,), qvel (nv,) and ctrl (nu,).
+Loss = Callable[[float, np.ndarray, np.ndarray, np.ndarray], float]
+
+
+class Gradient(NamedTuple):
+    """The derivative of a sum over the samples of a run, in MuJoCo's tangent space, coordinates before velocities."""
+
+    value: float  # the sum itself
+    start: np.ndarray  # (2 nv) by the state at the start
+    ctrl: np.ndarray  # (T, nu) by the controls of each step; the last row belongs to no step
+
+
+@public
+class AlongRun:
+    """The steps of a recording, differentiated one after the other; made by :meth:`footfall.Simulation.along`.
+
+    Limitations: every step must have been recorded and have an exact derivative.
+    """
+
+    def __init__(self, sim: Setup, recording: Record) -> None:
+        if not recording.every_step:
+            raise SimulationError("derivatives along a run need every step recorded: run with record_dt = dt")
+        task = Task(qpos=recording.qpos[0], qvel=recording.qvel[0], pushes=recording.pushes)
+        self.recording, self._probe = recording, Probe(sim, task, carried=True)
+        self._begin, self._size = self._probe.run.state(), 0
+        self._nv, self._nu = sim.robot.model.nv, sim.robot.model.nu
+
+    def _derivative(self, state: State, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of the k-th step: by the state and what points carry, and by controls."""
+        out, why = self._probe.derivative(state, self.recording.ctrl[k])
+        if not why and len(out) != (self._size or len(out)):
+            why = "a body other than a foot touches the ground: use body_contacts=False, or time-stepping"
+        if why:
+            raise SimulationError(f"the step at t = {state.time:g} s has no exact derivative along the run: {why}")
+        self._size, last = len(out), 2 * self._nv + self._nu
+        return np.hstack([out[:, : 2 * self._nv], out[:, last:]]), out[:, 2 * self._nv : last].copy()
+
+    def tangent(self, start: ArrayLike | None = None, ctrl: ArrayLike | None = None) -> np.ndarray:
+        """(T, 2 nv) how all states change with the start (2 nv) and the controls (T, nu)."""
+        count, state = len(self.recording), self._begin
+        change = self._array("start", np.zeros(2 * self._nv) if start is None else start, (2 * self._nv,))
+        moved = self._array("ctrl", np.zeros((count, self._nu)) if ctrl is None else ctrl, (count, self._nu))
+        found = [change]
+        for k in range(count - 1):
+            by_state, by_ctrl = self._derivative(state, k)
+            change = by_state[:, : len(change)] @ change + by_ctrl @ moved[k]
+            found.append(change[: 2 * self._nv])
+            state = self._probe.run.state()
+        return np.array(found)
+
+    def adjoint(self, weights: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Products of ``weights`` (T, 2 nv) on all states with their derivatives by the start (2 nv) and by the
+        controls (T, nu).
+        """
+        count = len(self.recording)
+        weighed, states = self._array("weights", weights, (count, 2 * self._nv)), [self._begin]
+        for k in range(count - 2):
+            self._probe.take(states[k], self.recording.ctrl[k])
+            states.append(self._probe.run.state())
+        by_ctrl, pull = np.zeros((count, self._nu)), weighed[-1]
+        for k in range(count - 2, -1, -1):
+            by_state, by_controls = self._derivative(states.pop(), k)
+            by_ctrl[k] = pull @ by_controls[: len(pull)]
+            pull = pull @ by_state[: len(pull)]
+            pull[: 2 * self._nv] += weighed[k]
+        return pull[: 2 * self._nv], by_ctrl
+
+    def gradient(self, loss: Loss) -> Gradient:
+        """The derivative of ``loss(time, qpos, qvel, ctrl)``, summed over all samples; the loss is differenced."""
+        rec, model = self.recording, self._probe.run.model
+        nv, weights = self._nv, np.zeros((len(rec), 2 * self._nv + self._nu))
+        for k, column in np.ndindex(weights.shape):
+            time, ends = float(rec.time[k]), []
+            for step in (FINE, -FINE):
+                moved, qpos = np.zeros(weights.shape[1]), rec.qpos[k].copy()
+                moved[column] = step
+                mujoco.mj_integratePos(model, qpos, moved[:nv], 1.0)
+                ends.append(float(loss(time, qpos, rec.qvel[k] + moved[nv : 2 * nv], rec.ctrl[k] + moved[2 * nv :])))
+            weights[k, column] = (ends[0] - ends[1]) / (2.0 * FINE)
+        if not np.isfinite(weights).all():
+            raise SimulationError("the loss has no derivative at every sample: it is not finite there")
+        value = sum(float(loss(float(rec.time[k]), rec.qpos[k], rec.qvel[k], rec.ctrl[k])) for k in range(len(rec)))
+        start, by_ctrl = self.adjoint(weights[:, : 2 * nv])
+        return Gradient(value, start, by_ctrl + weights[:, 2 * nv :])
+
+    def _array(self, name: str, values: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+        given = np.asarray(values, dtype=float)
+        if given.shape != shape:
+            raise SimulationError(f"{name} has shape {given.shape}, but it must be {shape}")
+        return given
