@@ -82,6 +82,7 @@ def jobs() -> list[str]:
     return [
         "loops",
         "worlds",
+        "derivatives",
         *solvers,
         *(f"controller-{one}" for one in CONTROLLED_BY),
         *(f"law-{one}" for one in own_laws()),
@@ -97,6 +98,8 @@ def do(job: str) -> None:
             compile_loop(law)
     elif job == "worlds":
         compile_worlds()
+    elif job == "derivatives":  # the same for all laws
+        Simulation("ball", law="time-stepping").start(recorded=False).linearize()
     elif job.startswith("controller-"):
         compile_controller(job.removeprefix("controller-"))
     elif job.startswith("law-"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -20,13 +21,16 @@ from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.given_numbers import is_whole
 from footfall.ground import Ground
+from footfall.process.machine import cores
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.controls import own_rate
+from footfall.simulation.linearization import Linearization
+from footfall.simulation.linearize import Probe
 from footfall.simulation.outcome import failure_of, recording_of_world
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
-from footfall.simulation.task import check_memory, multiple, numbers, step_count
+from footfall.simulation.task import Task, check_memory, multiple, numbers, step_count
 from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan, signal_count
 from footfall.simulation.worlds_given import Inputs, Starts, check_worlds, make_inputs, rows, state_of_world
 from footfall.standing import FALLEN_HEIGHT
@@ -151,6 +155,35 @@ class Worlds(UnderWay):
             )
         with self._turn:
             return state_of_world(self.simulation, self._engine, int(world))
+
+    def linearize(self, *, smoothing: float = 0.0) -> list[Linearization]:
+        """The derivative of the next step of each world with its controls, on threads; the worlds stay as they are.
+
+        See :meth:`World.linearize`. Limitations: a CPU, and worlds with the friction, ground, law and masses of the
+        simulation.
+        """
+        sim, given, count = self.simulation, self._inputs, min(cores(), self.count)
+        plain = make_inputs(sim, 1, ground=None, friction=None, law_options=None, mass_scale=None, pushes=())
+        names = ("friction", "values", "body_mass", "body_inertia")
+        same = all((getattr(given.arrays, name) == getattr(plain.arrays, name)).all() for name in names)
+        if not same or given.grounds != plain.grounds:
+            raise SimulationError(
+                "worlds with their own friction, ground, law or masses are not linearized: take sim's"
+            )
+        states = [self.state(w) for w in range(self.count)]
+
+        def every(first: int) -> list[Linearization]:
+            probes, found = dict[int, Probe](), []
+            for w in range(first, self.count, count):
+                own = min(w, len(given.pushes) - 1)
+                if own not in probes:
+                    probes[own] = Probe(sim, Task(pushes=given.pushes[own]))
+                found.append(probes[own].linearize(states[w], None, smoothing))
+            return found
+
+        with ThreadPoolExecutor(count) as pool:
+            parts = list(pool.map(every, range(count)))
+        return [parts[w % count][w // count] for w in range(self.count)]
 
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
         """Replace the pushes, the same for all worlds or a list for each; times count from a world's start."""

@@ -416,4 +416,6 @@ def state_of_world(setup: Setup, engine: Any, world: int) -> State:
         getattr(run.conditions.constraints.joints, own.removeprefix("joints."))[:] = kept[name]
     run.data.qpos[:], run.data.qvel[:], run.data.ctrl[:] = kept["qpos"], kept["qvel"], kept["ctrl"]
     run.step = int(kept["step"][0])
-    return run.state()
+    found = run.state()
+    run.give_back()
+    return found
