@@ -17,6 +17,7 @@ EXACT = {
     "hunt-crossley": ff.law("hunt-crossley"),
     "time-stepping": ff.law("time-stepping"),
     "time-stepping, bouncing": ff.law("time-stepping", restitution=0.4),
+    "linearizing-penalty": ff.law("linearizing-penalty"),
 }
 every_exact_law = pytest.mark.parametrize("law", EXACT.values(), ids=list(EXACT))
 
@@ -45,9 +46,10 @@ def test_every_built_in_robot_has_it(robot):
 
 @pytest.mark.parametrize("name", ["g1", "go1", "op3"])
 def test_real_robots_have_it(name):
-    sim = ff.Simulation(real_robot(name), law="time-stepping", body_contacts=False)
-    for motion in ("standing", "sliding"):
-        check(sim, motion, 3)
+    for law in ("time-stepping", "linearizing-penalty"):
+        sim = ff.Simulation(real_robot(name), law=law, body_contacts=False)
+        for motion in ("standing", "sliding"):
+            check(sim, motion, 3)
 
 
 def test_a_slope_and_a_push_are_in_it():
@@ -72,7 +74,7 @@ def test_a_ball_in_flight_has_the_derivative_of_a_parabola():
     np.testing.assert_allclose(lin.A, np.block([[eye, sim.dt * eye], [0.0 * eye, eye]]), atol=1e-12)
 
 
-@pytest.mark.parametrize("law", ["mujoco", "distributed", "constraint-selection", "linearizing-penalty"])
+@pytest.mark.parametrize("law", ["mujoco", "distributed", "constraint-selection"])
 def test_other_laws_are_differenced_and_say_so(law):
     world = ff.Simulation("ball", law=law).start(recorded=False)
     world.step(n=20)
@@ -80,6 +82,11 @@ def test_other_laws_are_differenced_and_say_so(law):
     assert lin.method == "differences"
     assert lin.why
     assert np.isfinite(lin.A).all()
+
+
+def test_points_of_one_body_that_bounce_are_differenced():
+    world = in_motion(ff.Simulation("brick", law=EXACT["time-stepping, bouncing"]), "landing", 6)
+    assert "bounce" in world.linearize().why
 
 
 def test_a_law_of_events_is_refused():
@@ -120,8 +127,20 @@ def test_kinks_tell_what_comes_next():
     np.testing.assert_allclose([kink.distance for kink in slides], 1.0 - 0.5 * 9.81 * sim.dt, rtol=1e-3)
 
 
-def test_forces_have_derivatives_too():
+def test_kinks_tell_of_actuators_at_their_limits():
     sim = ff.Simulation("quadruped", law="time-stepping")
+    world = sim.start(recorded=False)
+    limit = sim.robot.model.actuator_ctrlrange[0, 1]
+    ctrl = sim.robot.home_ctrl.copy()
+    ctrl[0] = limit - 1e-3
+    lin = world.linearize(ctrl)
+    found = [kink for kink in lin.kinks if kink.where == lin.controls[0] and kink.change == "reaches its limit"]
+    np.testing.assert_allclose(min(kink.distance for kink in found), 1e-3, rtol=1e-6)
+
+
+@pytest.mark.parametrize("law", ["time-stepping", "linearizing-penalty"])
+def test_forces_have_derivatives_too(law):
+    sim = ff.Simulation("quadruped", law=law)
     world = in_motion(sim, "standing", 5)
     start, ctrl = world.state(), world.ctrl.copy()
     lin = world.linearize()
@@ -135,3 +154,88 @@ def test_forces_have_derivatives_too():
         found.append(world.force.copy())
     wanted = (found[0] - found[1]) / (2.0 * width)
     np.testing.assert_allclose(lin.force[:, :, column], wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "lugre", "time-stepping", "linearizing-penalty"])
+def test_a_gradient_is_that_of_the_whole_run(law):
+    sim = ff.Simulation("quadruped", law=EXACT[law], body_contacts=False)
+    nv, nu = sim.robot.model.nv, sim.robot.model.nu
+    start = sim.home_on_ground.copy()
+    start[2] -= 1e-4  # on the surface itself is a kink
+    rec = sim.run(0.02, controller="posture", qpos=start, qvel=np.array([0.3, 0.1, -0.05] + [0.0] * (nv - 3)))
+    chance = np.random.default_rng(8)
+    weight, dv, du = chance.normal(size=nv), chance.normal(size=nv), chance.normal(size=nu)
+    gradient = rec.gradient(lambda time, qpos, qvel, ctrl: float(weight @ qvel) if time > 0.0195 else 0.0)
+
+    def end(faster=0.0, driven=0.0):
+        world = sim.start(qpos=rec.qpos[0], qvel=rec.qvel[0] + faster * dv, recorded=False)
+        for k, ctrl in enumerate(rec.ctrl[:-1]):
+            world.step(ctrl + (driven * du if k == 4 else 0.0))
+        return float(weight @ world.qvel)
+
+    # Differences of 20 steps, each solved to 1e-12.
+    assert gradient.start[nv:] @ dv == pytest.approx((end(faster=1e-6) - end(faster=-1e-6)) / 2e-6, rel=1e-5)
+    assert gradient.ctrl[4] @ du == pytest.approx((end(driven=1e-4) - end(driven=-1e-4)) / 2e-4, rel=1e-5)
+    assert gradient.value == pytest.approx(end(), rel=1e-9)
+    # Products from the right and from the left are one number.
+    along, moved, weights = sim.along(rec), chance.normal(size=rec.ctrl.shape), np.zeros((len(rec), 2 * nv))
+    weights[-1, nv:] = weight
+    by_start, by_ctrl = along.adjoint(weights)
+    tangent = along.tangent(np.concatenate([np.zeros(nv), dv]), moved)
+    assert weight @ tangent[-1, nv:] == pytest.approx(by_start[nv:] @ dv + np.sum(by_ctrl * moved), rel=1e-9)
+
+
+def test_a_derivative_along_a_run_says_what_it_lacks():
+    rec = ff.Simulation("ball", law="mujoco").run(0.01)
+    with pytest.raises(ff.FootfallError, match="no exact derivative along the run: MuJoCo"):
+        rec.gradient(lambda time, qpos, qvel, ctrl: float(qpos[0]))
+    sim = ff.Simulation("ball", law="time-stepping")
+    with pytest.raises(ff.FootfallError, match="every step recorded"):
+        sim.along(sim.run(0.01, record_dt=0.002))
+    with pytest.raises(ff.FootfallError, match=r"weights has shape \(3,\)"):
+        sim.along(sim.run(0.01)).adjoint(np.zeros(3))
+
+
+@pytest.mark.parametrize("law", ["time-stepping", "linearizing-penalty"])
+def test_smoothing_is_a_compliance_that_vanishes_with_its_size(law):
+    sim = ff.Simulation("ball", law=law)
+    world = sim.start(recorded=False)
+    world.qpos[2] -= 1e-4
+    world.qvel[2] = -0.01
+    lin, dt = world.linearize(), sim.dt
+    far = [np.abs(world.linearize(smoothing=soft).A - lin.A).max() for soft in (1e-12, 1e-13)]
+    assert far[1] < 0.2 * far[0] < 1e-3  # linear in it
+    # A point mass m that presses by f gives way by g = s ((2 s W) / (R - z))^2 / dt^i per force, z = -s f: so of a
+    # vertical motion 1 / (1 + dt / (m g)) is stopped, where rigid contact stops all of it.
+    soft, down = 1e-6, sim.robot.model.nv + 2
+    press = float(lin.seen["force"][0, 2])
+    units = dt if law == "time-stepping" else dt * dt
+    stiff, weight, mass = soft / units, sim.robot.weight, sim.robot.mass
+    root = np.hypot(stiff * press, 2.0 * stiff * weight)
+    give = stiff * (2.0 * stiff * weight / (root + stiff * press)) ** 2
+    kept = give / (give + dt / mass) if law == "time-stepping" else None
+    if kept is not None:
+        assert world.linearize(smoothing=soft).A[down, down] == pytest.approx(kept, rel=1e-6)
+    assert "softened by 1e-06 m/N" in repr(world.linearize(smoothing=soft))
+
+
+def test_smoothing_sees_a_point_that_is_about_to_touch():
+    sim = ff.Simulation("ball", law="time-stepping")
+    world = sim.start(recorded=False)
+    world.qpos[2] += 2.0 * sim.dt * sim.dt * 9.81  # it does not reach the ground in this step
+    down = sim.robot.model.nv + 2
+    assert world.linearize().A[down, down] == 1.0
+    assert 0.0 < world.linearize(smoothing=1e-6).A[down, down] < 1.0
+    with pytest.raises(ff.FootfallError, match="smoothing = 1e-06"):
+        ff.Simulation("ball", law="spring-damper").start().linearize(smoothing=1e-6)
+
+
+def test_many_worlds_have_the_derivatives_of_each():
+    sim = ff.Simulation("quadruped", law="time-stepping")
+    worlds = ff.Worlds(sim, 3)
+    worlds.qvel[:, 0] = (0.0, 0.2, 0.4)
+    worlds.step(n=5)
+    for w, lin in enumerate(worlds.linearize()):
+        np.testing.assert_array_equal(lin.A, sim.linearize(worlds.state(w)).A)
+    with pytest.raises(ff.FootfallError, match="own friction"):
+        ff.Worlds(sim, 2, friction=[0.3, 0.5]).linearize()

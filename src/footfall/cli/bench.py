@@ -54,6 +54,8 @@ class Bench:
     """measure them instead standing, restless, falling and lying, beside mj_step, with the share of unsolved steps"""
     worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...")] = ()
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
+    derivatives: bool = False
+    """measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where those worlds are computed"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...")] = ()
@@ -96,6 +98,11 @@ class Bench:
         elif self.moving:
             robots = self.robots or ("spatial-biped", "quadruped")
             yield from speeds.moving_speeds(robots, 1 if self.quick else 3, report, chosen)
+        elif self.derivatives:
+            from footfall.study.bench.derivatives import derivative_speeds
+
+            effort = speeds.Effort(rounds=5 if self.quick else 15, steps=20, settle=500)
+            yield from derivative_speeds(self.robots or ("spatial-biped",), effort, report, chosen)
         elif self.cold:
             yield from speeds.cold_starts(*(chosen or laws()))
         elif self.robots:
@@ -124,6 +131,11 @@ BENCH_COLUMNS = {
     "force / weight>": "force_over_weight:.4f",
     "creep mm/s>": "creep_mm_per_s:.2g",
     "µs per step>": "us_per_step:.2f",
+    "µs per Jacobian>": "us_per_jacobian:.1f",
+    "µs per linearize()>": "us_per_linearize:.1f",
+    "µs per mjd_transitionFD>": "us_per_differences:.0f",
+    "steps per Jacobian>": "steps_per_jacobian:.1f",
+    "x mjd_transitionFD>": "ratio_to_differences:.1f",
     "without friction>": "us_without:.2f",
     "ratio>": "ratio:.2f",
     "x mj_step>": "ratio_to_mujoco:.2f",
