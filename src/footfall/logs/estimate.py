@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copy
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -30,6 +30,7 @@ from footfall.arguments import public
 from footfall.contact import law
 from footfall.errors import FootfallError, optional_package, warn
 from footfall.ground import Ground
+from footfall.logs.least_squares import advance, correct, press, pressing, spread
 from footfall.logs.log import NEAR_FACTOR, Log, home_up, rate_of, rates_of
 from footfall.logs.loops import equality_rows
 from footfall.measure.common import runs
@@ -55,6 +56,7 @@ GATE, SLIDES = 16.0, 0.02
 #: Samples that are looked at for torques of the other sign, and share of the residual that must go with it.
 LOOKED_AT, GAINED = 60, 0.5
 ATTITUDE, VELOCITY, PLACE, SPIN, PUSH = (slice(3 * i, 3 * i + 3) for i in range(5))
+UNTURNED = np.eye(3)
 
 
 @public
@@ -234,7 +236,6 @@ def estimate(
     robot = log.robot
     if not robot.model.njnt or robot.model.jnt_type[0] != FREE:
         raise FootfallError(f"estimate is for robots with a free base, and that of {robot.name} is not free")
-    start = clock.process_time()
     signals = _signals(log, cutoff, causal)
     forces = _Forces(log, signals, ground, ground.dynamic_friction if friction is None else friction)
     base = _Base(log, signals, ground, round(0.5 * log.rate / cutoff))
@@ -242,7 +243,10 @@ def estimate(
     force, variance = np.zeros((T, robot.point_count, 3)), np.zeros((T, F, 3))
     mode, loaded = np.zeros((T, F), dtype=int), np.ones(F, dtype=bool)
     centre, velocity, unexplained = np.zeros((T, F, 3)), np.zeros((T, F, 3)), np.zeros((T, 2))
+    start = clock.process_time()
     for k in range(T):
+        if k == 1:  # what the first sample compiles is kept for the next log
+            start = clock.process_time()
         base.predict(k)
         seen = forces.at(k, base.turn, base.place)
         force[k], variance[k], unexplained[k] = seen.force, seen.variance, (seen.missed, seen.surplus)
@@ -258,7 +262,7 @@ def estimate(
     # What no force explains, per surplus row, is the noise of the rows: of sensors and of the model alike.
     noise = np.sqrt((unexplained[:, 0] ** 2).sum() / max(unexplained[:, 1].sum(), 1.0))
     qpos, qvel = base.coordinates()
-    spent = (clock.process_time() - start) / T
+    spent = (clock.process_time() - start) / max(T - 1, 1)
     return Estimate(
         log, ground, force, noise * robot.weight * np.sqrt(variance), mode, speed, qpos, qvel, base.deviations(),
         unexplained[:, 0], spent, (*signals.said, *forces.advice()),
@@ -371,39 +375,42 @@ class _Forces:
         self.samples: list[tuple[np.ndarray, np.ndarray]] = []
         self.every = max(1, len(log) // LOOKED_AT)
         self.wanted = np.zeros(self.model.nv)
+        self.edge_foot = np.repeat(self.robot.point_foot, EDGES)
+        self.work = pressing(len(self.edge_foot))
 
     def at(self, k: int, turn: np.ndarray, place: np.ndarray) -> _Seen:
         """The forces of sample ``k``, with the root turned so (3, 3) and there (3,)."""
-        nnls = optional_package("scipy.optimize").nnls
-        robot, data, signals = self.robot, self.data, self.signals
+        robot, work = self.robot, self.work
         needed = self._needed(k)
-        jacobian = point_jacobian(robot, data)
-        places = lowest_places(robot, data)
+        places = lowest_places(robot, self.data)
+        jacobian = point_jacobian(robot, self.data, places)
         gap, normal = self.ground.gap(place + places @ turn.T)
-        ways = np.einsum("pji,ej->pei", _frames(normal), self.edges) @ turn  # (P, E, 3) in the root's frame
-        columns = np.einsum("pin,pei->npe", jacobian.reshape(-1, 3, self.model.nv), ways).reshape(self.model.nv, -1)
+        world = self.edges @ _frames(normal)  # (P, E, 3)
+        ways = world @ turn  # in the root's frame
+        columns = (ways @ jacobian.reshape(-1, 3, self.model.nv)).reshape(-1, self.model.nv).T
         rows = self._free_of_loops(np.column_stack([columns * robot.weight, needed]))
         matrix, wanted = rows[:, :-1], rows[:, -1]
         if k % self.every == 0:
             self.samples.append((matrix, wanted))
-        doubt = np.sqrt(PRIOR * (1.0 + 9.0 * (np.maximum(gap, 0.0) / (HIGH * self.height)) ** 2))
-        doubts = np.repeat(doubt, EDGES)
-        share, _ = nnls(np.vstack([matrix, np.diag(doubts)]), np.append(wanted, np.zeros(doubts.size)))
-        active = share > 0.0
-        pressed = np.einsum("pe,pei->pi", share.reshape(-1, EDGES), ways) * robot.weight
-        load = share.reshape(-1, EDGES).sum(axis=1)
-        both = self.spread.T @ load
-        centre = (self.spread * load[:, None]).T @ places / np.maximum(both, 1e-12)[:, None]
-        moved = (jacobian @ signals.sharp[k]).reshape(-1, 3)
-        moved = (self.spread * load[:, None]).T @ moved / np.maximum(both, 1e-12)[:, None]
-        missed = float(np.linalg.norm(matrix @ share - wanted))
+        doubt = PRIOR * (1.0 + 9.0 * (np.maximum(gap, 0.0) / (HIGH * self.height)) ** 2)
+        work.squares[:] = matrix.T @ matrix
+        work.squares.ravel()[:: len(work.x) + 1] += np.repeat(doubt, EDGES)
+        work.right[:] = matrix.T @ wanted
+        count = press(work)
+        variance = np.zeros((len(robot.feet), 3))
+        spread(work, count, world.reshape(-1, 3), self.edge_foot, variance)
+        share = work.x.reshape(-1, EDGES)
+        load = self.spread * share.sum(axis=1)[:, None]
+        load /= np.maximum(load.sum(axis=0), 1e-12)
+        moved = (jacobian @ self.signals.sharp[k]).reshape(-1, 3)
+        missed = matrix @ work.x - wanted
         return _Seen(
-            pressed @ turn.T,
-            self._variance(matrix[:, active], doubts[active], ways.reshape(-1, 3)[active] @ turn.T, active),
-            missed,
-            max(len(wanted) - int(active.sum()), 0),
-            centre,
-            moved,
+            (share[:, None] @ world)[:, 0] * robot.weight,
+            variance,
+            float(np.sqrt(missed @ missed)),
+            max(len(wanted) - count, 0),
+            load.T @ places,
+            load.T @ moved,
         )
 
     def _needed(self, k: int) -> np.ndarray:
@@ -430,20 +437,9 @@ class _Forces:
             return (columns / self.scale[:, None])[self.signals.known]
         rows, _ = equality_rows(self.model, self.data)
         hidden = np.vstack([rows, np.eye(self.model.nv)[~self.signals.known]]) / self.scale
-        left = np.linalg.svd(hidden)[2][np.linalg.matrix_rank(hidden) :] if len(hidden) else np.eye(self.model.nv)
-        found: np.ndarray = left @ (columns / self.scale[:, None])
-        return found
-
-    def _variance(self, matrix: np.ndarray, doubts: np.ndarray, ways: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """(F, 3) variance of the feet's forces, in weights, for rows of unit noise."""
-        feet = np.repeat(self.robot.point_foot, EDGES)[active]
-        found = np.zeros((len(self.robot.feet), 3))
-        if not active.any():
-            return found
-        inverse = np.linalg.inv(matrix.T @ matrix + np.diag(doubts**2))
-        for f in range(len(found)):
-            own = ways[feet == f]
-            found[f] = np.einsum("ai,ab,bi->i", own, inverse[np.ix_(feet == f, feet == f)], own)
+        _, size, ways = np.linalg.svd(hidden)
+        rank = int((size > 1e-9 * size.max(initial=0.0)).sum())
+        found: np.ndarray = ways[rank:] @ (columns / self.scale[:, None])
         return found
 
     def advice(self) -> Iterator[str]:
@@ -454,7 +450,7 @@ class _Forces:
         known = np.flatnonzero(self.signals.known)
         torque = self.signals.torque[:: self.every][: len(self.samples)] / self.scale
 
-        def left(flipped: list[int]) -> float:
+        def left(flipped: Sequence[int]) -> float:
             total = 0.0
             for (matrix, wanted), own in zip(self.samples, torque, strict=True):
                 turned = wanted.copy()
@@ -463,7 +459,9 @@ class _Forces:
                 total += nnls(matrix, turned)[1] ** 2
             return total
 
-        own = left([])
+        own = left(())
+        if own < PRIOR * sum(wanted.size for _, wanted in self.samples):  # as good as sensors and models are
+            return
         joints = [int(d) for d in known if d >= 6 and np.abs(torque[:, d]).max() > 0.0]
         every = left(joints)
         if every < GAINED * own:
@@ -471,7 +469,7 @@ class _Forces:
             yield "torques seem to have the other sign"
             return
         for d in joints:
-            if left([d]) < 0.5 * (1.0 + GAINED) * own:
+            if left((d,)) < 0.5 * (1.0 + GAINED) * own:
                 name = self.robot.dof_name(d)
                 warn(f"the torque of '{name}' explains far more with the other sign: signs={{'{name}': -1}}?")
                 yield f"the torque of {name} seems to have the other sign"
@@ -480,9 +478,12 @@ class _Forces:
 def _frames(normal: np.ndarray) -> np.ndarray:
     """(P, 3, 3) two tangents and the normal as rows."""
     x, y, z = normal.T
-    along = np.column_stack([z, 0.0 * z, -x]) / np.hypot(x, z)[:, None]  # y cross the normal
-    p, _, q = along.T
-    return np.stack([along, np.column_stack([y * q, z * p - x * q, -y * p]), normal], axis=1)
+    size = np.sqrt(x * x + z * z)
+    p, q = z / size, -x / size  # y cross the normal is (p, 0, q)
+    found = np.zeros((len(normal), 3, 3))
+    found[:, 0, 0], found[:, 0, 2], found[:, 2] = p, q, normal
+    found[:, 1, 0], found[:, 1, 1], found[:, 1, 2] = y * q, z * p - x * q, -y * p
+    return found
 
 
 class _Base:
@@ -500,7 +501,7 @@ class _Base:
         self.covariance = np.diag(np.repeat([0.1, 0.1 if placed else 1.0, 0.1, 0.05, 0.3], 3) ** 2)
         self.states: list[list[tuple[np.ndarray, ...]]] = [[], []]  # predicted and updated
         self.covariances = np.zeros((2, T, 15, 15))
-        self.steps = np.zeros((T, 15, 15))
+        self.steps, self.half = np.zeros((T, 15, 15)), np.zeros((15, 15))
 
     def _first(self) -> tuple[np.ndarray, np.ndarray]:
         """Attitude and place of the first sample: as measured; else upright by the accelerometer, or as at home."""
@@ -531,17 +532,17 @@ class _Base:
             spin = 0.5 * (self.signals.gyro[k - 1] + self.signals.gyro[k]) - self.spin
             force = self.turn @ (0.5 * (self.signals.accel[k - 1] + self.signals.accel[k]) - self.push)
             rate = force + self.log.robot.gravity
-            ahead = np.eye(15)
+            ahead = self.steps[k]
+            ahead.ravel()[::16] = 1.0
             ahead[ATTITUDE, SPIN], ahead[VELOCITY, PUSH] = -step * self.turn, -step * self.turn
-            ahead[VELOCITY, ATTITUDE], ahead[PLACE, VELOCITY] = -step * _cross(force), step * np.eye(3)
+            ahead[VELOCITY, ATTITUDE], ahead[PLACE, VELOCITY] = -step * _cross(force), step * UNTURNED
             self.place = self.place + step * self.velocity + 0.5 * step**2 * rate
             self.velocity = self.velocity + step * rate
             self.turn = self.turn @ _turned(step * spin)
             noise = np.repeat(
                 [(GYRO * step) ** 2, (ACCEL * step) ** 2, 0.0, GYRO_WANDER**2 * step, ACCEL_WANDER**2 * step], 3
             )
-            self.covariance = ahead @ self.covariance @ ahead.T + np.diag(noise)
-            self.steps[k] = ahead
+            advance(self.covariance, ahead, noise, self.half)
         self._keep(0, k)
 
     def _keep(self, which: int, k: int) -> None:
@@ -561,18 +562,18 @@ class _Base:
 
         arms = seen.centre @ self.turn.T
         gap, normal = self.ground.gap(self.place + arms)
-        moving = (seen.velocity - np.cross(self.spin, seen.centre)) @ self.turn.T
+        moving = (seen.velocity - seen.centre @ _cross(self.spin).T) @ self.turn.T
         self.loaded_for = np.where(loaded, self.loaded_for + 1, 0)
         mode = np.zeros(len(loaded), dtype=int)
         sliding: list[tuple[float, np.ndarray, np.ndarray]] = []
         rest = False
         for f in map(int, np.flatnonzero(loaded)):
             row, miss, up = np.zeros((3, 15)), -(self.velocity + moving[f]), normal[f]
-            row[:, ATTITUDE], row[:, VELOCITY] = -_cross(moving[f]), np.eye(3)
+            row[:, ATTITUDE], row[:, VELOCITY] = -_cross(moving[f]), UNTURNED
             row[:, SPIN] = self.turn @ _cross(seen.centre[f])
-            spread = row @ self.covariance @ row.T + STILL**2 * np.eye(3)
-            still = float(miss @ np.linalg.solve(spread, miss))
-            leaves = (up @ miss) ** 2 > GATE * float(up @ spread @ up)
+            doubt = row @ self.covariance @ row.T + STILL**2 * UNTURNED
+            still = float(miss @ np.linalg.solve(doubt, miss))
+            leaves = (up @ miss) ** 2 > GATE * float(up @ doubt @ up)
             mode[f] = 1 if still < GATE else 0 if leaves else 2
             self.leaves_for[f] = self.leaves_for[f] + 1 if leaves else 0
             if self.loaded_for[f] <= self.smear:  # the low pass shows a load before a foot is on the ground,
@@ -583,7 +584,7 @@ class _Base:
             if leaves and self.log.position is None:  # the velocity was not known, as after a fall
                 self.covariance[VELOCITY, VELOCITY] += (up @ miss) ** 2 * np.outer(up, up)
             height = np.zeros((1, 15))
-            height[0, ATTITUDE], height[0, PLACE] = np.cross(arms[f], up), up
+            height[0, ATTITUDE], height[0, PLACE] = _cross(arms[f]) @ up, up
             if gap[f] ** 2 > GATE * float((height @ self.covariance @ height.T)[0, 0] + LEVEL**2):
                 if self.log.position is None:  # the ground is elsewhere, as in a log that begins in the air
                     self.covariance[PLACE, PLACE] += gap[f] ** 2 * np.outer(up, up)
@@ -602,11 +603,9 @@ class _Base:
         if self.log.position is not None:
             put(np.eye(15)[PLACE], self.log.position[k] - self.place, PLACED)
         if rows:
-            H, miss = np.vstack(rows), np.concatenate(missed)
-            gain = np.linalg.solve(H @ self.covariance @ H.T + np.diag(noise), H @ self.covariance).T
-            self._correct(gain @ miss)
-            left = np.eye(15) - gain @ H
-            self.covariance = left @ self.covariance @ left.T + (gain * np.array(noise)) @ gain.T
+            error = np.zeros(15)
+            correct(self.covariance, np.vstack(rows), np.concatenate(missed), np.array(noise), error, np.zeros(15))
+            self._correct(error)
         self._keep(1, k)
         return mode
 
