@@ -213,7 +213,7 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
     count, feet, nv = len(points.local), len(points.body), points.chain.shape[1]
     return zeros(
         Contacts,
-        {"P": count, "K": feet, "6K": 6 * feet, "C": nv + min(rows, nv)},
+        {"P": count, "K": feet, "6K": 6 * feet, "C": nv + rows},
         body=np.searchsorted(points.begin, np.arange(count), side="right").clip(max=feet) - 1,
         position=points.position,
         anchor=points.anchor,

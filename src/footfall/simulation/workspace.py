@@ -26,7 +26,7 @@ from footfall.contact.springs.stable_step import longest_stable_step, warn_of_li
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import step
 from footfall.engine.clearance import make_clearance
-from footfall.engine.constraints.shared_rows import make_made_rows, make_shared_rows, most_shared_rows
+from footfall.engine.constraints.shared_rows import CONTACT_ROWS, make_made_rows, make_shared_rows, most_shared_rows
 from footfall.engine.events import integration
 from footfall.engine.events.flow import Flow, carry_over, make_flow
 from footfall.engine.other_bodies.points import (
@@ -123,6 +123,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
     )
     kind = (law.memory_size, around(sim, [ground]))
     room = _room(law, Size(robot.point_count, len(robot.feet), model.nv))
+    soft = not (plan.pairs or sim.scene.widened.never)  # contacts between bodies
     return Prepared(
         points=_points(sim.scene, robot, *kind),
         plan=plan,
@@ -131,7 +132,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         longest=longest,
         law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
         sample_bytes=sample_bytes(model, robot.point_count),
-        shared_rows=of_model.shared_rows,
+        shared_rows=of_model.shared_rows + (CONTACT_ROWS if soft else 0),
         spare=_spare(sim.scene, (*kind, type(law), room)),
     )
 
@@ -151,7 +152,7 @@ def _of_model(scene: RunModel) -> _OfModel:
     return _OfModel(
         rich=bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
         damped=bool((model.dof_damping > 0).any() or damping_servos(model).dof.size),
-        shared_rows=most_shared_rows(scene.rows, contacts=not scene.widened.never),
+        shared_rows=most_shared_rows(scene.rows),
         constrained=makes_constraints(scene.rows),
     )
 

@@ -33,7 +33,7 @@ class Size(NamedTuple):
 
     points: int
     bodies: int  # that carry points
-    columns: int  # of ``contacts.response``: the robot's degrees of freedom, and as many for constraint rows
+    columns: int  # of ``contacts.response``: the robot's degrees of freedom, and constraint rows
 
     def lengths(self) -> dict[str, int]:
         """The lengths of arrays by the names that their annotations have."""

@@ -5,12 +5,8 @@ With the half-solved rows ``B = U^-T J^T`` (see :mod:`footfall.engine.mobility`)
 feet are answered by ``-S^-1 G``, ``G = B^T D^-1 H``, and the mobility of the feet becomes the Schur complement
 ``L - G^T S^-1 G``.
 
-Where more rows hold than there are dofs, as those of bodies that are tangled, ``N = D + B R^-1 B^T`` is smaller. With
-what rows lack of acceleration, r, and ``N y = B R^-1 r`` their forces are ``R^-1 (r - B^T y)``, and add ``D y`` to
-those that are half-solved; the mobility of the feet is ``H^T N^-1 H`` (Woodbury 1950).
-
-Either way the mobility is a weighted sum of products of columns (:class:`footfall.solve.contacts.Contacts`): those of H
-less those of ``C^-1 G``, with ``S = C C^T``; or those of ``C^-1 H`` alone, with ``N = C C^T``.
+That is a weighted sum of products of columns (:class:`footfall.solve.contacts.Contacts`): those of H less those of
+``C^-1 G``, with ``S = C C^T``.
 """
 
 from __future__ import annotations
@@ -25,32 +21,16 @@ from footfall.solve.dense import cholesky, cholesky_solve
 
 @inlined
 def half_solve_rows(world, rows):
-    """B: every dof hands its part of a row on to its ancestors; three rows of one constraint are taken at once."""
-    n, nv, i = rows.number[0], rows.weighed.size, 0
-    while i < n:
+    """B: every dof hands its part of a row on to its ancestors."""
+    for i in range(rows.number[0]):
         x = rows.half[i]
-        for j in range(nv):
+        for j in range(x.size):
             x[j] = rows.jacobian[i, j]
-        if i + 2 < n and rows.identity[i + 2] == rows.identity[i] and rows.kind[i + 2] == rows.kind[i]:
-            y, z = rows.half[i + 1], rows.half[i + 2]
-            for j in range(nv):
-                y[j], z[j] = rows.jacobian[i + 1, j], rows.jacobian[i + 2, j]
-            for j in range(nv - 1, -1, -1):
-                a, b, c, address = x[j], y[j], z[j], world.M_rowadr[j]
-                if a != 0.0 or b != 0.0 or c != 0.0:
-                    for e in range(address, address + world.M_rownnz[j] - 1):
-                        ancestor, share = np.uint64(world.M_colind[e]), world.qLD[e]
-                        x[ancestor] -= share * a
-                        y[ancestor] -= share * b
-                        z[ancestor] -= share * c
-            i += 3
-            continue
-        for j in range(nv - 1, -1, -1):
+        for j in range(x.size - 1, -1, -1):
             value, address = x[j], world.M_rowadr[j]
             if value != 0.0:
                 for e in range(address, address + world.M_rownnz[j] - 1):
                     x[np.uint64(world.M_colind[e])] -= world.qLD[e] * value
-        i += 1
 
 
 @inlined
@@ -64,40 +44,14 @@ def along_row(world, rows, i, x):
 
 
 @inlined
-def by_dofs(rows):
-    """Whether so many rows are active that elimination in as many unknowns as there are dofs is cheaper."""
-    return rows.number[1] > rows.weighed.size
-
-
-@inlined
-def find_answer(world, rows, x):
+def find_answer(rows, x):
     """Replace ``residual``, what rows that hold lack of acceleration, by the forces that give it, and add them to the
     half-solved force x.
     """
-    n = rows.number[1]
-    if not by_dofs(rows):
-        cholesky_solve(rows.factor, n, rows.residual)
-        for a in range(n):
-            for j in range(x.size):
-                x[j] += rows.residual[a] * rows.half[rows.holding[a], j]
-        return
-    answer = rows.weighed
-    for j in range(answer.size):
-        answer[j] = 0.0
-    for a in range(n):
-        i = rows.holding[a]
-        share, half = rows.inertia[i] * rows.residual[a], rows.half[i]
-        for j in range(answer.size):
-            answer[j] += share * half[j]
-    cholesky_solve(rows.factor, answer.size, answer)
-    for a in range(n):
-        i = rows.holding[a]
-        value, half = rows.residual[a], rows.half[i]
-        for j in range(answer.size):
-            value -= half[j] * answer[j]
-        rows.residual[a] = rows.inertia[i] * value
-    for j in range(answer.size):
-        x[j] += answer[j] / world.qLDiagInv[j]
+    cholesky_solve(rows.factor, rows.number[1], rows.residual)
+    for a in range(rows.number[1]):
+        for j in range(x.size):
+            x[j] += rows.residual[a] * rows.half[rows.holding[a], j]
 
 
 @inlined
@@ -108,38 +62,15 @@ def answer_with(world, rows, x):
         i = rows.holding[a]
         residual = rows.reference[i] - along_row(world, rows, i, x) - rows.force[i] / rows.inertia[i]
         rows.residual[a] = residual
-    find_answer(world, rows, x)
+    find_answer(rows, x)
     for a in range(n):
         rows.force[rows.holding[a]] += rows.residual[a]
 
 
 @inlined
-def factor_dofs(world, rows):
-    """Factor N for the rows in ``holding``."""
-    nv, factor = rows.weighed.size, rows.factor
-    for j in range(nv):
-        line = factor[j]
-        for k in range(j):
-            line[k] = 0.0
-        line[j] = 1.0 / world.qLDiagInv[j]
-    for a in range(rows.number[1]):
-        i = rows.holding[a]
-        half, inertia = rows.half[i], rows.inertia[i]
-        for j in range(nv):
-            share, line = inertia * half[j], factor[j]
-            if share != 0.0:
-                for k in range(j + 1):
-                    line[k] += share * half[k]
-    cholesky(factor, nv, 0.0, factor)
-
-
-@inlined
 def factor_rows(world, rows):
-    """Factor S for the rows in ``holding``, or N."""
+    """Factor S for the rows in ``holding``."""
     n, nv = rows.number[1], rows.weighed.size
-    if by_dofs(rows):
-        factor_dofs(world, rows)
-        return
     for a in range(n):
         i = rows.holding[a]
         for j in range(nv):
@@ -191,55 +122,13 @@ def answer_change(world, rows, x):
     n = rows.number[1]
     for a in range(n):
         rows.residual[a] = -along_row(world, rows, rows.holding[a], x)
-    find_answer(world, rows, x)
-
-
-@inlined
-def write_mobility(points, contacts, half, rows):
-    """Write C^-1 H, as columns after those of the robot, which have no weight then, and H^T N^-1 H."""
-    near, out, factor, nv = contacts.near, contacts.mobility, rows.factor, rows.weighed.size
-    contacts.number[2] = 2 * nv
-    for j in range(nv):
-        contacts.weight[j], contacts.weight[nv + j] = 0.0, 1.0
-    for k in range(points.body.size):
-        if near[k] == near[k + 1]:
-            continue
-        own = contacts.response[k, nv:]
-        for j in range(nv):
-            for c in range(8):
-                own[j, c] = 0.0
-        for i in range(points.chain_length[k]):
-            j = points.chain[k, i]
-            for c in range(8):
-                own[j, c] = half[k, j, c]
-        for j in range(nv):
-            line = own[j]
-            for i in range(j):
-                share, other = factor[j, i], own[i]
-                if share != 0.0:
-                    for c in range(8):
-                        line[c] -= share * other[c]
-            for c in range(8):
-                line[c] *= factor[j, j]
-        for m in range(k + 1):
-            if near[m] == near[m + 1]:
-                continue
-            theirs = contacts.response[m, nv:]
-            for r in range(6):
-                for c in range(6):
-                    value = 0.0
-                    for j in range(nv):
-                        value += own[j, r] * theirs[j, c]
-                    out[6 * k + r, 6 * m + c], out[6 * m + c, 6 * k + r] = value, value
+    find_answer(rows, x)
 
 
 @cold(types.none)
 def reduce_mobility(world, points, contacts, half, rows):
-    """Take from the mobility of the feet what the rows that hold answer: L - G^T S^-1 G, or H^T N^-1 H."""
+    """Take from the mobility of the feet what the rows that hold answer: L - G^T S^-1 G."""
     near, out, n, nv = contacts.near, contacts.mobility, rows.number[1], rows.weighed.size
-    if by_dofs(rows):
-        write_mobility(points, contacts, half, rows)
-        return
     contacts.number[2] = nv + n
     for a in range(n):
         contacts.weight[nv + a] = -1.0

@@ -27,7 +27,7 @@ from footfall.engine.constraints.active_set import (
 from footfall.kinds import Ints, Matrix, Vector, zeros
 from footfall.solve.dense import dot
 
-#: Rows that contacts between bodies may have at once: 128 of them with pyramids.
+#: Rows that MuJoCo's soft contacts between bodies may have at once: 128 contacts with pyramids.
 CONTACT_ROWS = 512
 
 
@@ -62,7 +62,7 @@ class SharedRows(NamedTuple):
     force: Annotated[Vector, "C"]
     holding: Annotated[Ints, "C"]  # rows that hold, the first number[1] entries
     weighed: Annotated[Vector, "nv"]  # scratch: D^-1 B of one row
-    factor: Annotated[Matrix, "most", "most"]  # S, or (nv, nv) N, then its Cholesky factor
+    factor: Annotated[Matrix, "C", "C"]  # S, then its Cholesky factor
     residual: Annotated[Vector, "C"]  # scratch
     value: Annotated[Vector, "C"]  # scratch
 
@@ -180,8 +180,8 @@ def make_made_rows(model: mujoco.MjModel, data: mujoco.MjData) -> MadeRows:
     return MadeRows(model._address, *(counter(data, name) for name in (*names, "efc_frictionloss")))
 
 
-def most_shared_rows(model: mujoco.MjModel, *, contacts: bool) -> int:
-    """All rows of a model from which the single joints' rows were taken, and some of contacts."""
+def most_shared_rows(model: mujoco.MjModel) -> int:
+    """All rows of a model from which the single joints' rows were taken, without those of contacts."""
     always = 0
     if model.neq or model.dof_frictionloss.any() or model.tendon_frictionloss.any():
         data = mujoco.MjData(model)
@@ -189,10 +189,9 @@ def most_shared_rows(model: mujoco.MjModel, *, contacts: bool) -> int:
         mujoco.mj_forward(model, data)
         always = int(np.isin(data.efc_type, (EQUALITY, 1, 2)).sum())
     ball = int((model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))).sum())
-    return always + ball + 2 * model.ntendon + (CONTACT_ROWS if contacts else 0)
+    return always + ball + 2 * model.ntendon
 
 
 def make_shared_rows(model: mujoco.MjModel, most: int) -> SharedRows:
     """Room for ``most`` rows of a model."""
-    sizes = {"C": most, "nv": model.nv, "most": max(most, model.nv)}
-    return zeros(SharedRows, sizes, state=np.full(most, HOLDS, dtype=np.int64))
+    return zeros(SharedRows, {"C": most, "nv": model.nv}, state=np.full(most, HOLDS, dtype=np.int64))
