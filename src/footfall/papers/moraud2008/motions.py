@@ -10,31 +10,15 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.control.base import control_pointer
 from footfall.control.posture import standing_torques
+from footfall.control.tracking import Tracking
+from footfall.gait.reference import PeriodicMotion
 from footfall.standing import in_pose
 
 SAMPLE = 0.01  # s, of the tables
 
 #: Joint angles (rad) by name at a time (s); joints that are not named stay as in the home pose.
 Angles = Callable[[float], dict[str, float]]
-
-
-def _follow(time, qpos, qvel, ctrl, gains):
-    """gains: samples, their distance; rows of (address in qpos, in qvel, kp, kd, gear); rows of targets and torques."""
-    samples, step, nu = int(gains[0]), gains[1], ctrl.size
-    place = min(time / step, samples - 1.000001)
-    first = int(place)
-    late = place - first
-    table = 2 + 5 * nu + 2 * nu * first
-    for i in range(nu):
-        row = 2 + 5 * i
-        a, b = gains[table + i], gains[table + 2 * nu + i]
-        torque = gains[row + 2] * (a + late * (b - a) - qpos[int(gains[row])])
-        torque += gains[row + 3] * ((b - a) / step - qvel[int(gains[row + 1])])
-        a, b = gains[table + nu + i], gains[table + 3 * nu + i]
-        ctrl[i] = (torque + a + late * (b - a)) / gains[row + 4]
-    return 0
 
 
 @dataclass(frozen=True)
@@ -48,7 +32,7 @@ class JointMotion:
 
     @staticmethod
     def pointer() -> Any:
-        return control_pointer(_follow)
+        return Tracking.pointer()
 
     def poses(self, robot: ff.Robot) -> np.ndarray:
         """(T, nq) the home pose with the joints as they are wanted, every 10 ms."""
@@ -61,20 +45,20 @@ class JointMotion:
 
     def gains(self, robot: ff.Robot, ground: ff.Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
-        rows = ff.control.Posture().gains(robot, ground, dt).reshape(robot.model.nu, -1)[:, [0, 1, 3, 4, 6]]
-        rows[:, 2] *= self.stiffness
-        poses, torques = _wanted(self, robot)
-        table = np.zeros((len(poses), 2, robot.model.nu))
-        table[:, 0] = poses[:, rows[:, 0].astype(int)]
-        table[:, 1] = torques[:, rows[:, 1].astype(int)]
-        return np.concatenate([[len(poses), SAMPLE], rows.ravel(), table.ravel()])
+        usual = ff.control.Posture().gains(robot, ground, dt).reshape(robot.model.nu, -1)
+        motion = _wanted(self, robot)
+        return Tracking(motion, kp=self.stiffness * usual[:, 3], kd=usual[:, 4]).gains(robot, ground, dt)
 
 
 @lru_cache(maxsize=8)
-def _wanted(motion: JointMotion, robot: ff.Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (T, nq) and the generalised forces (T, nv) given beside the joint PD: found once for runs that repeat."""
-    poses = motion.poses(robot)
-    return poses, standing_torques(robot, poses) if motion.carry else np.zeros((len(poses), robot.model.nv))
+def _wanted(motion: JointMotion, robot: ff.Robot) -> PeriodicMotion:
+    """Poses, velocities of the joints and the forces given beside the joint PD: found once for runs that repeat."""
+    poses, model = motion.poses(robot), robot.model
+    velocities = np.zeros((len(poses), model.nv))
+    for joint in map(model.joint, robot.actuated):
+        velocities[:, joint.dofadr[0]] = np.gradient(poses[:, joint.qposadr[0]], SAMPLE)
+    torques = standing_torques(robot, poses) if motion.carry else np.zeros_like(velocities)
+    return PeriodicMotion(SAMPLE * len(poses), np.zeros(model.nq), poses, velocities, torques)
 
 
 def smooth(time: float, start: float, duration: float) -> float:
