@@ -30,7 +30,7 @@ from footfall.ground.ground import as_ground
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.robot.model import IMPLICIT, compiled
-from footfall.standing import place
+from footfall.standing import place, unit_rise
 
 if TYPE_CHECKING:
     from footfall.contact.base import Law, NativeContact
@@ -126,12 +126,14 @@ class Setup:
         """(nq,) the home pose set down at the origin: where runs start, unless they are given another place."""
         return self.place()
 
-    def place(self, at: tuple[float, float] = (0.0, 0.0), *, align: bool = False) -> np.ndarray:
+    def place(self, at: tuple[float, float] = (0.0, 0.0), *, align: bool = False, above: float = 0.0) -> np.ndarray:
         """The home pose (nq,) set down on the ground at ``at`` (m): no point inside it, the first one touching.
 
-        ``align`` turns a free base so that its up is the ground's normal there: a brick flat on a ramp.
+        ``align`` turns a free base so that its up is the ground's normal there: a brick flat on a ramp. With ``above``
+        it is so far (m) over the ground.
         """
-        return place(self.robot, self.ground, at, align=align)
+        pose = place(self.robot, self.ground, at, align=align)
+        return pose + above * unit_rise(self.robot) if above else pose
 
 
 def pairs_are_the_laws(sim: Setup) -> bool:

@@ -54,16 +54,13 @@ class Falls:
 def fall(robot: ff.Robot, dt: float, duration: float) -> ff.Recording:
     """The man let go 30 cm above the ground."""
     sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=dt)
-    start = sim.place()
-    start[ROOT_Z] += HEIGHT
-    return sim.run(duration, qpos=start, record_dt=SAMPLE).check()
+    return sim.run(duration, qpos=sim.place(above=HEIGHT), record_dt=SAMPLE).check()
 
 
 def touch_down(robot: ff.Robot, dt: float, duration: float) -> np.ndarray:
     """(T,) N, total force at every step from just before the soles touch on, with the speed of the fall."""
     sim = ff.Simulation(robot, ground=GROUND, law=LAW, dt=dt)
-    start = sim.place()
-    start[ROOT_Z] += 1e-12  # rounding is depth enough for half the force: (1e-15 m)^0.02 = 0.5
+    start = sim.place(above=1e-12)  # rounding is depth enough for half the force: (1e-15 m)^0.02 = 0.5
     speed = np.zeros(robot.model.nv)
     speed[ROOT_Z] = -math.sqrt(2.0 * 9.81 * HEIGHT)
     return sim.run(duration, qpos=start, qvel=speed).check().total_force[:, 2]

@@ -40,8 +40,7 @@ def quadruped(
 ) -> ff.Recording:
     """The quadruped held in its pose by joint PD, let go so high above the ground."""
     sim = ff.Simulation(ff.load_robot("quadruped"), law=law, dt=dt)
-    start = sim.place()
-    start[2] += drop
+    start = sim.place(above=drop)
     return sim.run(duration, controller="posture", qpos=start, record_dt=dt if every else 1e-3).check()
 
 

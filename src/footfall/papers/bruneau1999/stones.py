@@ -91,9 +91,7 @@ def run_stones() -> Stones:
     axis, heights = field()
     ground = ff.Ground.heightfield(heights, size=(SIZE, SIZE), friction=(STATIC, DYNAMIC))
     sim = ff.Simulation(sprung_man(JOINTS, planar=False), ground=ground, law=LAW, dt=DT)
-    start = sim.place()
-    start[2] += DROP
-    return on_stones(sim.run(DURATION, qpos=start, record_dt=25 * DT).check(), axis, axis, heights)
+    return on_stones(sim.run(DURATION, qpos=sim.place(above=DROP), record_dt=25 * DT).check(), axis, axis, heights)
 
 
 def judge_stones(data: Stones) -> list[Claim]:
@@ -261,9 +259,7 @@ def run_few() -> Few:
     ground = ff.Ground.heightfield(BUMP * np.maximum(0.0, 1.0 - away / ROUND**2), size=(0.6, 0.6))
     for name, robot in (("4", block.with_points((2, 2))), ("18", block)):
         sim = ff.Simulation(robot, ground=ground, law=replace(LAW, kn=LAW.PAPER_KN * 18 / robot.point_count), dt=1e-4)
-        start = sim.place()
-        start[2] += BUMP
-        bumps[name] = sim.run(1.5, qpos=start, record_dt=0.01).check()
+        bumps[name] = sim.run(1.5, qpos=sim.place(above=BUMP), record_dt=0.01).check()
     law = ff.contact.Distributed.from_material(RUBBER, POISSON, thickness=THICK, robot=block)
     size = np.ptp(ff.load_robot("hanavan").feet[0].polygon[:, :2], axis=0)
     modulus = RUBBER * (1.0 - POISSON) / ((1.0 + POISSON) * (1.0 - 2.0 * POISSON))

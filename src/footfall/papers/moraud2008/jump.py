@@ -95,9 +95,7 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 def _drop(mode: Any) -> np.ndarray:
     """(T,) m, height of a quadruped on point feet that falls by 5 cm."""
     sim = ff.Simulation("quadruped", law=ff.contact.ConstraintSelection(mode=mode), dt=DT)
-    start = sim.place()
-    start[2] += 0.05
-    return sim.run(0.5, controller="posture", qpos=start).qpos[:, 2]
+    return sim.run(0.5, controller="posture", qpos=sim.place(above=0.05)).qpos[:, 2]
 
 
 def _deepest(robot: ff.Robot) -> float:

@@ -37,9 +37,7 @@ def landing(law: Any, *, speed: float = 1.0, mass: float = 1.0, dt: float, durat
 def dropped(kp: float, duration: float = 2.5) -> ff.Recording:
     """The ball let go over the ground, as in figures 4 and 5."""
     sim = ff.Simulation("ball", law=law(kp, KV), dt=LONG)
-    start = sim.place()
-    start[2] += DROP
-    return sim.run(duration, qpos=start).check()
+    return sim.run(duration, qpos=sim.place(above=DROP)).check()
 
 
 @dataclass(frozen=True)

@@ -65,9 +65,7 @@ def _push(eps: float) -> ff.Recording:
 
 def _land(eps: float, dt: float = DT) -> ff.Recording:
     sim = _simulation(eps, dt=dt)
-    start = sim.place()
-    start[2] += DROP
-    return sim.run(DURATION, controller="posture", qpos=start).check()
+    return sim.run(DURATION, controller="posture", qpos=sim.place(above=DROP)).check()
 
 
 def _step_down(eps: float) -> ff.Recording:

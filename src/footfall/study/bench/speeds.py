@@ -553,8 +553,8 @@ def _cost(pair: Mapping[str, Robot], law: str, motion: str, runs: int, duration:
 
     def moved(name: str) -> Callable[[], object]:
         sim = Simulation(pair[name], law=law, dt=DT)
-        start, force = sim.place(), (PUSH[0] * sim.robot.weight, PUSH[1] * sim.robot.weight, 0.0)
-        start[2] += DROP * (motion == "landing")
+        start = sim.place(above=DROP * (motion == "landing"))
+        force = (PUSH[0] * sim.robot.weight, PUSH[1] * sim.robot.weight, 0.0)
         pushes = [Push(sim.robot.root, force=force, duration=PUSH_TIME)] if motion == "pushed" else []
         given: Any = {"controller": None, "qpos": start, "pushes": pushes}
         sim.run(2 * DT, **given)  # whatever is to be compiled is compiled here
