@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
@@ -383,3 +385,9 @@ def test_what_worlds_cannot_be_asked_is_refused_with_a_sentence():
     for name, ask in asked.items():
         with pytest.raises(ff.FootfallError, match=name):
             ask()
+
+
+def test_controls_on_a_gpu_are_refused_by_worlds_on_a_cpu():
+    on_gpu = SimpleNamespace(__cuda_array_interface__={"shape": (1,), "typestr": "<f8", "data": (0, False)})
+    with pytest.raises(ff.FootfallError, match="ctrl is on a GPU, and these worlds are on the CPU"):
+        ff.Worlds(ff.Simulation("ball", law="spring-damper"), 1).step(on_gpu)

@@ -23,6 +23,7 @@ cpu, gpu = worlds
 worst = {"qpos": float(np.abs(gpu._engine.host("qpos") - cpu.qpos).max())}
 worst["recording"] = float(np.abs(recordings[0].qpos - recordings[1].qpos).max())
 worst["force"] = float(cpu.force[:, :, 2].sum(axis=1).max())
+gpu.step(gpu.ctrl if not simulated else None, n=0)  # controls that are on the GPU stay there
 gpu.reset(np.arange(count) == 0)
 worst["reset"] = float(np.abs(gpu._engine.host("qpos")[0] - qpos[0]).max())
 worst["kept"] = float(np.abs(gpu._engine.host("qpos")[1] - cpu.qpos[1]).max())

@@ -256,7 +256,9 @@ def _is_real(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether NumPy makes numbers of it; what names a column or a file does not."""
+    """Whether it is an array of a GPU, or NumPy makes numbers of it; what names a column or a file does not."""
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
     if value is None or isinstance(value, str | bytes | Mapping):
         return False
     try:

@@ -59,6 +59,9 @@ class Train(JsonOption):
     """folder for what comes of it; left out, trained-GOAL"""
 
     def run(self) -> int:
+        from footfall.errors import optional_package
+
+        optional_package("gymnasium", "training")
         from footfall.learn.train import Training, train
 
         own = {name: value for name, value in vars(self).items() if name not in ("out", "json")}

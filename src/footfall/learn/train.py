@@ -51,7 +51,7 @@ class Training:
         laws: contact laws, assigned to the worlds in turn.
         worlds: how many there are.
         iterations: of PPO.
-        friction: range of friction coefficients, drawn for every episode.
+        friction: range of friction coefficients, drawn for every world.
         mass: range of factors on all masses, likewise.
         slope: rad, of the ground.
         device: "cpu" or "cuda".
@@ -105,7 +105,7 @@ class Environments:
         self.num_envs, self.num_actions, self.device, self.cfg = given.worlds, model.nu, given.device, asdict(given)
         ground = Ground.slope(given.slope) if given.slope else Ground.plane()
         names = list(given.laws)[: given.worlds]
-        self.rng = np.random.default_rng(given.seed)
+        rng = np.random.default_rng(given.seed)
         fall = 0.0 if self.goal.lying else FALLEN_HEIGHT
         self.groups: list[tuple[slice, Worlds]] = []
         first = 0
@@ -117,8 +117,8 @@ class Environments:
                 count,
                 device=given.device,
                 fall=fall,
-                friction=self.rng.uniform(*given.friction, count),
-                mass_scale=self.rng.uniform(*given.mass, count),
+                friction=rng.uniform(*given.friction, count),
+                mass_scale=rng.uniform(*given.mass, count),
             )
             self.groups.append((slice(first, first + count), worlds))
             first += count
@@ -172,28 +172,22 @@ class Environments:
         return 2.0 * self.torch.rand(*shape, generator=self.generator, device=self.device) - 1.0
 
     def _begin(self, which: np.ndarray) -> None:
-        """Begin an episode in the worlds of ``which`` (N,), with friction, mass, start and command of its own."""
-        torch, given = self.torch, self.given
-        for own, worlds in self.groups:
-            mask = which[own]
-            if not mask.any():
-                continue
-            count = len(mask)
-            qpos = np.tile(worlds.simulation.place(), (count, 1))
-            qpos[:, 7:] += self.rng.uniform(-0.05, 0.05, qpos[:, 7:].shape)
-            qvel = np.zeros((count, self.robot.model.nv))
-            if self.goal.lying:
-                attitude = self.rng.standard_normal((count, 4))
-                qpos[:, 3:7] = attitude / np.linalg.norm(attitude, axis=1, keepdims=True)
-                qpos[:, 2] *= 1.05
-            worlds.reset(
-                mask,
-                qpos=qpos,
-                qvel=qvel,
-                friction=self.rng.uniform(*given.friction, count),
-                mass_scale=self.rng.uniform(*given.mass, count),
-            )
+        """Begin an episode in the worlds of ``which`` (N,), with a start and a command of its own."""
+        torch = self.torch
         chosen = torch.as_tensor(which, device=self.device)
+        for own, worlds in self.groups:
+            here, count = chosen[own], int(which[own].sum())
+            if count == 0:
+                continue
+            worlds.reset(which[own])
+            live = torch.as_tensor(worlds.qpos, device=self.device)
+            qpos = live[here]
+            qpos[:, 7:] += 0.05 * self._uniform(count, qpos.shape[1] - 7).to(qpos.dtype)
+            if self.goal.lying:
+                attitude = torch.randn(count, 4, generator=self.generator, device=self.device)
+                qpos[:, 3:7] = torch.nn.functional.normalize(attitude).to(qpos.dtype)
+                qpos[:, 2] *= 1.05
+            live[here] = qpos
         number = int(which.sum())
         limits = torch.as_tensor(self.contract.command.high, dtype=self.command.dtype, device=self.device)
         moving = (torch.rand(number, 1, generator=self.generator, device=self.device) > 0.1).to(limits.dtype)

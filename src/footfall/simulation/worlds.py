@@ -200,6 +200,8 @@ class Worlds(UnderWay):
         with self._turn:
             if ctrl is not None:
                 on_gpu = hasattr(ctrl, "__cuda_array_interface__")
+                if on_gpu and self.device == "cpu":
+                    raise SimulationError("ctrl is on a GPU, and these worlds are on the CPU: give ctrl.cpu()")
                 ctrl = ctrl if on_gpu else numbers("ctrl", ctrl)
                 self._engine.set_controls(ctrl, self.count, self.simulation.scene.model.nu)
             self._engine.advance(self._plan, None, int(n), self._no_tape)
