@@ -202,7 +202,7 @@ class ConstrainedDynamics:
         return self._held[key]
 
     def torques(self, wanted: np.ndarray) -> np.ndarray:
-        """Joint torques (nu,) for joint accelerations ``wanted``."""
+        """Joint torques (nu,) for joint accelerations ``wanted``, (39)."""
         needed = self.inertia @ self._acceleration(wanted) + self.bias
         # The ground carries the coordinates without motors: of the forces that do, those of weighted least norm.
         base = self.jacobian[:, self.free].T * self.share
