@@ -139,6 +139,21 @@ class Loop(NamedTuple):
     outcome: Any  # described in :mod:`footfall.engine.tape`
 
 
+def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
+    """The point law of runs that have none."""
+    return 0.0, 0.0, 0.0, 0
+
+
+def idle_coupled(contacts, dt, memory, force, mode, scratch, signals, values):
+    """The coupled law of runs that have none."""
+    return 0
+
+
+def idle_control(time, qpos, qvel, ctrl, gains):
+    """The compiled controller of runs that have none."""
+    return 0
+
+
 @inlined
 def sense_and_act(
     world: World, points: Points, contacts: Contacts, conditions: Conditions, step: Int, act: Bool, outcome: Ints

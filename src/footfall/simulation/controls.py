@@ -95,12 +95,8 @@ def _callback_type() -> Any:
 @cache
 def no_control() -> Controls:
     """Nothing sets the controls."""
-
-    def idle(time, qpos, qvel, ctrl, gains):
-        return 0
-
     silent = Callback(lambda time: None, Interrupts())
-    control = step.Control(silent, control_pointer(idle), np.zeros(1))
+    control = step.Control(silent, control_pointer(step.idle_control), np.zeros(1))
     return Controls("none", NOTHING, control, silent)
 
 

@@ -236,21 +236,13 @@ def idle_laws() -> step.Laws:
 @cache
 def idle_point_law() -> Any:
     """A point law for runs that have none."""
-
-    def idle(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
-        return 0.0, 0.0, 0.0, 0
-
-    return function_pointer(point_signature(), idle)
+    return function_pointer(point_signature(), step.idle_point)
 
 
 @cache
 def idle_coupled_law() -> Any:
     """A coupled law for runs that have none."""
-
-    def idle(contacts, dt, memory, force, mode, scratch, signals, values):
-        return 0
-
-    return function_pointer(coupled_signature(), idle)
+    return function_pointer(coupled_signature(), step.idle_coupled)
 
 
 @dataclass(eq=False)

@@ -142,7 +142,6 @@ class Rest(NamedTuple):
     centre: Any  # (B, 3) m
     half: Any  # (B, 3) m
     size: Any  # (B,) m
-    reach: Any  # (B,) m, of the points from the body's origin
     local: Any  # (Q, 3) m, body frame
     radius: Any  # (Q,) m
     axes: Any  # (P, 3, 3) m, of all points
@@ -178,8 +177,7 @@ def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
         foot=np.concatenate([np.repeat(np.arange(feet), of_feet), np.repeat(slot, of_others)]),
     )
     same = {name: getattr(others, name) for name in Rest._fields if hasattr(others, name)}
-    reach = np.linalg.norm(others.centre, axis=1) + np.linalg.norm(others.half, axis=1)
-    same |= {"root": tree.body_tree[others.body], "slot": slot, "reach": reach}
+    same |= {"root": tree.body_tree[others.body], "slot": slot}
     same |= {
         name: np.concatenate([getattr(points, name)[:first], getattr(others, name)]) for name in ("axes", "smooth")
     }
@@ -300,65 +298,22 @@ def who_touches(others, held, s, row):
     return s if held.mode[others.first + s] != OPEN or others.tape.who[s, row] > 0 else -1
 
 
-def all_of(points):
-    return points.mode.size
-
-
-def never(points):
-    return False
-
-
-def large_enough(points, found):
-    return False
-
-
-def nothing(points, contacts):
-    return
-
-
-def no_pairs(world, points, contacts):
-    return
-
-
-def all_slots(points):
-    return points.body.size
-
-
-def no_velocities(cvel, subtree_com, points, contacts):
-    return
-
-
-def no_forces(cdof, subtree_com, points, contacts, generalised):
-    return
-
-
-def no_accelerations(world, points, contacts, half, force):
-    return
-
-
-def on_ground(others, q):
-    return False
-
-
-def number_of(others, s, q):
-    return q + 1
-
-
 STAND_INS = LEAN | {
     locate_all: locate_every,
     release_all: release_feet,
     begin_sample_of_all: begin_sample_of_every_body,
     add_step_of_all: add_step_of_every_body,
     who_has: who_touches,
-    live: all_of,
-    lacks_room: never,
-    too_small: large_enough,
-    free_far_places: nothing,
-    find_pairs: no_pairs,
-    ground_slots: all_slots,
-    is_pair: on_ground,
-    recorded: number_of,
-    pair_velocities: no_velocities,
-    pair_accelerations: no_accelerations,
-    add_pair_forces: no_forces,
+    # Every point has a place, and there are no contacts between bodies.
+    live: lambda points: points.mode.size,
+    lacks_room: lambda points: False,
+    too_small: lambda points, found: False,
+    free_far_places: lambda points, contacts: None,
+    recorded: lambda others, s, q: q + 1,
+    find_pairs: lambda world, points, contacts: None,
+    ground_slots: lambda points: points.body.size,
+    is_pair: lambda others, q: False,
+    pair_velocities: lambda cvel, subtree_com, points, contacts: None,
+    pair_accelerations: lambda world, points, contacts, half, force: None,
+    add_pair_forces: lambda cdof, subtree_com, points, contacts, generalised: None,
 }

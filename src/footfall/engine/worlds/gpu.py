@@ -18,7 +18,7 @@ from footfall.compiled.gpu_cache import launcher, prepare
 from footfall.compiled.lanes import WARP
 from footfall.contact.base import CoupledLaw, Law
 from footfall.engine.other_bodies.points import OtherTape, make_other_tape
-from footfall.engine.step import DONE
+from footfall.engine.step import DONE, idle_control
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, State, bytes_of, room
 from footfall.engine.worlds.gpu_kernels import (
@@ -28,7 +28,6 @@ from footfall.engine.worlds.gpu_kernels import (
     build_steps,
     build_turn,
     find_cuda,
-    idle_control,
     registers_for,
 )
 from footfall.engine.worlds.one_world import Robot

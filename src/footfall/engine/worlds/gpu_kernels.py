@@ -13,6 +13,7 @@ from footfall.compiled.lanes import WARP
 from footfall.compiled.lanes import warp as by_lanes
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.engine.other_bodies.points import OtherTape
+from footfall.engine.step import idle_coupled, idle_point
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, State, picker
 from footfall.engine.worlds.every_body import STAND_INS, advance_on_every_body, one_world_on_every_body
@@ -79,18 +80,6 @@ def registers_for(lanes: int) -> int:
     device = cuda.get_current_device()
     each = -(-lanes // (WARP * device.MULTIPROCESSOR_COUNT)) * WARP  # lanes of a multiprocessor
     return max(REGISTERS, min(MOST_REGISTERS, device.MAX_REGISTERS_PER_MULTIPROCESSOR // each))
-
-
-def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
-    return 0.0, 0.0, 0.0, 0
-
-
-def idle_coupled(contacts, dt, memory, force, mode, scratch, signals, values):
-    return 0
-
-
-def idle_control(time, qpos, qvel, ctrl, gains):
-    return 0
 
 
 def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
