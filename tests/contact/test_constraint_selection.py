@@ -20,7 +20,7 @@ import footfall as ff
 from footfall.contact.constraint_selection import STEPS, ConstraintSelection
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.selection.forces import affine_load, put_joint, spread_load
-from footfall.solve.selection.soles import Workspace, foot_hull, make_workspace
+from footfall.solve.selection.soles import STRAIGHT, Workspace, convex_outline, make_workspace
 from footfall.standing import point_positions
 
 LAW = "constraint-selection"
@@ -365,12 +365,11 @@ def test_options_out_of_range_are_refused(option, value):
 @pytest.mark.parametrize("count", [3, 4, 5, 8, 12])
 def test_the_outline_of_a_foot_is_qhulls_and_stays_in_its_room(count):
     rng = np.random.default_rng(count)
-    seen = SimpleNamespace(points=np.arange(count))
     for _ in range(50):
         place = np.zeros((count, 6))
         place[:, :2] = rng.normal(size=(count, 2))
-        ring, order = np.full(count + 1, -1), np.zeros(count, dtype=np.int64)
-        found = foot_hull.py_func(seen, 0, count, place, ring, order)
+        ring = np.full(count + 1, -1)
+        found = convex_outline.py_func(place, np.arange(count), count, STRAIGHT, ring)
         theirs = list(ConvexHull(place[:, :2]).vertices)  # counter-clockwise, from anywhere
         begin = theirs.index(ring[0])
         assert ring[:found].tolist() == theirs[begin:] + theirs[:begin]

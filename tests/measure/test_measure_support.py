@@ -36,10 +36,9 @@ def test_hull_agrees_with_qhull():
     rng = np.random.default_rng(0)
     for count in (3, 5, 20):
         for _ in range(20):
-            points = rng.normal(size=(count, 2))
-            corners = np.zeros(count + 1, dtype=np.int64)
-            size = pressure.hull(points, count, np.zeros_like(corners), corners)
-            assert set(corners[:size]) == set(ConvexHull(points).vertices)
+            points = rng.normal(size=(count, 3))
+            found = pressure.corners_of(points)
+            assert {*map(tuple, found)} == {*map(tuple, points[ConvexHull(points[:, :2]).vertices])}
 
 
 @pytest.mark.parametrize(

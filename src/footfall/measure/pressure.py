@@ -13,6 +13,7 @@ from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import cross, feet, load_centre, normal_force, once, pierce, reference_plane, threshold
 from footfall.measure.motion import com_height, momentum
 from footfall.solve.contacts import OPEN
+from footfall.solve.selection.soles import convex_outline
 from footfall.standing import at_home, lowest_places, point_jacobian, point_positions, scratch_data
 
 if TYPE_CHECKING:
@@ -129,9 +130,10 @@ def support_polygon(rec: Record, k: int) -> np.ndarray:
 
 def corners_of(points: np.ndarray) -> np.ndarray:
     """(N, 3) those of the points (P, 3) that are corners of their convex hull seen from above, counter-clockwise."""
-    corners = np.zeros(len(points) + 1, dtype=np.int64)
-    count = hull(np.ascontiguousarray(points[:, :2]), len(points), np.zeros_like(corners), corners)
-    return points[corners[:count]]
+    order, corners = np.arange(len(points) + 1), np.zeros(len(points) + 1, dtype=np.int64)
+    count = convex_outline(np.ascontiguousarray(points[:, :2]), order, len(points), 0.0, corners)
+    found = points[corners[:count]]
+    return found[:1] if count == 2 and (found[0, :2] == found[1, :2]).all() else found
 
 
 @once
@@ -182,59 +184,19 @@ def _line_of_motion(robot: Robot) -> np.ndarray | None:
 
 
 @kernel
-def hull(points: Any, count: Any, order: Any, corners: Any) -> Any:
-    """Convex hull of (N, 2) points, counter-clockwise, by Andrew's monotone chain. Gives how many corners.
-
-    ``order`` (N + 1,) is scratch, ``corners`` (N + 1,) receives indices.
-    """
-    for i in range(count):
-        j = i
-        while j > 0 and (
-            points[order[j - 1], 0] > points[i, 0]
-            or (points[order[j - 1], 0] == points[i, 0] and points[order[j - 1], 1] > points[i, 1])
-        ):
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = i
-    if count < 2:
-        if count == 1:
-            corners[0] = 0
-        return count
-    size = 0
-    for way in range(2):  # the lower side to the right, the upper side back
-        start = size
-        for step in range(count):
-            i = order[step] if way == 0 else order[count - 1 - step]
-            while size > start + 1:
-                a, b = corners[size - 2], corners[size - 1]
-                turn = (points[b, 0] - points[a, 0]) * (points[i, 1] - points[a, 1]) - (points[b, 1] - points[a, 1]) * (
-                    points[i, 0] - points[a, 0]
-                )
-                if turn > 0.0:
-                    break
-                size -= 1
-            corners[size] = i
-            size += 1
-        size -= 1  # the last corner is the first of the other side
-    if size == 2 and points[corners[0], 0] == points[corners[1], 0] and points[corners[0], 1] == points[corners[1], 1]:
-        return 1
-    return size
-
-
-@kernel
 def margins(points: Any, closed: Any, query: Any, corner: Any, order: Any, margin: Any) -> None:
     """Signed distance (T,) of ``query`` (T, 2) to the hull of the closed ones of ``points`` (T, P, 2)."""
     for t in range(margin.size):
         count = 0
         for p in range(closed.shape[1]):
             if closed[t, p]:
-                corner[count, 0], corner[count, 1] = points[t, p, 0], points[t, p, 1]
+                corner[count, 0], corner[count, 1], order[0, count] = points[t, p, 0], points[t, p, 1], count
                 count += 1
         x, y = query[t, 0], query[t, 1]
         if count == 0 or x != x or y != y:
             margin[t] = float("nan")
             continue
-        size = hull(corner, count, order[0], order[1])
+        size = convex_outline(corner, order[0], count, 0.0, order[1])
         inside = size > 2
         nearest = float("inf")
         for i in range(size):

@@ -103,7 +103,9 @@ def look(contacts: Contacts, dt: Float, stabilisation: Stabilisation, memory: Ma
                 work.ring[count] = contacts.points[i]
                 count += 1
         else:
-            count += foot_hull(contacts, first, last, work.place, work.ring[count:], work.order)
+            for i in range(first, last):
+                work.order[i - first] = contacts.points[i]
+            count += convex_outline(work.place, work.order, last - first, STRAIGHT, work.ring[count:])
     work.begin[contacts.near.size - 1] = count
     return True
 
@@ -215,7 +217,7 @@ def in_order(contacts: Contacts, first: Int, last: Int, place: Matrix) -> Bool:
         a = place[contacts.points[first + i]]
         b = place[contacts.points[first + (i + 1) % near]]
         c = place[contacts.points[first + (i + 2) % near]]
-        if not _turns_left(a, b, c):
+        if not turns_left(a, b, c, STRAIGHT):
             return False
         if b[1] - a[1] < 0.0 and c[1] - b[1] >= 0.0:
             turns += 1
@@ -223,14 +225,16 @@ def in_order(contacts: Contacts, first: Int, last: Int, place: Matrix) -> Bool:
 
 
 @kernel
-def foot_hull(contacts: Contacts, first: Int, last: Int, place: Matrix, ring: Ints, order: Ints) -> Int:
-    """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Returns the number of vertices.
+def convex_outline(place: Matrix, order: Ints, count: Int, straight: Float, ring: Ints) -> Int:
+    """The corners of the first ``count`` points of ``order`` seen from above, counter-clockwise (Andrew's monotone
+    chain). Returns their number.
 
-    ``ring`` has room for one more than there are points: the second half of the chain may add a vertex twice.
+    Sorts ``order``, rows of ``place`` that begin with x and y. ``ring`` has room for one more than there are points:
+    the second half of the chain may add a corner twice. A corner of less than ``straight``, see :data:`STRAIGHT`, is
+    none.
     """
-    near = last - first
-    for i in range(near):
-        p = contacts.points[first + i]
+    for i in range(count):
+        p = order[i]
         k = i
         while k > 0:
             a, b = place[order[k - 1]], place[p]
@@ -239,21 +243,24 @@ def foot_hull(contacts: Contacts, first: Int, last: Int, place: Matrix, ring: In
             order[k] = order[k - 1]
             k -= 1
         order[k] = p
-    count = 0
+    if count < 2:
+        ring[0] = order[0]
+        return count
+    size = 0
     for half in range(2):
-        base = count
-        for i in range(near):
-            p = order[i] if half == 0 else order[near - 1 - i]
-            while count - base >= 2 and not _turns_left(place[ring[count - 2]], place[ring[count - 1]], place[p]):
-                count -= 1
-            count = min(count, near)  # in spite of rounding
-            ring[count] = p
-            count += 1
-        count -= 1  # the last is the first of the other half
-    return count
+        base = size
+        for i in range(count):
+            p = order[i] if half == 0 else order[count - 1 - i]
+            while size - base >= 2 and not turns_left(place[ring[size - 2]], place[ring[size - 1]], place[p], straight):
+                size -= 1
+            size = min(size, count)  # in spite of rounding
+            ring[size] = p
+            size += 1
+        size -= 1  # the last is the first of the other half
+    return size
 
 
 @inlined
-def _turns_left(a: Vector, b: Vector, c: Vector) -> Bool:
+def turns_left(a: Vector, b: Vector, c: Vector, straight: Float) -> Bool:
     x, y, u, v = b[0] - a[0], b[1] - a[1], c[0] - b[0], c[1] - b[1]
-    return x * v - y * u > STRAIGHT * (x * x + y * y + u * u + v * v)
+    return x * v - y * u > straight * (x * x + y * y + u * u + v * v)
