@@ -22,9 +22,8 @@ from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, without_warnings
 from footfall.files.json_values import json_value
 from footfall.study.arena import closed_forms, measured, robots
-from footfall.study.arena.question import Case, Question
 from footfall.study.arena.running import Outcome, Process, errors_of, guest, guests, played
-from footfall.study.arena.task import Task
+from footfall.study.arena.task import Case, Question, Task
 from footfall.study.fit.search import Range, search
 
 __all__ = ["GROUPS", "Row", "arena", "guests", "load_rows"]

@@ -17,8 +17,7 @@ import numpy as np
 
 from footfall.measure import energy, momentum
 from footfall.record import Record
-from footfall.study.arena.question import Case, Question
-from footfall.study.arena.task import Part, Task, box
+from footfall.study.arena.task import Case, Part, Question, Task, box
 
 GRAVITY = 9.81
 #: m, spheres in the corners of blocks.

@@ -8,8 +8,7 @@ import numpy as np
 
 from footfall.measure.motion import position_error
 from footfall.record import Record
-from footfall.study.arena.question import Case, Question
-from footfall.study.arena.task import Task, box
+from footfall.study.arena.task import Case, Question, Task, box
 from footfall.study.fit.tosses import Toss, load_tosses, split, step_of
 
 #: m, the corners of the cube, and how far the board is below the heights of the data (its README).

@@ -18,8 +18,7 @@ from footfall.measure import com_height, energy, momentum, overall_cop, penetrat
 from footfall.record import Record
 from footfall.robot import Robot, load_robot
 from footfall.standing import in_pose, inertia_of, lowest_places, place, point_jacobian
-from footfall.study.arena.question import Case, Question
-from footfall.study.arena.task import Hold, Part, Task, parts_of
+from footfall.study.arena.task import Case, Hold, Part, Question, Task, parts_of
 
 #: Where the given robots are in the folder of data; others are Footfall's own.
 FILES = {

@@ -31,8 +31,7 @@ from footfall.measure import momentum
 from footfall.process.cache_folder import cache_folder
 from footfall.record import Failure
 from footfall.recording import Recording
-from footfall.study.arena.question import Case
-from footfall.study.arena.task import Task
+from footfall.study.arena.task import Case, Task
 
 HERE = Path(__file__).parent
 #: s, most that pip may take for one environment: the largest engines bring a compiler or a deep-learning library.

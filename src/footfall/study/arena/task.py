@@ -3,12 +3,14 @@
 Spheres, since a sphere touches a plane in one place whatever the engine: boxes and meshes touch where an engine's
 collision detection says. Bodies have mass and inertia, hinges have motors, and there is nothing else that one engine
 has and another has not: no limits, joint friction, springs, ties or rotor inertia.
+
+A question is runs with an error each, to judge and to tune on; ``questions.toml`` says what is asked.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +22,11 @@ import numpy as np
 
 from footfall.errors import StudyError
 from footfall.ground import Ground
-from footfall.record import Push
+from footfall.record import Push, Record
 from footfall.robot import Robot, load_robot
 from footfall.robot.feet import Foot
+from footfall.robot.pose import posed
+from footfall.standing import at_home
 
 #: Where the six numbers of an inertia are in its matrix: xx, yy, zz, xy, xz, yz.
 SIX = ([0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])
@@ -210,6 +214,23 @@ class Task:
         return job
 
 
+class Case(NamedTuple):
+    """A task, and how far a recording of it is from the truth, 0 where it is right."""
+
+    label: str
+    task: Task
+    error: Callable[[Record], float]
+
+
+class Question(NamedTuple):
+    """Cases that engines are judged on, and others that they are tuned on."""
+
+    name: str
+    cases: tuple[Case, ...]
+    training: tuple[Case, ...] = ()
+    unknown: bool = False  # whether friction and restitution of the ground are not known, and may be tuned
+
+
 def _text(numbers: Sequence[float] | np.ndarray) -> str:
     return " ".join(repr(float(one)) for one in numbers)
 
@@ -239,9 +260,7 @@ def parts_of(robot: Robot) -> tuple[Part, ...]:
     springs and damping are left out.
     """
     model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos = model.qpos0
-    mujoco.mj_kinematics(model, data)
+    data = posed(model, model.qpos0)
     moving = [b for b in range(1, model.nbody) if model.body_weldid[b] == b]
     if model.body_jntnum[moving[0]] != 1 or model.jnt_type[model.body_jntadr[moving[0]]] != mujoco.mjtJoint.mjJNT_FREE:
         raise StudyError(f"{robot.name} is not free: the arena takes robots whose root moves freely")
@@ -284,9 +303,7 @@ SHARP = 0.005
 
 def _spheres(robot: Robot, own: Sequence[int], data: mujoco.MjData) -> np.ndarray:
     """(S, 4) the contact points of feet on some bodies, which are one, in the frame of the first; home is upright."""
-    home = mujoco.MjData(robot.model)
-    home.qpos = robot.home
-    mujoco.mj_kinematics(robot.model, home)
+    home = at_home(robot)
     at, turned = data.xpos[own[0]], data.xmat[own[0]].reshape(3, 3)
     found = []
     for p in np.flatnonzero(np.isin(robot.point_body, own)):
