@@ -45,9 +45,8 @@ class JointMotion:
 
     def gains(self, robot: ff.Robot, ground: ff.Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
-        usual = ff.control.Posture().gains(robot, ground, dt).reshape(robot.model.nu, -1)
-        motion = _wanted(self, robot)
-        return Tracking(motion, kp=self.stiffness * usual[:, 3], kd=usual[:, 4]).gains(robot, ground, dt)
+        kp, kd = ff.control.Posture().gains(robot, ground, dt).reshape(robot.model.nu, -1)[:, 3:5].T
+        return Tracking(_wanted(self, robot), tuple(self.stiffness * kp), tuple(kd)).gains(robot, ground, dt)
 
 
 @lru_cache(maxsize=8)

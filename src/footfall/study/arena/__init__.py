@@ -179,7 +179,7 @@ def _compete(
                     verdict = outcome.recording.audit().summary
                 told = outcome.status, outcome.reason
                 about = name, setting, group, question.name
-                measured = outcome.us_per_step, verdict, process.version
+                measured: Any = outcome.us_per_step, verdict, process.version
                 errors = zip(cases, errors_of(outcome, cases), strict=True)
                 rows = [Row(*about, c.label, task.dt, *told, error, *measured) for c, error in errors]
                 with (out / ROWS).open("a", encoding="utf-8") as file:

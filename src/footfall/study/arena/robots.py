@@ -52,7 +52,8 @@ def standing(name: str, parts: tuple[Part, ...], home: np.ndarray, duration: flo
     """A robot that holds its pose on the ground; ``given`` are other values of the task."""
     task = Task(name, parts, home, np.zeros(6 + len(parts) - 1), duration, STEP, friction=0.8)
     qpos = place(task.robot, task.ground, (0.0, 0.0), align=False)
-    return replace(task, **({"qpos": qpos, "hold": _hold(task.robot, qpos)} | given))
+    changed: dict[str, Any] = {"qpos": qpos, "hold": _hold(task.robot, qpos)}
+    return replace(task, **changed | given)
 
 
 def _hold(robot: Robot, qpos: np.ndarray) -> Hold:
