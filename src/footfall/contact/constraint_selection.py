@@ -252,14 +252,11 @@ class ConstraintSelection(CoupledLaw):
 
     def __post_init__(self) -> None:
         check_positive(self, "d", "a_t", "v_t", zero=True)
-        check(self.rules in ("paper", "landing"), self.name, "rules", self.rules, "'paper' or 'landing'")
         for option in ("d", "a_t", "v_t"):
             value = getattr(self, option)
             fits = value is None or self.rules == "paper"
             check(fits, self.name, option, value, "left out unless rules is 'paper', which alone has thresholds")
         check_positive(self, "alpha", "beta", zero=True)
-        check(self.mode in ("exact", "one-step"), self.name, "mode", self.mode, "'exact' or 'one-step'")
-        check(isinstance(self.cop_rule, bool), self.name, "cop_rule", self.cop_rule, "True or False")
         check_positive(self, "pull", zero=True)
         fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")

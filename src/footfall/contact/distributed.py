@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.contact.base import SINKS, CoupledLaw, check, check_positive, check_range
+from footfall.contact.base import SINKS, CoupledLaw, check_positive, check_range
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import NormalTerms, OnElasticLayer, SpringLaw, check_soles, stable_damping
 from footfall.kinds import Float, Int, Ints, Matrix, Vector
@@ -256,7 +256,6 @@ class Distributed(OnElasticLayer, SpringLaw, CoupledLaw):
         check_positive(self, "mu_ts", "t_slide", "t_stick", zero=True)
         check_range(self, "alpha", 1.0, 3.0)
         check_range(self, "beta", 0.0, 3.0)
-        check(self.criterion in ("foot", "point"), self.name, "criterion", self.criterion, "'foot' or 'point'")
         self.check_gains()
 
     @property

@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple
 
 from footfall.arguments import public
 from footfall.compiled import inlined, kernel
-from footfall.contact.base import CoupledLaw, check, check_positive
+from footfall.contact.base import CoupledLaw, check_positive
 from footfall.contact.setting import Setting
 from footfall.solve.contact_problem import SIGNALS, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames, to_world_frames
@@ -166,8 +166,6 @@ class LinearizingPenalty(CoupledLaw):
 
     def __post_init__(self) -> None:
         check_positive(self, "kp", "kv", "eps", zero=True)
-        known = ("consistent", "paper")
-        check(self.saturation in known, self.name, "saturation", self.saturation, "'consistent' or 'paper'")
 
     def scratch(self, size: Size) -> Scratch:
         return Scratch(problem_scratch(size), least_scratch(size.bodies if self.saturation == "paper" else 0))

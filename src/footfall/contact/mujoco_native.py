@@ -40,7 +40,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from footfall.arguments import public
-from footfall.contact.base import Law, NativeContact, check, check_positive
+from footfall.contact.base import Law, NativeContact, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.springs.material import spring_law
 
@@ -75,13 +75,8 @@ class MujocoNative(Law):
 
     def __post_init__(self) -> None:
         check_positive(self, "impratio")
-        check(self.cone in ("pyramidal", "elliptic"), self.name, "cone", self.cone, "'pyramidal' or 'elliptic'")
         object.__setattr__(self, "solref", tuple(map(float, self.solref)))
         object.__setattr__(self, "solimp", tuple(map(float, self.solimp)))
-        check(len(self.solref) == 2, self.name, "solref", self.solref, "two numbers")
-        check(len(self.solimp) == 5, self.name, "solimp", self.solimp, "five numbers")
-        check(bool(np.isfinite(self.solref).all()), self.name, "solref", self.solref, "finite")
-        check(bool(np.isfinite(self.solimp).all()), self.name, "solimp", self.solimp, "finite")
 
     @classmethod
     def nearest(cls, law: Law, setting: Setting) -> Self:

@@ -152,9 +152,8 @@ class TimeStepping(CoupledLaw):
         check_range(self, "restitution", 0.0, 1.0)
         check_range(self, "impact_friction", 0.0, 1.0)
         check_positive(self, "impact_speed", zero=True)
-        check(self.cone in ("exact", "polyhedral"), self.name, "cone", self.cone, "'exact' or 'polyhedral'")
-        whole = isinstance(self.facets, int) and not isinstance(self.facets, bool) and FEWEST <= self.facets <= MOST
-        check(whole, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
+        fits = FEWEST <= self.facets <= MOST
+        check(fits, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
         check_range(self, "correction", 0.0, 1.0)
 
     def scratch(self, size: Size) -> Scratch:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from footfall.compiled import inlined
-from footfall.contact.base import PointLaw, check, check_positive
+from footfall.contact.base import PointLaw, check_positive
 from footfall.contact.setting import Setting
 from footfall.kinds import Bool, Float, Int, Named, Vector
 from footfall.solve.contacts import SLIDE, STICK, coulomb
@@ -135,7 +135,6 @@ class FrictionalLaw(PointLaw):
         return {"friction direction": f"{held} must first be stretched the other way where the slip turns"}
 
     def check_friction(self) -> None:
-        check(self.friction in KINDS, self.name, "friction", self.friction, f"one of {', '.join(KINDS)}")
         check_positive(self, "kt", "v_s", "v_stribeck", "sigma0")
         check_positive(self, "ct", "sigma1", "sigma2", zero=True)
 
