@@ -257,16 +257,7 @@ class Simulation(Setup):
         :class:`SimulationError`, and Ctrl-C :class:`Interrupted`, which is a ``KeyboardInterrupt``. Each carries the
         recording; at a prompt it is ``sys.last_value.recording``.
         """
-        task = Task(
-            controller=controller,
-            qpos=qpos,
-            qvel=qvel,
-            control_dt=control_dt,
-            record_dt=record_dt,
-            pushes=pushes,
-            seed=seed,
-            start=start,
-        )
+        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed, start)
         try:
             run = Run(self, duration, task)
         except mujoco.FatalError as error:
@@ -297,15 +288,7 @@ class Simulation(Setup):
         Arguments are those of :meth:`run`. Without a ``controller`` you pass the controls to ``step``; with
         ``recorded=False`` nothing is recorded.
         """
-        task = Task(
-            controller=controller,
-            qpos=qpos,
-            qvel=qvel,
-            control_dt=control_dt,
-            record_dt=record_dt,
-            pushes=pushes,
-            seed=seed,
-        )
+        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed)
         return World(Run(self, 0.0, task, endless=True, recorded=recorded), recorded=recorded)
 
     def linearize(

@@ -133,7 +133,6 @@ class Rest(NamedTuple):
     flat: int
     lipschitz: float
     highest: float  # m
-    curved: int
     patient: int
     body: Any  # (B,)
     root: Any  # (B,) row of the body's tree in ``subtree_com``
@@ -142,8 +141,6 @@ class Rest(NamedTuple):
     centre: Any  # (B, 3) m
     half: Any  # (B, 3) m
     size: Any  # (B,) m
-    local: Any  # (Q, 3) m, body frame
-    radius: Any  # (Q,) m
     axes: Any  # (P, 3, 3) m, of all points
     smooth: Any  # (P,) of all points
 
