@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
 ARGS ?=
-PYTEST_WORKERS ?= 2
+# One more than two cores: tests that wait for a browser or another process leave theirs idle.
+PYTEST_WORKERS ?= 3
 CODE := $(wildcard src tests examples)
 # Each worker has a core of its own: threads of its linear algebra would only wait for each other.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal

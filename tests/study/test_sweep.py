@@ -205,7 +205,7 @@ def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_
 )
 def test_a_study_that_another_hand_changed_is_refused_and_nothing_of_it_is_run(change, sentence, tmp_path):
     study = {"grid": {"x": [1, 2]}, "out": tmp_path / "s", "workers": 2}
-    ff.sweep(sweep_work.squared, **study)
+    ff.sweep(sweep_work.squared, **study | {"workers": 1})
     file = tmp_path / "s" / "study.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     (tmp_path / "s" / "cases.jsonl").unlink()
