@@ -314,6 +314,11 @@ def speeds(command, monkeypatch, capsys):
         (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert (told["worlds"], told["unsolved"]) == (8, 0.0) and told["standing"] > 0.0 and told["restless"] > 0.0
         return
+    if "--derivatives" in command:
+        assert main([*command, "--quick", "--json", "--laws", "time-stepping"]) == 0
+        (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert told["robot"] == "quadruped" and told["us_per_jacobian"] > 0.0 and told["us_per_differences"] > 0.0
+        return
     Path("robot.xml").write_text(ff.load_robot("small-humanoid").mjcf)
     names = command[command.index("--robots") + 1 :]
     fewer = ["--laws", "time-stepping", "mujoco"]  # all of them in the tests of the bench

@@ -75,7 +75,14 @@ def the_future_repeats_itself(names):
     assert (names["world"].mode == 1).all()  # friction 0.6 holds it on a slope of 0.3 rad
 
 
+def it_lands_softly(names):
+    assert (np.diff(names["costs"]) < 0.0).all()
+    assert names["peaks"][1] < 0.7 * names["peaks"][0]
+    assert Path("landing.png").stat().st_size > 1000
+
+
 OUTCOMES = {
+    "soft_landing": it_lands_softly,
     "stand_under_every_law": all_laws_carry_the_weight,
     "compare_a_push": three_laws_are_compared,
     "own_robot": a_stool_stands_on_three_feet,
