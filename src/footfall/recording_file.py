@@ -55,12 +55,8 @@ def write_samples(rec: Record, path: Path, progress: Callable[[float], None] | N
     arrays = {name: getattr(rec, name) for name in COLUMNS}
     arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
     about = {"columns": json.dumps({name: _meaning(rec, name) for name in arrays})}
-    return write_table(path, arrays, about, _rows_at_once(arrays), progress)
-
-
-def _rows_at_once(arrays: Mapping[str, np.ndarray]) -> int:
-    """How many samples are packed or unpacked at once."""
-    return max(1, AT_ONCE // (8 * sum(math.prod(array.shape[1:]) for array in arrays.values())))
+    rows = max(1, AT_ONCE // (8 * sum(math.prod(array.shape[1:]) for array in arrays.values())))
+    return write_table(path, arrays, about, rows, progress)
 
 
 def _meaning(rec: Record, name: str) -> dict[str, Any]:

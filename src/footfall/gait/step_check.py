@@ -231,7 +231,7 @@ def judge(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints, step
     most("place of the impulse from the sole's middle", toe, abs(turn) / up if hard else 0.0, "m")
     least("old stance foot leaves", 0.0, float(step.impact.leaving.min()), "m/s")
     least("joints from their limits", constraints.joint_margin, _room(robot, step), "rad")
-    most("torque / motor's limit", 1.0, _effort(robot, step), "")
+    most("torque / motor's limit", 1.0, float((np.abs(step.torque) / torque_limits(robot)).max(initial=0.0)), "")
     return rows
 
 
@@ -241,7 +241,3 @@ def _room(robot: Robot, step: Step) -> float:
     angles = step.qpos[:, model.jnt_qposadr[joints]]
     low, high = model.jnt_range[joints].T
     return float(min((angles - low).min(initial=np.inf), (high - angles).min(initial=np.inf)))
-
-
-def _effort(robot: Robot, step: Step) -> float:
-    return float((np.abs(step.torque) / torque_limits(robot)).max(initial=0.0))

@@ -45,12 +45,7 @@ from footfall.version import __version__
 #: Triangles of a robot, and of a ground: what a phone draws fluently and a page carries easily.
 ROBOT_TRIANGLES, GROUND_TRIANGLES = 40_000, 20_000
 #: Frames of all recordings together, and of each at least and at most.
-FRAMES, FEWEST, MOST = 4800, 300, 1200
-
-
-def most_frames(recordings: int) -> int:
-    """How many frames each of this many recordings may have."""
-    return min(MOST, max(FEWEST, FRAMES // recordings))
+FRAMES, FEWEST_FRAMES, MOST = 4800, 300, 1200
 
 
 def replay_data(scenes: Sequence[Scene], labels: Sequence[str]) -> dict[str, Any]:
@@ -287,7 +282,7 @@ def render_report(
 ) -> str:
     """The report as text; see ``write_report``. ``options`` are settings that the page begins with."""
     missing = failed or {}
-    scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
+    scenes = [make_scene(rec, most=min(MOST, max(FEWEST_FRAMES, FRAMES // len(runs)))) for rec in runs]
     data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels, measured), **(options or {})}
     alone = len(runs) == 1
     differ, compared = ("", "") if alone else comparison(runs, labels, audits, missing)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -238,7 +239,8 @@ class Comparison:
 
     def save(self, folder: str | os.PathLike[str]) -> dict[str, Path]:
         """Save every recording as a directory of its own in ``folder``; where each is."""
-        return {label: rec.save(Path(folder) / _file_name(label)) for label, rec in self.recordings.items()}
+        names = {label: re.sub(r"[^\w.=-]", "_", label).strip("_") for label in self.recordings}
+        return {label: rec.save(Path(folder) / names[label]) for label, rec in self.recordings.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold; None for numbers that are not known."""
@@ -432,7 +434,3 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
 
 def _number(value: float, digits: int = 4) -> str:
     return "-" if not math.isfinite(value) else f"{value:.{digits}g}"
-
-
-def _file_name(label: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_.=" else "_" for c in label).strip("_")

@@ -90,11 +90,6 @@ def phases() -> np.ndarray:
     return np.arange(SAMPLES) / SAMPLES
 
 
-def changing_feet(phase: np.ndarray) -> np.ndarray:
-    """Load of the foot that strikes at phase 0, of the weight, if it changes feet evenly in double support."""
-    return np.interp(phase, (0.0, TOE_OFF - 0.5, 0.5, TOE_OFF), (0.0, 1.0, 1.0, 0.0))
-
-
 def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
     """The same of the other side, half a stride later; ``stride`` is how far a place moves in one (m)."""
     late = np.arange(SAMPLES) >= SAMPLES // 2
@@ -128,7 +123,9 @@ class WalkFit:
         self.swung = {name: Curve(*(one @ base for base in self.bases)) for name, one in seen.items()}
         vertical, forward = (data.ground_force(axis, phase) for axis in "zx")
         if not forces:
-            vertical, forward = changing_feet(phase), np.zeros(SAMPLES)
+            # The load changes feet evenly in double support.
+            vertical = np.interp(phase, (0.0, TOE_OFF - 0.5, 0.5, TOE_OFF), (0.0, 1.0, 1.0, 0.0))
+            forward = np.zeros(SAMPLES)
         both = vertical + opposite(vertical)
         self.share = vertical / both
         # One stride later the speed is the same, and nothing but the ground has carried the weight.

@@ -80,7 +80,8 @@ def landing(rec: ff.Recording, *, with_energy: bool) -> Landing:
     tops = (inner > force[:-2]) & (inner >= force[2:]) & (inner > 1.1 * weight)
     rise = math.nan
     if with_energy:
-        some = _thinned(rec, 4)  # a rise over the least before shows in every fourth sample too
+        # A rise over the least before shows in every fourth sample too.
+        some = dataclasses.replace(rec, **{name: getattr(rec, name)[::4] for name in COLUMNS})
         held = ff.measure.energy(some).mechanical + stored(some)
         rise = float((held - np.minimum.accumulate(held)).max() / (held[0] - held[-1]))
     return Landing(
@@ -98,10 +99,6 @@ def stored(rec: ff.Recording) -> np.ndarray:
     """(T,) J, energy in the normal springs of the ground, eq. (16); those along it, of 90 N/m, hold some mJ."""
     power = LAW.alpha + 1.0
     return float(LAW.kn or 0.0) / power * (np.maximum(0.0, -rec.gap) ** power).sum(axis=1)
-
-
-def _thinned(rec: ff.Recording, every: int) -> ff.Recording:
-    return dataclasses.replace(rec, **{name: getattr(rec, name)[::every] for name in COLUMNS})
 
 
 def run_falls() -> Falls:

@@ -160,13 +160,9 @@ def slide(
     return Pulled(rec, {one: look(rec, one) for one in names}, {one: sliding_phases(rec, one) for one in names})
 
 
-def spread_man() -> ff.Robot:
-    """The man in the plane with one leg in front."""
-    return sprung_man(JOINTS, planar=True, pose={name: SPREAD * sign for name, sign in TURNS.items()}, stops=False)
-
-
 def run_plane() -> tuple[Pulled, Pulled]:
-    robot = spread_man()
+    pose = {name: SPREAD * sign for name, sign in TURNS.items()}  # one leg in front
+    robot = sprung_man(JOINTS, planar=True, pose=pose, stops=False)
     sent, until = pushes(robot.weight), 0.25  # s, past the transition
     early = [one for one in sent if one.start < until - 0.5 * PIECE]
     return slide(robot, sent), slide(robot, early, dt=DT / 2, duration=until)

@@ -64,16 +64,11 @@ def run_squats() -> dict[float, Squat]:
     return {period: squat(period) for period in PERIODS}
 
 
-def _middle(one: Squat) -> np.ndarray:
-    """Samples of the squats themselves."""
-    return (one.rec.time > WAIT) & (one.rec.time < one.rec.time[-1] - WAIT)
-
-
 def judge_squats(data: dict[float, Squat]) -> list[Claim]:
     claims = []
     swing = {}
     for period, one in data.items():
-        inside = _middle(one)
+        inside = (one.rec.time > WAIT) & (one.rec.time < one.rec.time[-1] - WAIT)
         miss = (one.force - one.inertial)[inside]
         swing[period] = float(np.ptp(one.force[inside]))
         claims.append(

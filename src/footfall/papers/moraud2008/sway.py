@@ -55,10 +55,6 @@ def run_sway() -> Sway:
     return Sway(rec, ff.measure.momentum(rec).com, sway(SPLAY, carry=False))
 
 
-def _left_share(rec: ff.Recording) -> np.ndarray:
-    return rec.foot_force[:, 0, 2] / rec.total_force[:, 2]
-
-
 def judge_sway(data: Sway) -> list[Claim]:
     return [*_judge_load(data), *_judge_friction(data), *_judge_states(data.rec)]
 
@@ -66,7 +62,7 @@ def judge_sway(data: Sway) -> list[Claim]:
 def _judge_load(data: Sway) -> list[Claim]:
     """The weight goes over to the left foot (figure 9)."""
     rec, late = data.rec, data.rec.time > LATE
-    share = _left_share(rec)
+    share = rec.foot_force[:, 0, 2] / rec.total_force[:, 2]  # of the left foot
     cop = np.einsum("tf,tf->t", rec.foot_force[..., 2], np.nan_to_num(rec.cop[..., 1])) / rec.total_force[:, 2]
     return [
         seen(

@@ -202,13 +202,9 @@ def asked(model: Stance, above: float) -> float:
     return float(model.replies(sideways(0.0, FORCE, above))[1][3])
 
 
-def _com_above_trunk(robot: ff.Robot) -> float:
-    data = at_home(robot)
-    return float(data.subtree_com[1, 2] - data.xipos[robot.model.body(TRUNK).id, 2])
-
-
 def run_heights() -> Heights:
-    model, com = stance(ROBOT, TRUNK), _com_above_trunk(ff.load_robot(ROBOT))
+    model, data = stance(ROBOT, TRUNK), at_home(ff.load_robot(ROBOT))
+    com = float(data.subtree_com[1, 2] - data.body(TRUNK).xipos[2])
     pivot = no_turn(model)
     heights = sorted((com, HIP, pivot, 0.0, TOP))
     lowest = {}
@@ -236,6 +232,7 @@ def judge_heights(data: Heights) -> list[Claim]:
     peaks = {above: peak(rec) for above, rec in data.runs.items()}
     reached = {key: low < FLOOR + 1e-3 for key, low in data.lowest.items()}
     light = [hit for (mass, _, _, above), hit in reached.items() if mass == MASSES[0] and above >= 0.0]
+    heavy = [hit for (mass, _, _, _), hit in reached.items() if mass == MASSES[1]]
     claims = [
         near(
             ("derived", "fig7"),
@@ -273,18 +270,13 @@ def judge_heights(data: Heights) -> list[Claim]:
             (
                 "reached",
                 f"{sum(reached.values())}: {sum(light)} of {len(light)} of {MASSES[0]:g} kg pushed at the trunk or "
-                f"above, {_heavy(reached)} of {MASSES[1]:g} kg",
+                f"above, {sum(heavy)} of {len(heavy)} of {MASSES[1]:g} kg",
             ),
             holds=sum(light) >= len(light) // 2,
             why=f"half or more of those of {MASSES[0]:g} kg pushed there; narrow stances, light robots and high pushes "
             "reach it, and the paper prints none of these",
         ),
     ]
-
-
-def _heavy(reached: dict[tuple[float, float, float, float], bool]) -> str:
-    own = [hit for (mass, _, _, _), hit in reached.items() if mass == MASSES[1]]
-    return f"{sum(own)} of {len(own)}"
 
 
 def draw_heights(figure: Any, data: Heights) -> None:

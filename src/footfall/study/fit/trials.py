@@ -358,11 +358,6 @@ class Rope:
         return np.array([self.rate])
 
 
-def mean_mass(pulls: Sequence[Pull]) -> float:
-    """kg, of a sled as heavy as the loads are in the mean."""
-    return float(np.mean([pull.normal[pull.normal > 0.5 * pull.normal.max()].mean() for pull in pulls])) / GRAVITY
-
-
 def follow_pull(sim: Simulation, pull: Pull) -> dict[str, float]:
     """Root mean square of the difference of the tangential forces in weights of the load, while it is drawn."""
     rise = rise_of(pull)
@@ -451,7 +446,8 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
     if isinstance(first, ImpactTrial):
         return Kind(data, follow_impact, None, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
     if isinstance(first, Pull):
-        return Kind(data, follow_pull, None, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
+        loads = [pull.normal[pull.normal > 0.5 * pull.normal.max()].mean() for pull in data]
+        return Kind(data, follow_pull, None, sled(float(np.mean(loads)) / GRAVITY), STEP, lambda law: ({}, PULLED))
     if not own_way:
         raise StudyError(
             "a trial is a Toss, measured forces, a part of a log, a pull or an impact, or what simulate= takes, and "
