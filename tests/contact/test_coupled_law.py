@@ -26,7 +26,7 @@ def test_many_worlds_have_arrays_of_their_own(law):
     speeds[:, 0] = np.linspace(0.0, 1.0, 6)
     ran = [ff.Worlds(sim, 6, qvel=speeds, fall=0.0, threads=threads) for threads in (1, 3)]
     for worlds in ran:
-        worlds.run(0.3)
+        worlds.run(0.3, controller=None)
     np.testing.assert_array_equal(ran[0].qpos, ran[1].qpos)
     alone = sim.run(0.3, controller=None, qvel=speeds[-1])
     np.testing.assert_allclose(ran[0].qpos[-1], alone.qpos[-1], atol=1e-9)

@@ -109,3 +109,18 @@ def test_the_command_tells_the_limit_of_each_law(capsys):
     told = json.loads(capsys.readouterr().out)
     assert [one["law"] for one in told] == ["time-stepping", "spring-damper"]
     assert all(one["survived"] > 70.0 for one in told)
+
+
+def test_of_a_robot_that_walks_only_the_fall_counts():
+    """Its capture point leaves the support in every step, also without a push."""
+    walk = ff.control.QuadrupedWalk(speed=0.3, steps=20).scaled(ff.load_robot("quadruped"))
+    push = ff.Push("trunk", (0.0, 15.0, 0.0), start=0.4, duration=0.1)
+    settings = {"laws": "spring-damper", "wait": 0.5, "within": 0.6}
+    ((limit,),) = largest_pushes("quadruped", [push], controller=walk, **settings)
+    assert 15.0 < limit.survived < limit.failed < 1500.0 and limit.why.startswith("fell at")
+
+
+def test_a_robot_that_falls_without_a_push_survives_none():
+    push = ff.Push("trunk", (0.0, 15.0, 0.0), start=0.1, duration=0.1)
+    ((limit,),) = largest_pushes("spatial-biped", [push], laws="spring-damper", controller=None)
+    assert limit.survived == limit.failed == 0.0 and limit.why.startswith("without a push: fell at") and limit.runs == 1

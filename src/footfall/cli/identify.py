@@ -349,7 +349,7 @@ class LogFit(_Ranked, LogOptions):
         from footfall.study.fit import varied, windows
 
         logs = [self.load(path) for path in self.data]
-        logs = [log if log.position is not None else estimate(log).completed for log in logs]
+        logs = [log if log.position is not None else estimate(log, friction=self.friction).completed for log in logs]
         parts, ranges = windows(logs, self.window, use=self.use), _ranges(self.fit)
         given: dict[str, Any] = {"ground": {"friction": self.friction}, "judge": parts[1::2]}
         if ranges:

@@ -10,8 +10,8 @@ import tyro
 
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say
 from footfall.cli.shared.result import save, simulate
-from footfall.cli.shared.task import RobotOptions
-from footfall.cli.shared.usage import JsonOption, UsageError, pairs
+from footfall.cli.shared.task import OutOptions, RobotOptions
+from footfall.cli.shared.usage import UsageError, pairs
 
 if TYPE_CHECKING:
     from footfall.logs.log import Log
@@ -62,13 +62,14 @@ def _numbers(texts: tuple[str, ...], option: str, example: str) -> dict[str, flo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(LogOptions, JsonOption):
+class Estimate(LogOptions, OutOptions):
     """Find contact forces, modes, touch-downs, slides and the state of the base in a robot's log, with uncertainty.
 
     footfall estimate walk.mcap --robot robot.urdf --report walk.html
 
     Logs are MCAP files or ROS 2 bags (joint states, IMU, odometry), .csv, .parquet, .npz or .json. Needed are joint
-    positions and an IMU (or the pose of the base); velocities and torques make it better. No ROS is needed.
+    positions and an IMU (or the pose of the base); velocities and torques make it better. No ROS is needed. --out saves
+    a recording for plot, export, audit and view.
     """
 
     log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
@@ -77,8 +78,6 @@ class Estimate(LogOptions, JsonOption):
     """Hz, of the low pass on joints, torques and IMU"""
     causal: bool = False
     """use nothing after a sample for it, as the robot itself could"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """save the estimate as a recording here, for plot, export, audit and view"""
     report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
     """write a page with plots, audit and a 3D replay"""
 
@@ -86,6 +85,7 @@ class Estimate(LogOptions, JsonOption):
         from footfall.ground import Ground
         from footfall.logs.estimate import estimate
 
+        self.check_place(self.out)
         log = self.load(self.log)
         found = estimate(log, ground=Ground.plane(friction=self.friction), cutoff=self.cutoff, causal=self.causal)
         told = found.to_dict()
@@ -137,7 +137,7 @@ def keep(record: Record, out: Path | None, report: Path | None, title: str, *oth
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replay(LogOptions, JsonOption):
+class Replay(LogOptions, OutOptions):
     """Run the torques, targets or motion of a log in a simulation, and report how far it is from the log.
 
     footfall replay walk.mcap --robot robot.urdf --law time-stepping --report replay.html
@@ -164,8 +164,6 @@ class Replay(LogOptions, JsonOption):
     """s; left out, to the end of the log"""
     dt: float | None = None
     """step, s"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """save the recording here"""
     report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
     """write a page of the run beside the log"""
 
@@ -177,6 +175,7 @@ class Replay(LogOptions, JsonOption):
         from footfall.logs.estimate import estimate
         from footfall.simulation import Simulation
 
+        self.check_place(self.out)
         log = self.load(self.log)
         ground, seen = Ground.plane(friction=self.friction), None
         try:

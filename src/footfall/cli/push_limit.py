@@ -31,7 +31,8 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
     footfall push-limit torque-biped --controller balance --push "70 N y hip 0.05 s at 0.2 s"
 
     Without --push the root is pushed forward, back, left and right for 0.1 s. The size of the push is only the first
-    try. A robot survives if it has not fallen some time after the push and its capture point is within the support.
+    try. A robot survives if it has not fallen some time after the push and its capture point is within the support; of
+    one that walks only the fall counts.
     """
 
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()

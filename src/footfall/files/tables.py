@@ -208,8 +208,8 @@ def _clock(cell: str, name: str) -> float:
         ) from None
 
 
-#: A column's unit: ``force.x [N]``, ``force.x (N)``.
-UNIT = re.compile(r"^(.*?)\s*([\[(])([^\])]*)[\])]\s*$")
+#: A column's unit: ``force.x [N]``, ``force.x (N)``, but not ``motor[3]``, one of several.
+UNIT = re.compile(r"^(.*?)(?!(?<=\S)\[\d+\])\s*([\[(])([^\])]*)[\])]\s*$")
 #: The same as the end of a name: ``fx_N``, ``time_s``. Case counts: R_hip_x_m is in metres, R_M is a name.
 ENDING = re.compile(r"^(.+)_(N|kN|Nm|Nmm|m|mm|cm|deg|rad|s|ms|us|ns|m_s|rad_s|deg_s)$")
 COUNTS = ("frame", "frames", "sample", "samples", "field", "item", "index", "frameno", "sampleno", "subframe")

@@ -31,7 +31,7 @@ from footfall.contact import law
 from footfall.errors import FootfallError, optional_package, warn
 from footfall.ground import Ground
 from footfall.logs.least_squares import advance, correct, press, pressing, spread
-from footfall.logs.log import NEAR_FACTOR, Log, home_up, rate_of, rates_of
+from footfall.logs.log import NEAR_FACTOR, Log, home_up, rate_of, rates_of, shortened
 from footfall.logs.loops import equality_rows
 from footfall.measure.common import runs
 from footfall.record import Record
@@ -236,6 +236,11 @@ def estimate(
     robot = log.robot
     if not robot.model.njnt or robot.model.jnt_type[0] != FREE:
         raise FootfallError(f"estimate is for robots with a free base, and that of {robot.name} is not free")
+    if robot.model.nv > 6 and not log.logged.any():
+        raise FootfallError(
+            f"{log.source} has no joint of {robot.name}: it has {shortened(log.unused) or 'none'}; is it this robot's, "
+            "or do names={'NAME IN THE LOG': 'JOINT'} say which is which?"
+        )
     signals = _signals(log, cutoff, causal)
     forces = _Forces(log, signals, ground, ground.dynamic_friction if friction is None else friction)
     base = _Base(log, signals, ground, round(0.5 * log.rate / cutoff))
@@ -256,6 +261,7 @@ def estimate(
     if not causal:
         base.smooth()
         force = np.einsum("tij,tkj,tpk->tpi", base.turns, base.before, force)
+    mode[~_lasting(mode > 0, base.smear + 1)] = 0  # the low pass shows blows on other feet as contacts of no length
     speed = np.where(mode > 0, base.slip(centre, velocity), np.nan)
     sliding = _lasting((mode == 2) & (speed > np.sqrt(GATE) * STILL), max(1, round(SLIDES * log.rate)))
     mode = np.where(sliding, 2, np.minimum(mode, 1))
@@ -270,11 +276,11 @@ def estimate(
 
 
 def _lasting(flags: np.ndarray, least: int) -> np.ndarray:
-    """Flags (T, F) that stay for at least so many samples."""
+    """Flags (T, F) that stay for at least so many samples, or into the first or last one."""
     kept = np.zeros_like(flags)
     for f in range(flags.shape[1]):
         for a, b in runs(flags[:, f]):
-            kept[a:b, f] = b - a >= least
+            kept[a:b, f] = b - a >= least or a == 0 or b == len(flags)
     return kept
 
 

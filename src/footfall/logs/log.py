@@ -206,6 +206,11 @@ class _Reading:
     def resample(self) -> None:
         """All channels that mean something at the even times of the joints, or else of the IMU or base."""
         used = {name for own in self.found.found.values() for name in own.values()}
+        few = next((name for name in sorted(used) if self.channels[name].time.size < 3), None)
+        if few is not None:
+            raise FootfallError(
+                f"{self.source}: channel '{few}' has samples at fewer than three times: were these rounded?"
+            )
         leading = next(
             kind for kind in ("position", "gyro", "imu attitude", "base position") if self.found.found.get(kind)
         )
@@ -227,8 +232,6 @@ class _Reading:
             self.series[kind] = {}
             for place, name in places.items():
                 one = self.channels[name]
-                if one.time.size < 3:
-                    raise FootfallError(f"{self.source}: channel '{name}' has {one.time.size} samples")
                 self.series[kind][place] = at_times(self.time, one.time, one.values)
 
     def correct(
@@ -398,17 +401,18 @@ class _Reading:
                     f"the accelerometer is in {'g' if factor > 1.0 else 'mm/s2'}: its median is {size:.4g}"
                 )
             accel = (factor or 1.0) * accel @ turn.T
-            if self.attitude is not None:
-                up = float(_unit(np.mean(accel, axis=0)) @ _unit(np.mean(up_of(self.attitude), axis=0)))
-                if up < -0.7:
-                    self.said.append("the accelerometer reads gravity, and not the force against it: reversed")
-                    accel = -accel
-                elif up < 0.7:
-                    warn(
-                        f"{self.source}: accelerometer and attitude disagree about which way is up by "
-                        f"{np.degrees(np.arccos(up)):.0f} deg: is the IMU mounted turned, or the quaternion in another "
-                        "order?"
-                    )
+            own = home_up(self.robot)[None] if self.attitude is None else up_of(self.attitude)
+            up = float(_unit(np.mean(accel, axis=0)) @ _unit(np.mean(own, axis=0)))
+            if up < -0.7:
+                why = "as the robot stands" if self.attitude is None else "by the attitude"
+                self.said.append(f"the accelerometer reads gravity, and not the force against it: reversed, {why}")
+                accel = -accel
+            elif up < 0.7 and self.attitude is not None:
+                warn(
+                    f"{self.source}: accelerometer and attitude disagree about which way is up by "
+                    f"{np.degrees(np.arccos(up)):.0f} deg: is the IMU mounted turned, or the quaternion in another "
+                    "order?"
+                )
         if gyro is not None:
             gyro = self._spin(gyro) @ turn.T
         return gyro, accel, place

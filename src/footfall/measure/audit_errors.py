@@ -175,10 +175,10 @@ def _of_gap(rec: Record) -> Bounds:
 
 
 def _of_depth(rec: Record) -> Bounds:
-    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm for a human's. A soft one (``law.sinks``) passes if
-    it sinks by less than 5 %, as if it were tilted by 3 degrees, and where it lands by the distance it covers in 10 ms
-    at landing speed: heels and shoe soles take as long. For several short soles, as under four legs, the length is that
-    of the support. Errors are relative to the robot's size.
+    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm for a human's. A soft one (``law.by_design``) may
+    sink by less than 5 %, as if it were tilted by 3 degrees, and where it lands by the distance it covers in 10 ms at
+    landing speed: heels and shoe soles take as long. For several short soles, as under four legs, the length is that of
+    the support. Errors are relative to the robot's size.
     """
     sole = _sole(rec.robot, scales_of_run(rec).size)
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)

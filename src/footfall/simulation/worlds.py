@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from footfall.arguments import public
-from footfall.control import chosen_controller
+from footfall.control import chosen_controller, default_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.engine.step import DONE
 from footfall.engine.tape import sample_bytes
@@ -210,7 +210,7 @@ class Worlds(UnderWay):
         self,
         duration: float,
         *,
-        controller: Any = None,
+        controller: Any = "default",
         gains: Any = None,
         control_dt: float | None = None,
         record: Sequence[int] = (),
@@ -221,9 +221,12 @@ class Worlds(UnderWay):
         ``controller`` is a compiled one such as :class:`footfall.control.Posture`, or its name. ``gains`` replaces its
         numbers, one row for all worlds or one for each: a policy's weights, for example. On a CPU it may be one with a
         memory, :class:`footfall.control.Balance` or :class:`footfall.control.Walk`: each world has its own, which knows
-        nothing of ``mass_scale``; or a :class:`footfall.control.Policy`, which is asked for all worlds at once.
+        nothing of ``mass_scale``; or a :class:`footfall.control.Policy`, which is asked for all worlds at once. Left
+        out, it is that of :meth:`footfall.Simulation.run`; with None the controls stay as they are.
         """
         sim, plan = self.simulation, self._plan
+        if isinstance(controller, str) and controller in ("default", "none"):
+            controller = default_controller(sim.robot) if controller == "default" else None
         steps = step_count(duration, sim.dt)
         every = multiple("record_dt", record_dt, sim.dt)
         which = list(record) if isinstance(record, Iterable) else [record]

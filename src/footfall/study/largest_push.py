@@ -84,8 +84,9 @@ def largest_pushes(
     """Find, for each push on its own, the largest multiple that the robot survives under each law.
 
     A robot survives if it has not fallen (``measure.fall``) some time after the push and can come to rest without a
-    step: its capture point lies in the support (``measure.capture_point``). A run that fails does not count as
-    survived.
+    step: its capture point lies in the support (``measure.capture_point``). Of one that walks, whose capture point
+    leaves the support also without a push, only the fall counts. A run that fails does not count as survived, and a
+    robot that falls without a push survives none.
 
     Where law and controller allow it, the tries of all pushes run as worlds on all cores; up to a fall, and as long as
     only feet touch, a world equals the single run.
@@ -118,7 +119,14 @@ def largest_pushes(
     try:
         for law in chosen_laws(laws):
             sim = Simulation(robot, ground=ground, law=law, dt=dt)
-            tries = _Tries(sim, pushes, sizes, wait, controller, progress)
+            end = max(push.start + push.duration for push in pushes) + wait
+            alone, walks = _without_push(sim, min(push.start for push in pushes), end, controller)
+            if alone:
+                for limits, push in zip(found, pushes, strict=True):
+                    unit = "N" if any(push.force) else "N m"
+                    limits.append(PushLimit(law.name, 0.0, 0.0, unit, f"without a push: {alone}", 1))
+                continue
+            tries = _Tries(sim, pushes, sizes, wait, controller, progress, walks)
             begin = []
             for limits, size in zip(found, sizes, strict=True):
                 known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
@@ -150,6 +158,7 @@ class _Tries:
     wait: float
     controller: Any
     progress: Progress | None
+    walks: bool
 
     def __post_init__(self) -> None:
         self.batched = len(self.pushes) > 1 and not refusal(self.sim, self.controller)
@@ -162,7 +171,7 @@ class _Tries:
         found = []
         for k, ((i, size), push) in enumerate(zip(tries, scaled, strict=True)):
             self.in_worlds[i] += k in known
-            why = known[k] if k in known else push_outcome(self.sim, push, self.wait, self.controller)
+            why = known[k] if k in known else push_outcome(self.sim, push, self.wait, self.controller, walks=self.walks)
             if self.progress is not None:
                 self.progress(self.sim.law.name, size, not why)
             found.append(why)
@@ -178,7 +187,7 @@ class _Tries:
             recordings = run_batched(sim, variants, duration, record_dt=_every(sim.dt))
             for k, rec in zip(some, recordings, strict=True):
                 if rec.failure is None:
-                    found[k] = _judged(rec, duration)
+                    found[k] = _judged(rec, duration, self.walks)
         return found
 
 
@@ -221,7 +230,9 @@ def _search(start: float, factor: float, within: float) -> Generator[float, str,
             size, factor = size / factor if failure else size * factor, min(FACTOR, 2.0 * factor - 1.0)
 
 
-def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:
+def push_outcome(
+    sim: Simulation, push: Push, wait: float, controller: Controller | str | None, *, walks: bool = False
+) -> str:
     """The outcome of a push, "" if the robot survived (see ``largest_pushes``) ``wait`` seconds after it."""
     duration = push.start + push.duration + wait
     try:
@@ -229,16 +240,28 @@ def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controlle
             rec = sim.run(duration, controller=controller, pushes=[push], record_dt=_every(sim.dt))
     except FootfallError as error:
         return str(error)
-    return _judged(rec, duration)
+    return _judged(rec, duration, walks)
 
 
-def _judged(rec: Recording, duration: float) -> str:
+def _without_push(sim: Simulation, begin: float, end: float, controller: Controller | str | None) -> tuple[str, bool]:
+    """Why a robot does not survive by itself until ``end`` (s), "" if it does; and whether it walks: its capture point
+    leaves the support after ``begin`` (s), where it would be pushed.
+    """
+    with without_warnings():
+        rec = sim.run(end, controller=controller, record_dt=_every(sim.dt))
+    why = _judged(rec, end, walks=True)
+    return why, not why and bool((support_margin(rec.slice(begin), "capture") < 0.0).any())
+
+
+def _judged(rec: Recording, duration: float, walks: bool) -> str:
     """The same of a recording that was to last so long (s)."""
     if rec.failure is not None:
         return rec.failure.message
     fallen = fall(rec)
     if fallen is not None:
         return str(fallen)
+    if walks:
+        return ""
     margin = float(support_margin(rec.slice(duration - 2.0 * _every(rec.dt)), "capture")[-1])
     return "" if margin > 0.0 else "tipping at the end: its capture point is not in the support"
 
