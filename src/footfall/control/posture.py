@@ -124,9 +124,8 @@ class Posture:
             kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
         kd: Any = self.kd
         if kd is None:
-            kd = np.minimum(
-                _damped_over(robot, height) * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt
-            )
+            over = DAMPED_OVER * math.sqrt(height / max(abs(float(model.opt.gravity[2])), 1e-9))  # s, over stiffness
+            kd = np.minimum(over * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt)
             kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
         feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
         _say_what_is_too_weak(robot, drive, target, feed, ROUNDING * robot.weight * height)
@@ -150,11 +149,6 @@ def _height(robot: Robot, data: mujoco.MjData) -> float:
     com = centre_of_mass(robot.model, data)
     away = np.linalg.norm(lowest_places(robot, data) - com, axis=1).max(initial=0.0)
     return max(LEAST_HEIGHT * float(away), float(com[2] - lowest_point(robot, data)), 1e-9)
-
-
-def _damped_over(robot: Robot, height: float) -> float:
-    """s, damping over stiffness."""
-    return DAMPED_OVER * math.sqrt(height / max(abs(float(robot.model.opt.gravity[2])), 1e-9))
 
 
 def _say_what_is_too_weak(robot: Robot, drive: Drives, qpos: np.ndarray, torque: np.ndarray, rounding: float) -> None:

@@ -399,7 +399,9 @@ def _found(text: str) -> _Table:
     start = next((k for k in range(len(cells)) if data[k] and (k + 1 == len(cells) or data[k + 1])), None)
     if start is None:
         raise ValueError("it holds no samples: no rows of numbers below a head")
-    stop = next((k for k in range(start, len(cells)) if not data[k] and not _gap(cells[k])), len(cells))
+    # A text in a cell of a row that begins with a number is an error of its row, and not the end of the table.
+    ends = (not data[k] and not (len(cells[k]) > 1 and is_number(cells[k][0])) for k in range(start, len(cells)))
+    stop = start + next((k for k, end in enumerate(ends) if end), len(cells) - start)
     above = plain[:start]
     comments = [(i, line) for i, line in lines if line.startswith("#") and i < plain[start][0]]
     preamble = [line for _, line in sorted([*above, *comments])]
@@ -414,11 +416,6 @@ def _found(text: str) -> _Table:
     more = plain[stop][0] if stop < len(cells) else 0
     numbered = [i for i, _ in plain[start:stop]]
     return _Table(preamble, head, rows, numbered, more)
-
-
-def _gap(row: list[str]) -> bool:
-    """Whether a row among numbers has a text in a cell: that is an error of its row, and not the end of the table."""
-    return len(row) > 1 and any(is_number(cell) for cell in row[:1])
 
 
 def _fitted(row: list[str], width: int) -> list[str]:

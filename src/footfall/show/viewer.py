@@ -57,7 +57,7 @@ class PageServer:
         self.kept: dict[str, bytes] = {}  # the last event of each kind, the latest at the end, for whoever comes later
         self.lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"owner": self})
-        family = type("Server", (_Server,), {"address_family": _family(host)})
+        family = type("Server", (_Server,), {"address_family": int(socket.AF_INET6 if ":" in host else socket.AF_INET)})
         try:
             self.server = family((host, port), handler)
         except (OSError, OverflowError) as error:
@@ -211,10 +211,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number that a command may hold")
-
-
-def _family(host: str) -> int:
-    return int(socket.AF_INET6 if ":" in host else socket.AF_INET)
 
 
 # ---- views ----------------------------------------------------------------------------------------------------------

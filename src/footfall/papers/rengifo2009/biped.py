@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -55,39 +55,30 @@ def false_impacts(rec: ff.Recording) -> list[FalseImpact]:
     return sorted(found, key=lambda one: one.time)
 
 
-def _stand(eps: float) -> ff.Recording:
-    return _simulation(eps).run(DURATION, controller="posture").check()
+def held(
+    eps: float, *, drop: float = 0.0, dt: float = DT, ground: ff.Ground | None = None, pushes: Sequence[ff.Push] = ()
+) -> ff.Recording:
+    """The biped held in its posture with the steady penetration ``eps`` (m)."""
+    law = ff.contact.LinearizingPenalty(kp=500.0, kv=250.0, eps=eps)
+    sim = ff.Simulation("spatial-biped", ground=ground, law=law, dt=dt)
+    start = sim.place(above=drop) if drop else None
+    return sim.run(DURATION, controller="posture", qpos=start, pushes=pushes).check()
 
 
-def _push(eps: float) -> ff.Recording:
-    return _simulation(eps).run(DURATION, controller="posture", pushes=[PUSH]).check()
-
-
-def _land(eps: float, dt: float = DT) -> ff.Recording:
-    sim = _simulation(eps, dt=dt)
-    return sim.run(DURATION, controller="posture", qpos=sim.place(above=DROP)).check()
-
-
-def _step_down(eps: float) -> ff.Recording:
-    lower = ff.Ground.stairs(rise=-STEP, run=1.0, count=1, start=0.0, heading=math.pi / 2)
-    return _simulation(eps, lower).run(DURATION, controller="posture").check()
-
-
-def _simulation(eps: float, ground: ff.Ground | None = None, dt: float = DT) -> ff.Simulation:
-    return ff.Simulation(
-        "spatial-biped", ground=ground, law=ff.contact.LinearizingPenalty(kp=500.0, kv=250.0, eps=eps), dt=dt
-    )
+def lower() -> ff.Ground:
+    """A ground that is lower under the left foot."""
+    return ff.Ground.stairs(rise=-STEP, run=1.0, count=1, start=0.0, heading=math.pi / 2)
 
 
 STANDING, PUSHED, LANDING = "standing", "pushed at the trunk", "landing from 3 cm"
 STEPPING = "stepping down 1 cm with one foot"
 FURTHER_DOWN = "stepping down 2 cm the biped rocks to the end: 5 false impacts, and vertices 10 µm deep"
 SCENES: dict[str, Callable[[float], ff.Recording]] = {
-    STANDING: _stand,
-    PUSHED: _push,
-    LANDING: _land,
-    f"{LANDING} in steps of 0.1 ms": lambda eps: _land(eps, FINE),
-    STEPPING: _step_down,
+    STANDING: held,
+    PUSHED: lambda eps: held(eps, pushes=[PUSH]),
+    LANDING: lambda eps: held(eps, drop=DROP),
+    f"{LANDING} in steps of 0.1 ms": lambda eps: held(eps, drop=DROP, dt=FINE),
+    STEPPING: lambda eps: held(eps, ground=lower()),
 }
 
 
