@@ -324,3 +324,21 @@ def test_the_page_fits_a_dark_phone(shown):
     shown.show_on(width=390, height=844, dark=True, phone=True)
     shown.wait("window.innerWidth === 390")
     fits_its_window(shown, dark=True)
+
+
+@pytest.mark.browser
+def test_forces_between_bodies_are_drawn(browser, tmp_path):
+    """A box of 1 kg on another: the arrows between them add up to its weight."""
+    spec = mujoco.MjSpec()
+    for name, size, height in (("base", 0.2, 0.05), ("top", 0.1, 0.1501)):
+        body = spec.worldbody.add_body(name=name, pos=(0, 0, height))
+        body.add_freejoint()
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=(size, size, 0.05), mass=1.0)
+    rec = Simulation(load_robot(spec), law="time-stepping", dt=1e-3).run(0.1)
+    browser.open_report(write_report(rec, tmp_path / "stack.html").as_uri())
+    browser.evaluate("document.querySelector('#scrub').value = 0.09")
+    browser.evaluate("document.querySelector('#scrub').dispatchEvent(new Event('input'))")
+    browser.wait("Math.abs(footfall.time - 0.09) < 1e-9")
+    drawn = browser.evaluate("footfall.touches()")
+    assert len(drawn) == 4 and sum(drawn) == pytest.approx(9.81, rel=1e-3)
+    assert browser.errors == []

@@ -104,7 +104,19 @@ def _run(scene: Scene, label: str) -> dict[str, Any]:
         "pushes": [_push(push) for push in rec.pushes],
         "sample": pack(scene.samples, "<u4"),
         **{name: pack(array, KINDS.get(name, "<f4")) for name, array in frames.for_page().items()},
+        **_touching(scene),
     }
+
+
+def _touching(scene: Scene) -> dict[str, Any]:
+    """Where bodies touch each other in the frames: places, forces on the first of two and modes of those that do."""
+    found = scene.recording.body_contacts
+    if found is None:
+        return {}
+    mode = found.mode[scene.samples].astype(int)
+    ever = (mode > 0).any(axis=0)
+    place, force = (np.nan_to_num(array[scene.samples][:, ever]) for array in (found.position, found.force))
+    return {"touchPlace": pack(place), "touchForce": pack(force), "touchMode": pack(mode[:, ever], "|u1")}
 
 
 def _push(push: Push) -> dict[str, Any]:

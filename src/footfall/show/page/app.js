@@ -193,6 +193,7 @@
     pick: (x, y) => replay.pick(x, y),
     sample: (run = 0) => data.runs[run].sample[replay.drawn[run].at.nearest],
     arrow: (point, run = 0) => replay.arrow(point, run),
+    touches: (run = 0) => replay.drawn[run].touches,
     cells: () => replay.views.map(({ x, y, width, height, runs }) => ({ x, y, width, height, runs })),
     pushes: (run = 0) => replay.drawn[run].pushes.map((push) => push.body),
     range: (plot) => plots[plot].range(),

@@ -69,7 +69,7 @@ class Replay extends Camera {
     const modes = ["mode-open", "mode-stick", "mode-slide"].map(theme.rgb);
     const [cop, zmp, com] = ["cop", "zmp", "com"].map(theme.rgb);
     const at = this.at(run, this.time), count = run.mode.shape[1];
-    const drawn = { at, shapes, arrows: new Map(), pushes: [], bodies: [], polygon: null };
+    const drawn = { at, shapes, arrows: new Map(), pushes: [], touches: [], bodies: [], polygon: null };
     for (let b = 0; b < run.bodyPosition.shape[1]; b++)
       drawn.bodies.push({ move: this.blend(run.bodyPosition, at, b), turn: this.quaternion(run, at, b) });
     const closed = [];
@@ -88,6 +88,15 @@ class Replay extends Camera {
       }
       const high = vec.dot(arrow, normal);
       if (on.cones && high > 0) add("cone", base, vec.scale(normal, high), modes[mode], run.friction * high, 1, 0.22);
+    }
+    // Where bodies touch each other: action and reaction. The live view does not send them.
+    const touches = on.forces && run.touchMode ? run.touchMode.shape[1] : 0;
+    for (let c = 0; c < touches; c++) {
+      const row = at.nearest * touches + c, mode = run.touchMode[row];
+      if (!mode) continue;
+      const [place, force] = [run.touchPlace, run.touchForce].map((array) => [...array.slice(3 * row, 3 * row + 3)]);
+      for (const way of [1, -1]) add("arrow", place, vec.scale(force, way * this.data.scale * this.gain), modes[mode], 0.009 * size);
+      drawn.touches.push(vec.norm(force));
     }
     const pushes = run.pushForce ? [{ body: run.pushed, force: [...run.pushForce.slice(3 * at.nearest, 3 * at.nearest + 3)], start: -Infinity, end: Infinity }] : run.pushes;
     pushes.forEach((push, k) => {
