@@ -48,7 +48,7 @@ class Senses(NamedTuple):
 
 def senses_of(data: mujoco.MjData, points: Points, contacts: Contacts) -> Senses:
     """Views of MuJoCo's data and of the engine's contact points; they must outlive the result."""
-    own = {
+    own: dict[str, Any] = {
         "position": points.position,
         "gap": contacts.gap[: len(points.mode)],
         "mode": points.mode,

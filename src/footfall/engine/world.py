@@ -233,8 +233,8 @@ def make_scratch(model: mujoco.MjModel, points: Points, contacts: Contacts, sign
 
 def make_constraints(made: MadeRows, joints: JointRows, shared: SharedRows) -> Constraints:
     """The constraints of a run: ``joints``, which MuJoCo does not make, and room for those that it makes."""
-    own = JointRows(*(array.copy() for array in joints))
-    return Constraints(own, shared, made, *np.zeros((3, len(shared.weighed))))
+    own: list[Any] = [array.copy() for array in joints]
+    return Constraints(JointRows(*own), shared, made, *np.zeros((3, len(shared.weighed))))
 
 
 def makes_constraints(model: mujoco.MjModel) -> bool:

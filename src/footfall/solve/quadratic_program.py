@@ -59,7 +59,7 @@ class ActiveSet(NamedTuple):
     multiplier: Annotated[Vector, "n + 1"]  # of the active constraints
     active: Annotated[Ints, "n + 1"]  # their numbers in (b, C x)
     side: Annotated[Ints, "b m"]  # 1 active at its lower bound, -1 at its upper one, 0 not active
-    count: Annotated[Ints, 2]  # active constraints, changes of the active set
+    count: Annotated[Ints, 2]  # type: ignore[assignment]  # active constraints, changes of the active set
     far: Annotated[Vector, 1]  # the largest |x| on the way from the unconstrained minimum: x is rounded like it
     factor: Annotated[Matrix, "n", "n"]  # of H
     base: Annotated[Matrix, "n", "n"]  # row k is column k of J = L^-T Q; the first ``count`` span what is active

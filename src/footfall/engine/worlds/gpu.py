@@ -91,7 +91,7 @@ class Gpu:
         self.robot = Robot(*(self._constants(part) for part in robot))
         self.of_feet = shapes[0]["push"][0]
         self.others = shapes[0]["mode"][0] - self.of_feet
-        self.state = State(**self._zeros(shapes[0], count))
+        self.state: Any = State(**self._zeros(shapes[0], count))
         self.plot = lay_out(shapes[1], own)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
