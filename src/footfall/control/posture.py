@@ -17,6 +17,7 @@ from footfall.control.body.stance import actuated_dofs, rests, settled, stance, 
 from footfall.errors import ControllerError, warn
 from footfall.ground import Ground
 from footfall.robot import Robot
+from footfall.robot.footing import toppling
 from footfall.robot.model import centre_of_mass
 from footfall.robot.motors import Drives, drives
 from footfall.standing import in_pose, lowest_places
@@ -58,12 +59,14 @@ class Posture:
     """Joint PD around a posture, with the torques that carry the robot's weight there as feed-forward.
 
     The default posture is the robot's home, on a slope with the soles along the ground and the weight over the feet
-    (see :mod:`footfall.control.body.stance`), and a run starts in it. The default ``kp`` is three times the weight
-    times the height h of the centre of mass, enough for ankles to hold an inverted pendulum upright; it is doubled,
-    repeatedly, where springs in the legs or narrow feet make the stance too soft. The default ``kd`` is ``kp`` times
-    0.175 sqrt(h/g). Both are smaller where the step is too long for the inertia of a joint. In the default posture the
-    springs of joints without motors carry their load. Motors on the root (``robot.root_motors``) stay idle. Controls
-    stay within the range of the model; an actuator that cannot hold its part of the weight within it is warned of.
+    (see :mod:`footfall.control.body.stance`), and a run starts in it. Where the centre of mass at home is beside the
+    soles, it is the pose near by that brings it over them, which a warning named when the robot was loaded. The default
+    ``kp`` is three times the weight times the height h of the centre of mass, enough for ankles to hold an inverted
+    pendulum upright; it is doubled, repeatedly, where springs in the legs or narrow feet make the stance too soft. The
+    default ``kd`` is ``kp`` times 0.175 sqrt(h/g). Both are smaller where the step is too long for the inertia of a
+    joint. In the default posture the springs of joints without motors carry their load. Motors on the root
+    (``robot.root_motors``) stay idle. Controls stay within the range of the model; an actuator that cannot hold its
+    part of the weight within it is warned of.
 
     Attributes:
         target: (nq,) the posture; left out, the robot's home.
@@ -181,7 +184,9 @@ def _remembered_gains(posture: Posture, robot: Robot, ground: Ground, dt: float)
 
 @lru_cache(maxsize=32)
 def _settled_stance(robot: Robot, ground: Ground) -> np.ndarray:
-    found = settled(robot, stance(robot, ground))
+    falls = toppling(robot)
+    stands = robot if falls is None or falls.pose is None else replace(robot, home=falls.pose)
+    found = settled(robot, stance(stands, ground))
     found.setflags(write=False)
     return found
 

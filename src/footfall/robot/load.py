@@ -22,6 +22,7 @@ from footfall.errors import RobotError, warn
 from footfall.robot.built_in import BUILT_IN, build, parameters_of, robots
 from footfall.robot.facing import described
 from footfall.robot.feet import find_feet, named_feet, points_on_feet
+from footfall.robot.footing import warn_of_toppling
 from footfall.robot.model import (
     check_choice,
     check_sizes,
@@ -276,7 +277,8 @@ def load_robot(
 
     Without ``pose`` it is the keyframe 'home' or 'stand', else the first one, else the model's zero pose. Joints
     outside their limits are moved in, with a warning, and the robot is moved vertically until the lowest contact point
-    touches z = 0 (with a free joint or a vertical slide at the root).
+    touches z = 0 (with a free joint or a vertical slide at the root). A robot whose centre of mass is beside its soles
+    then, so that it falls, is warned of, with the pose near by in which it is over them.
 
     What is fixed to the world (a floor, stairs) belongs to the scene, not to the robot: it is drawn but no longer
     collides, and the ``Ground`` takes its place. Everything else of a model is kept: armature, damping, limits,
@@ -387,6 +389,7 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
     if forward is None and robot.facing.doubt:
         way, (_, reason, doubt) = described(robot.forward), robot.facing
         warn(f"robot '{name}' faces {way} by {reason}, but {doubt}: forward= or --forward sets it")
+    warn_of_toppling(robot)
     return robot
 
 
