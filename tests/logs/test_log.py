@@ -239,3 +239,34 @@ def test_loops_that_a_log_does_not_close_are_solved_for(tmp_path):
         at = int(model.joint(name).qposadr[0])
         # Nine digits of angles, at arms of a few centimetres.
         assert np.abs(log.qpos[:, at] - true[: len(log), at]).max() < 1e-5, name
+
+
+def test_arrays_in_columns_state_no_unit_and_an_accelerometer_that_reads_gravity_is_reversed(tmp_path):
+    """As a robot of Unitree publishes: motors by number, arrays in brackets; without an attitude."""
+    rec = walked()
+    columns, names = sensed(rec), {"position": "q", "velocity": "dq", "effort": "tau_est"}
+    sensors = {"angular_velocity": "gyroscope", "linear_acceleration": "accelerometer"}
+    written = {"time": columns["time"]}
+    for m, joint in enumerate(rec.robot.joint_names[1:]):
+        written |= {f"motor_state[{m}].{ours}": columns[f"{joint}/{theirs}"] for theirs, ours in names.items()}
+    for theirs, ours in sensors.items():
+        sign = -1.0 if ours == "accelerometer" else 1.0
+        written |= {f"imu_state.{ours}[{k}]": sign * columns[f"imu/{theirs}/{axis}"] for k, axis in enumerate("xyz")}
+    log = ff.load_log(write_table(tmp_path / "lowstate.csv", written), rec.robot)
+    known = ff.load_log(write_table(tmp_path / "log.csv", columns), rec.robot)
+    assert (
+        np.allclose(log.qpos, known.qpos) and np.allclose(log.gyro, known.gyro) and np.allclose(log.accel, known.accel)
+    )
+    assert any("reversed, as the robot stands" in one for one in log.said)
+
+
+def test_stamps_that_were_rounded_to_one_and_signs_of_another_size_are_refused(tmp_path):
+    rec = walked()
+    columns = sensed(rec) | {"time": np.full(len(rec), 1.7e9)}
+    with pytest.raises(FootfallError, match="at fewer than three times: were these rounded"):
+        ff.load_log(write_table(tmp_path / "rounded.csv", columns), rec.robot)
+    path = write_table(tmp_path / "log.csv", sensed(rec))
+    with pytest.raises(FootfallError, match="a sign is 1 or -1, and not"):
+        ff.load_log(path, rec.robot, signs={rec.robot.joint_names[1]: -2.0})
+    with pytest.raises(FootfallError, match="has no joint of spatial-biped"):
+        ff.estimate(ff.load_log(path, ff.load_robot("spatial-biped")))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from footfall.cli.shared.output import kept_if_interrupted, print_json, print_table, progress_bar, say
+from footfall.cli.shared.usage import unit
 
 if TYPE_CHECKING:
     from footfall.study.autopsy import Autopsy as Found
@@ -39,9 +40,9 @@ class Autopsy:
     """of the reference run: nearest to the simulator of the training"""
     friction: float = 0.7
     """of the reference run"""
-    dt: float = 2e-3
+    dt: Annotated[float, unit("s")] = 2e-3
     """step of the reference run, s"""
-    duration: float = 8.0
+    duration: Annotated[float, unit("s")] = 8.0
     """of each run, s"""
     pose: str | None = None
     """keyframe that the robot stands in; left out, the contract's"""

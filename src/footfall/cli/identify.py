@@ -333,7 +333,7 @@ class LogFit(_Ranked, LogOptions):
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="LOG...")]
     """the robot's logs"""
-    window: float = 0.3
+    window: Annotated[float, unit("s")] = 0.3
     """s, of the parts"""
     use: Literal["control", "position", "torque", "track"] | None = None
     """what of the log is replayed, see footfall replay"""

@@ -11,7 +11,7 @@ import tyro
 from footfall.cli.shared.output import given, print_facts, print_json, print_table, say
 from footfall.cli.shared.result import save, simulate
 from footfall.cli.shared.task import OutOptions, RobotOptions
-from footfall.cli.shared.usage import UsageError, pairs
+from footfall.cli.shared.usage import UsageError, pairs, unit
 
 if TYPE_CHECKING:
     from footfall.logs.log import Log
@@ -156,13 +156,13 @@ class Replay(LogOptions, OutOptions):
     """N m/rad, stiffness of the joints; left out, that of posture control"""
     kd: float | None = None
     """N m s/rad, their damping"""
-    delay: float = 0.0
+    delay: Annotated[float, unit("s")] = 0.0
     """s, by which commands act later than they were logged"""
-    start: float = 0.0
+    start: Annotated[float, unit("s")] = 0.0
     """s of the log at which the run begins"""
-    duration: float | None = None
+    duration: Annotated[float | None, unit("s")] = None
     """s; left out, to the end of the log"""
-    dt: float | None = None
+    dt: Annotated[float | None, unit("s")] = None
     """step, s"""
     report: Annotated[Path | None, tyro.conf.arg(metavar="FILE.html")] = None
     """write a page of the run beside the log"""

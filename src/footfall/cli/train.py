@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.shared.output import kept_if_interrupted, print_facts, print_json, progress_bar, say
-from footfall.cli.shared.usage import JsonOption
+from footfall.cli.shared.usage import JsonOption, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,11 @@ class Train(JsonOption):
     """of the ground, rad"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where worlds and networks are"""
-    dt: float = 2e-3
+    dt: Annotated[float, unit("s")] = 2e-3
     """step, s"""
-    control_dt: float = 0.02
+    control_dt: Annotated[float, unit("s")] = 0.02
     """s between two actions"""
-    episode: float = 10.0
+    episode: Annotated[float, unit("s")] = 10.0
     """longest time of an episode, s"""
     action_scale: float = 0.4
     """rad or m of an action of 1"""

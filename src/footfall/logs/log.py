@@ -173,6 +173,9 @@ def load_log(
     found = meanings([one.name for one in read.channels], robot, names or {})
     reading = _Reading(robot, {one.name: one for one in read.channels}, found, source.name, [*read.done, *found.done])
     reading.resample()
+    wrong = next((f"{name} = {sign:g}" for name, sign in (signs or {}).items() if abs(sign) != 1.0), None)
+    if wrong is not None:
+        raise FootfallError(f"a sign is 1 or -1, and not {wrong}")
     reading.correct(_by_joint(robot, signs, 1.0, "sign"), _by_joint(robot, offsets, 0.0, "offset"), torque_constants)
     reading.turn(quaternion)
     return reading.log()
