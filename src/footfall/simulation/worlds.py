@@ -167,9 +167,7 @@ class Worlds(UnderWay):
         names = ("friction", "values", "body_mass", "body_inertia")
         same = all((getattr(given.arrays, name) == getattr(plain.arrays, name)).all() for name in names)
         if not same or given.grounds != plain.grounds:
-            raise SimulationError(
-                "worlds with their own friction, ground, law or masses are not linearized: take sim's"
-            )
+            raise SimulationError("worlds that have their own friction, ground, law options or masses cannot linearize")
         states = [self.state(w) for w in range(self.count)]
 
         def every(first: int) -> list[Linearization]:
