@@ -21,6 +21,7 @@ from footfall.engine.derivatives import space
 from footfall.engine.derivatives.transition import differentiate
 from footfall.engine.dynamics.tree import unsupported
 from footfall.engine.other_bodies.points import ON_GROUND
+from footfall.engine.step import Laws
 from footfall.engine.tape import END, SAMPLES, STATUS
 from footfall.errors import SimulationError
 from footfall.robot.model import BALL, FREE
@@ -185,7 +186,7 @@ class Probe:
         for first, (turn, by_rate) in zip(taken.ball, own.turns, strict=True):
             rate = self.run.data.qvel[first : first + 3]
             mujoco.mjd_quatIntegrate(rate, taken.dt, turn.reshape(9), by_rate.reshape(9), by_time)
-        laws = self.run.workspace.room.laws
+        laws = cast(Laws, self.run.workspace.room.laws)  # the others are refused
         differentiate(*references, laws.point, laws.values)
         return own.out, ""
 

@@ -47,7 +47,7 @@ def derivative_speeds(names: Sequence[str], effort: Effort, say: Say, laws: Sequ
             _, why = probe.derivative(world.state())
             if why:
                 raise FootfallError(f"{robot.name} under {law} has no exact derivative: {why}")
-            own = probe.run.workspace.room.laws
+            own: Any = probe.run.workspace.room.laws
             steppers: dict[str, Any] = {
                 "step": lambda count, world=world: world.step(n=count),
                 "jacobian": partial(again, differentiate, (*probe.arrays[2], own.point, own.values)),
