@@ -157,3 +157,11 @@ def test_linear_equalities_of_one_or_two_joints_are_ties_and_the_others_are_told
     assert "'curved' (joint) is not linear" in told and "'many' ties 3 joints" in told
     assert "'loop' (connect) is no tie of joints" in told
     assert load_robot("brick").ties == ()
+
+
+def test_variations_of_a_robot_without_xml_are_told_apart_by_their_hash():
+    robot = ff.load_robot(ff.load_robot("brick").model)
+    heavier = ff.load_robot(ff.load_robot("brick").model)
+    heavier.model.body_mass[:] *= 1.1
+    assert robot == ff.load_robot(ff.load_robot("brick").model)
+    assert robot != heavier and hash(robot) != hash(heavier)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
+from zlib import crc32
 
 import mujoco
 import numpy as np
@@ -282,8 +283,11 @@ class Robot:
 
     @cached_property
     def _content(self) -> tuple[Any, ...]:
-        """What two robots must share to be equal, besides their files."""
-        return self.mjcf, tuple(foot.content() for foot in self.feet), self.home.tobytes(), self.forward.tobytes()
+        """What two robots must share to be equal, besides their files; of one without XML a sum over its model, so
+        that many variations of one robot are told apart at once.
+        """
+        model = self.mjcf or crc32(model_bytes(self.model))
+        return model, tuple(foot.content() for foot in self.feet), self.home.tobytes(), self.forward.tobytes()
 
     def __reduce__(self) -> Any:
         return made_again(self)
