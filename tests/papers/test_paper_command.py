@@ -159,18 +159,20 @@ def test_all_papers_are_one_table(register, monkeypatch, capsys):
     assert main(["paper", "all", "--only", "fig1"]) == 2
 
 
-def test_all_papers_make_one_page(register, monkeypatch, tmp_path):
+def test_all_papers_make_a_page_and_one_each(register, monkeypatch, tmp_path):
     """With a paper of one claim for all, so that it takes no minutes."""
     register(1.0)
     monkeypatch.setattr(footfall.papers, "_MODULES", {"invented": "invented_paper"})
     assert main(["paper", "all", "--docs", "site/papers.md"]) == 0
-    page = (tmp_path / "site" / "papers.md").read_text(encoding="utf-8")
-    assert "![counting](images/papers/invented/one.png)" in page
+    index = (tmp_path / "site" / "papers.md").read_text(encoding="utf-8")
+    assert "| [invented](papers/invented.md) |" in index
+    page = (tmp_path / "site" / "papers" / "invented.md").read_text(encoding="utf-8")
+    assert "![counting](../images/papers/invented/one.png)" in page
     assert (tmp_path / "site" / "images" / "papers" / "invented" / "one.png").stat().st_size > 1000
     row = "| fig. 1 | “One is one”: counted. *Tolerance: 10 %: a test.* | 1 m | 1 m | 1 m | **reproduced** (printed) |"
     assert row in page
     assert "| fig. 1 | “Pigs fly”: looked up. Physics. |  | yes | no | **open** (printed) |" in page
-    assert "| invented | fig. 1 | “Pigs fly” | open | Physics |" in page
+    assert "| invented | fig. 1 | “Pigs fly” | open | Physics |" in index
     assert "varied by a challenge: fingers: 1.01, 3.0." in page
     assert "| pigs | pink | not printed |" in page and "Not here: the rest" in page
 

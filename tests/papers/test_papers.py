@@ -29,7 +29,7 @@ from footfall.standing import at_home
 from footfall.study.largest_push import largest_pushes
 from tests.shared_files import shared_file
 
-PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
+PAGES = Path(__file__).parents[2] / "docs" / "papers"
 FIELDS = {"statement", "paper", "target", "ours", "unit", "tolerance", "holds", "expected", "source", "verdict"}
 SLOW = {
     "ball",
@@ -114,22 +114,23 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
     assert told["figures"] == {experiment.name: str(tmp_path / f"{experiment.name}.png")}
     assert result.drawn[experiment.name].stat().st_size > 5_000
     # The page is made by `footfall paper all --docs docs/papers.md`; figures may differ in digits, claims may not.
-    page = named(PAGE.read_text(encoding="utf-8"))
-    own = page.partition(f"### {experiment.name} (")[2].partition("\n##")[0]
+    page = named((PAGES / f"{name}.md").read_text(encoding="utf-8"))
+    own = page.partition(f"## {experiment.name} (")[2].partition("\n##")[0]
     assert len(re.findall(r"\*\*\w+\*\* \(\w+\) \|$", own, re.M)) == len(result.claims)  # none is lost in silence
     for claim in result.claims:
         statement = named(cell(f"{claim.statement}."))
         rows = [line for line in page.splitlines() if statement in line]
         verdict = "" if claim.timed else f"**{claim.verdict}** ({claim.source})"
-        assert any(verdict in row for row in rows), f"docs/papers.md is stale: {claim.statement}"
+        assert any(verdict in row for row in rows), f"docs/papers is stale: {claim.statement}"
 
 
 def test_the_page_has_every_experiment_its_picture_and_no_more():
-    page = PAGE.read_text(encoding="utf-8")
-    pictures = {f"images/papers/{name}/{one.name}.png" for name in papers() for one in paper(name).experiments}
-    assert set(re.findall(r"images/papers/[^)]*", page)) == pictures
-    drawn = {path.relative_to(PAGE.parent).as_posix() for path in (PAGE.parent / "images" / "papers").rglob("*.png")}
-    assert drawn == pictures
+    images = PAGES.parent / "images" / "papers"
+    for name in papers():
+        page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+        pictures = {one.name for one in paper(name).experiments}
+        assert set(re.findall(rf"images/papers/{name}/([^)]*)\.png", page)) == pictures
+        assert {path.stem for path in (images / name).glob("*.png")} == pictures
 
 
 # ---- what the papers say ------------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ def test_every_sentence_is_judged(name):
 
 
 def test_the_counts_of_the_page_add_up_and_no_sentence_has_two_verdicts():
-    page = PAGE.read_text(encoding="utf-8")
+    page = PAGES.with_suffix(".md").read_text(encoding="utf-8")
     for name in papers():
         sentences, *verdicts, checks, hold = map(
             int, re.search(rf"\| \[{name}\].*?\) \|([\d |]*)\|", page)[1].split("|")

@@ -44,7 +44,7 @@ class Paper(JsonOption):
     only: Annotated[str | None, tyro.conf.arg(metavar="FIGURES")] = None
     """run only these figures or experiments, as in fig7,stability"""
     docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md")] = None
-    """with "all": write one Markdown page with every figure and claim, the pictures beside it in images/papers"""
+    """with "all": write a Markdown page, and one of each paper with every figure and claim; pictures in images/"""
     perturb: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
     """run everything N times more from starts that are off by up to 1e-9, and name verdicts that change"""
     challenge: bool = False

@@ -236,9 +236,9 @@ INTRODUCTION = """# Papers
 
 `footfall paper NAME` runs the experiments of a paper, draws each figure beside the paper's statement, and prints
 what should come out against what does; `footfall paper all` prints one table and every sentence that is not reproduced,
-and `footfall paper all --docs docs/papers.md` wrote this page. Walk through it with the papers at hand. Sentences are
-quoted in the papers' own words; the column *printed* has the value that the paper prints, and is empty where it prints
-none. Every claim says where the paper has it (figure, section or equation) and its source:
+and `footfall paper all --docs docs/papers.md` wrote these pages. Walk through them with the papers at hand. Sentences
+are quoted in the papers' own words; the column *printed* has the value that the paper prints, and is empty where it
+prints none. Every claim says where the paper has it (figure, section or equation) and its source:
 
 | source | means |
 |---|---|
@@ -251,20 +251,23 @@ A sentence is counted once, with the worst verdict of its claims: *reproduced*, 
 with other values of what the paper leaves open it does not), *open* (not reproduced, with the reason), *contradicted*
 (with a proof that the paper cannot be right). Claims that are derived or ours are counted as *checks*. A claim of
 which we say that it holds and that does not makes the command fail. With `--challenge` everything is run again with
-other values of what the paper leaves open, which are named below each experiment, and with `--perturb N` N times from
-starts that are off by up to 1e-9 in every coordinate and speed: a verdict that changes makes the command fail, unless
-the claim is marked *fragile*.
+other values of what the paper leaves open, which the pages name below each experiment, and with `--perturb N` N times
+from starts that are off by up to 1e-9 in every coordinate and speed: a verdict that changes makes the command fail,
+unless the claim is marked *fragile*.
 """
 
 
 def write_page(results: Sequence[PaperResult], path: Path) -> Path:
-    """Write the page (Markdown) with the figures of ``results``, which were drawn without captions beside it."""
+    """Write a page (Markdown) of all papers, and one of each in a folder of its name beside it.
+
+    The figures of ``results`` were drawn without captions beside it.
+    """
     columns = list(results[0].counts())
     lines = [INTRODUCTION, f"| paper | {' | '.join(columns)} | what it brings |", f"|{'---|' * (len(columns) + 2)}"]
     for result in results:
         name = result.paper.name
         counts = " | ".join(map(str, result.counts().values()))
-        lines.append(f"| [{name}](#{name}) | {counts} | {result.paper.brings} |")
+        lines.append(f"| [{name}]({path.stem}/{name}.md) | {counts} | {result.paper.brings} |")
     lines += [
         "",
         "## What is not reproduced",
@@ -274,7 +277,9 @@ def write_page(results: Sequence[PaperResult], path: Path) -> Path:
     ]
     lines += [f"| {' | '.join(map(cell, row))} |" for result in results for row in not_reproduced(result)]
     for result in results:
-        lines += _paper(result, path.parent)
+        own = path.with_suffix("") / f"{result.paper.name}.md"
+        own.parent.mkdir(parents=True, exist_ok=True)
+        write_text(own, "\n".join(_paper(result, own.parent)) + "\n", "the page")
     return write_text(path, "\n".join(lines) + "\n", "the page")
 
 
@@ -286,11 +291,11 @@ def not_reproduced(result: PaperResult) -> list[tuple[str, ...]]:
 
 def _paper(result: PaperResult, folder: Path) -> list[str]:
     one = result.paper
-    lines = ["", f"## {one.name}", "", f"{one.citation}: {one.summary}."]
+    lines = [f"# {one.name}", "", f"{one.citation}: {one.summary}."]
     for experiment in one.experiments:
         if experiment.name in result.judged:
             lines += _experiment(result, experiment, folder)
-    lines += ["", f"### {one.name}: what the paper does not print", "", "| assumed | value | why |", "|---|---|---|"]
+    lines += ["", "## What the paper does not print", "", "| assumed | value | why |", "|---|---|---|"]
     lines += [f"| {cell(a.what)} | {cell(a.value)} | {cell(a.why)} |" for a in one.assumptions]
     if one.missing:
         lines += ["", *(f"Not here: {text}" for text in one.missing)]
@@ -299,7 +304,7 @@ def _paper(result: PaperResult, folder: Path) -> list[str]:
 
 def _experiment(result: PaperResult, experiment: Experiment, folder: Path) -> list[str]:
     where = ", ".join(map(_where, experiment.figures))
-    lines = ["", f"### {experiment.name} ({where}): {experiment.title}", ""]
+    lines = ["", f"## {experiment.name} ({where}): {experiment.title}", ""]
     drawn = result.drawn.get(experiment.name)
     if drawn is not None:
         shrink(drawn)

@@ -31,7 +31,7 @@ class World:
             raise NotImplementedError("Drake's contacts have a dissipation and no coefficient of restitution")
         builder, config = DiagramBuilder(), MultibodyPlantConfig(time_step=task.dt)
         config.discrete_contact_approximation = task.settings.get(
-            "approximation", config.discrete_contact_approximation
+            "discrete_contact_approximation", config.discrete_contact_approximation
         )
         for name in ("penetration_allowance", "stiction_tolerance"):
             setattr(config, name, task.settings.get(name, getattr(config, name)))
