@@ -144,7 +144,7 @@ else:  # 5 mm above the ground, any side down
 cpu, gpu = (ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
 found = {"qpos": 0.0, "body_force": 0.0, "recording": 0.0, "lying": 0, "unsolved": 0}
 for _ in range(rounds):
-    recordings = [one.run(steps * sim.dt, record=[0])[0] for one in (cpu, gpu)]
+    recordings = [one.run(steps * sim.dt, controller=None, record=[0])[0] for one in (cpu, gpu)]
     beside = gpu._engine.host("beside")
     totals = [rec.force.sum(axis=1) for rec in recordings]
     found["qpos"] = max(found["qpos"], float(np.abs(gpu.read("qpos") - cpu.qpos).max()))
