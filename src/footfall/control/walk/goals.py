@@ -46,10 +46,9 @@ from footfall.gait.footsteps import (
 )
 from footfall.kinds import Bool, Float, Int
 
-#: Speed, in sqrt(g leg), at which a foot comes down, and looks for ground that is not where it was expected.
-DESCENT = 0.037
-#: The same on points: sooner, for a landing that comes late moves the next foothold by exp(w t).
-POINT_DESCENT = 0.093
+#: Speed, in sqrt(g leg), at which a foot comes down; and the one at which feet on points do, and any foot that looks for
+#: ground which is not where it was expected: sooner, for a landing that comes late moves the next foothold by exp(w t).
+DESCENT, LOOKING = 0.037, 0.093
 #: Part of the swing after which the ground may be met.
 SOONEST = 0.6
 
@@ -68,7 +67,7 @@ def step_of(gait: Gait, number: Int) -> Footstep:
 @inlined
 def descent_of(gait: Gait) -> Float:
     """m/s, at which a foot comes down."""
-    return (POINT_DESCENT if gait.points else DESCENT) * gait.leg / gait.unit
+    return (LOOKING if gait.points else DESCENT) * gait.leg / gait.unit
 
 
 @inlined
@@ -282,6 +281,8 @@ def lead_swinging_foot(walk: Walker, time: Float, foot: Int) -> None:
     stance, soles = 1 - foot, walk.body.soles
     spent = time - now.since[0]
     left = now.lasts[0] - spent
+    if left < 0.0:
+        swing.descent[0] = LOOKING * gait.leg / gait.unit
     if left < -LATE_BY * gait.unit:
         see_episode(walk.log, time, LATE, -left)
     error = (now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1])
