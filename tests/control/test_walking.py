@@ -101,6 +101,18 @@ def test_a_walk_takes_a_push_to_either_side(name, side):
     assert ff.measure.fall(rec) is None and rec.signals["phase"][-1, 0] >= walk.steps - 1
 
 
+@pytest.mark.parametrize("name", LAWS)
+def test_a_foot_that_finds_the_ground_2_cm_lower_looks_for_it_soon_enough_to_walk_on(name):
+    """Soles of 15 cm, of which the second to land comes down whole beyond the step, and with it the walk goes on."""
+    robot = ff.load_robot("spatial-biped", foot_length=0.15)
+    walk = Walk(steps=5, stop_time=0.6).scaled(robot)
+    sim = ff.Simulation(robot, ground=ff.Ground.stairs(rise=-0.02, run=1.0, count=1, start=0.2), law=law(name))
+    rec = sim.run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert not ff.measure.has_fallen(rec)
+    assert not any(one["kind"] == "late" for one in rec.info["warnings"])
+    assert rec.position[-1, :, 2].max() < -0.015  # both feet are down
+
+
 @pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley"])
 def test_a_foot_that_meets_a_step_is_lifted_over_it(name):
     """Two steps of 5 cm, as high as feet are lifted: they are met, felt and climbed.
