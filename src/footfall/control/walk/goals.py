@@ -46,8 +46,8 @@ from footfall.gait.footsteps import (
 )
 from footfall.kinds import Bool, Float, Int
 
-#: Speed, in sqrt(g leg), at which a foot comes down; and the one at which feet on points do, and any foot that looks for
-#: ground which is not where it was expected: sooner, for a landing that comes late moves the next foothold by exp(w t).
+#: Speed, in sqrt(g leg), at which a foot comes down; and that of feet on points, and of any foot that looks for ground
+#: which is not where it was expected: sooner, for a landing that comes late moves the next foothold by exp(w t).
 DESCENT, LOOKING = 0.037, 0.093
 #: Part of the swing after which the ground may be met.
 SOONEST = 0.6
