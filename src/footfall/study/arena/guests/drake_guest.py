@@ -1,4 +1,5 @@
-"""Drake: ``MultibodyPlant`` in discrete time, point contacts of compliance and Hunt-Crossley damping.
+"""Drake: ``MultibodyPlant`` in discrete time, point contacts of compliance and Hunt-Crossley damping; by default
+friction follows the load of the step before (lagged), so that it may leave the cone in impacts.
 
 The default of ``MultibodyPlantConfig`` is the approximation "lagged" of the SAP solver. Compliance follows from
 ``penetration_allowance``, friction is regularised by ``stiction_tolerance`` under TAMSI, lagged and similar. It has no
