@@ -337,6 +337,15 @@ def test_feet_that_would_meet_are_refused():
         ff.Simulation("spatial-biped").run(0.1, controller=Walk(step_width=0.05))
 
 
+@pytest.mark.parametrize("name", LAWS)
+def test_feet_that_stand_too_close_at_home_step_wider(name):
+    """Soles of 17 cm, 18 cm apart: 4 % of the leg is left between them."""
+    robot = ff.load_robot("spatial-biped", foot_width=0.17)
+    rec = walked(Walk(steps=3, stop_time=0.8).scaled(robot), name, robot=robot)
+    middles = [rec.position[-1, rec.foot(foot.name), 1].mean() for foot in robot.feet]
+    assert abs(middles[0] - middles[1]) > 0.19
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -297,9 +297,8 @@ def _nearest(biped: Biped) -> float:
 
 def width_for(biped: Biped, aside: float) -> float:
     """How far apart feet are to step (m) that go ``aside`` (m): as at home, or as much wider as they need and reach."""
-    leg = biped.leg
-    needed = aside + (_nearest(biped) if aside > 0.0 else 0.0)
-    return max(biped.step_width, min(1.001 * needed, biped.step_width + FARTHER * leg))
+    needed = aside + _nearest(biped)
+    return max(biped.step_width, min(1.001 * needed, biped.step_width + FARTHER * biped.leg))
 
 
 def _check_sides(plan: FootstepPlan, biped: Biped) -> None:

@@ -220,7 +220,7 @@ class Walk:
         step_duration: s.
         step_length: m; with it, the duration of a step follows from the speed.
         step_height: m, that a foot is lifted.
-        step_width: m, between the feet's middles; if left out as at home, wider for sideways walks.
+        step_width: m, between the feet's middles; as at home if left out, wider to the side and where feet would meet.
         double_support: share of a step on both feet; the default differs on line feet, point feet and springs.
         start_time: s, on both feet before the first step.
         stop_time: s, on both feet after the last.
@@ -316,7 +316,7 @@ class Walk:
     def steps_of(self, biped: Biped) -> FootstepPlan:
         """The footsteps of a robot: on points the first ones are shorter, for it must fall forward before it walks.
 
-        Where it goes to the side, feet that stand close step wider than at home.
+        Where it goes to the side, or they would meet, feet that stand close step wider than at home.
         """
         plan = self.plan(biped.step_width)
         plan = self.plan(width_for(biped, plan.aside))
