@@ -48,7 +48,7 @@ from footfall.engine.tape import (
     weigh_forces,
 )
 from footfall.engine.world import Scratch, World
-from footfall.kinds import Bool, Float, Int, Ints, Named, Vector
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.solve.contacts import Contacts
 from footfall.solve.dense import copy
 
@@ -139,17 +139,35 @@ class Loop(NamedTuple):
     outcome: Any  # described in :mod:`footfall.engine.tape`
 
 
-def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
+def idle_point(
+    depth: Float,
+    depth_rate: Float,
+    slip: Vector,
+    slip_velocity: Vector,
+    memory: Vector,
+    static: Float,
+    dynamic: Float,
+    values: Vector,
+) -> tuple[Float, Float, Float, Int]:
     """The point law of runs that have none."""
     return 0.0, 0.0, 0.0, 0
 
 
-def idle_coupled(contacts, dt, memory, force, mode, scratch, signals, values):
+def idle_coupled(
+    contacts: Contacts,
+    dt: Float,
+    memory: Matrix,
+    force: Matrix,
+    mode: Ints,
+    scratch: Int,
+    signals: Vector,
+    values: Vector,
+) -> Int:
     """The coupled law of runs that have none."""
     return 0
 
 
-def idle_control(time, qpos, qvel, ctrl, gains):
+def idle_control(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: Vector) -> Int:
     """The compiled controller of runs that have none."""
     return 0
 
