@@ -11,6 +11,7 @@ import pytest
 import footfall as ff
 from footfall.cli import main
 from footfall.cli.bench import survey_cells
+from footfall.control import walker
 from footfall.study.outcomes import robot_outcome, walk_grounds
 
 
@@ -51,11 +52,11 @@ def test_a_survey_of_grounds_is_a_second_table(tmp_path, monkeypatch):
     file = tmp_path / "robots.md"
     options = ["--laws", "time-stepping", "--steps", "4", "--grounds", "--out", str(file)]
     assert main(["survey", "spatial-biped", *options]) == 0
-    rows = [line.split(" | ") for line in file.read_text().splitlines() if " time-stepping | " in line]
-    table = {(row[0].strip("| "), row[1]): row[3] for row in rows if row[1] != "time-stepping"}
-    grounds = {"flat", "5 deg up", "5 deg down", "3 cm bumps", "5 cm steps", "ice"}
-    assert set(table) == {("spatial-biped", ground) for ground in grounds}
-    assert all(table["spatial-biped", ground] == "walks" for ground in ("flat", "5 deg up", "5 deg down"))
+    head, _, row = [line.strip("| ").split(" | ") for line in file.read_text().splitlines()[-3:]]
+    robot = ff.load_robot("spatial-biped")
+    assert head == ["robot", "law", *walk_grounds(robot, walker(robot, steps=4))]
+    assert row[:2] == ["spatial-biped", "time-stepping"]
+    assert all(float(speed.removesuffix(" m/s")) > 0.2 for speed in row[2:5])  # flat, up and down
 
 
 def test_a_robot_in_a_plane_takes_any_push_to_the_side():

@@ -328,10 +328,10 @@ class Survey(LawsOptions, JsonOption):
             self._write(text_of("survey_grounds.md.txt", steps=self.steps))
             for robot, law in pairs:
                 say(f"{robot.name} on other grounds under {law}")
-                for one in ground_outcomes(robot, law, steps=self.steps):
-                    elsewhere.append(one)
-                    self._write(markdown_row(ground_cells(one)))
-            self._write(text_of("survey_glance.md.txt") + glance(elsewhere))
+                here = list(ground_outcomes(robot, law, steps=self.steps))
+                elsewhere += here
+                if not math.isnan(here[0].asked):  # it can walk
+                    self._write(markdown_row((robot.name, law, *map(at_a_glance, here))))
         if self.json:
             print_json([*map(asdict, found), *map(asdict, elsewhere)])
             return 0
@@ -390,11 +390,6 @@ def ground_cells(one: GroundOutcome) -> tuple[str, ...]:
     return (one.robot, one.ground, one.law, one.outcome, *numbers)
 
 
-def glance(found: Sequence[GroundOutcome]) -> str:
-    """A table of robots and grounds: under how many laws a robot walks on each."""
-    grounds = list(dict.fromkeys(one.ground for one in found if not math.isnan(one.asked)))
-    rows = []
-    for robot in dict.fromkeys(one.robot for one in found):
-        own = [[one.outcome == "walks" for one in found if (one.robot, one.ground) == (robot, g)] for g in grounds]
-        rows.append((robot, *(f"{sum(walks)} of {len(walks)}" if walks else "" for walks in own)))
-    return markdown_table(("robot", *grounds), rows)
+def at_a_glance(one: GroundOutcome) -> str:
+    """What became of a walk in some words: the speed, that the robot was held up, or when it fell."""
+    return f"{one.speed:.2f} m/s" if one.outcome == "walks" else one.outcome.partition(":")[0]
