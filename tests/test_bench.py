@@ -19,10 +19,8 @@ from footfall.study.bench import speeds as bench
 from footfall.study.bench.speeds import (
     HUMANOID_FILE,
     Effort,
-    friction_costs,
     moving_speeds,
     robot_table,
-    without_joint_friction,
 )
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
@@ -100,23 +98,6 @@ def test_a_robot_that_falls_and_a_law_that_is_refused_are_rows_too():
     assert not first["stands"] and not first["mujoco_stands"] and first["audit"] == "pass"
     assert "no-such-law" in second["note"] and second["us_per_step"] is None
     assert any("does not hold pole up" in sentence for sentence in said)
-
-
-def test_what_joint_friction_costs_is_measured_standing_pushed_and_landing(tmp_path, capsys):
-    robot = load_robot("quadruped")
-    spec = mujoco.MjSpec.from_string(robot.mjcf)
-    for joint in spec.joints:
-        if joint.type == mujoco.mjtJoint.mjJNT_HINGE:
-            joint.frictionloss = 0.5
-    own = load_robot(spec)
-    assert not without_joint_friction(own).model.dof_frictionloss.any() and own.model.dof_frictionloss.any()
-    said: list[str] = []
-    found = list(friction_costs([own, robot], 1, said.append, ["time-stepping"], duration=0.02))
-    assert [one["motion"] for one in found] == ["standing", "pushed", "landing"]
-    assert all(one["unsolved"] == 0 and one["ratio"] == one["us_per_step"] / one["us_without"] for one in found)
-    assert "bench: quadruped has no joint friction" in said
-    assert main(["bench", "--friction"]) == 1
-    assert "--robots" in capsys.readouterr().err
 
 
 def test_servos_in_the_place_of_motors_hold_the_same_pose():

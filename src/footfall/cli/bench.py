@@ -48,8 +48,6 @@ class Bench:
 
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...")] = ()
     """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
-    friction: bool = False
-    """measure instead what joint friction costs them: standing, pushed and landing for 3 s, with and without it"""
     moving: bool = False
     """measure them instead standing, restless, falling and lying, beside mj_step, with the share of unsolved steps"""
     worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...")] = ()
@@ -91,10 +89,6 @@ class Bench:
             for name in self.robots or ("spatial-biped",):
                 robot, some = speeds.world_robot(name), chosen or speeds.LAWS
                 yield from speeds.world_speeds(robot, self.worlds, some, device=self.device, say=say)
-        elif self.friction:
-            if not self.robots:
-                raise FootfallError("--friction: name the robots with --robots")
-            yield from speeds.friction_costs(self.robots, 1 if self.quick else 3, report, chosen)
         elif self.moving:
             robots = self.robots or ("spatial-biped", "quadruped")
             yield from speeds.moving_speeds(robots, 1 if self.quick else 3, report, chosen)
@@ -136,8 +130,6 @@ BENCH_COLUMNS = {
     "µs per mjd_transitionFD>": "us_per_differences:.0f",
     "steps per Jacobian>": "steps_per_jacobian:.1f",
     "x as fast>": "ratio_to_differences:.1f",
-    "without friction>": "us_without:.2f",
-    "ratio>": "ratio:.2f",
     "x mj_step>": "ratio_to_mujoco:.2f",
     "x mujoco.rollout>": "ratio_to_rollout:.2f",
     "": "note",

@@ -76,12 +76,7 @@ class Effort:
 QUICK = Effort(grids=(2, 4, 6), cold_start=False)
 
 
-def best_times(
-    jobs: Mapping[Key, Job],
-    rounds: int,
-    ended: dict[Key, str] | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-) -> dict[Key, float]:
+def best_times(jobs: Mapping[Key, Job], rounds: int, ended: dict[Key, str] | None = None) -> dict[Key, float]:
     """Seconds that each job takes, best of several rounds in which all take turns.
 
     A run that fails ends the measurement, unless ``ended`` is given: then its reason is put there and it is left out.
@@ -91,9 +86,9 @@ def best_times(
         for name in list(best):
             try:
                 act = jobs[name]()
-                begin = clock()
+                begin = time.perf_counter()
                 act()
-                best[name] = min(best[name], clock() - begin)
+                best[name] = min(best[name], time.perf_counter() - begin)
             except SimulationError as error:
                 if ended is None:
                     raise
@@ -508,62 +503,6 @@ def _moved(robot: Robot, law: str, controls: np.ndarray, before: int) -> tuple[f
         took = time.thread_time() - begin
         status = world.record().status[first - 1 :]
     return took / max(1, len(status) - 1), float(np.mean(status != 0)) if len(status) else math.nan
-
-
-#: Push on the root, forwards and to the side, relative to the weight, and its duration, s; height of a drop, m.
-PUSH, PUSH_TIME, DROP = (0.1, 0.05), 0.1, 0.05
-
-
-def without_joint_friction(robot: Robot) -> Robot:
-    """The same robot, with joints and tendons that turn freely."""
-    spec = robot.spec()
-    for part in (*spec.joints, *spec.tendons):
-        part.frictionloss = 0.0
-    return robot.of_spec(spec)
-
-
-def friction_costs(
-    robots: Sequence[Robot | str],
-    runs: int,
-    say: Say = lambda sentence: None,
-    laws: Sequence[str] | None = None,
-    duration: float = DURATION,
-) -> Iterator[Row]:
-    """Processor time of a step of every robot with joint friction, and without, by law and motion, taking turns."""
-    for given in robots:
-        robot = driven(as_robot(given), say)
-        if robot.model.njnt == 0 or robot.model.jnt_type[0] != int(mujoco.mjtJoint.mjJNT_FREE):
-            raise FootfallError(f"robot {robot.name!r} has no free joint: it can neither be pushed over nor land")
-        if not (robot.model.dof_frictionloss.any() or robot.model.tendon_frictionloss.any()):
-            say(f"bench: {robot.name} has no joint friction")
-            continue
-        pair = {"with": robot, "without": without_joint_friction(robot)}
-        for law in laws or all_laws():
-            for motion in ("standing", "pushed", "landing"):
-                say(f"bench: {robot.name} {motion} under {law}, with joint friction and without")
-                try:
-                    yield {"robot": robot.name, "law": law, "motion": motion} | _cost(pair, law, motion, runs, duration)
-                except SimulationError as error:
-                    say(f"bench: {robot.name} {motion} under {law}: {error}".splitlines()[0])
-
-
-def _cost(pair: Mapping[str, Robot], law: str, motion: str, runs: int, duration: float) -> Row:
-    """Of a robot and the same without joint friction."""
-    found: dict[str, Recording] = {}
-
-    def moved(name: str) -> Callable[[], object]:
-        sim = Simulation(pair[name], law=law, dt=DT)
-        start = sim.place(above=DROP * (motion == "landing"))
-        force = (PUSH[0] * sim.robot.weight, PUSH[1] * sim.robot.weight, 0.0)
-        pushes = [Push(sim.robot.root, force=force, duration=PUSH_TIME)] if motion == "pushed" else []
-        given: Any = {"controller": None, "qpos": start, "pushes": pushes}
-        sim.run(2 * DT, **given)  # whatever is to be compiled is compiled here
-        return lambda: found.update({name: sim.run(duration, **given)})
-
-    best = best_times({name: partial(moved, name) for name in pair}, runs, clock=time.process_time)
-    own, without = (1e6 * best[name] * DT / duration for name in pair)
-    unsolved = int(np.count_nonzero(found["with"].status))
-    return {"unsolved": unsolved, "us_per_step": own, "us_without": without, "ratio": own / without}
 
 
 # ---- many worlds ---------------------------------------------------------------------------------------------
