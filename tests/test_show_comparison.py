@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from browser import clipped, ink_at_the_edge, overlapping
@@ -10,11 +12,12 @@ from show_recordings import standing
 import footfall as ff
 from footfall.files.measured import Measured
 from footfall.measure import settled
+from footfall.measure.comparison import ComparisonRow, compared
 from footfall.measure.summary import number
 from footfall.show import write_report
 from footfall.show.frames import make_scene
 from footfall.show.report import page_plots
-from footfall.show.tables import Figures, differences, figures_of
+from footfall.show.tables import differences
 
 LAWS = ("linearizing-penalty", "spring-damper", "mujoco")
 
@@ -70,12 +73,12 @@ def test_a_ball_that_drops_has_no_start_transient():
 
 def test_figures_are_those_of_the_recording(runs):
     fallen = runs[3]
-    found = figures_of(fallen, "x", None)
+    found = compared(fallen, "x", None)
     summary = fallen.summary()
     assert found.outcome == "fell"
-    assert f"{summary['fell_at_s']:.3f} s" in found.why
-    assert (found.slip, found.depth) == (summary["slip_distance_m"], summary["max_penetration_m"])
-    assert max(found.peak, found.start_peak) == fallen.peak_total_force[:, 2].max()
+    assert f"{summary['fell_at_s']:.4g} s" in found.why
+    assert (found.slip_m, found.penetration_m) == (summary["slip_distance_m"], summary["max_penetration_m"])
+    assert max(found.peak_force_N, found.start_force_N) == fallen.peak_total_force[:, 2].max()
 
 
 def test_how_laws_differ_is_said_first_then_the_robots_are_shown_then_the_table(page):
@@ -85,13 +88,11 @@ def test_how_laws_differ_is_said_first_then_the_robots_are_shown_then_the_table(
 
 
 def test_the_sentences_on_differences_are_those_of_the_measures():
-    base = {name: 0.0 for name in Figures._fields} | {"why": "", "audit": None, "weight": 400.0}
+    still: Any = {"slip_m": 0.0, "penetration_m": 0.0}
     runs = [
-        Figures(
-            **base | {"label": "soft", "outcome": "stayed up", "peak": 500.0, "depth": 2e-3, "peak_when": "at 1 s"}
-        ),
-        Figures(**base | {"label": "hard", "outcome": "fell", "peak": 1500.0, "peak_when": "at 2 s, as left lands"}),
-        Figures(**base | {"label": "middle", "outcome": "stayed up", "peak": 600.0, "peak_when": ""}),
+        ComparisonRow("soft", "stayed up", peak_force_N=500.0, peak_when="at 1 s", **still | {"penetration_m": 2e-3}),
+        ComparisonRow("hard", "fell", peak_force_N=1500.0, peak_when="at 2 s, as left lands", **still),
+        ComparisonRow("middle", "stayed up", peak_force_N=600.0, **still),
     ]
     assert differences(runs) == [
         "The robot stayed up under soft and middle; it fell under hard.",
@@ -103,7 +104,7 @@ def test_the_sentences_on_differences_are_those_of_the_measures():
 
 
 def test_a_peak_is_explained_by_what_happened_then(runs):
-    pushed = figures_of(runs[0], "x", None)
+    pushed = compared(runs[0], "x", None)
     assert pushed.peak_when.startswith("at ") and float(pushed.peak_when.split()[1]) <= runs[0].time[-1]
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from footfall import measure
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.errors import FootfallError, RecordingError
 from footfall.files.measured import Measured
-from footfall.measure import Audit, AuditRow, energy, settled, summarise
+from footfall.measure import Audit, AuditRow, summarise
+from footfall.measure.comparison import ComparisonRow, compared
 from footfall.measure.forces import forces_against
 from footfall.measure.summary import FLOORS, number
 from footfall.record import Push, Record
@@ -252,7 +251,7 @@ def _audited(row: AuditRow) -> str:
 
 def _verdict(row: AuditRow) -> str:
     """The verdict; one that is not a pass leads to its sample in the replay and the plots."""
-    kind = {"pass": " good", "note": " note", "fail": " bad"}.get(row.verdict, "")
+    kind = KINDS.get(row.verdict, "")
     when = "" if row.verdict == "pass" or row.when != row.when else f' <a href="#t={row.when:.6g}">{row.when:.4g} s</a>'
     return f'<span class="verdict{kind}">{escape(row.verdict)}</span>{when}'
 
@@ -260,96 +259,40 @@ def _verdict(row: AuditRow) -> str:
 # ---- several recordings: how they differ, and their figures in a table to sort --------------------------------------
 
 
-#: How outcomes are judged.
+#: How outcomes are judged, and verdicts of audits.
 OUTCOMES = {"stayed up": "good", "fell": "bad", "failed": "bad"}
+KINDS = {"pass": " good", "note": " note", "fail": " bad"}
 #: Figures that differ by less than this ratio are not spoken of.
 WORTH_SAYING = 1.1
-#: s, how long a foot that bears the peak force has been on the ground at most where it lands.
-LANDING = 0.05
-
-
-class Figures(NamedTuple):
-    """What is compared of a run."""
-
-    label: str
-    outcome: str  # "stayed up", "fell" or "failed"
-    why: str
-    peak: float  # N, the greatest vertical force after the start transient
-    peak_when: str  # the time of it, and what happened then
-    start_peak: float  # N, within it; NaN where there is none
-    weight: float  # N
-    slip: float  # m
-    depth: float  # m
-    loss: float  # J, energy that went into the ground
-    cost: float  # us of wall time a step
-    unsolved: int  # samples
-    audit: Audit | None
 
 
 class Quantity(NamedTuple):
-    """A column: its key, its heading, its unit, and what is read of a run."""
+    """A column: its key, its heading, its unit, and the field of a row that it shows."""
 
     key: str
     heading: str
     unit: str
-    value: Callable[[Figures], float]
+    field: str
+
+    def value(self, run: ComparisonRow) -> float:
+        found: float = getattr(run, self.field)
+        return found
 
 
 QUANTITIES = (
-    Quantity("peak", "Peak force", "N", lambda run: run.peak),
-    Quantity("slip", "Slip", "m", lambda run: run.slip),
-    Quantity("depth", "Penetration", "m", lambda run: run.depth),
-    Quantity("loss", "Lost in the ground", "J", lambda run: run.loss),
-    Quantity("cost", "Cost of a step", "µs", lambda run: run.cost),
-    Quantity("unsolved", "Unsolved samples", "", lambda run: run.unsolved),
+    Quantity("peak", "Peak force", "N", "peak_force_N"),
+    Quantity("slip", "Slip", "m", "slip_m"),
+    Quantity("depth", "Penetration", "m", "penetration_m"),
+    Quantity("loss", "Lost in the ground", "J", "ground_loss_J"),
+    Quantity("cost", "Cost of a step", "µs", "us_per_step"),
+    Quantity("unsolved", "Unsolved samples", "", "unsolved_samples"),
 )
 
 
-def figures_of(rec: Record, label: str, audit: Audit | None) -> Figures:
-    """What is compared of one recording."""
-    summary = summarise(rec)
-    steps, wall = round(rec.duration / rec.dt), rec.info.get("wall_time")
-    fallen = f"at {summary['fell_at_s']:.3f} s, it {summary['fell_because']}" if summary["fell"] else ""
-    return Figures(
-        label=label,
-        outcome=str(summary["outcome"]),
-        why=rec.failure.message if rec.failure is not None else fallen.replace("it its", "its"),
-        peak=float(summary["peak_vertical_force_N"]),
-        peak_when=_when_it_peaks(rec, float(summary["fell_at_s"])) if len(rec) else "",
-        start_peak=float(summary["start_force_N"]),
-        weight=rec.robot.weight,
-        slip=float(summary["slip_distance_m"]),
-        depth=float(summary["max_penetration_m"]),
-        loss=-float(energy(rec).contact_work[-1]) if len(rec) else math.nan,
-        cost=1e6 * float(wall) / steps if wall and steps else math.nan,
-        unsolved=int(summary["unsolved_samples"]),
-        audit=audit,
-    )
-
-
-def _when_it_peaks(rec: Record, fell: float) -> str:
-    """When the vertical force is greatest after the start, and what happens then."""
-    force = np.where(rec.time < settled(rec), 0.0, rec.peak_total_force[:, 2])
-    k = int(np.argmax(force))
-    when = float(rec.time[k])
-    begin = int(np.searchsorted(rec.time, when - LANDING))
-    loads = rec.foot_force[:, :, 2]
-    foot = int(np.argmax(loads[k])) if loads.shape[1] else -1
-    if when >= fell:
-        what = ", as it lies on the ground"
-    elif any(push.start <= when <= push.start + push.duration + LANDING for push in rec.pushes):
-        what = ", as it is pushed"
-    elif foot >= 0 and loads[k, foot] > 0.0 and not loads[begin : k + 1, foot].all():
-        what = f", as {rec.robot.feet[foot].name} lands"
-    else:
-        what = ""
-    return f"at {when:.3g} s{what}"
-
-
-def differences(found: Sequence[Figures]) -> list[str]:
+def differences(found: Sequence[ComparisonRow]) -> list[str]:
     """Sentences on what differs between runs, from their measures."""
     said = []
-    by_outcome = {one: [run.label for run in found if run.outcome == one] for one in OUTCOMES}
+    by_outcome = {one: [run.law for run in found if run.outcome == one] for one in OUTCOMES}
     if sum(map(bool, by_outcome.values())) > 1:
         parts = [f"{one} under {_listed(labels)}" for one, labels in by_outcome.items() if labels]
         said.append(f"The robot {'; it '.join(parts)}.".replace("failed under", "did not finish under"))
@@ -362,7 +305,7 @@ def differences(found: Sequence[Figures]) -> list[str]:
         if high <= floor or high < WORTH_SAYING * low:
             continue
         ends = [
-            f"{number(value, quantity.unit, 3) if value > floor else 'none'} under {run.label}"
+            f"{number(value, quantity.unit, 3) if value > floor else 'none'} under {run.law}"
             + (f" ({run.peak_when})" if quantity.key == "peak" and run.peak_when else "")
             for run, value in ((most, high), (least, low))
         ]
@@ -382,7 +325,7 @@ def comparison(
     recording why.
     """
     given: Sequence[Audit | None] = audits or [None] * len(runs)
-    found = [figures_of(rec, label, audit) for rec, label, audit in zip(runs, labels, given, strict=True)]
+    found = [compared(rec, label, audit) for rec, label, audit in zip(runs, labels, given, strict=True)]
     sorts = "".join(f'<option value="{q.key}">{q.heading.lower()}</option>' for q in QUANTITIES)
     names = "".join(f'<option value="{r}">{escape(label)}</option>' for r, label in enumerate(labels))
     told = "".join(f"<li>{escape(sentence)}</li>" for sentence in differences(found))
@@ -394,15 +337,15 @@ def comparison(
     )
 
 
-def _audit(run: Figures) -> str:
-    if run.audit is None:
+def _audit(run: ComparisonRow) -> str:
+    if not run.audit:
         return "–"
-    kind = {"pass": " good", "note": " note", "fail": " bad"}.get(run.audit.verdict, "")
-    rows = ", ".join(run.audit.failed)
-    return f'<span class="verdict{kind}">{escape(run.audit.verdict)}</span><small>{escape(rows)}</small>'
+    kind = KINDS.get(run.audit, "")
+    rows = ", ".join(run.audit_failed)
+    return f'<span class="verdict{kind}">{escape(run.audit)}</span><small>{escape(rows)}</small>'
 
 
-def _table(found: Sequence[Figures], failed: Mapping[str, str]) -> str:
+def _table(found: Sequence[ComparisonRow], failed: Mapping[str, str]) -> str:
     heads = "".join(
         f'<th scope="col"><button type="button" data-sort="{q.key}">{q.heading}</button></th>' for q in QUANTITIES
     )
@@ -411,7 +354,7 @@ def _table(found: Sequence[Figures], failed: Mapping[str, str]) -> str:
         f'<span class="verdict bad">did not run</span><small class="why">{escape(why)}</small></td></tr>'
         for label, why in failed.items()
     )
-    started = any(math.isfinite(run.start_peak) for run in found)
+    started = any(math.isfinite(run.start_force_N) for run in found)
     note = "Peaks are those after the start, in which a robot put on the ground settles. " if started else ""
     return (
         '<div class="scroll"><table class="ranking"><thead><tr><th scope="col">Law</th><th scope="col">Outcome</th>'
@@ -420,24 +363,24 @@ def _table(found: Sequence[Figures], failed: Mapping[str, str]) -> str:
     )
 
 
-def _row(run: Figures, index: int) -> str:
+def _row(run: ComparisonRow, index: int) -> str:
     cells = "".join(_figure(run, quantity) for quantity in QUANTITIES)
     return (
-        f'<tr data-run="{index}"><th scope="row"><i class="swatch"></i>{escape(run.label)}</th>'
+        f'<tr data-run="{index}"><th scope="row"><i class="swatch"></i>{escape(run.law)}</th>'
         f'<td><span class="verdict {OUTCOMES[run.outcome]}">{run.outcome}</span>'
         f'<small class="why">{escape(run.why)}</small></td><td>{_audit(run)}</td>{cells}</tr>'
     )
 
 
-def _figure(run: Figures, quantity: Quantity) -> str:
+def _figure(run: ComparisonRow, quantity: Quantity) -> str:
     value = quantity.value(run)
     shown = number(value, quantity.unit, 3)
     beside = ""
     if quantity.key == "peak":
-        if run.weight:
-            beside = f"{number(run.peak / run.weight, '', 3)} × weight"
-        if run.start_peak > 1.02 * run.peak:
-            beside += f", {number(run.start_peak, 'N', 3)} at the start"
+        if math.isfinite(run.peak_force_bw):
+            beside = f"{number(run.peak_force_bw, '', 3)} × weight"
+        if run.start_force_N > 1.02 * run.peak_force_N:
+            beside += f", {number(run.start_force_N, 'N', 3)} at the start"
     exact = "" if not math.isfinite(value) else f"{0.0 if abs(value) < FLOORS.get(quantity.unit, 0.0) else value:.9g}"
     return (
         f'<td data-key="{quantity.key}" data-unit="{quantity.unit}" data-value="{exact}">{shown}'

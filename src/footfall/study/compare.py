@@ -33,8 +33,9 @@ from footfall.files.html_table import html_table
 from footfall.files.json_values import json_value
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
-from footfall.measure import Audit, audit, energy
+from footfall.measure import Audit, audit
 from footfall.measure.audit import audit_table, text_table
+from footfall.measure.comparison import ComparisonRow, compared
 from footfall.process.machine import cores
 from footfall.process.workers import Worker, WorkerDied
 from footfall.recording import Recording
@@ -117,49 +118,6 @@ def elsewhere(worker: Worker, task: Task, packed: bytes) -> Answer:
     if answer.recording is None:
         return answer
     return replace(answer, recording=replace(answer.recording, robot=task.robot, ground=task.ground, law=task.law))
-
-
-@dataclass(frozen=True)
-class ComparisonRow:
-    """The outcome of one law. Numbers are NaN where the law has no recording.
-
-    Attributes:
-        law: its name, with its options where two laws share it.
-        outcome: "stayed up", "fell" (see ``measure.has_fallen``) or "failed".
-        why: the sentence of the failure, when and why it fell, or "".
-        duration_s: simulated time reached, s.
-        peak_force_N, peak_force_bw: the largest vertical force after the start transient (``measure.settled``), N and
-            times the robot's weight.
-        mean_force_N, mean_force_bw: its mean over time.
-        slip_m: longest distance that a contact point slid, m.
-        penetration_m: the deepest, m.
-        ground_loss_J: energy that went into the ground, J.
-        actuator_work_J: work of all actuators, J.
-        audit: worst verdict of the audit, "" without a recording.
-        audit_failed: the rows of the audit that fail.
-        us_per_step: wall time per step, microseconds, while other laws may run at the same time.
-    """
-
-    law: str
-    outcome: str
-    why: str = ""
-    duration_s: float = 0.0
-    peak_force_N: float = math.nan
-    peak_force_bw: float = math.nan
-    mean_force_N: float = math.nan
-    mean_force_bw: float = math.nan
-    slip_m: float = math.nan
-    penetration_m: float = math.nan
-    ground_loss_J: float = math.nan
-    actuator_work_J: float = math.nan
-    audit: str = ""
-    audit_failed: tuple[str, ...] = ()
-    us_per_step: float = math.nan
-
-    @property
-    def audit_summary(self) -> str:
-        """The verdict of the audit, with the rows that fail."""
-        return self.audit + (f": {', '.join(self.audit_failed)}" if self.audit_failed else "")
 
 
 HEAD = (
@@ -406,30 +364,10 @@ def _packed(tasks: Mapping[str, Task]) -> tuple[dict[str, bytes], list[str]]:
 
 def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
     """A law in the table of a comparison."""
-    rec = answer.recording
-    if rec is None or audited is None:
+    if answer.recording is None:
         return ComparisonRow(label, "failed", answer.why)
-    summary, own = rec.summary(), energy(rec)
-    fell = f"fell at t = {summary['fell_at_s']:.4g} s: {summary['fell_because']}" if summary["fell"] else ""
-    steps = round(rec.duration / rec.dt)
-    wall = rec.info.get("wall_time")
-    return ComparisonRow(
-        law=label,
-        outcome="failed" if answer.why else str(summary["outcome"]),
-        why=answer.why or fell,
-        duration_s=rec.duration,
-        peak_force_N=float(summary["peak_vertical_force_N"]),
-        peak_force_bw=float(summary["peak_vertical_force_bw"]),
-        mean_force_N=float(summary["mean_vertical_force_N"]),
-        mean_force_bw=float(summary["mean_vertical_force_bw"]),
-        slip_m=float(summary["slip_distance_m"]),
-        penetration_m=float(summary["max_penetration_m"]),
-        ground_loss_J=-float(own.contact_work[-1]),
-        actuator_work_J=float(own.actuator_work[-1]),
-        audit=audited.verdict,
-        audit_failed=audited.failed,
-        us_per_step=1e6 * float(wall) / steps if wall and steps else math.nan,
-    )
+    row = compared(answer.recording, label, audited)
+    return replace(row, outcome="failed", why=answer.why) if answer.why else row
 
 
 def _number(value: float, digits: int = 4) -> str:

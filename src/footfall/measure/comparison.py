@@ -1,0 +1,114 @@
+"""What is compared of a run with others: the row of a law in ``footfall.compare``, and of a recording in a report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footfall.measure.motion import energy
+from footfall.measure.summary import settled, summarise
+
+if TYPE_CHECKING:
+    from footfall.measure.audit import Audit
+    from footfall.record import Record
+
+#: s, how long a foot that bears the peak force has been on the ground at most where it lands.
+LANDING = 0.05
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """The outcome of one law. Numbers are NaN where the law has no recording.
+
+    Attributes:
+        law: its name, with its options where two laws share it.
+        outcome: "stayed up", "fell" (see ``measure.has_fallen``) or "failed".
+        why: the sentence of the failure, when and why it fell, or "".
+        duration_s: simulated time reached, s.
+        peak_force_N, peak_force_bw: the largest vertical force after the start transient (``measure.settled``), N and
+            times the robot's weight.
+        peak_when: its time, and what happened then.
+        start_force_N: the largest within the start transient; NaN where there is none.
+        mean_force_N, mean_force_bw: its mean over time.
+        slip_m: longest distance that a contact point slid, m.
+        penetration_m: the deepest, m.
+        ground_loss_J: energy that went into the ground, J.
+        actuator_work_J: work of all actuators, J.
+        audit: worst verdict of the audit, "" without a recording.
+        audit_failed: the rows of the audit that fail.
+        us_per_step: wall time per step, microseconds, while other laws may run at the same time.
+        unsolved_samples: samples of steps that the law did not solve.
+    """
+
+    law: str
+    outcome: str
+    why: str = ""
+    duration_s: float = 0.0
+    peak_force_N: float = math.nan
+    peak_force_bw: float = math.nan
+    peak_when: str = ""
+    start_force_N: float = math.nan
+    mean_force_N: float = math.nan
+    mean_force_bw: float = math.nan
+    slip_m: float = math.nan
+    penetration_m: float = math.nan
+    ground_loss_J: float = math.nan
+    actuator_work_J: float = math.nan
+    audit: str = ""
+    audit_failed: tuple[str, ...] = ()
+    us_per_step: float = math.nan
+    unsolved_samples: int = 0
+
+    @property
+    def audit_summary(self) -> str:
+        """The verdict of the audit, with the rows that fail."""
+        return self.audit + (f": {', '.join(self.audit_failed)}" if self.audit_failed else "")
+
+
+def compared(rec: Record, label: str, audited: Audit | None) -> ComparisonRow:
+    """What is compared of a recording, with its audit if there is one."""
+    summary, own = summarise(rec), energy(rec)
+    fell = f"fell at t = {summary['fell_at_s']:.4g} s: {summary['fell_because']}" if summary["fell"] else ""
+    steps, wall = round(rec.duration / rec.dt), rec.info.get("wall_time")
+    return ComparisonRow(
+        law=label,
+        outcome=str(summary["outcome"]),
+        why=rec.failure.message if rec.failure is not None else fell,
+        duration_s=rec.duration,
+        peak_force_N=float(summary["peak_vertical_force_N"]),
+        peak_force_bw=float(summary["peak_vertical_force_bw"]),
+        peak_when=_when_it_peaks(rec, float(summary["fell_at_s"])) if len(rec) else "",
+        start_force_N=float(summary["start_force_N"]),
+        mean_force_N=float(summary["mean_vertical_force_N"]),
+        mean_force_bw=float(summary["mean_vertical_force_bw"]),
+        slip_m=float(summary["slip_distance_m"]),
+        penetration_m=float(summary["max_penetration_m"]),
+        ground_loss_J=-float(own.contact_work[-1]) if len(rec) else math.nan,
+        actuator_work_J=float(own.actuator_work[-1]) if len(rec) else math.nan,
+        audit="" if audited is None else audited.verdict,
+        audit_failed=() if audited is None else audited.failed,
+        us_per_step=1e6 * float(wall) / steps if wall and steps else math.nan,
+        unsolved_samples=int(summary["unsolved_samples"]),
+    )
+
+
+def _when_it_peaks(rec: Record, fell: float) -> str:
+    """When the vertical force is greatest after the start, and what happens then."""
+    force = np.where(rec.time < settled(rec), 0.0, rec.peak_total_force[:, 2])
+    k = int(np.argmax(force))
+    when = float(rec.time[k])
+    begin = int(np.searchsorted(rec.time, when - LANDING))
+    loads = rec.foot_force[:, :, 2]
+    foot = int(np.argmax(loads[k])) if loads.shape[1] else -1
+    if when >= fell:
+        what = ", as it lies on the ground"
+    elif any(push.start <= when <= push.start + push.duration + LANDING for push in rec.pushes):
+        what = ", as it is pushed"
+    elif foot >= 0 and loads[k, foot] > 0.0 and not loads[begin : k + 1, foot].all():
+        what = f", as {rec.robot.feet[foot].name} lands"
+    else:
+        what = ""
+    return f"at {when:.3g} s{what}"
