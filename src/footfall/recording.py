@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from footfall.measure import Audit
     from footfall.show.viewer import Viewer
 
-__all__ = ["Recording", "load_recording"]
-
 
 @public
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

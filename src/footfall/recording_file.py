@@ -347,8 +347,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-__all__ = ["place_for", "read", "write"]
-
 MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
 #: Samples that the manifest may already belong to, about to be renamed into place.
 NEXT = ".samples.parquet.next"

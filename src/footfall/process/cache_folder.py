@@ -23,11 +23,10 @@ def _candidates() -> list[Path]:
         found.append(Path(named).expanduser())
     elif system := os.environ.get("XDG_CACHE_HOME"):
         found.append(Path(system) / "footfall")
-    elif os.environ.get("HOME") or os.name == "nt":
+    elif os.environ.get("HOME"):
         home = Path.home()
         found.append((home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache") / "footfall")
-    user = os.geteuid() if hasattr(os, "geteuid") else os.environ.get("USERNAME", "user")
-    return [*found, Path(tempfile.gettempdir()) / f"footfall-{user}"]
+    return [*found, Path(tempfile.gettempdir()) / f"footfall-{os.geteuid()}"]
 
 
 @cache
@@ -47,6 +46,4 @@ def _usable(candidates: tuple[Path, ...]) -> Path | None:
 
 def only_ours(status: os.stat_result) -> bool:
     """Whether a file or folder belongs to this user and nobody else may write to it."""
-    if not hasattr(os, "geteuid"):  # Windows keeps each user's files apart by itself
-        return True
     return status.st_uid == os.geteuid() and not status.st_mode & 0o022

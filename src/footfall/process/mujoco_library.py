@@ -27,7 +27,7 @@ class _LogConfig(ctypes.Structure):
 def library_path() -> Path:
     """The file of the library."""
     folder = Path(mujoco.__file__).parent
-    found = sorted(p for p in folder.iterdir() if p.name.startswith(("libmujoco.", "mujoco.dll")))
+    found = sorted(p for p in folder.iterdir() if p.name.startswith("libmujoco."))
     if not found:
         raise ImportError(f"no MuJoCo library in {folder}: is the package 'mujoco' whole?")
     return found[0]

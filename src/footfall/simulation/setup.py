@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import mujoco
@@ -33,8 +33,7 @@ from footfall.robot.model import IMPLICIT, compiled
 from footfall.standing import place, unit_rise
 
 if TYPE_CHECKING:
-    from footfall.contact.base import Law, NativeContact
-    from footfall.robot import Robot
+    from footfall.contact.base import NativeContact
 
 
 #: Longest step, s.
@@ -111,7 +110,8 @@ class Setup:
                 )
 
     def __reduce__(self) -> Any:
-        return _again, (type(self), self.robot, self.ground, self.law, (self.dt, self.integrator, self.body_contacts))
+        names = ("ground", "law", "dt", "integrator", "body_contacts")
+        return partial(type(self), **{name: getattr(self, name) for name in names}), (self.robot,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.robot.name}, {self.ground}, {self.law}, dt={self.dt:g})"
@@ -140,12 +140,6 @@ def pairs_are_the_laws(sim: Setup) -> bool:
     """Whether the law gives the forces between bodies; else MuJoCo's soft constraints do."""
     soft = sim.law.native or sim.law.event_driven or sim.scene.model.nflex > 0
     return sim.body_contacts and not (soft or sim.scene.widened.never)
-
-
-def _again(kind: type[Setup], robot: Robot, ground: Ground, law: Law, others: tuple[float, Any, bool]) -> Setup:
-    """A copy, perhaps in another process: built again from what it was made of."""
-    dt, integrator, body_contacts = others
-    return kind(robot, ground=ground, law=law, dt=dt, integrator=integrator, body_contacts=body_contacts)
 
 
 SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE

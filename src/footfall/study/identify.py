@@ -31,8 +31,6 @@ from footfall.solve.contacts import OPEN, SLIDE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from footfall.recording import Recording
-
 
 # What a column may be called, apart from its unit: the first that is there is taken.
 KNOWN = {

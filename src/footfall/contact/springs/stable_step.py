@@ -19,7 +19,6 @@ from footfall.standing import at_home
 
 if TYPE_CHECKING:
     from footfall.ground import Ground
-    from footfall.robot import Robot
 
 
 #: Default step, s, and the fractions of it that are tried where a law needs a shorter one.

@@ -11,6 +11,7 @@ leaves at most an incomplete last line, which the next one removes.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -23,11 +24,6 @@ from typing import Any, BinaryIO
 from footfall.errors import StudyError, optional_package
 from footfall.files.atomic_write import atomic_write
 from footfall.version import versions
-
-try:
-    import fcntl
-except ImportError:  # not on this system: that no two processes work on one study is then up to the user
-    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 2
 STUDY, INPUTS, CASES, TABLE = "study.json", "inputs.parquet", "cases.jsonl", "table.parquet"
@@ -66,8 +62,7 @@ class Journal:
 def open_journal(folder: Path) -> Iterator[Journal]:
     """The journal of a study, locked; waits while another process works on it."""
     with (folder / CASES).open("a+b") as file:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         yield Journal(file)
         file.flush()
