@@ -17,7 +17,8 @@ DEV := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # pip would write all bytecode in one process, which takes longer than the rest; here all cores do, without what is not run.
 FETCH := $(PIP) install --quiet --no-compile --require-hashes --requirement
-BYTECODE := $(BIN)/python -m compileall -qq -j 0 -x '[/\\](tests?|OpenGL|pip)[/\\]' $(VENV)/lib src || true
+NOT_RUN := tests?|OpenGL|fontTools|lexers|mypyc?|pip|pkg_resources|setuptools|transformers
+BYTECODE := $(BIN)/python -m compileall -qq -j 0 -x '[/\\]($(NOT_RUN))[/\\]' $(VENV)/lib src || true
 # Hatchling comes from the lock as well, so building the package fetches nothing.
 INSTALL_PACKAGE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
@@ -41,17 +42,17 @@ install: $(RUN)  ## install Footfall with its plots into .venv
 dev: $(DEV)  ## the same, with everything the tests need
 
 .PHONY: test
-test: $(DEV)  ## every check and every test
-	$(MAKE) --no-print-directory -j 2 warm chromium lint
+test:  ## every check and every test
+	$(MAKE) --no-print-directory -j 3 warm chromium lint
 	$(PYTEST) $(ARGS)
 
-# Compiled once here, not once in every worker.
+# Compiled once here, not once in every worker; what the tests need is installed meanwhile.
 .PHONY: warm
-warm: $(DEV)
+warm: $(RUN)
 	$(BIN)/footfall warm
 
 .PHONY: test-fast
-test-fast: warm  ## only the tests that take no time
+test-fast: warm $(DEV)  ## only the tests that take no time
 	$(PYTEST) -m "not slow" $(ARGS)
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
@@ -71,7 +72,7 @@ release-check: $(DEV)  ## rehearse a release: build, install elsewhere, run, tes
 # Files of tests in ARGS limit the search to them.
 SECONDS ?= 600
 .PHONY: fuzz
-fuzz: warm  ## search for cases that fail a property test (SECONDS=600), and print them as fixed examples
+fuzz: warm $(DEV)  ## search for cases that fail a property test (SECONDS=600), and print them as fixed examples
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/fuzz.py $(SECONDS) $(ARGS)
 
 .PHONY: lint
@@ -131,9 +132,8 @@ $(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
 	@$(BYTECODE)
 	@touch $@
 
-$(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
-	@echo "Installing Footfall and what its tests need (a minute or two the first time)."
+$(DEV): requirements/dev.txt $(RUN)
+	@echo "Installing what its tests need (a minute or two the first time)."
 	$(FETCH) requirements/dev.txt
-	$(INSTALL_PACKAGE)
 	@$(BYTECODE)
-	@touch $(RUN) $@
+	@touch $@
