@@ -2,10 +2,10 @@
 
     python tools/annotate_kernels.py [--check] [--jobs JOB ...] [ROOM ...]
 
-compiles the engine, the laws and the controllers into an empty cache (jobs of ``footfall.simulation.warm``; takes
-minutes) and annotates the kernels and named tuples of the rooms, folders or files below ``src/footfall`` (all of them
-if none is given). An annotation that is right stays as it is, so that a second call changes nothing. With ``--check``
-it writes nothing, lists what is missing or wrong, and fails if there is any.
+lets Numba infer the types of the engine and the laws, compiles all else into an empty cache (jobs of
+``footfall.simulation.warm``; takes minutes) and annotates the kernels and named tuples of the rooms, folders or files
+below ``src/footfall`` (all of them if none is given). An annotation that is right stays as it is, so that a second
+call changes nothing. With ``--check`` it writes nothing, lists what is missing or wrong, and fails if there is any.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ import subprocess
 import sys
 import tempfile
 import tokenize
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 SOURCE = Path(__file__).parents[1] / "src" / "footfall"
 #: Names of arrays by the kind of their elements and the number of their axes.
@@ -122,17 +126,102 @@ class Seen:
                 self.add_fields(kind)
 
 
+@contextmanager
+def only_inferred() -> Iterator[None]:
+    """Kernels are typed as usual and not compiled further, which takes twice as long: nothing can be run."""
+    from numba.core.ccallback import CFunc
+    from numba.core.compiler import DefaultPassBuilder
+    from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
+    from numba.core.typed_passes import NopythonTypeInference
+    from numba.core.typing import signature
+
+    from footfall.compiled import apart, private_numba
+
+    @register_pass(mutates_CFG=False, analysis_only=True)
+    class Typed(AnalysisPass):
+        _name = "typed"
+
+        def __init__(self) -> None:
+            super().__init__()
+
+        def run_pass(self, state: Any) -> bool:
+            """What a caller asks of a compiled kernel when its own types are inferred."""
+            types = signature(state.return_type, *state.args)
+            known = {"entry_point": abs, "objectmode": False, "typing_error": None, "metadata": None}
+            state.cr = SimpleNamespace(signature=types, **known)  # some function: none is called
+            return True
+
+    def passes(compiler: Any) -> list[Any]:
+        usual = DefaultPassBuilder.define_nopython_pipeline(compiler.state).passes
+        last = [one for one, _ in usual].index(NopythonTypeInference)
+        manager = PassManager("typed")
+        for one, description in [*usual[: last + 1], (Typed, "types alone")]:
+            manager.add_pass(one, description)
+        manager.finalize()
+        return [manager]
+
+    def pointer(own: Any, function: Any, options: dict[str, Any]) -> Any:
+        made = CFunc(function, (own.args, own.return_type), {}, options, pipeline_class=private_numba._PartCompiler)
+        made._compiler.compile(own.args, own.return_type)
+        made._wrapper_address = -1
+        return made
+
+    real = apart.Apart.signature_for
+
+    def noted(kernel: Any, arguments: Any) -> Any:
+        """Cold kernels are noted when they are typed, since no call of them is lowered."""
+        own = real(kernel, arguments)
+        if kernel.fixed is None:
+            apart.asked[kernel.symbol, kernel.written(own)] = None
+        return own
+
+    with ExitStack() as stack:
+        for owner, name, new in (
+            (private_numba._PartCompiler, "define_pipelines", passes),
+            (private_numba.KernelCache, "load_overload", lambda *_: None),
+            (private_numba.KernelCache, "save_overload", lambda *_: None),
+            (private_numba, "pointer", pointer),
+            (apart.Apart, "signature_for", noted),
+        ):
+            stack.enter_context(patch.object(owner, name, new))
+        yield
+
+
+#: Jobs that only compile a loop.
+LOOPS = ("step", "events", "loops")
+
+
+def do(job: str) -> None:
+    """Do a job, of loops and laws only the inference of types."""
+    from footfall.simulation import warm
+
+    def typed_loop(law: Any) -> Any:
+        kernel = loop_of(law).advance
+
+        def advance(*arguments: Any) -> None:
+            with only_inferred():
+                kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
+
+        return SimpleNamespace(advance=advance)
+
+    loop_of = warm.loop_of
+    with patch.object(warm, "loop_of", typed_loop), only_inferred() if job.startswith("law-") else ExitStack():
+        warm.do(job)
+
+
 def compile_all(jobs: list[str]) -> Seen:
-    """Do these jobs, or all, in this process and with an empty cache, and look at what was compiled."""
+    """Do these jobs, or all, in this process and with an empty cache, and look at the types of all kernels."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"FOOTFALL_CACHE": folder, "FOOTFALL_COMPILING_HELPER": folder}
         from footfall.compiled import compile_cold
         from footfall.simulation import warm
 
         seen = Seen()
-        for job in jobs or warm.jobs():
-            warm.do(job)
-        compile_cold()
+        # Those that compile come first: a caller is not compiled with kernels that are only typed.
+        for job in sorted(jobs or warm.jobs(), key=lambda job: job in LOOPS or job.startswith("law-")):
+            do(job)
+        with only_inferred():
+            compile_cold()
         seen.look()
     return seen
 
@@ -185,12 +274,20 @@ def imports() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in SOURCE.rglob("*.py"):
         known = found.setdefault(module_of(path), set())
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
                 known |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
             elif isinstance(node, ast.Import):
                 known |= {one.name for one in node.names}
     return found
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A statement and those inside it, without the expressions, which are most of a file."""
+    yield node
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(node, part, ()):
+            yield from statements(inner)
 
 
 def module_of(path: Path) -> str:

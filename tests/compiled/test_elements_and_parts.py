@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from footfall.compiled import ByReference, inlined, kernel
-from footfall.compiled.private_numba import LARGEST_PART
+from footfall.compiled import ByReference, inlined, kernel, private_numba
 
 
 class Rows(NamedTuple):
@@ -84,8 +83,9 @@ def test_variables_that_keep_one_value_need_no_memory_and_have_that_value():
 
 def test_a_large_inlined_kernel_stays_a_function_and_a_small_one_becomes_part_of_its_caller(tmp_path, monkeypatch):
     monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path))  # empty: what comes from the disk is not lowered
+    monkeypatch.setattr(private_numba, "LARGEST_PART", 400)  # so that a large one is compiled soon
     small = inlined(lambda x, i: x[i] * x[i + 1])
-    sums = "\n".join(f"    x[{i}] += part(x, {i % 5})" for i in range(LARGEST_PART // 20))
+    sums = "\n".join(f"    x[{i}] += part(x, {i % 5})" for i in range(20))
     known = {"part": small}
     exec(f"def many(x):\n{sums}\n    return x[0]", known)
     large = inlined(known["many"])
@@ -94,7 +94,6 @@ def test_a_large_inlined_kernel_stays_a_function_and_a_small_one_becomes_part_of
     def caller(x):
         return large(x) + small(x, 1)
 
-    x = np.zeros(LARGEST_PART)
-    assert caller(x) == 0.0
+    assert caller(np.zeros(20)) == 0.0
     assert not any(made.library.inlined for made in large.overloads.values())
     assert all(made.library.inlined for made in small.overloads.values())
