@@ -118,6 +118,7 @@ OPTIONAL = {
     "tensordict": ("tensordict", "footfall[train]"),
     "torch": ("PyTorch", "footfall[train]"),
     "xarray": ("xarray", "xarray"),
+    "yaml": ("PyYAML", "footfall[policy]"),
 }
 
 

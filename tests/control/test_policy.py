@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -93,9 +95,45 @@ def test_velocities_in_a_frame_are_those_of_mujocos_sensors(servos, site):
         np.testing.assert_allclose(g, data.site(site).xmat.reshape(3, 3).T @ [0, 0, -1], atol=1e-12)
 
 
+def test_the_velocity_of_the_bases_centre_of_mass_is_mujocos(servos):
+    model = copy.copy(servos.model)
+    model.body("pelvis").ipos[:], model.body("pelvis").sameframe[:] = (0.02, -0.03, 0.04), 0
+    robot = replace(servos, model=model)
+    data, velocity, rng = mujoco.MjData(robot.model), np.zeros(6), np.random.default_rng(0)
+    data.qpos[:], data.qvel[:] = robot.home, rng.normal(0, 1, robot.model.nv)
+    data.qpos[3:7] = np.array([0.5, 0.5, -0.1, 0.7]) / np.linalg.norm([0.5, 0.5, -0.1, 0.7])
+    mujoco.mj_forward(robot.model, data)
+    pelvis = data.body("pelvis")
+    mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_BODY, pelvis.id, velocity, 0)
+    v, _, _ = Frame(robot, ("base-com",), np.zeros(1), "test").motion(data.qpos[None].copy(), data.qvel[None].copy())
+    np.testing.assert_allclose(v[0], pelvis.xmat.reshape(3, 3).T @ velocity[3:], atol=1e-12)
+
+
 def test_joints_in_breadth_first_order_go_from_the_base_outward(servos):
     layout = lay_out(contract(joints="breadth-first"), servos)
     assert layout.names == tuple(JOINTS[i] for i in (0, 3, 1, 4, 2, 5))
+
+
+QUADRUPED = """<mujoco><worldbody><body name="trunk"><freejoint/><geom size=".1" mass="5"/>{legs}</body></worldbody>
+<actuator>{actuators}</actuator></mujoco>"""
+HIP = """<body name="{s}_hip" pos="{x} {y} 0"><joint name="{s}_hip_joint"/><geom size=".03" mass="1"/>
+<body name="{s}_calf" pos="0 0 -.2"><joint name="{s}_calf_joint" axis="0 1 0"/><geom size=".02" mass=".2"/></body>
+</body>"""
+CORNERS = {"FR": (0.2, -0.1), "FL": (0.2, 0.1), "RR": (-0.2, -0.1), "RL": (-0.2, 0.1)}
+
+
+def quadruped() -> ff.Robot:
+    """Legs in the order of Unitree's motors, FR, FL, RR, RL, in which MuJoCo's models of theirs often have them."""
+    legs = "".join(HIP.format(s=name, x=x, y=y) for name, (x, y) in CORNERS.items())
+    joints = [f"{name}_{joint}_joint" for name in CORNERS for joint in ("hip", "calf")]
+    xml = QUADRUPED.format(legs=legs, actuators="".join(f'<motor joint="{one}"/>' for one in joints))
+    return ff.load_robot(mujoco.MjSpec.from_string(xml), feet=[f"{one}_calf" for one in CORNERS], name="four")
+
+
+def test_links_of_one_parent_are_in_the_order_of_their_names_as_in_isaac_sim():
+    layout = lay_out(contract(joints="breadth-first"), quadruped())
+    legs = ("FL", "FR", "RL", "RR")
+    assert layout.names == tuple(f"{leg}_{joint}_joint" for joint in ("hip", "calf") for leg in legs)
 
 
 @pytest.mark.parametrize("gear", [SERVOS, MOTORS])
@@ -188,6 +226,151 @@ def test_a_policy_says_itself_which_joints_pose_and_gains_it_has(servos, tmp_pat
     np.testing.assert_allclose(layout.pose, 0.1)
     assert layout.contract.servos.stiffness == (30.0,) * 6
     assert layout.contract.action.scale == pytest.approx((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+
+
+def test_a_policy_says_itself_what_it_observes_and_is_refused_for_what_is_not_known(servos, tmp_path):
+    said = {"joint_names": ",".join(JOINTS), "observation_names": "command,base_ang_vel,height_scan"}
+    file = write_linear(tmp_path / "policy.onnx", np.zeros((193, 6)), np.zeros(6), said)
+    layout = Policy(file).fit(servos)
+    assert [part.part for part in layout.contract.parts] == ["command", "gyro", "heights"]
+    assert layout.contract.parts[1].frame[0] == "imu_in_pelvis"
+    said["observation_names"] = "motion_anchor_pos_b,base_ang_vel"
+    with pytest.raises(ControllerError, match="observes 'motion_anchor_pos_b'"):
+        Policy(write_linear(tmp_path / "policy.onnx", np.zeros((6, 6)), np.zeros(6), said))
+
+
+def test_a_contract_of_ones_own_stands_whatever_the_policy_says(servos, tmp_path):
+    said = {
+        "joint_names": ",".join(reversed(JOINTS)),
+        "default_joint_pos": ",".join(["0.1"] * 6),
+        "action_scale": "0.7",
+        "observation_names": "command",
+    }
+    file = write_linear(tmp_path / "policy.onnx", np.zeros((12, 6)), np.zeros(6), said)
+    layout = Policy(file, contract=contract(joints=list(JOINTS), action={"scale": 0.3})).fit(servos)
+    assert layout.names == tuple(JOINTS)
+    assert layout.contract.action.scale == 0.3
+    np.testing.assert_allclose(layout.pose, 0.1)  # which it leaves out
+
+
+def test_a_policy_that_takes_five_times_as_much_has_histories_by_part(servos, tmp_path):
+    (flat,) = read_layouts("isaac-lab:flat")
+    single = lay_out(flat, servos)
+    file = write_linear(tmp_path / "policy.onnx", np.zeros((5 * single.size, 6)), np.zeros(6))
+    layout = Policy(file, contract="isaac-lab").fit(servos)
+    assert layout.size == 5 * single.size
+    assert {part.history for part in layout.contract.parts} == {5}
+    seen, _ = observed(servos, contract(parts=["joints", "joint-speeds"], history=5, by_part=True))
+    each = seen.reshape(len(seen), 2, 5, 6)
+    assert not np.array_equal(each[6, 0, -1], each[5, 0, -1])
+    np.testing.assert_array_equal(each[0], np.repeat(each[0][:, -1:], 5, axis=1))
+    np.testing.assert_array_equal(each[6][:, 0], each[2][:, -1])
+
+
+DEPLOYED = """
+joint_ids_map: [2, 0, 6, 4, 3, 1, 7, 5]
+step_dt: 0.02
+stiffness: [1, 2, 3, 4, 5, 6, 7, 8]
+damping: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+default_joint_pos: [0.1, -0.1, 0.1, -0.1, -1.5, -1.5, -1.5, -1.5]
+commands: {base_velocity: {ranges: {lin_vel_x: [-0.5, 1.0], lin_vel_y: [-0.3, 0.3], ang_vel_z: [-1.2, 1.2]}}}
+actions:
+  JointPositionAction:
+    {clip: null, joint_names: [.*], scale: [0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0.5, 0.5], joint_ids: null,
+     offset: [0.1, -0.1, 0.1, -0.1, -1.5, -1.5, -1.5, -1.5]}
+observations:
+  base_ang_vel: {params: {}, clip: null, scale: [0.2, 0.2, 0.2], history_length: 5}
+  velocity_commands: {params: {command_name: base_velocity}, clip: null, scale: [1.0, 1.0, 1.0], history_length: 5}
+  joint_pos_rel: {params: {}, clip: null, scale: null, history_length: 5}
+  last_action: {params: {}, clip: null, scale: null, history_length: 1}
+"""
+
+
+def test_the_deploy_yaml_of_unitree_is_a_contract(tmp_path):
+    pytest.importorskip("yaml", reason="needs PyYAML: pip install footfall[policy]")
+    four, size = quadruped(), 5 * (3 + 3 + 8) + 8
+    (tmp_path / "exported").mkdir()
+    (tmp_path / "params").mkdir()
+    (tmp_path / "params" / "deploy.yaml").write_text(DEPLOYED)
+    file = write_linear(tmp_path / "exported" / "policy.onnx", np.zeros((size, 8)), np.ones(8))
+    policy = Policy(file)
+    layout = policy.fit(four)
+    legs = ("FL", "FR", "RL", "RR")
+    assert layout.size == size
+    assert layout.names == tuple(f"{leg}_{joint}_joint" for joint in ("hip", "calf") for leg in legs)
+    assert layout.contract.servos.stiffness == (3, 1, 7, 5, 4, 2, 8, 6)
+    assert layout.contract.command.high == (1.0, 0.3, 1.2)
+    asked = policy.start(four, ff.Ground.plane(), 0.02)
+    torque = asked.controls(0.0, four.home[None], np.zeros((1, four.model.nv)), np.zeros((1, 4)), np.zeros((1, 4, 3)))
+    by_name = dict(zip(four.joint_names[1:], torque[0], strict=True))
+    # gain times (pose + scale - angle), where the home pose has all joints at zero
+    assert by_name["FR_hip_joint"] == pytest.approx(1.0 * (-0.1 + 0.25))
+    assert by_name["FL_calf_joint"] == pytest.approx(4.0 * (-1.5 + 0.5))
+    (tmp_path / "params" / "deploy.yaml").write_text(DEPLOYED.replace("last_action", "depth_image"))
+    with pytest.raises(ControllerError, match="observes 'depth_image'"):
+        Policy(file)
+    (tmp_path / "params" / "deploy.yaml").write_text(DEPLOYED.replace("step_dt", "stepdt"))
+    with pytest.raises(ControllerError, match="has no 'step_dt'"):
+        Policy(file)
+
+
+GYM = """
+simulation_dt: 0.002
+control_decimation: 10
+kps: [100, 150, 40, 100, 150, 40]
+kds: [2, 4, 2, 2, 4, 2]
+default_angles: [-0.1, 0.3, -0.2, -0.1, 0.3, -0.2]
+ang_vel_scale: 0.25
+dof_pos_scale: 1.0
+dof_vel_scale: 0.05
+action_scale: 0.25
+cmd_scale: [2.0, 2.0, 0.25]
+num_actions: 6
+num_obs: 29
+cmd_init: [0.5, 0, 0]
+"""
+
+
+def test_a_config_of_unitree_rl_gym_says_what_its_ready_contract_says(motors, tmp_path):
+    pytest.importorskip("yaml", reason="needs PyYAML: pip install footfall[policy]")
+    (tmp_path / "small.yaml").write_text(GYM)
+    file = write_linear(tmp_path / "policy.onnx", np.zeros((29, 6)), np.zeros(6))
+    made, known = (Policy(file, contract=one).fit(motors) for one in (tmp_path / "small.yaml", "unitree-rl-gym"))
+    assert known.contract.name == "unitree-rl-gym:phase"
+    assert [(part.part, part.scale) for part in made.contract.parts] == [
+        (part.part, part.scale) for part in known.contract.parts
+    ]
+    np.testing.assert_array_equal(made.pose, known.pose)
+    for one in (made, known):
+        assert (one.contract.control_dt, one.contract.clock.frequency, one.contract.action.scale) == (0.02, 1.25, 0.25)
+
+
+def test_a_torchscript_policy_with_a_memory_keeps_it_for_each_world(motors, tmp_path):
+    torch = pytest.importorskip("torch", reason='needs PyTorch: pip install "footfall[train]"')
+
+    class Remembers(torch.nn.Module):  # as legged_gym and rsl_rl export policies with an LSTM
+        def __init__(self):
+            super().__init__()
+            self.actor, self.memory = torch.nn.Linear(8, 6), torch.nn.LSTM(29, 8)
+            self.register_buffer("hidden_state", torch.zeros(1, 1, 8))
+            self.register_buffer("cell_state", torch.zeros(1, 1, 8))
+
+        def forward(self, x):
+            out, (h, c) = self.memory(x.unsqueeze(0), (self.hidden_state, self.cell_state))
+            self.hidden_state[:] = h
+            self.cell_state[:] = c
+            return self.actor(out.squeeze(0))
+
+    torch.manual_seed(0)
+    torch.jit.script(Remembers()).save(str(tmp_path / "motion.pt"))
+    policy = Policy(tmp_path / "motion.pt", contract="unitree-rl-gym")
+    sim = ff.Simulation(motors, law="spring-damper", dt=2e-3)
+    worlds = Worlds(sim, 2, friction=[0.3, 0.9], qpos=sim.place(), fall=0.0)
+    found = worlds.run(0.2, controller=policy, record=range(2))
+    for w, friction in enumerate((0.3, 0.9)):
+        alone = ff.Simulation(motors, law="spring-damper", dt=2e-3, ground=ff.Ground.plane(friction=friction))
+        rec = alone.run(0.2, controller=policy, qpos=sim.place())
+        np.testing.assert_allclose(found[w].qpos, rec.qpos, atol=1e-6)  # networks compute in single precision
 
 
 # ---- what is wrong is said in a sentence ------------------------------------------------------------------------

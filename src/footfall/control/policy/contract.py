@@ -54,7 +54,8 @@ class Part:
     Attributes:
         part: what is observed, one of ``PARTS``.
         scale: what its numbers are multiplied by, one factor or one for each.
-        frame: names of sites or bodies of which the first that the model has is meant; "base" is the free body.
+        frame: names of sites or bodies of which the first that the model has is meant; "base" is the free body,
+            "base-com" its centre of mass.
         take: which of its numbers, in this order; all if left out.
         clip: the largest absolute value of what is observed, after scaling.
         history: how many of the last observations of this part follow one another, the oldest first.
@@ -153,12 +154,14 @@ class Contract:
         control_dt: s between two actions.
         latency: s from an observation to its action.
         joints: "actuators", the joints in the order of the controls; "model", all in the order of qpos;
-            "breadth-first", by their distance from the base, as Isaac Sim orders them; or their names. Actions have the
-            same order, but that of the controls under "model".
+            "breadth-first", link by link from the base outward, as Isaac Sim orders them; or their names, or the
+            numbers of their actuators. Actions have the same order, but that of the controls under "model".
         pose: of the joints: names of keyframes of which the first that the model has is meant, or values.
         action, servos, clock, command: see these.
         history: how many of the last observations follow one another.
         newest_first: their order.
+        by_part: whether histories follow one another part by part, as Isaac Lab and mjlab stack them, the oldest first
+            and at the start all alike; then a policy that takes several times as many numbers has such histories.
         sensors: how parts are measured, by their names; a policy uses them only when asked to.
     """
 
@@ -166,7 +169,7 @@ class Contract:
     name: str = ""
     control_dt: float = 0.02
     latency: float = 0.0
-    joints: str | tuple[str, ...] = "actuators"
+    joints: str | tuple[str | int, ...] = "actuators"
     pose: Any = ()
     action: Action = Action()
     servos: Servos | None = None
@@ -174,6 +177,7 @@ class Contract:
     command: Command = Command()
     history: int = 1
     newest_first: bool = False
+    by_part: bool = False
     sensors: Mapping[str, Sensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -202,6 +206,10 @@ class Contract:
                 raise refuse(f"no part of an observation is called '{name}': {did_you_mean(name, PARTS)}")
         if any(part.part == "command" for part in self.parts) and not self.command.default:
             raise refuse("it observes a command: [command] says by default = [...] how many numbers that is")
+
+    def stacked(self, times: int) -> Contract:
+        """The contract with a history of each part that is ``times`` as long."""
+        return replace(self, parts=tuple(replace(part, history=times * part.history) for part in self.parts))
 
 
 #: Tables of a contract and what they are read as.
@@ -323,55 +331,68 @@ def _made(kind: Any, table: Any, where: str) -> Any:
         raise ControllerError(f"{where}: {str(error).partition('__init__() ')[2]}") from error
 
 
-#: What a policy's own file may say of its contract, and where that goes.
-METADATA = {
-    "joint_names": lambda contract, values: replace(contract, joints=tuple(values)),
-    "default_joint_pos": lambda contract, values: replace(contract, pose=_numbers(values)),
-    "action_scale": lambda contract, values: replace(contract, action=replace(contract.action, scale=_scale(values))),
-}
-#: Observations by the names that mjlab and Isaac Lab give them.
+#: Observations by the names that mjlab, Isaac Lab and Unitree give them.
 OBSERVED = {
     "base_lin_vel": "velocity",
     "base_ang_vel": "gyro",
     "projected_gravity": "gravity",
     "joint_pos": "joints",
+    "joint_pos_rel": "joints",
     "joint_vel": "joint-speeds",
+    "joint_vel_rel": "joint-speeds",
     "actions": "last-action",
+    "last_action": "last-action",
     "command": "command",
     "velocity_commands": "command",
+    "height_scan": "heights",
 }
 
 
-def with_metadata(contract: Contract, metadata: Mapping[str, str]) -> Contract:
-    """The contract with what the policy's own file says: its joints, their pose, the scale of actions, their gains.
+def part_named(name: str, where: str) -> str:
+    """The part of an observation that a framework calls ``name``."""
+    if name not in OBSERVED:
+        raise ControllerError(f"{where} observes '{name}', which no ready contract knows: write a contract of your own")
+    return OBSERVED[name]
 
-    mjlab and Isaac Lab write these as lists with commas.
+
+def with_metadata(layouts: Sequence[Contract], metadata: Mapping[str, str], *, own: bool) -> tuple[Contract, ...]:
+    """The layouts with what the policy's own file says: its joints, their pose, the scale of actions, their gains.
+
+    mjlab and Isaac Lab write these as lists with commas. Of a user's ``own`` contract only what it leaves out is taken
+    from there; otherwise the file also says what is observed, in which order.
     """
-    lists = {name: [one.strip() for one in text.strip("[]").split(",")] for name, text in metadata.items()}
+    lists = {name: [one.strip("[]'\" ") for one in text.split(",")] for name, text in metadata.items()}
+    lists = {name: values for name, values in lists.items() if values != [""]}
     try:
-        for name, put in METADATA.items():
-            if lists.get(name, [""]) != [""]:
-                contract = put(contract, lists[name])
-        if {"joint_stiffness", "joint_damping"} <= lists.keys():
-            gains = (_numbers(lists[name]) for name in ("joint_stiffness", "joint_damping"))
-            contract = replace(contract, servos=Servos(*gains))
+        found = tuple(_filled(one, lists, own=own) for one in layouts)
     except ValueError as error:
         raise ControllerError(f"the policy's own metadata cannot be read: {error}") from error
-    names = [one.strip("'\" ") for one in lists.get("observation_names", [])]
-    if names and all(name in OBSERVED for name in names):
-        kept = {part.part: part for part in contract.parts}
-        parts = tuple(kept.get(OBSERVED[name], Part(OBSERVED[name])) for name in names)
-        contract = replace(contract, parts=parts)
-    return contract
+    if own or "observation_names" not in lists:
+        return found
+    known = {part.part: part for one in found for part in one.parts}
+    names = [part_named(name, "the policy") for name in lists["observation_names"]]
+    return (replace(found[0], parts=tuple(known.get(name, Part(name)) for name in names)),)
+
+
+def _filled(contract: Contract, lists: Mapping[str, list[str]], *, own: bool) -> Contract:
+    blank = Contract(contract.parts, command=contract.command, clock=contract.clock)
+    said: dict[str, Any] = {}
+    if "joint_names" in lists:
+        said["joints"] = tuple(lists["joint_names"])
+    if "default_joint_pos" in lists:
+        said["pose"] = _numbers(lists["default_joint_pos"])
+    if {"joint_stiffness", "joint_damping"} <= lists.keys():
+        said["servos"] = Servos(*(_numbers(lists[name]) for name in ("joint_stiffness", "joint_damping")))
+    if own:
+        said = {name: value for name, value in said.items() if getattr(contract, name) == getattr(blank, name)}
+    if "action_scale" in lists and not (own and contract.action.scale != blank.action.scale):
+        scale = _numbers(lists["action_scale"])
+        said["action"] = replace(contract.action, scale=scale[0] if len(scale) == 1 else scale)
+    return replace(contract, **said)
 
 
 def _numbers(texts: Sequence[str]) -> tuple[float, ...]:
     return tuple(float(one) for one in texts)
-
-
-def _scale(texts: Sequence[str]) -> Any:
-    values = _numbers(texts)
-    return values[0] if len(values) == 1 else values
 
 
 def per_joint(value: Any, names: Sequence[str], what: str) -> np.ndarray:

@@ -97,15 +97,19 @@ def _torchscript(path: Path) -> Network:
         except (RuntimeError, ValueError, OSError) as error:
             raise ControllerError(f"'{path}' is no TorchScript file: {_first_line(error)}") from error
 
-    load()  # what is damaged is known before the first step
+    remembers = any(name.endswith("hidden_state") for name, _ in load().named_buffers())
 
     def fresh() -> Callable[[np.ndarray], np.ndarray]:
-        module = load()  # a module keeps its memory inside
+        modules: list[Any] = []  # a module keeps its memory inside: where there is one, each world has a module
 
         def evaluate(observations: np.ndarray) -> np.ndarray:
+            given = torch.from_numpy(observations.astype(np.float32))
+            rows = given.split(1) if remembers else [given]
+            while len(modules) < len(rows):
+                modules.append(load())
             try:
                 with torch.no_grad():
-                    return module(torch.from_numpy(observations.astype(np.float32))).numpy()
+                    return torch.cat([module(row) for module, row in zip(modules, rows, strict=True)]).numpy()
             except RuntimeError as error:
                 raise ControllerError(f"'{path}' cannot be run: {_first_line(error)}") from error
 

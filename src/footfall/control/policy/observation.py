@@ -6,7 +6,7 @@ Arrays are NumPy's, or PyTorch's on any device: the functions use only what both
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import mujoco
@@ -71,6 +71,8 @@ class Layout:
 def lay_out(contract: Contract, robot: Robot) -> Layout:
     """A contract on a robot; what does not fit is refused."""
     model, where = robot.model, f"contract '{contract.name}' on {robot.name}"
+    if contract.by_part and contract.history > 1:
+        contract = replace(contract, history=1).stacked(contract.history)
     if model.nq < 7 or model.jnt_type[0] != FREE:
         raise ControllerError(f"{where}: a policy needs a robot whose base is free, with a free joint first")
     if not model.nu or (model.actuator_trntype != int(mujoco.mjtTrn.mjTRN_JOINT)).any():
@@ -116,16 +118,43 @@ def _joints(contract: Contract, robot: Robot, driven: Sequence[int], where: str)
     if contract.joints == "model":
         return moving
     if contract.joints == "breadth-first":
-        depth = {0: 0}
-        for body in range(1, model.nbody):
-            depth[body] = depth[int(model.body_parentid[body])] + 1
-        return sorted(driven, key=lambda joint: (depth[int(model.jnt_bodyid[joint])], joint))
+        return [joint for joint in _breadth_first(robot) if joint in driven]
     if isinstance(contract.joints, str):
         raise ControllerError(f"{where}: joints = '{contract.joints}', but it must be actuators, model, breadth-first")
+    if all(isinstance(one, int) for one in contract.joints):
+        return _by_number(contract.joints, driven, where)
     for name in contract.joints:
         if name not in names:
             raise ControllerError(f"{where}: no joint is called '{name}': {did_you_mean(name, names)}")
     return [names.index(name) for name in contract.joints]
+
+
+def _breadth_first(robot: Robot) -> list[int]:
+    """All joints, link by link from the base outward, links of one parent by their joints' names, as Isaac Sim does."""
+    model, names = robot.model, robot.joint_names
+
+    def own(body: int) -> list[int]:
+        first = int(model.body_jntadr[body])
+        return list(range(first, first + int(model.body_jntnum[body])))
+
+    def name(body: int) -> str:
+        return names[own(body)[0]] if own(body) else model.body(body).name
+
+    found, links = [], [int(model.jnt_bodyid[0])]
+    while links:
+        children = [[b for b in range(1, model.nbody) if model.body_parentid[b] == link] for link in links]
+        links = [body for some in children for body in sorted(some, key=name)]
+        found += [joint for body in links for joint in own(body)]
+    return found
+
+
+def _by_number(numbers: Sequence[int], driven: Sequence[int], where: str) -> list[int]:
+    """The joints of actuators by their numbers; of a robot with fewer actuators, by the order of the numbers."""
+    order = sorted(numbers)
+    places = [order.index(one) for one in numbers] if len(numbers) == len(driven) else list(numbers)
+    if len(order) != len(set(order)) or order[0] < 0 or max(places) >= len(driven):
+        raise ControllerError(f"{where}: its joints are those of actuators up to {order[-1]}, of {len(driven)}")
+    return [driven[place] for place in places]
 
 
 def _pose(contract: Contract, robot: Robot, joints: list[int], names: Sequence[str], where: str) -> np.ndarray:
@@ -197,7 +226,8 @@ class Frame:
         model, xp = robot.model, namespace(like)
         sites = {model.site(i).name: i for i in range(model.nsite)}
         bodies = {model.body(i).name: i for i in range(1, model.nbody)}
-        found = next((name for name in wanted if name == "base" or name in sites or name in bodies), None)
+        bases = ("base", "base-com")
+        found = next((name for name in wanted if name in bases or name in sites or name in bodies), None)
         if found is None:
             raise ControllerError(f"{where}: {robot.name} has no site or body called {' or '.join(wanted)}")
 
@@ -211,6 +241,8 @@ class Frame:
             site = sites[found]
             body = int(model.site_bodyid[site])
             self.links.append(_Link(constant(model.site_pos[site]), constant(model.site_quat[site]), None))
+        elif found == "base-com":
+            self.links.append(_Link(constant(model.body_ipos[base]), constant((1.0, 0.0, 0.0, 0.0)), None))
         elif found != "base":
             body = bodies[found]
         while body != base:

@@ -20,7 +20,8 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.control.base import Observation
-from footfall.control.policy.contract import Contract, Sensor, per_joint, read_layouts, with_metadata
+from footfall.control.policy.contract import Contract, Sensor, per_joint, read_layouts, ready, with_metadata
+from footfall.control.policy.deployed import read_deployed
 from footfall.control.policy.network import Network, network_of
 from footfall.control.policy.observation import Layout, Observer, Seen, lay_out
 from footfall.control.policy.sensing import Sensing
@@ -39,7 +40,8 @@ class Policy:
 
     Attributes:
         file: an ONNX file, a TorchScript file (.pt), or a function of observations (W, n) that returns actions (W, m).
-        contract: name of a ready contract, a TOML file, or a Contract; left out, the TOML file beside the policy.
+        contract: name of a ready contract, a TOML file, Unitree's deploy.yaml, or a Contract; left out, the file beside
+            the policy.
         command: what is asked for, as the contract has it: for most forward and left in m/s, and turn in rad/s; or a
             function of time (s); left out, the contract's.
         action_scale: rad, m or N m of an action of 1; left out, the contract's.
@@ -85,15 +87,19 @@ class Policy:
         if given is None:
             if callable(self.file):
                 raise ControllerError("a policy that is a function needs a contract")
-            beside = Path(self.file).expanduser().with_suffix(".toml")
-            given = beside if beside.is_file() else "mjlab" if "joint_names" in self.network.metadata else None
+            file = Path(self.file).expanduser()
+            beside = (file.with_suffix(".toml"), file.parent.parent / "params" / "deploy.yaml")  # Unitree's folders
+            given = next((one for one in beside if one.is_file()), None)
+            if given is None and "joint_names" in self.network.metadata:
+                given = "mjlab"
         if given is None:
             raise ControllerError(
                 f"'{self.network.name}' has no contract beside it: give contract='playground' or another one; "
                 "footfall new policy NAME writes one to start from"
             )
-        found = (given,) if isinstance(given, Contract) else read_layouts(given)
-        found = tuple(with_metadata(one, self.network.metadata) for one in found)
+        found = (given,) if isinstance(given, Contract) else read_deployed(given) or read_layouts(given)
+        own = isinstance(given, Contract) or os.fspath(given).partition(":")[0] not in ready()
+        found = with_metadata(found, self.network.metadata, own=own)
         if self.action_scale is not None:
             found = tuple(replace(one, action=replace(one.action, scale=self.action_scale)) for one in found)
         if self.latency is not None:
@@ -129,13 +135,26 @@ class Policy:
         if not found and refused is not None:
             raise refused
         wanted = self.network.size
+        if wanted is None and len(found) > 1:  # TorchScript does not say: the first that it takes
+            wanted = next((one.size for one in found if self._takes(one.size)), None)
         fitting = [one for one in found if wanted in (None, one.size)]
+        whole = [one for one in found if one.contract.by_part and wanted is not None and wanted % one.size == 0]
+        if not fitting and whole:
+            fitting = [lay_out(one.contract.stacked(wanted // one.size), robot) for one in whole]
         if not fitting:
             given = "; ".join(f"'{one.contract.name}' gives {one}" for one in found)
             raise ControllerError(
                 f"{self.network.name} takes {wanted} numbers, but on {robot.name} the contract {given}"
             )
         return fitting[0]
+
+    def _takes(self, size: int) -> bool:
+        """Whether the network takes so many numbers."""
+        try:
+            self.network.fresh()(np.zeros((1, size)))
+        except ControllerError:
+            return False
+        return True
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, None]:
         """The contract's pose, set down on the ground."""
