@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,7 +94,9 @@ def _torchscript(path: Path) -> Network:
 
     def load() -> Any:
         try:
-            return torch.jit.load(str(path), map_location="cpu").eval()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it announces its own end
+                return torch.jit.load(str(path), map_location="cpu").eval()
         except (RuntimeError, ValueError, OSError) as error:
             raise ControllerError(f"'{path}' is no TorchScript file: {_first_line(error)}") from error
 
