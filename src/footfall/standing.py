@@ -64,6 +64,16 @@ def inertia_of(data: mujoco.MjData) -> np.ndarray:
     return inertia
 
 
+def loop_rows(data: mujoco.MjData) -> np.ndarray:
+    """(E, nv) Jacobian of the equalities, whichever way MuJoCo keeps it."""
+    model, count = data.model, data.ne
+    if not mujoco.mj_isSparse(model):
+        return data.efc_J.reshape(-1, model.nv)[:count].copy()
+    rows = np.zeros((count, model.nv))
+    mujoco.mju_sparse2dense(rows, data.efc_J, data.efc_J_rownnz[:count], data.efc_J_rowadr[:count], data.efc_J_colind)
+    return rows
+
+
 def in_pose(robot: Robot, qpos: np.ndarray) -> mujoco.MjData:
     """The robot at rest in a pose (nq,), with everything that MuJoCo computes of it."""
     data = mujoco.MjData(robot.model)

@@ -23,7 +23,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.compiled import inlined, kernel
 from footfall.control.base import Observation, check_numbers
-from footfall.control.body.stance import Size, actuated_dofs, giving_springs, loop_rows, size_of
+from footfall.control.body.stance import Size, actuated_dofs, giving_springs, size_of
 from footfall.control.contact_forces import (
     Contact,
     ContactPlaces,
@@ -50,8 +50,6 @@ from footfall.control.senses import (
     carrying_torques,
     com_motion,
     no_senses,
-    rotation_matrix,
-    rotation_vector,
     tree_of,
 )
 from footfall.control.unloaded_limbs import (
@@ -67,8 +65,9 @@ from footfall.ground import Ground
 from footfall.kinds import Float, Int, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
+from footfall.robot.rotations import rotation_matrix, rotation_vector
 from footfall.solve.dense import copy, minimum_norm_solve
-from footfall.standing import fallen, in_pose
+from footfall.standing import fallen, in_pose, loop_rows
 
 
 class Wanted(NamedTuple):

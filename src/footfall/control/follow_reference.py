@@ -17,10 +17,11 @@ from footfall.compiled import ByReference, inlined, kernel
 from footfall.engine.bridge import mj_com_pos, mj_differentiate_pos, mj_kinematics, pointer_to
 from footfall.errors import ControllerError, did_you_mean, optional_package, warn
 from footfall.files.joint_motion import JointMotion
-from footfall.files.stamps import evened, stamps_of
+from footfall.files.stamps import evened, low_passed, stamps_of
 from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE, height_of_root
+from footfall.robot.rotations import matrix_of
 from footfall.standing import at_home
 
 #: s on both sides of a moment over which velocities and accelerations are differences.
@@ -174,7 +175,8 @@ class MotionReference:
         for at in _quaternions(model):
             samples[:, at : at + 4] = _continuous(samples[:, at : at + 4])
         time, samples = _evened(motion, samples)
-        spline = CubicSpline(time, _smooth(time, samples, cutoff), axis=0)
+        smooth = low_passed(samples, 1.0 / float(np.median(np.diff(time))), cutoff)
+        spline = CubicSpline(time, smooth, axis=0)
         self.table = _table(robot, self._data, spline.x, spline.c)
         self._place = ByReference(self.table)
         self.stances = self._find_stances()
@@ -265,17 +267,6 @@ def _evened(motion: JointMotion, samples: np.ndarray) -> tuple[np.ndarray, np.nd
     if stamps.gaps or not stamps.even:
         warn(f"follow: {motion.source} has {stamps}; it is resampled by its stamps")
     return (motion.time, samples) if stamps.even else evened(motion.time, samples)
-
-
-def _smooth(time: np.ndarray, samples: np.ndarray, cutoff: float) -> np.ndarray:
-    """Low-pass filtered samples; as they are where they are too few or too slow for it."""
-    signal = optional_package("scipy.signal")
-
-    rate = 1.0 / float(np.median(np.diff(time)))
-    if len(samples) < 16 or 2.2 * cutoff >= rate:
-        return samples
-    smooth: np.ndarray = signal.sosfiltfilt(signal.butter(2, cutoff, fs=rate, output="sos"), samples, axis=0)
-    return smooth
 
 
 def _quaternions(model: mujoco.MjModel) -> list[int]:
@@ -381,10 +372,8 @@ def _check_order(robot: Robot, first: np.ndarray, source: str) -> None:
     """Refuse a root that lies down with its quaternion read in one order and stands with the other."""
     tilts = []
     for quaternion in (first, np.roll(first, 1), np.roll(first, -1)):
-        turn, home = np.zeros(9), np.zeros(9)
-        mujoco.mju_quat2Mat(turn, quaternion / np.linalg.norm(quaternion))
-        mujoco.mju_quat2Mat(home, robot.home[3:7])
-        tilts.append(float(np.arccos(np.clip(turn.reshape(3, 3)[2] @ home.reshape(3, 3)[2], -1.0, 1.0))))
+        up, home = (matrix_of(one)[2] for one in (quaternion / np.linalg.norm(quaternion), robot.home[3:7]))
+        tilts.append(float(np.arccos(np.clip(up @ home, -1.0, 1.0))))
     if tilts[0] > UPRIGHT and min(tilts[1:]) < 0.5 * UPRIGHT:
         # Moved on by one, what was read as w, x, y, z was x, y, z, w; moved back, the other way round.
         order = "xyzw" if tilts[1] < tilts[2] else "wxyz"

@@ -12,6 +12,8 @@ from footfall.errors import optional_package
 GAP = 5.0
 #: Share of a step by which samples may be off even times: files round 1/600 s to 0.0017 s.
 UNEVEN = 0.1
+#: Fewest samples that a filter runs over to and fro.
+FEWEST = 16
 
 
 class Stamps(NamedTuple):
@@ -60,3 +62,17 @@ def evened(time: np.ndarray, values: np.ndarray, rate: float | None = None) -> t
     step = float(np.median(np.diff(time))) if rate is None else 1.0 / rate
     when = time[0] + step * np.arange(int(np.floor((time[-1] - time[0]) / step + 1e-6)) + 1)
     return when, at_times(when, time, values)
+
+
+def low_passed(values: np.ndarray, rate: float, cutoff: float, *, causal: bool = False) -> np.ndarray:
+    """Values (T, ...) at a rate (1/s), low-passed at ``cutoff`` (Hz) by a second-order Butterworth filter: forwards and
+    backwards, without delay, or forwards alone; as they are where they are too few or too slow for it.
+    """
+    if 2.2 * cutoff >= rate or (len(values) < FEWEST and not causal):
+        return values
+    signal = optional_package("scipy.signal")
+    sections = signal.butter(2, cutoff, fs=rate, output="sos")
+    if not causal:
+        return np.asarray(signal.sosfiltfilt(sections, values, axis=0))
+    first = signal.sosfilt_zi(sections)[:, :, None]
+    return np.asarray(signal.sosfilt(sections, values, axis=0, zi=first * values[None, :1])[0])

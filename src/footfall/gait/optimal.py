@@ -26,6 +26,7 @@ from footfall.gait.step_check import GaitConstraints, examine
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import torque_limits
+from footfall.robot.rotations import matrix_of
 from footfall.standing import jacobian_at
 
 
@@ -96,11 +97,10 @@ def inverse_dynamics(robot: Robot) -> Any:
 
 
 def _constant_rotation(quaternion: np.ndarray) -> Any:
-    matrix = np.zeros(9)
-    mujoco.mju_quat2Mat(matrix, quaternion)
+    matrix = matrix_of(quaternion)
     matrix[np.abs(matrix) < 1e-15] = 0.0
     ca = casadi()
-    return ca.sparsify(ca.SX(ca.DM(matrix.reshape(3, 3))))
+    return ca.sparsify(ca.SX(ca.DM(matrix)))
 
 
 def _rotation(axis: np.ndarray, angle: Any) -> Any:

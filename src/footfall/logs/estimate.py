@@ -19,7 +19,7 @@ import copy
 import time as clock
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.contact import law
 from footfall.errors import FootfallError, optional_package, warn
+from footfall.files.stamps import low_passed
 from footfall.ground import Ground
 from footfall.logs.least_squares import advance, correct, press, pressing, spread
 from footfall.logs.log import NEAR_FACTOR, Log, home_up, rate_of, rates_of, shortened
@@ -36,6 +37,7 @@ from footfall.logs.loops import equality_rows
 from footfall.measure.common import runs
 from footfall.record import Record
 from footfall.robot.model import FREE
+from footfall.robot.rotations import rotation_matrix, rotation_vector
 from footfall.standing import at_home, lowest_places, point_jacobian
 
 #: Edges of the pyramid inside a friction cone.
@@ -312,7 +314,7 @@ def _signals(log: Log, cutoff: float, causal: bool) -> _Signals:
         gyro = rates_of(log.attitude, log.time)
         turned = rate_of(rate_of(log.position, log.time), log.time) - robot.gravity
         accel = np.einsum("tji,tj->ti", _matrices(log.attitude), turned)
-    smooth = _low_pass(rate, cutoff, causal)
+    smooth = partial(low_passed, rate=rate, cutoff=cutoff, causal=causal)
     sharp = log.qvel.copy()
     sharp[:, :3], sharp[:, 3:6] = 0.0, gyro
     qvel = smooth(sharp)
@@ -334,17 +336,6 @@ def _signals(log: Log, cutoff: float, causal: bool) -> _Signals:
         said.append("no torques were logged: forces of the feet are told apart by the motion of the base alone")
     torque = smooth(np.where(np.isfinite(log.torque), log.torque, 0.0))
     return _Signals(qpos, qvel, sharp, qacc, torque, known, gyro, accel, tuple(said))
-
-
-def _low_pass(rate: float, cutoff: float, causal: bool) -> Any:
-    signal = optional_package("scipy.signal")
-    if 2.2 * cutoff >= rate:
-        return lambda values: values
-    sections = signal.butter(2, cutoff, fs=rate, output="sos")
-    if not causal:
-        return lambda values: signal.sosfiltfilt(sections, values, axis=0) if len(values) > 16 else values
-    first = signal.sosfilt_zi(sections)[:, :, None]
-    return lambda values: signal.sosfilt(sections, values, axis=0, zi=first * values[None, :1])[0]
 
 
 def _matrices(attitude: np.ndarray) -> np.ndarray:
@@ -544,7 +535,7 @@ class _Base:
             ahead[VELOCITY, ATTITUDE], ahead[PLACE, VELOCITY] = -step * _cross(force), step * UNTURNED
             self.place = self.place + step * self.velocity + 0.5 * step**2 * rate
             self.velocity = self.velocity + step * rate
-            self.turn = self.turn @ _turned(step * spin)
+            self.turn = self.turn @ rotation_matrix(step * spin)
             noise = np.repeat(
                 [(GYRO * step) ** 2, (ACCEL * step) ** 2, 0.0, GYRO_WANDER**2 * step, ACCEL_WANDER**2 * step], 3
             )
@@ -605,7 +596,7 @@ class _Base:
             still, row, miss = min(sliding, key=lambda one: one[0])
             put(row, miss, STILL * float(np.sqrt(still)))
         if self.measured is not None:
-            put(np.eye(15)[ATTITUDE], _vector(self.measured[k] @ self.turn.T), UPRIGHT)
+            put(np.eye(15)[ATTITUDE], rotation_vector(self.measured[k] @ self.turn.T), UPRIGHT)
         if self.log.position is not None:
             put(np.eye(15)[PLACE], self.log.position[k] - self.place, PLACED)
         if rows:
@@ -616,7 +607,7 @@ class _Base:
         return mode
 
     def _correct(self, error: np.ndarray) -> None:
-        self.turn = _turned(error[ATTITUDE]) @ self.turn
+        self.turn = rotation_matrix(error[ATTITUDE]) @ self.turn
         self.velocity, self.place = self.velocity + error[VELOCITY], self.place + error[PLACE]
         self.spin, self.push = self.spin + error[SPIN], self.push + error[PUSH]
 
@@ -635,7 +626,7 @@ class _Base:
         predicted, updated = self.states
         for k in range(len(updated) - 2, -1, -1):
             gain = np.linalg.solve(self.covariances[0, k + 1], self.steps[k + 1] @ self.covariances[1, k]).T
-            turned = _vector(updated[k + 1][0] @ predicted[k + 1][0].T)
+            turned = rotation_vector(updated[k + 1][0] @ predicted[k + 1][0].T)
             others = [after - before for after, before in zip(updated[k + 1][1:], predicted[k + 1][1:], strict=True)]
             self.turn, self.velocity, self.place, self.spin, self.push = updated[k]
             self._correct(gain @ np.concatenate([turned, *others]))
@@ -669,19 +660,3 @@ class _Base:
 def _cross(vector: np.ndarray) -> np.ndarray:
     x, y, z = vector
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-
-
-def _vector(turn: np.ndarray) -> np.ndarray:
-    """(3,) rad, the vector of a rotation (3, 3) by less than half a turn."""
-    sine = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-    size = float(np.sqrt(sine @ sine))
-    return sine if size < 1e-9 else sine * (np.arctan2(size, 0.5 * (np.trace(turn) - 1.0)) / size)
-
-
-def _turned(vector: np.ndarray) -> np.ndarray:
-    """(3, 3) the rotation by a vector (3,), rad."""
-    angle = float(np.linalg.norm(vector))
-    if angle < 1e-12:
-        return np.eye(3) + _cross(vector)
-    axis = _cross(vector / angle)
-    return np.eye(3) + np.sin(angle) * axis + (1.0 - np.cos(angle)) * axis @ axis

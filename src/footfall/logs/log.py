@@ -29,6 +29,7 @@ from footfall.logs.loops import close_loops
 from footfall.logs.meaning import Meanings, driven_joints, meanings, scalar_joints
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE
+from footfall.robot.rotations import matrix_of
 from footfall.standing import lowest_places
 
 GRAVITY = 9.81  # m/s2
@@ -654,10 +655,8 @@ def imu_mount(robot: Robot) -> tuple[np.ndarray, np.ndarray, str]:
         if model.sensor_type[s] in kinds and int(model.body_weldid[model.site_bodyid[site]]) == int(
             model.body_weldid[root]
         ):
-            turn = np.zeros(9)
-            mujoco.mju_quat2Mat(turn, model.site_quat[site])
             said = f"the IMU is at site '{model.site(site).name}' of the model"
-            return turn.reshape(3, 3), model.site_pos[site].copy(), said
+            return matrix_of(model.site_quat[site]), model.site_pos[site].copy(), said
     return np.eye(3), np.zeros(3), "the IMU is taken to be in the frame of the root: the model has no sensor for it"
 
 

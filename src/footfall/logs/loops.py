@@ -7,10 +7,10 @@ import numpy as np
 
 from footfall.robot import Robot
 from footfall.robot.model import BALL
+from footfall.standing import loop_rows
 
 #: Newton's steps a sample; and m or rad to which a loop is closed, far below what encoders see.
 STEPS, CLOSED = 20, 1e-9
-EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
 
 
 def close_loops(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -49,14 +49,4 @@ def close_loops(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
 def equality_rows(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
     """(R, nv) the Jacobian of a model's loops and ties at the state in ``data``, and (R,) by how much they miss."""
     mujoco.mj_fwdPosition(model, data)
-    mine = np.flatnonzero(data.efc_type[: data.nefc] == EQUALITY)
-    if not mine.size:
-        return np.zeros((0, model.nv)), np.zeros(0)
-    if mujoco.mj_isSparse(model):
-        full = np.zeros((data.nefc, model.nv))
-        for r in range(data.nefc):
-            begin, count = data.efc_J_rowadr[r], data.efc_J_rownnz[r]
-            full[r, data.efc_J_colind[begin : begin + count]] = data.efc_J[begin : begin + count]
-    else:
-        full = np.asarray(data.efc_J).reshape(data.nefc, model.nv)
-    return full[mine], data.efc_pos[mine].copy()
+    return loop_rows(data), data.efc_pos[: data.ne].copy()

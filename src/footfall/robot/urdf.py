@@ -20,6 +20,7 @@ import numpy as np
 
 from footfall.errors import RobotError, warn
 from footfall.robot.model import HINGE, SLIDE, some
+from footfall.robot.rotations import matrix_of
 
 MESH_FORMATS = (".stl", ".obj", ".msh")  # what MuJoCo reads
 CONVERTED = (".dae", ".stl", ".ply", ".glb", ".gltf", ".off")  # what trimesh turns into a binary STL
@@ -363,10 +364,9 @@ def _vector(text: str) -> np.ndarray:
 
 def _rotation(angles: np.ndarray) -> np.ndarray:
     """(3, 3) rotation of roll, pitch and yaw, rad."""
-    quat, turn = np.zeros(4), np.zeros(9)
+    quat = np.zeros(4)
     mujoco.mju_euler2Quat(quat, angles, "XYZ")
-    mujoco.mju_quat2Mat(turn, quat)
-    return turn.reshape(3, 3)
+    return matrix_of(quat)
 
 
 LEAST_MASS = 1e-3  # kg, of a link that moves and that the file gives none

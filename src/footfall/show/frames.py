@@ -16,6 +16,7 @@ from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.measure.common import once
 from footfall.record import COLUMNS, Record
 from footfall.robot import Robot
+from footfall.robot.rotations import matrix_of
 from footfall.standing import at_home, scratch_data
 
 # ---- triangles: the geoms of a MuJoCo model as one mesh per body, and the ground ------------------------------------
@@ -60,9 +61,7 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
         shape = shape_of(model, geom)
         if shape is None or color[3] == 0:
             continue
-        turn = np.empty(9)
-        mujoco.mju_quat2Mat(turn, model.geom_quat[geom])
-        rotation = turn.reshape(3, 3)
+        rotation = matrix_of(model.geom_quat[geom])
         vertices, normals, faces = shape
         part = Mesh(
             vertices @ rotation.T + model.geom_pos[geom],

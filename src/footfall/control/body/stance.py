@@ -22,6 +22,7 @@ from footfall.standing import (
     at_home,
     in_pose,
     inertia_of,
+    loop_rows,
     lowest_places,
     place,
     point_gaps,
@@ -232,16 +233,6 @@ def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
 
 def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return point_jacobian(robot, data, point_positions(robot, data))
-
-
-def loop_rows(data: mujoco.MjData) -> np.ndarray:
-    """(E, nv) Jacobian of the equalities, whichever way MuJoCo keeps it."""
-    model, count = data.model, data.ne
-    if not mujoco.mj_isSparse(model):
-        return data.efc_J.reshape(-1, model.nv)[:count].copy()
-    rows = np.zeros((count, model.nv))
-    mujoco.mju_sparse2dense(rows, data.efc_J, data.efc_J_rownnz[:count], data.efc_J_rowadr[:count], data.efc_J_colind)
-    return rows
 
 
 ITERATIONS = 60

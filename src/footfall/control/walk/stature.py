@@ -15,9 +15,9 @@ import numpy as np
 from footfall.control.body.biped import Biped, Sole
 from footfall.control.body.linkage import follow_motors
 from footfall.control.body.stance import check_torques
-from footfall.control.senses import rotation_vector
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import FootstepPlan
+from footfall.robot.rotations import rotation_vector
 from footfall.standing import in_pose, inertia_of, jacobian_at, place_on, scratch_data
 
 ITERATIONS = 80

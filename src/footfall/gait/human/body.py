@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
 from footfall.robot import Robot
+from footfall.robot.rotations import matrix_of
 
 
 def basis(phase: np.ndarray, harmonics: int, derivative: int = 0) -> np.ndarray:
@@ -131,9 +131,8 @@ def body_of(robot: Robot) -> Body:
     names |= {part: f"left_{part}" for part in ("thigh", "shank", "foot", "upper_arm", "forearm")}
     links = {}
     for name, body in names.items():
-        own, turn = model.body(body), np.zeros(9)
-        mujoco.mju_quat2Mat(turn, own.iquat)
-        rotation = turn.reshape(3, 3)
+        own = model.body(body)
+        rotation = matrix_of(own.iquat)
         inertia = rotation @ np.diag(own.inertia) @ rotation.T
         links[name] = Segment(float(own.mass[0]), complex(own.ipos[0], own.ipos[2]), float(inertia[1, 1]))
     sole = robot.feet[0].polygon
