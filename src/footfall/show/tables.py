@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -267,25 +267,21 @@ WORTH_SAYING = 1.1
 
 
 class Quantity(NamedTuple):
-    """A column: its key, its heading, its unit, and the field of a row that it shows."""
+    """A column: its key, its heading, its unit, and what is read of a run."""
 
     key: str
     heading: str
     unit: str
-    field: str
-
-    def value(self, run: ComparisonRow) -> float:
-        found: float = getattr(run, self.field)
-        return found
+    value: Callable[[ComparisonRow], float]
 
 
 QUANTITIES = (
-    Quantity("peak", "Peak force", "N", "peak_force_N"),
-    Quantity("slip", "Slip", "m", "slip_m"),
-    Quantity("depth", "Penetration", "m", "penetration_m"),
-    Quantity("loss", "Lost in the ground", "J", "ground_loss_J"),
-    Quantity("cost", "Cost of a step", "µs", "us_per_step"),
-    Quantity("unsolved", "Unsolved samples", "", "unsolved_samples"),
+    Quantity("peak", "Peak force", "N", lambda run: run.peak_force_N),
+    Quantity("slip", "Slip", "m", lambda run: run.slip_m),
+    Quantity("depth", "Penetration", "m", lambda run: run.penetration_m),
+    Quantity("loss", "Lost in the ground", "J", lambda run: run.ground_loss_J),
+    Quantity("cost", "Cost of a step", "µs", lambda run: run.us_per_step),
+    Quantity("unsolved", "Unsolved samples", "", lambda run: run.unsolved_samples),
 )
 
 
