@@ -39,8 +39,8 @@ def in_motion(sim: ff.Simulation, motion: str, seed: int) -> World:
     return world
 
 
-def along(world, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The change (2 nv) of the state after a step along a direction of state and controls, and its error by rows.
+def along(world, direction: np.ndarray) -> tuple[np.ndarray, float]:
+    """The change (2 nv) of the state after a step along a direction of state and controls, and its error.
 
     Central differences of many widths, each two of which are extrapolated: the best agree.
     """
@@ -60,10 +60,15 @@ def along(world, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         slopes.append(np.concatenate([way, ends[0][1] - ends[1][1]]) / (2.0 * width))
     world.restore(start)
     world.ctrl[:] = ctrl
+    return extrapolated(slopes)
+
+
+def extrapolated(slopes: list[np.ndarray]) -> tuple[np.ndarray, float]:
+    """The limit of central differences of all widths, and its error: the best two extrapolations agree."""
     finer = [(16.0 * b - a) / 15.0 for a, b in itertools.pairwise(slopes)]
     misses = [np.abs(b - a).max() for a, b in itertools.pairwise(finer)]
     best = int(np.argmin(misses))
-    return finer[best + 1], np.full(2 * model.nv, misses[best])
+    return finer[best + 1], float(misses[best])
 
 
 def miss_of(world, lin, seed: int) -> tuple[float, float]:
@@ -75,4 +80,41 @@ def miss_of(world, lin, seed: int) -> tuple[float, float]:
     found = np.hstack([lin.A, lin.B]) @ direction
     wanted, error = along(world, direction)
     size = np.abs(wanted).max()
-    return float(np.abs(found - wanted).max() / size), float(error.max() / size)
+    return float(np.abs(found - wanted).max() / size), error / size
+
+
+def along_parameters(world, names: tuple[str, ...], direction: np.ndarray) -> tuple[np.ndarray, float]:
+    """The change (2 nv) of the state after a step along a direction of parameters, and its error, as :func:`along`.
+
+    Many worlds take the step at once, each with its own friction, slope, masses and options of the law.
+    """
+    sim, model = world.simulation, world.simulation.robot.model
+    shift = np.concatenate([[width, -width] for width in WIDTHS])
+    own = {name: by * shift for name, by in zip(names, direction, strict=True)}
+    none, ground = np.zeros_like(shift), sim.ground
+    slope, rub = own.get("slope", none), own.get("friction", none)
+    angle, heading = (dict(ground.options).get(name, 0.0) for name in ("angle", "heading"))
+    masses, options = np.ones((len(shift), model.nbody)), {}
+    for name, change in own.items():
+        if name.startswith("mass of "):
+            body = model.body(name.removeprefix("mass of ")).id
+            masses[:, body] += change / model.body_mass[body]
+        elif name.startswith("law."):
+            option = name.removeprefix("law.")
+            options[option] = change + getattr(sim.law, option)
+    worlds = ff.Worlds(
+        sim,
+        len(shift),
+        start=world.state(),
+        friction=np.stack([ground.static_friction + rub, ground.dynamic_friction + rub], axis=1),
+        ground=[ff.Ground.slope(angle + one, heading=heading, friction=ground.static_friction) for one in slope],
+        mass_scale=masses,
+        law_options=options,
+    )
+    worlds.step(world.ctrl.copy())
+    slopes, way = [], np.zeros(model.nv)
+    for i, width in enumerate(WIDTHS):
+        more, less = worlds.qpos[2 * i].copy(), worlds.qpos[2 * i + 1].copy()
+        mujoco.mj_differentiatePos(model, way, 2.0 * width, less, more)
+        slopes.append(np.concatenate([way, (worlds.qvel[2 * i] - worlds.qvel[2 * i + 1]) / (2.0 * width)]))
+    return extrapolated(slopes)

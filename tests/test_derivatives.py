@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from derivatives import MOTIONS, in_motion, miss_of
+from derivatives import MOTIONS, along_parameters, extrapolated, in_motion, miss_of
 from real_robots import real_robot
 
 import footfall as ff
@@ -156,6 +156,104 @@ def test_forces_have_derivatives_too(law):
     np.testing.assert_allclose(lin.force[:, :, column], wanted, atol=1e-6 * np.abs(wanted).max())
 
 
+#: What a step is differentiated by beside its state, all of it at once.
+PARAMETERS = ("friction", "slope", "masses", "law")
+
+
+def with_numbers(sim: ff.Simulation) -> ff.Simulation:
+    """The same with what its law derived for the robot as given, so that no option follows another."""
+    values = sim.law.resolve(sim.setting)
+    found = {name: getattr(values, name, None) for name, given in sim.law.options().items() if given is None}
+    law = sim.law.replace(**{name: value for name, value in found.items() if value})
+    return ff.Simulation(sim.robot, law=law, ground=sim.ground, dt=sim.dt, body_contacts=False)
+
+
+def check_parameters(sim: ff.Simulation, motion: str, seed: int) -> None:
+    sim = with_numbers(sim)
+    world = in_motion(sim, motion, seed)
+    lin, chance = world.linearize(to=PARAMETERS), np.random.default_rng(seed)
+    assert lin.method == "exact"
+    assert lin.P.shape == (len(lin.A), len(lin.parameters))
+    direction = chance.normal(size=len(lin.parameters))
+    for i, name in enumerate(lin.parameters):
+        if name.startswith("mass of "):
+            direction[i] *= sim.robot.model.body(name.removeprefix("mass of ")).mass[0]
+        elif name.startswith("law."):
+            direction[i] *= getattr(sim.law, name.removeprefix("law."))
+    found, (wanted, error) = lin.P @ direction, along_parameters(world, lin.parameters, direction)
+    assert np.abs(found - wanted).max() < CLOSE * np.abs(wanted).max() + 3.0 * error, (motion, lin.kinks[:3])
+
+
+@every_exact_law
+@pytest.mark.parametrize("motion", ["standing", "sliding"])
+def test_parameters_have_the_limit_of_differences(law, motion):
+    ground = ff.Ground.slope(0.05, heading=0.4, friction=0.5)
+    check_parameters(ff.Simulation("quadruped", law=law, ground=ground), motion, 9)
+
+
+@pytest.mark.parametrize("name", ["g1", "go1"])
+def test_parameters_of_real_robots_have_it(name):
+    for law in ("spring-damper", "time-stepping"):
+        sim = ff.Simulation(real_robot(name), law=law, ground=ff.Ground.slope(0.0), body_contacts=False)
+        check_parameters(sim, "landing", 10)
+
+
+def test_parameters_of_a_sliding_brick_are_those_of_a_closed_form():
+    angle, mu = 0.3, 0.2
+    sim = ff.Simulation("brick", law="time-stepping", ground=ff.Ground.slope(angle, friction=mu))
+    world = sim.start(qpos=sim.place(align=True), recorded=False)
+    world.qvel[:3] = -0.5 * np.cos(angle), 0.0, -0.5 * np.sin(angle)
+    lin = world.linearize(to=("friction", "masses"))
+    # Downhill it gains g (sin - mu cos) dt, whatever it weighs.
+    nv, (friction, mass) = sim.robot.model.nv, lin.P.T
+    gained = np.array([-np.cos(angle), 0.0, -np.sin(angle)]) @ friction[nv : nv + 3]
+    assert gained == pytest.approx(-9.81 * np.cos(angle) * sim.dt, rel=1e-6)
+    np.testing.assert_allclose(mass[nv : nv + 3], 0.0, atol=1e-8)
+    # What carries it is its weight across the slope, in proportion to its mass.
+    carried = lin.force[:, :, -1].sum(axis=0) @ np.array([-np.sin(angle), 0.0, np.cos(angle)])
+    assert carried == pytest.approx(9.81 * np.cos(angle), rel=1e-6)
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+def test_places_of_points_have_the_limit_of_differences(law):
+    sim = with_numbers(ff.Simulation("spatial-biped", law=law))
+    world = in_motion(sim, "sliding", 3)
+    lin, ctrl, feet = (
+        world.linearize(to="points"),
+        world.ctrl.copy(),
+        {foot.name: foot.points for foot in sim.robot.feet},
+    )
+    longer = {name: points * (1.0, 0.5, 0.2) for name, points in feet.items()}
+    slopes = []
+    for width in 1e-3 / 4.0 ** np.arange(6):
+        ends = []
+        for sign in (1.0, -1.0):
+            robot = sim.robot.with_points({name: feet[name] + sign * width * longer[name] for name in feet})
+            other = ff.Simulation(robot, law=sim.law, dt=sim.dt, body_contacts=False)
+            moved = other.start(qpos=world.qpos, qvel=world.qvel, recorded=False)
+            moved.step(ctrl)
+            ends.append(np.concatenate([moved.qvel, moved.force.sum(axis=0)]))
+        slopes.append((ends[0] - ends[1]) / (2.0 * width))
+    wanted, error = extrapolated(slopes)
+    direction = np.concatenate([longer[name].ravel() for name in feet])
+    found = np.concatenate(
+        [(lin.P @ direction)[-len(world.qvel) :], lin.force[:, :, -len(direction) :].sum(0) @ direction]
+    )
+    assert np.abs(found - wanted).max() < CLOSE * np.abs(wanted).max() + 3.0 * error
+
+
+def test_a_parameter_that_is_not_one_is_refused():
+    world = ff.Simulation("ball", law="time-stepping", ground=ff.Ground.stairs(rise=0.1, run=0.3, count=2)).start()
+    with pytest.raises(
+        ff.FootfallError, match=r"no derivative to 'mases' \(did you mean 'masses'\?\): there are friction"
+    ):
+        world.linearize(to="mases")
+    with pytest.raises(ff.FootfallError, match="the slope of a plane, not to that of a stairs"):
+        world.linearize(to="slope")
+    with pytest.raises(ff.FootfallError, match="must be exact, and this step has none: MuJoCo"):
+        ff.Simulation("ball", law="mujoco").start().linearize(to="friction")
+
+
 @pytest.mark.parametrize("law", ["spring-damper", "lugre", "time-stepping", "linearizing-penalty"])
 def test_a_gradient_is_that_of_the_whole_run(law):
     sim = ff.Simulation("quadruped", law=EXACT[law], body_contacts=False)
@@ -183,6 +281,39 @@ def test_a_gradient_is_that_of_the_whole_run(law):
     by_start, by_ctrl = along.adjoint(weights)
     tangent = along.tangent(np.concatenate([np.zeros(nv), dv]), moved)
     assert weight @ tangent[-1, nv:] == pytest.approx(by_start[nv:] @ dv + np.sum(by_ctrl * moved), rel=1e-9)
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "lugre", "time-stepping"])
+def test_a_gradient_by_parameters_is_that_of_the_whole_run(law):
+    ground = ff.Ground.slope(0.1, heading=0.3, friction=0.3)
+    sim = ff.Simulation("quadruped", law=EXACT[law], ground=ground, body_contacts=False)
+    nv, to = sim.robot.model.nv, ("friction", "slope", "mass of trunk")
+    start = sim.home_on_ground.copy()
+    start[2] -= 2e-4
+    rec = sim.run(0.02, controller="posture", qpos=start, qvel=np.array([0.6, 0.1, -0.05] + [0.0] * (nv - 3)))
+    weight = np.random.default_rng(8).normal(size=nv)
+    gradient = rec.gradient(lambda time, qpos, qvel, ctrl: float(weight @ qvel) if time > 0.0195 else 0.0, to=to)
+    width, mass = 1e-6, sim.robot.model.body("trunk").mass[0]
+    scale = np.ones((6, sim.robot.model.nbody))
+    scale[4:, sim.robot.model.body("trunk").id] += np.array([width, -width]) / mass
+    worlds = ff.Worlds(
+        sim,
+        6,
+        start=sim.start(qpos=rec.qpos[0], qvel=rec.qvel[0]).state(),
+        friction=np.array([0.3 + width, 0.3 - width, 0.3, 0.3, 0.3, 0.3]),
+        ground=[ff.Ground.slope(0.1 + more, heading=0.3, friction=0.3) for more in (0, 0, width, -width, 0, 0)],
+        mass_scale=scale,
+    )
+    for ctrl in rec.ctrl[:-1]:
+        worlds.step(ctrl)
+    ends = worlds.qvel @ weight
+    wanted = dict(zip(to, (ends[::2] - ends[1::2]) / (2.0 * width), strict=True))
+    assert gradient.parameters == pytest.approx(wanted, rel=1e-5)  # differences of 20 steps, each solved to 1e-12
+    along = sim.along(rec, to=to)
+    tangent = along.tangent(parameters={"slope": 1.0})
+    assert weight @ tangent[-1, nv:] == pytest.approx(gradient.parameters["slope"], rel=1e-7)  # the loss is differenced
+    with pytest.raises(ff.FootfallError, match="'mass of moon' is not among the parameters"):
+        along.tangent(parameters={"mass of moon": 1.0})
 
 
 def test_a_derivative_along_a_run_says_what_it_lacks():

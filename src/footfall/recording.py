@@ -8,7 +8,7 @@ well.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -54,22 +54,23 @@ class Recording(Record):
             raise RecordingError("this recording does not know its simulation, as it was loaded: use sim.state(rec, t)")
         return self._simulation.state(self, time)
 
-    def linearize(self, time: float, *, smoothing: float = 0.0) -> Any:
+    def linearize(self, time: float, *, to: str | Iterable[str] = (), smoothing: float = 0.0) -> Any:
         """The derivative of the step at ``time`` (s) with the controls recorded there; every step must be recorded.
 
         See :meth:`footfall.Simulation.linearize`.
         """
         state, sample = self.state(time), int(np.searchsorted(self.time, time - 0.5 * self.dt))
-        return self._simulation.linearize(state, self.ctrl[sample], pushes=self.pushes, smoothing=smoothing)
+        return self._simulation.linearize(state, self.ctrl[sample], pushes=self.pushes, to=to, smoothing=smoothing)
 
-    def gradient(self, loss: Callable[..., float]) -> Any:
-        """The derivative of ``loss(time, qpos, qvel, ctrl)``, summed over all samples, by start and controls.
+    def gradient(self, loss: Callable[..., float], *, to: str | Iterable[str] = ()) -> Any:
+        """The derivative of ``loss(time, qpos, qvel, ctrl)``, summed over all samples, by start, controls and those
+        parameters that ``to`` names.
 
         See :meth:`footfall.Simulation.along`, which also takes recordings that were loaded.
         """
         if self._simulation is None:
             raise RecordingError("this recording does not know its simulation, as it was loaded: use sim.along(rec)")
-        return self._simulation.along(self).gradient(loss)
+        return self._simulation.along(self, to=to).gradient(loss)
 
     @cached_property
     def cop(self) -> np.ndarray:

@@ -44,6 +44,11 @@ class Linearization:
 
     Attributes:
         A, B: derivatives by state and by controls.
+        P: (2 nv, K) by the ``parameters`` that were asked for.
+        parameters: their names: "friction", what is added to all coefficients; "slope", rad, by which a plane gets
+            steeper, about the origin; "mass of ...", kg, of a body, its inertia in proportion; "law.k" and so on,
+            options of the law; "left.p0 x" and so on, m, the place of a point on its body. Each is by itself:
+            numbers of the law and of joints that defaults derive from masses or places stay.
         smoothing: compliance, m/N, by which contacts were softened, 0 if not.
         method: "exact", or "differences" of the step itself.
         why: why it is no exact one, "" if it is.
@@ -53,6 +58,8 @@ class Linearization:
 
     A: np.ndarray
     B: np.ndarray
+    P: np.ndarray
+    parameters: tuple[str, ...]
     smoothing: float
     time: float
     simulation: Setup
@@ -78,12 +85,18 @@ class Linearization:
 
     @cached_property
     def force(self) -> np.ndarray:
-        """(P, 3, 2 nv + nu) of the ground's force on each contact point, N, world frame, by state and controls."""
+        """(points, 3, 2 nv + nu + K) of the ground's force on each contact point, N, world frame, by state,
+        controls and parameters.
+        """
         seen, points = self.seen, self.simulation.robot.point_count
         if "world force" in seen:
             return seen["world force"]
         feet, found = seen["near"] < points, np.zeros((points, 3, seen["slopes"].shape[2]))
         found[seen["near"][feet]] = np.einsum("nij,nik->njk", seen["frame"][feet], seen["slopes"][feet])
+        if "slope" in self.parameters:  # forces turn with the ground
+            force = np.einsum("nij,ni->nj", seen["frame"][feet], seen["force"][feet])
+            column = self.A.shape[1] + self.B.shape[1] + self.parameters.index("slope")
+            found[seen["near"][feet], :, column] += np.cross(seen["turn"], force)
         return found
 
     @cached_property

@@ -6,6 +6,7 @@ The step is taken by a run of its own, from a state, so that the world that is a
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any, cast
 
 import mujoco
@@ -26,6 +27,7 @@ from footfall.engine.tape import END, SAMPLES, STATUS
 from footfall.errors import SimulationError
 from footfall.robot.model import BALL, FREE
 from footfall.simulation.linearization import Linearization, bounces, read_step
+from footfall.simulation.parameters import find_parameters
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
@@ -83,10 +85,18 @@ Arrays = tuple[space.Taken, space.Space, list[ByReference]]
 class Probe:
     """A run that takes single steps from given states, and their derivatives.
 
-    With ``carried`` also those by what points carry from step to step, as products along a run need them.
+    With ``carried`` also those by what points carry from step to step, as products along a run need them, and those
+    ``to`` parameters.
     """
 
-    def __init__(self, sim: Setup, task: Task = Task(), *, carried: bool = False) -> None:  # noqa: B008 - a value
+    def __init__(
+        self,
+        sim: Setup,
+        task: Task = Task(),  # noqa: B008 - a value
+        *,
+        carried: bool = False,
+        to: str | Iterable[str] = (),
+    ) -> None:
         if sim.law.event_driven:
             raise SimulationError(
                 f"{sim.law.name} goes from event to event, at which its derivative jumps, and has none here: linearize "
@@ -94,6 +104,10 @@ class Probe:
             )
         self.simulation, self.run = sim, Run(sim, 0.0, task, endless=True, recorded=False)
         self.why, self.carries = not_exact(sim), what_points_carry(sim.law) if carried else space.NOTHING
+        self.to = tuple([to] if isinstance(to, str) else to)
+        if self.to and self.why:
+            raise SimulationError(f"derivatives to parameters must be exact, and this step has none: {self.why}")
+        self.asked = find_parameters(sim, self.to, 0)  # where their columns begin depends on what points carry
         self.arrays, self._points = cast(Arrays, None), cast(Any, None)
         self.begin = self.run.data.qpos.copy()  # coordinates at the beginning of the step just taken
 
@@ -129,7 +143,9 @@ class Probe:
         taken.step[0] = run.step
 
     def _make_arrays(self) -> Arrays:
-        run, sim = self.run, self.simulation
+        run, sim, model = self.run, self.simulation, self.run.model
+        kept = 2 * len(run.points.local) if self.carries else 0
+        self.asked = find_parameters(sim, self.to, 2 * model.nv + model.nu + kept)
         taken = space.make_taken(
             run.model,
             run.data,
@@ -137,6 +153,7 @@ class Probe:
             run.conditions.pushes,
             kind=law_kind(sim.law),
             carried=self.carries,
+            by=self.asked.by,
             soft=np.array([0.0, sim.robot.weight]),
             dt=sim.dt,
         )
@@ -203,14 +220,23 @@ class Probe:
         found, why = self.derivative(state, ctrl, smoothing)
         seen = read_step(run, self.begin)
         if why:
-            if smoothing:
+            if smoothing or self.to:
                 raise SimulationError(f"the step from t = {state.time:g} s has no exact derivative: {why}")
             found, seen["world force"], error = self.differences(state, run.data.ctrl.copy())
         else:
-            found = found.copy()
             own = self.arrays[1]
-            seen["slopes"], seen["motion"] = own.force[seen["near"]], own.motion[seen["near"]]
-        return Linearization(found[:, : 2 * nv], found[:, 2 * nv :], smoothing, state.time, sim, why, error, seen)
+            found, slopes = self.named(found), self.named(own.force[seen["near"]])
+            seen["slopes"], seen["motion"], seen["turn"] = slopes, own.motion[seen["near"]], self.asked.by.turn[:3]
+        by_state, by_ctrl, by_parameters = np.split(found, [2 * nv, 2 * nv + nu], axis=1)
+        parts = (by_state, by_ctrl, by_parameters, self.asked.names)
+        return Linearization(*parts, smoothing, state.time, sim, why, error, seen)
+
+    def named(self, found: np.ndarray) -> np.ndarray:
+        """A copy of columns of the kernels, those of parameters by their names."""
+        if not self.to:
+            return found.copy()
+        own = found.shape[-1] - len(self.asked.mix)
+        return np.concatenate([found[..., :own], found[..., own:] @ self.asked.mix], axis=-1)
 
     def differences(self, state: State, ctrl: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Central differences of the step and of its forces, extrapolated, and the largest error to be expected.

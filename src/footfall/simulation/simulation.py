@@ -159,15 +159,18 @@ class World(UnderWay):
             self._run.go_on()
             self._failure = None
 
-    def linearize(self, ctrl: ArrayLike | None = None, *, smoothing: float = 0.0) -> Linearization:
+    def linearize(
+        self, ctrl: ArrayLike | None = None, *, to: str | Iterable[str] = (), smoothing: float = 0.0
+    ) -> Linearization:
         """The derivative of the step that ``step(ctrl)`` would take now; the world stays as it is.
 
-        Controls are taken as given, also those that a controller of this world set last. ``smoothing`` is a compliance
-        (m/N) that softens contacts, see :mod:`footfall.engine.derivatives.cone`.
+        Controls are taken as given, also those that a controller of this world set last. ``to`` names parameters:
+        "friction", "slope", "masses", "law", "points", or single ones, see :class:`Linearization`. ``smoothing`` is a
+        compliance (m/N) that softens contacts, see :mod:`footfall.engine.derivatives.cone`.
         """
         with self._turn:
-            if self._probe is None:
-                self._probe = Probe(self.simulation, Task(pushes=self._run.pushes))
+            if self._probe is None or self._probe.to != tuple([to] if isinstance(to, str) else to):
+                self._probe = Probe(self.simulation, Task(pushes=self._run.pushes), to=to)
             return self._probe.linearize(self._run.state(), ctrl, smoothing)
 
     def record(self) -> Recording:
@@ -297,14 +300,16 @@ class Simulation(Setup):
         ctrl: ArrayLike | None = None,
         *,
         pushes: Iterable[Push] = (),
+        to: str | Iterable[str] = (),
         smoothing: float = 0.0,
     ) -> Linearization:
         """The derivative of the step from ``state`` with the controls ``ctrl`` (nu,), those of the state if left out.
 
-        ``pushes`` are those of the run that the state is from; see :meth:`World.linearize` for ``smoothing``.
+        ``pushes`` are those of the run that the state is from; see :meth:`World.linearize` for ``to`` and
+        ``smoothing``.
         """
-        if pushes:
-            return Probe(self, Task(pushes=pushes)).linearize(state, ctrl, smoothing)
+        if pushes or to:
+            return Probe(self, Task(pushes=pushes), to=to).linearize(state, ctrl, smoothing)
         try:
             probe = self._probes.pop()
         except IndexError:
@@ -314,12 +319,13 @@ class Simulation(Setup):
         finally:
             self._probes.append(probe)
 
-    def along(self, recording: Record) -> AlongRun:
+    def along(self, recording: Record, *, to: str | Iterable[str] = ()) -> AlongRun:
         """The derivatives along a recording of this simulation: products with vectors, and gradients of losses.
 
-        Controls count as given, also those of a controller. Every step must have been recorded.
+        Controls count as given, also those of a controller. Every step must have been recorded. ``to`` names
+        parameters, see :meth:`World.linearize`.
         """
-        return AlongRun(self, recording)
+        return AlongRun(self, recording, to=to)
 
     @cached_property
     def _probes(self) -> deque[Probe]:

@@ -156,7 +156,7 @@ class Worlds(UnderWay):
         with self._turn:
             return state_of_world(self.simulation, self._engine, int(world))
 
-    def linearize(self, *, smoothing: float = 0.0) -> list[Linearization]:
+    def linearize(self, *, to: str | Iterable[str] = (), smoothing: float = 0.0) -> list[Linearization]:
         """The derivative of the next step of each world with its controls, on threads; the worlds stay as they are.
 
         See :meth:`World.linearize`. Limitations: a CPU, and worlds with the friction, ground, law and masses of the
@@ -175,7 +175,7 @@ class Worlds(UnderWay):
             for w in range(first, self.count, count):
                 own = min(w, len(given.pushes) - 1)
                 if own not in probes:
-                    probes[own] = Probe(sim, Task(pushes=given.pushes[own]))
+                    probes[own] = Probe(sim, Task(pushes=given.pushes[own]), to=to)
                 found.append(probes[own].linearize(states[w], None, smoothing))
             return found
 

@@ -7,7 +7,7 @@ While that stays so,
     sticks:  du = 0 (3);     slides:  du_n = 0,   df_t = -mu df_n t - mu f_n dt,   dt = (1 - t t^T) du_t / |u_t|.
 
 So a point that sticks has three unknown forces dy, and one that slides two, along its normal, which friction follows,
-and across its slip. With N the columns of their
+and across its slip; a body all of whose points stick has six (``sole``). With N the columns of their
 generalised forces, T the motions that they hold, C what these give way to them, and r the forces of (1) at fixed a and
 f,
 
@@ -27,15 +27,35 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.engine.derivatives.contact_motions import BEGIN, END, PULL, PULL_V, locate_point, move_point, turn_body
-from footfall.engine.derivatives.space import OF_VELOCITIES, Space, Taken
+from footfall.engine.derivatives.contact_motions import (
+    BEGIN,
+    END,
+    PULL,
+    PULL_V,
+    locate_point,
+    move_point,
+    place_force,
+    pull_column,
+    turn_body,
+    turn_force,
+    ways_to_move,
+)
+from footfall.engine.derivatives.sole import (
+    add_missed_parameters,
+    find_rigid_motions,
+    fit_sole,
+    hold_sole,
+    new_unknown,
+)
+from footfall.engine.derivatives.space import OF_ACCELERATIONS, OF_VELOCITIES, Space, Taken
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
-from footfall.solve.contacts import OPEN, SLIDE, Contacts
-from footfall.solve.rigid_motion import make_rigid
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 
 #: Gap up to which laws count a point as touching, m.
 TOUCH = 1e-9
+#: Step of a difference by a number of the law, relative to it; motions are linear in each, and rounding is over it.
+FINE = 1e-4
 
 
 @inlined
@@ -91,11 +111,11 @@ def add_acceleration(taken: Taken, space: Space, points: Points, k: Int, p: Int,
     for c in range(3):
         speed[c] = w[3 + c]
     add_turning(speed, w, centre[0], centre[1], centre[2])
-    for i in range(points.chain_length[k]):
+    for i in range(ways_to_move(taken, points, k)):
         for way in range(2):
             for c in range(6):
                 motion[c] = space.turned[PULL if way == 0 else PULL_V, c, i]
-                spin[c] = space.turned[BEGIN, c, i] if way == 0 else taken.cdof[points.chain[k, i], c]
+                spin[c] = space.turned[BEGIN, c, i] if way == 0 else space.axes[i, c]
             x, y, z = m[0, 0, i], m[0, 1, i], m[0, 2, i]
             for c in range(3):
                 push[c] = spin[3 + c]
@@ -123,7 +143,7 @@ def miss(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int,
         along, (_, across, by_gap) = 0.0, velocity_gains(taken, contacts, p, values)
     locate_point(taken, space, points, contacts, k, p)
     move_point(taken, space, points, k, BEGIN)
-    for i in range(points.chain_length[k]):
+    for i in range(ways_to_move(taken, points, k)):
         for c in range(3):
             gain = along if c < 2 else across
             for way in range(2):
@@ -134,7 +154,7 @@ def miss(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int,
         add_acceleration(taken, space, points, k, p, frame)
         return
     move_point(taken, space, points, k, END)
-    for i in range(points.chain_length[k]):
+    for i in range(ways_to_move(taken, points, k)):
         for c in range(3):
             for way in range(2):
                 v = m[1 + way]
@@ -171,63 +191,13 @@ def find_motion(taken: Taken, space: Space, points: Points, contacts: Contacts, 
 
 
 @inlined
-def turned_motion(frame: Matrix, u: Vector, s: Vector, out: Vector) -> None:
-    """The change of a motion u of a contact frame that turns with the axis s, in that frame, into ``out`` (3,)."""
-    x, y, z = (
-        frame[0, 0] * u[0] + frame[1, 0] * u[1] + frame[2, 0] * u[2],
-        frame[0, 1] * u[0] + frame[1, 1] * u[1] + frame[2, 1] * u[2],
-        frame[0, 2] * u[0] + frame[1, 2] * u[1] + frame[2, 2] * u[2],
-    )
-    x, y, z = s[1] * z - s[2] * y, s[2] * x - s[0] * z, s[0] * y - s[1] * x
-    for c in range(3):
-        out[c] = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z
-
-
-@inlined
-def fit_motions(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int) -> None:
-    """Let the motions of a body's points, and their changes, be the nearest ones of a rigid body, as the law does.
-
-    The fit turns with the body, so that it is a linear one of what remains of a change without that turn.
-    """
-    first, last, turn = contacts.near[k], contacts.near[k + 1], space.push
-    for n in range(first, last):
-        p = contacts.points[n]
-        for c in range(3):
-            space.fitted[p, c] = space.motion[p, c]
-    make_rigid(contacts, space.asked, space.fitted, space.matrix)
-    for i in range(points.chain_length[k]):
-        s = taken.cdof[points.chain[k, i]]
-        for way in range(2):
-            for n in range(first, last):
-                p = contacts.points[n]
-                turned_motion(contacts.frame[p], space.motion[p], s, turn)
-                for c in range(3):
-                    space.column[p, c] = space.missed[p, way, c, i] - (turn[c] if way == 0 else 0.0)
-            make_rigid(contacts, space.asked, space.column, space.matrix)
-            for n in range(first, last):
-                p = contacts.points[n]
-                turned_motion(contacts.frame[p], space.fitted[p], s, turn)
-                for c in range(3):
-                    space.missed[p, way, c, i] = space.column[p, c] + (turn[c] if way == 0 else 0.0)
-    for n in range(first, last):
-        p = contacts.points[n]
-        for c in range(3):
-            space.motion[p, c] = space.fitted[p, c]
-
-
-@inlined
 def add_unknown(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, give: Float) -> None:
     """Add the force of a point along ``space.place`` as an unknown, which holds its motion along ``space.centre``.
 
     Both are in the contact frame. ``give`` is the motion per force that it gives way, 0 if it holds.
     """
-    u, nv, frame, m = space.number[0], taken.qvel.size, contacts.frame[p], space.moved[2]
+    u, nv, frame, m = new_unknown(taken, space, p, give), taken.qvel.size, contacts.frame[p], space.moved[2]
     held, pushed = space.centre, space.place
-    space.number[0], space.who[u], space.give[u] = u + 1, p, give
-    for j in range(nv):
-        space.hold[u, j], space.pull_by[j, u], space.answer[u, j], space.answer[u, nv + j] = 0.0, 0.0, 0.0, 0.0
-    for c in range(2 * nv, space.answer.shape[1]):
-        space.answer[u, c] = 0.0
     for c in range(3):
         space.pushed[u, c] = pushed[c]
     for i in range(points.chain_length[k]):
@@ -240,6 +210,8 @@ def add_unknown(taken: Taken, space: Space, points: Points, contacts: Contacts, 
         for way in range(2):
             e = space.missed[p, way]
             space.answer[u, way * nv + j] = held[0] * e[0, i] + held[1] * e[1, i] + held[2] * e[2, i]
+    if taken.by.columns > 0:
+        add_missed_parameters(taken, space, points, k, p, u, held)
 
 
 @inlined
@@ -280,22 +252,91 @@ def press_point(taken: Taken, space: Space, points: Points, contacts: Contacts, 
 
 
 @inlined
+def miss_values(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector) -> None:
+    """Write e of a point by the law's numbers to ``missed_value``."""
+    for e in range(values.size):
+        space.values[e] = values[e]
+    for e in range(values.size):
+        if taken.by.value[e] >= 0:
+            step, out = FINE * abs(values[e]), space.missed_value[e, p]
+            for c in range(3):
+                out[c] = 0.0
+            for sign in (1.0, -1.0):
+                space.values[e] = values[e] + sign * step
+                find_motion(taken, space, points, contacts, k, p, space.values)
+                for c in range(3):
+                    out[c] += 0.5 * sign * space.motion[p, c] / step
+            space.values[e] = values[e]
+
+
+@inlined
+def follow_friction(
+    space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int, x: Float, y: Float
+) -> None:
+    """Let friction of x, y (N, contact frame) per unit of a parameter act in its column."""
+    frame = contacts.frame[p]
+    px, py = frame[0, 0] * x + frame[1, 0] * y, frame[0, 1] * x + frame[1, 1] * y
+    pull_column(space, points, k, column, px, py, frame[0, 2] * x + frame[1, 2] * y)
+    space.force[p, 0, column], space.force[p, 1, column] = x, y
+
+
+@inlined
+def press_by_parameters(
+    taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector
+) -> None:
+    """What parameters do to the force of a point that presses while its unknowns stay as they are."""
+    f, u, mu, by = points.force[p], space.motion[p], contacts.dynamic_friction[p], taken.by
+    locate_point(taken, space, points, contacts, k, p)
+    move_point(taken, space, points, k, BEGIN)
+    if by.slope >= 0:
+        turn_force(taken, space, points, contacts, k, p)
+    if by.place >= 0 and p < by.feet:
+        place_force(taken, space, points, contacts, k, p)
+    if points.mode[p] != SLIDE:
+        return
+    slip = math.sqrt(u[0] * u[0] + u[1] * u[1])
+    if by.friction >= 0 and mu > 0.0:
+        follow_friction(space, points, contacts, k, p, by.friction, f[0] / mu, f[1] / mu)
+    elif by.friction >= 0 and slip > 0.0:
+        follow_friction(space, points, contacts, k, p, by.friction, -f[2] * u[0] / slip, -f[2] * u[1] / slip)
+    if taken.kind == OF_VELOCITIES and by.value[1] >= 0 and contacts.velocity[p, 2] < -values[2]:
+        # the share of friction that impacts have, see time_stepping
+        follow_friction(space, points, contacts, k, p, by.value[1], f[0] / values[1], f[1] / values[1])
+
+
+@inlined
 def hold_contacts(taken: Taken, space: Space, points: Points, contacts: Contacts, values: Vector) -> None:
     """All unknowns of the contacts, with the motions they hold, their forces, and e in ``answer``."""
     space.number[0] = 0
     for k in range(points.body.size):
-        first, last = contacts.near[k], contacts.near[k + 1]
+        first, last, count = contacts.near[k], contacts.near[k + 1], 0
+        # A place that changes alone is not one of a rigid sole.
+        all_stick = taken.soft[0] == 0.0 and taken.by.place < 0
+        space.sole[k] = -1
+        if first == last:
+            continue
         turn_body(taken, space, points, k)
         for n in range(first, last):
             p = contacts.points[n]
             space.asked[p] = 1 if is_asked(taken, contacts, points, p, values) else 0
             if space.asked[p] == 1:
+                if taken.by.columns > 0:
+                    miss_values(taken, space, points, contacts, k, p, values)
                 find_motion(taken, space, points, contacts, k, p, values)
                 miss(taken, space, points, contacts, k, p, values)
-        if taken.kind != OF_VELOCITIES and last > first:
-            fit_motions(taken, space, points, contacts, k)
+                all_stick = all_stick and points.force[p, 2] > 0.0 and points.mode[p] == STICK
+                count += 1
+        fits = taken.kind == OF_ACCELERATIONS
+        rank = find_rigid_motions(space, points, contacts, k) if count > 1 and (all_stick or fits) else 3
+        if count > 1 and fits:
+            fit_sole(taken, space, points, contacts, k, rank)
+        as_one = count > 1 and all_stick
+        if as_one:
+            hold_sole(taken, space, points, contacts, k, rank)
         for n in range(first, last):
             p = contacts.points[n]
             if space.asked[p] == 1 and (points.force[p, 2] > 0.0 or taken.soft[0] > 0.0):
-                press_point(taken, space, points, contacts, k, p)
-            space.asked[p] = 0
+                if not as_one:
+                    press_point(taken, space, points, contacts, k, p)
+                if taken.by.columns > 0:
+                    press_by_parameters(taken, space, points, contacts, k, p, values)

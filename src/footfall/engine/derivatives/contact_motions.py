@@ -1,4 +1,8 @@
-"""How the contact points of a body move with each dof of its chain: places, velocities and accelerations."""
+"""How the contact points of a body move with each dof of its chain: places, velocities and accelerations.
+
+To contacts, a ground that turns is a robot that turns the other way as a whole: one more dof, before all others. The
+place of a point on its body is three more, after all others.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from footfall.compiled import inlined
 from footfall.engine.derivatives.space import Space, Taken
 from footfall.engine.dynamics.inertia import carried
 from footfall.engine.other_bodies.points import Points
-from footfall.kinds import Int, Matrix, Vector
+from footfall.kinds import Float, Int, Matrix, Vector
 from footfall.solve.contacts import Contacts
 
 # Rows of ``space.turned``: by a dof's coordinate the velocity at the beginning of the step, that at its end, and the
@@ -15,14 +19,55 @@ BEGIN, END, PULL, PULL_V = 0, 1, 2, 3
 
 
 @inlined
+def ways_to_move(taken: Taken, points: Points, k: Int) -> Int:
+    """The number of dofs that move the points of slot k over the ground, with those of parameters."""
+    return points.chain_length[k] + (1 if taken.by.slope >= 0 else 0) + (3 if taken.by.place >= 0 else 0)
+
+
+@inlined
+def turn_with_ground(taken: Taken, space: Space, points: Points, k: Int) -> None:
+    """The same for the dof by which the ground turns away below the robot."""
+    i, com, turn, t = points.chain_length[k], taken.subtree_com[points.root[k]], taken.by.turn, space.turned
+    s, b = space.axes[i], points.body[k]
+    for c in range(3):
+        s[c] = -turn[c]
+    for c in range(3):
+        e, f = (c + 1) % 3, (c + 2) % 3
+        s[3 + c] = s[e] * (com[f] - turn[3 + f]) - s[f] * (com[e] - turn[3 + e])
+    for c in range(6):
+        space.pull[c] = space.acceleration[b, c] - space.acceleration[0, c]
+        t[PULL_V, c, i] = 0.0
+    for row, motion in ((BEGIN, taken.cvel[b]), (END, space.velocity_end[b]), (PULL, space.pull)):
+        found = carried(motion, s[0], s[1], s[2], s[3], s[4], s[5])
+        for c in range(6):
+            t[row, c, i] = found[c]
+
+
+@inlined
+def place_on_body(taken: Taken, space: Space, points: Points, k: Int) -> None:
+    """The same for the last three dofs, by which points move along the axes of their body."""
+    for axis in range(3):
+        i = points.chain_length[k] + (1 if taken.by.slope >= 0 else 0) + axis
+        for c in range(6):
+            space.axes[i, c] = taken.xmat[points.body[k], 3 * (c - 3) + axis] if c >= 3 else 0.0
+            for row in range(4):
+                space.turned[row, c, i] = 0.0
+
+
+@inlined
 def turn_body(taken: Taken, space: Space, points: Points, k: Int) -> None:
     """Of the body in slot k, how its spatial motions change with each dof of its chain."""
     b, t = points.body[k], space.turned
+    if taken.by.slope >= 0:
+        turn_with_ground(taken, space, points, k)
+    if taken.by.place >= 0:
+        place_on_body(taken, space, points, k)
     for i in range(points.chain_length[k]):
         j = points.chain[k, i]
         s, rate = taken.cdof[j], taken.cdof_dot[j]
         v, w, a = taken.cvel[b], space.velocity_end[b], space.acceleration[b]
         for c in range(6):
+            space.axes[i, c] = s[c]
             space.speeds[0, c], space.speeds[1, c] = v[c] - space.before[j, c], w[c] - space.before_end[j, c]
             space.pull[c] = a[c] - space.pulled[j, c]
         for row, motion in ((BEGIN, space.speeds[0]), (END, space.speeds[1]), (PULL, space.pull)):
@@ -63,8 +108,8 @@ def move_point(taken: Taken, space: Space, points: Points, k: Int, moment: Int) 
     """
     b, m, at = points.body[k], space.moved, space.place
     w = taken.cvel[b] if moment == BEGIN else space.velocity_end[b]
-    for i in range(points.chain_length[k]):
-        s = taken.cdof[points.chain[k, i]]
+    for i in range(ways_to_move(taken, points, k)):
+        s = space.axes[i]
         write_point(m[0], i, s, space.centre)
         write_point(m[2], i, s, at)
         x, y, z = m[0, 0, i], m[0, 1, i], m[0, 2, i]
@@ -72,3 +117,55 @@ def move_point(taken: Taken, space: Space, points: Points, k: Int, moment: Int) 
         m[1, 0, i] = t[3, i] + t[1, i] * at[2] - t[2, i] * at[1] + w[1] * z - w[2] * y
         m[1, 1, i] = t[4, i] + t[2, i] * at[0] - t[0, i] * at[2] + w[2] * x - w[0] * z
         m[1, 2, i] = t[5, i] + t[0, i] * at[1] - t[1, i] * at[0] + w[0] * y - w[1] * x
+
+
+@inlined
+def pull_column(space: Space, points: Points, k: Int, column: Int, x: Float, y: Float, z: Float) -> None:
+    """Let a force (N, world frame) on the point that was moved last act in a column."""
+    axis = space.moved[2]
+    for i in range(points.chain_length[k]):
+        space.right[points.chain[k, i], column] += axis[0, i] * x + axis[1, i] * y + axis[2, i] * z
+
+
+@inlined
+def world_force(points: Points, contacts: Contacts, p: Int) -> tuple[Float, Float, Float]:
+    """The force of a point, N, world frame."""
+    frame, f = contacts.frame[p], points.force[p]
+    return (
+        frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2],
+        frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2],
+        frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2],
+    )
+
+
+@inlined
+def shift_force(space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int, way: Vector) -> None:
+    """Let the force of a point act elsewhere on its body, by ``way`` (3,) in a column."""
+    x, y, z = world_force(points, contacts, p)
+    for i in range(points.chain_length[k]):
+        s = space.axes[i]
+        torque = s[0] * (way[1] * z - way[2] * y) + s[1] * (way[2] * x - way[0] * z)
+        space.right[points.chain[k, i], column] += torque + s[2] * (way[0] * y - way[1] * x)
+
+
+@inlined
+def turn_force(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
+    """Let the force of a point turn with the ground, after the point was moved; a round one is touched elsewhere."""
+    frame, turn, column = contacts.frame[p], taken.by.turn, taken.by.slope
+    x, y, z = world_force(points, contacts, p)
+    pull_column(
+        space, points, k, column, turn[1] * z - turn[2] * y, turn[2] * x - turn[0] * z, turn[0] * y - turn[1] * x
+    )
+    n, r, way = frame[2], -points.radius[p], space.push
+    way[0] = r * (turn[1] * n[2] - turn[2] * n[1])
+    way[1] = r * (turn[2] * n[0] - turn[0] * n[2])
+    way[2] = r * (turn[0] * n[1] - turn[1] * n[0])
+    shift_force(space, points, contacts, k, p, column, way)
+
+
+@inlined
+def place_force(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
+    """Let the force of a point move with the point's place on its body."""
+    first = points.chain_length[k] + (1 if taken.by.slope >= 0 else 0)
+    for axis in range(3):
+        shift_force(space, points, contacts, k, p, taken.by.place + 3 * p + axis, space.axes[first + axis, 3:])

@@ -183,8 +183,13 @@ def subtract_pair(taken: Taken, space: Space, j: Int, k: Int) -> None:
 
 @inlined
 def subtract_inverse_dynamics(taken: Taken, space: Space) -> None:
-    """Subtract the derivatives of ``M a + c - J^T f`` by q and v from the first 2 nv columns of ``right``."""
+    """Subtract the derivatives of ``M a + c - J^T f`` by q, v and masses from their columns of ``right``."""
     parents, nv = taken.tree.body_parentid, taken.qvel.size
+    for b in range(1, parents.size):
+        column, k = taken.by.mass[b], taken.last_dof[b] if taken.by.mass[b] >= 0 else -1
+        while k >= 0:  # f of a body is in proportion to its mass
+            space.right[k, column] -= product(taken.cdof[k], space.load[b]) / taken.by.body_mass[b]
+            k = taken.dof_parentid[k]
     for b in range(parents.size - 1, 0, -1):
         p = parents[b]
         for c in range(6 if p > 0 else 0):

@@ -1,8 +1,9 @@
 """Derivatives of forces that are functions of each point's own motion.
 
-A point's law is a function of eight numbers, its gap, slip (2), velocity (3) and the bend of its bristles (2), which is
-differenced in its kernel: the steps are a millionth of the numbers' sizes, so that errors are of rounding over that.
-Where the mode differs on one side of a number, the difference is taken on the side that has the mode of the step.
+A point's law is a function of its gap, slip (2), velocity (3) and the bend of its bristles (2), and of parameters:
+what is added to both friction coefficients, and the law's own numbers. It is differenced in its kernel: the steps are a
+millionth of the numbers' sizes, so that errors are of rounding over that. Where the mode differs on one side of a
+number, the difference is taken on the side that has the mode of the step.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ import math
 
 from footfall.compiled import inlined
 from footfall.contact.springs.friction import BEND
-from footfall.engine.derivatives.contact_motions import BEGIN, locate_point, move_point, turn_body
+from footfall.engine.derivatives.contact_motions import (
+    BEGIN,
+    locate_point,
+    move_point,
+    place_force,
+    pull_column,
+    turn_body,
+    turn_force,
+    ways_to_move,
+)
 from footfall.engine.derivatives.space import ANCHORS, BENDS, Space, Taken
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Float, Function, Int, Vector
@@ -19,14 +29,12 @@ from footfall.solve.contacts import OPEN, Contacts
 
 #: Step of a difference, relative to the size of the number.
 FINE = 1e-6
-# Where the numbers of a point stand: its gap, slip, velocity and bend.
-GAP, SLIP, SPEED, BENT = 0, 1, 3, 6
+# Where the numbers of a point stand: its gap, slip, velocity, bend, added friction and the law's numbers.
+GAP, SLIP, SPEED, BENT, FRICTION, VALUES = 0, 1, 3, 6, 8, 9
 
 
 @inlined
-def ask_point(
-    taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, values: Vector, out: Vector
-) -> Int:
+def ask_point(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, out: Vector) -> Int:
     """Force (3) of a point at the numbers in ``space.trial``, and the slip or bend (2) it keeps; gives its mode."""
     x, memory, size = space.trial[0], space.trial[3], taken.memory.shape[1]
     for c in range(size):
@@ -35,25 +43,24 @@ def ask_point(
         memory[BEND], memory[BEND + 1] = x[BENT], x[BENT + 1]
     slip, velocity, remembered = memory[size : size + 2], memory[size + 2 : size + 4], memory[:size]
     slip[0], slip[1], velocity[0], velocity[1] = x[SLIP], x[SLIP + 1], x[SPEED], x[SPEED + 1]
-    static, dynamic = contacts.static_friction[p], contacts.dynamic_friction[p]
-    normal, fx, fy, mode = law(max(0.0, -x[GAP]), -x[SPEED + 2], slip, velocity, remembered, static, dynamic, values)
+    static, dynamic = contacts.static_friction[p] + x[FRICTION], contacts.dynamic_friction[p] + x[FRICTION]
+    own = x[VALUES : space.slope.shape[1]]
+    normal, fx, fy, mode = law(max(0.0, -x[GAP]), -x[SPEED + 2], slip, velocity, remembered, static, dynamic, own)
     kept = remembered[BEND : BEND + 2] if taken.carried == BENDS else slip
     out[0], out[1], out[2], out[3], out[4] = fx, fy, normal, kept[0], kept[1]
     return mode
 
 
 @inlined
-def difference(
-    taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, values: Vector, e: Int, step: Float
-) -> None:
+def difference(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, e: Int, step: Float) -> None:
     """Write to ``slope`` how force and kept numbers change with the e-th number of a point."""
     numbers, here, more = space.trial[0], space.trial[1], space.trial[2]
-    mode, value, total = ask_point(taken, space, contacts, p, law, values, here), numbers[e], 0.0
+    mode, value, total = ask_point(taken, space, contacts, p, law, here), numbers[e], 0.0
     for c in range(5):
         space.slope[c, e] = 0.0
     for sign in (1.0, -1.0):
         numbers[e] = value + sign * step
-        same = ask_point(taken, space, contacts, p, law, values, more) == mode
+        same = ask_point(taken, space, contacts, p, law, more) == mode
         if step > 0.0 and same and not (e == GAP and numbers[e] > 0.0):
             total += step
             for c in range(5):
@@ -64,21 +71,26 @@ def difference(
 
 
 @inlined
-def differentiate_point(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, values: Vector) -> None:
+def differentiate_point(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function) -> None:
     """Write ``slope`` of a point whose numbers are in the first row of ``space.trial``."""
     x, g = space.trial[0], taken.tree.gravity
     fall = taken.dt * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     for e in range(BENT + 2 if taken.carried == BENDS else BENT):
         # What gravity does in a step is the size of a speed or a way that happens to be zero.
         size = abs(x[e]) if e == GAP else abs(x[e]) + (fall if SPEED <= e < BENT else taken.dt * fall)
-        difference(taken, space, contacts, p, law, values, e, FINE * size)
+        difference(taken, space, contacts, p, law, e, FINE * size)
+    if taken.by.friction >= 0:  # up to some 1: a step that is small beside that, and positive coefficients
+        difference(taken, space, contacts, p, law, FRICTION, FINE)
+    for e in range(taken.by.value.size):
+        if taken.by.value[e] >= 0:
+            difference(taken, space, contacts, p, law, VALUES + e, FINE * abs(x[VALUES + e]))
     for e in range(2 if taken.mode[p] == OPEN else 0):  # the anchor is where it touches, wherever that is
         for c in range(5):
             space.slope[c, SLIP + e], space.slope[c, BENT + e] = 0.0, 0.0
 
 
 @inlined
-def read_point(taken: Taken, space: Space, points: Points, contacts: Contacts, p: Int) -> None:
+def read_point(taken: Taken, space: Space, points: Points, contacts: Contacts, p: Int, values: Vector) -> None:
     """The numbers of a point as its law saw them, into the first row of ``space.trial``."""
     x, frame, r = space.trial[0], contacts.frame[p], points.radius[p]
     x[GAP], x[SLIP], x[SLIP + 1], x[BENT], x[BENT + 1] = contacts.gap[p], 0.0, 0.0, 0.0, 0.0
@@ -91,6 +103,9 @@ def read_point(taken: Taken, space: Space, points: Points, contacts: Contacts, p
             x[BENT], x[BENT + 1] = taken.memory[p, BEND], taken.memory[p, BEND + 1]
     for c in range(3):
         x[SPEED + c] = contacts.velocity[p, c]
+    x[FRICTION] = 0.0
+    for c in range(values.size):
+        x[VALUES + c] = values[c]
 
 
 @inlined
@@ -102,9 +117,7 @@ def write_column(taken: Taken, space: Space, points: Points, contacts: Contacts,
     z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
     for c in range(3):
         space.force[p, c, column] = f[c]
-    for e in range(points.chain_length[k]):
-        axis = space.moved[2]
-        space.right[points.chain[k, e], column] += axis[0, e] * x + axis[1, e] * y + axis[2, e] * z
+    pull_column(space, points, k, column, x, y, z)
     if taken.carried:
         space.kept[2 * p, column], space.kept[2 * p + 1, column] = f[3], f[4]
 
@@ -127,7 +140,7 @@ def by_dof(taken: Taken, space: Space, points: Points, contacts: Contacts, k: In
         for c in range(5):
             found[c] += slope[c, SPEED + e] * v
     if taken.carried == ANCHORS:
-        s, n, roll = taken.cdof[points.chain[k, i]], frame[2], taken.dt * points.radius[p]
+        s, n, roll = space.axes[i], frame[2], taken.dt * points.radius[p]
         spin = space.speeds[0]
         for c in range(3):
             spin[c] = space.turned[BEGIN, c, i] if way == 0 else s[c]
@@ -137,19 +150,41 @@ def by_dof(taken: Taken, space: Space, points: Points, contacts: Contacts, k: In
 
 
 @inlined
+def by_slope(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
+    """The same with the ground's slope. Anchors stay where they are in the world, as does the robot."""
+    i, frame, com, found = points.chain_length[k], contacts.frame[p], taken.subtree_com[points.root[k]], space.found
+    by_dof(taken, space, points, contacts, k, p, i, 0)
+    s, at, shift = space.axes[i], space.place, space.push
+    for after in range(2 if taken.carried == ANCHORS else 1):
+        for c in range(3):
+            at[c] = (taken.anchor[p, c] if after == 0 else points.anchor[p, c]) - com[c]
+        shift[0] = s[3] + s[1] * at[2] - s[2] * at[1]
+        shift[1] = s[4] + s[2] * at[0] - s[0] * at[2]
+        shift[2] = s[5] + s[0] * at[1] - s[1] * at[0]
+        for e in range(2):
+            along = frame[e, 0] * shift[0] + frame[e, 1] * shift[1] + frame[e, 2] * shift[2]
+            if after == 1:
+                found[3 + e] += along
+            else:
+                for c in range(5):
+                    found[c] -= space.slope[c, SLIP + e] * along
+
+
+@inlined
 def add_point_forces(
     taken: Taken, space: Space, points: Points, contacts: Contacts, law: Function, values: Vector
 ) -> None:
     """Add J^T df of all near points under a law of points."""
     nv, first = taken.qvel.size, SLIP if taken.carried == ANCHORS else BENT
+    asked, by = space.right.shape[1] - taken.by.columns, taken.by  # columns of parameters are the last ones
     for k in range(points.body.size):
         if contacts.near[k] == contacts.near[k + 1]:
             continue
         turn_body(taken, space, points, k)
         for n in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[n]
-            read_point(taken, space, points, contacts, p)
-            differentiate_point(taken, space, contacts, p, law, values)
+            read_point(taken, space, points, contacts, p, values)
+            differentiate_point(taken, space, contacts, p, law)
             locate_point(taken, space, points, contacts, k, p)
             move_point(taken, space, points, k, BEGIN)
             for i in range(points.chain_length[k]):
@@ -159,5 +194,19 @@ def add_point_forces(
             for e in range(2 if taken.carried else 0):
                 for c in range(5):
                     space.found[c] = space.slope[c, first + e]
-                column = space.right.shape[1] - 2 * points.mode.size + 2 * p + e
-                write_column(taken, space, points, contacts, k, p, column)
+                write_column(taken, space, points, contacts, k, p, asked - 2 * points.mode.size + 2 * p + e)
+            for e in range(by.value.size + 1):
+                column = by.friction if e == by.value.size else by.value[e]
+                if column >= 0:
+                    for c in range(5):
+                        space.found[c] = space.slope[c, FRICTION if e == by.value.size else VALUES + e]
+                    write_column(taken, space, points, contacts, k, p, column)
+            if by.slope >= 0:
+                by_slope(taken, space, points, contacts, k, p)
+                write_column(taken, space, points, contacts, k, p, by.slope)
+                turn_force(taken, space, points, contacts, k, p)
+            for axis in range(3 if by.place >= 0 and p < by.feet else 0):
+                by_dof(taken, space, points, contacts, k, p, ways_to_move(taken, points, k) - 3 + axis, 0)
+                write_column(taken, space, points, contacts, k, p, by.place + 3 * p + axis)
+            if by.place >= 0 and p < by.feet:
+                place_force(taken, space, points, contacts, k, p)

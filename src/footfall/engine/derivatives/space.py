@@ -19,6 +19,20 @@ OF_POINTS, OF_VELOCITIES, OF_ACCELERATIONS = 0, 1, 2
 NOTHING, ANCHORS, BENDS = 0, 1, 2
 
 
+class Parameters(NamedTuple):
+    """Columns of what a step is differentiated by beside state and controls, the last ones; -1 for what is not."""
+
+    columns: int
+    friction: int  # all coefficients, raised by the same
+    slope: int  # rad, by which the ground is turned
+    turn: Vector  # (6,) axis about which it turns with its contact frames, and a place on it, m
+    place: int  # first of those of the places of points on feet, m, three each, along the axes of the body
+    feet: int  # how many points are on feet
+    value: Ints  # (V,) the law's numbers
+    mass: Ints  # (nbody,) kg, with the inertia in proportion
+    body_mass: Vector  # (nbody,) kg
+
+
 class Taken(NamedTuple):
     """A step that was taken: views of what MuJoCo's data hold of it, and copies of the state at its beginning."""
 
@@ -26,6 +40,7 @@ class Taken(NamedTuple):
     dt: float  # s
     kind: int  # OF_POINTS, OF_VELOCITIES or OF_ACCELERATIONS
     carried: int  # NOTHING, ANCHORS or BENDS
+    by: Parameters
     soft: Vector  # (2,) compliance that softens contacts, m/N, or 0; the robot's weight, N
     step: Ints  # (1,) its number
     qpos: Vector
@@ -43,9 +58,11 @@ class Taken(NamedTuple):
     cvel: Matrix
     cinert: Matrix
     xipos: Matrix
+    xmat: Matrix
     subtree_com: Matrix  # (nbody, 3) of MuJoCo, by body
     body_rootid: Ints
     dof_parentid: Ints
+    last_dof: Ints  # (nbody,) that moves each body, or -1
     ball: Ints  # first dofs of all rotations
     group: IntMatrix  # (nv, 2) first and last (exclusive) of the dofs that act at once with each
     pushes: Pushes
@@ -75,19 +92,25 @@ class Space(NamedTuple):
     # the inertia that acts, factored
     qLD: Annotated[Vector, "nM"]
     qLDiagInv: Annotated[Vector, "nv"]
-    # motions of one body and of one of its points by each dof of the chain, see contact_motions
-    turned: Annotated[Tensor, 4, 6, "nv"]
-    moved: Annotated[Tensor, 3, 3, "nv"]
-    # laws of points: a point's force (3) and what it carries (2), by its eight numbers
-    slope: Annotated[Matrix, 5, 8]
-    trial: Annotated[Matrix, 4, "M + 12"]
+    # motions of one body and of one of its points by each dof of the chain and four more, see contact_motions
+    axes: Annotated[Matrix, "nv + 4", 6]
+    turned: Annotated[Tensor, 4, 6, "nv + 4"]
+    moved: Annotated[Tensor, 3, 3, "nv + 4"]
+    # laws of points: a point's force (3) and what it carries (2), by its numbers, see point_laws
+    slope: Annotated[Matrix, 5, "V + 9"]
+    trial: Annotated[Matrix, 4, "N + 12"]
     found: Annotated[Vector, 5]
     # contacts on a cone
-    missed: Annotated[Tensor4, "P", 2, 3, "nv"]  # e of each point by q and by v, contact frame
+    missed: Annotated[Tensor4, "P", 2, 3, "nv + 4"]  # e of each point by q and by v, contact frame
+    missed_value: Annotated[Tensor, "V", "P", 3]  # and by the law's numbers
+    values: Annotated[Vector, "V"]  # some of these changed
     motion: Annotated[Matrix, "P", 3]  # u of each point, contact frame
     fitted: Annotated[Matrix, "P", 3]
     column: Annotated[Matrix, "P", 3]
+    rigid: Annotated[Tensor, 6, "P", 3]  # orthonormal rigid motions of one body's points
+    share: Annotated[Vector, 6]
     asked: Annotated[Ints, "P"]  # 1 for points of which the law wants a motion
+    sole: Annotated[Ints, "K"]  # first unknown of each body that sticks as a whole, or -1
     number: Annotated[Ints, 1]  # of unknowns
     who: Annotated[Ints, "U"]  # point of each unknown
     give: Annotated[Vector, "U"]  # C
@@ -106,7 +129,6 @@ class Space(NamedTuple):
     place: Annotated[Vector, 3]
     centre: Annotated[Vector, 3]
     push: Annotated[Vector, 3]
-    matrix: Annotated[Matrix, 3, 3]
     turns: Annotated[Tensor4, "B", 2, 3, 3]  # of each rotation: how it turns what was before, and follows its rate
 
 
@@ -116,21 +138,25 @@ def make_taken(model: mujoco.MjModel, data: mujoco.MjData, points: Any, pushes: 
     for kind, dof in zip(model.jnt_type, model.jnt_dofadr, strict=True):
         for start in (dof, dof + 3) if kind == FREE else (dof,) if kind == BALL else ():
             first[start : start + 3], last[start : start + 3] = start, start + 3
+    last_dof = model.body_dofadr.astype(np.int64) + model.body_dofnum - 1
+    for body in np.flatnonzero(model.body_dofnum == 0):  # parents come first
+        last_dof[body] = last_dof[model.body_parentid[body]] if body else -1
     ball = np.concatenate([model.jnt_dofadr[model.jnt_type == BALL], model.jnt_dofadr[model.jnt_type == FREE] + 3])
     views = {name: getattr(data, name) for name in Taken._fields if hasattr(data, name)}
     copies = {name: views[name].copy() for name in ("qpos", "qvel", "ctrl")}
     copies |= {name: getattr(points, name).copy() for name in ("memory", "anchor", "mode")}
     constant = {name: getattr(model, name).astype(np.int64) for name in ("body_rootid", "dof_parentid")}
     group, step = np.stack([first, last], axis=1), np.zeros(1, dtype=np.int64)
-    parts = views | copies | constant | kinds | {"ball": ball.astype(np.int64)}
+    parts = views | copies | constant | kinds | {"last_dof": last_dof, "ball": ball.astype(np.int64)}
     return Taken(tree=make_tree(model), step=step, group=group, pushes=pushes, **parts)
 
 
 def make_space(model: mujoco.MjModel, points: Any, taken: Taken) -> Space:
     """Room for the derivatives of such steps."""
-    count, nv = len(points.local), model.nv
+    count, nv, values = len(points.local), model.nv, len(taken.by.value)
     carried = 2 * count if taken.carried else 0
-    sizes = {"nv": nv, "nbody": model.nbody, "nM": len(model.M_colind), "P": count, "M": points.memory.shape[1]}
-    sizes |= {"B": len(taken.ball), "X": carried, "R": 2 * nv + carried}
-    sizes |= {"C": 2 * nv + model.nu + carried, "U": 3 * count if taken.kind else 0}
+    sizes = {"nv": nv, "nbody": model.nbody, "nM": len(model.M_colind), "P": count, "K": len(points.body)}
+    sizes |= {"V": values, "N": points.memory.shape[1] + values, "B": len(taken.ball), "X": carried}
+    sizes |= {"C": 2 * nv + model.nu + carried + taken.by.columns, "R": 2 * nv + carried}
+    sizes |= {"U": 3 * count if taken.kind else 0}
     return zeros(Space, sizes)

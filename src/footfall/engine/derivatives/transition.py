@@ -9,6 +9,7 @@ from footfall.engine.derivatives.contact_motions import locate_point
 from footfall.engine.derivatives.inverse_dynamics import find_motions, push_point, subtract_inverse_dynamics
 from footfall.engine.derivatives.joints import add_joint_forces, add_joint_rows
 from footfall.engine.derivatives.point_laws import add_point_forces
+from footfall.engine.derivatives.sole import write_sole_forces
 from footfall.engine.derivatives.space import OF_POINTS, OF_VELOCITIES, Space, Taken
 from footfall.engine.dynamics.inertia import factor
 from footfall.engine.other_bodies.points import Points
@@ -121,13 +122,17 @@ def answer_contacts(taken: Taken, space: Space) -> None:
 
 
 @inlined
-def write_forces(space: Space) -> None:
+def write_forces(taken: Taken, space: Space, points: Points, contacts: Contacts) -> None:
     """Derivatives of the forces of all near points, in their contact frames, from the unknowns that were found."""
     for u in range(space.number[0]):
-        for c in range(3):
-            line, share = space.force[space.who[u], c], space.pushed[u, c]
+        p = space.who[u]
+        for c in range(3 if p >= 0 else 0):
+            line, share = space.force[p, c], space.pushed[u, c]
             for column in range(space.answer.shape[1]):
                 line[column] += share * space.answer[u, column]
+    for k in range(points.body.size):
+        if space.sole[k] >= 0:
+            write_sole_forces(space, points, contacts, k)
 
 
 @inlined
@@ -187,5 +192,5 @@ def differentiate(
     solve_columns(taken, space, space.right, columns)
     if taken.kind != OF_POINTS:
         answer_contacts(taken, space)
-        write_forces(space)
+        write_forces(taken, space, points, contacts)
     integrate(taken, space)
