@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from urllib.request import urlopen
 
 import mujoco
 import numpy as np
@@ -536,15 +538,22 @@ def test_worlds_ask_for_all_at_once_and_equal_single_runs(servos, tmp_path, batc
         np.testing.assert_allclose(found[w].ctrl, rec.ctrl, atol=1e-6)
 
 
-def test_a_live_view_steers_a_policy(servos, tmp_path):
+def test_sliders_of_a_live_view_steer_a_policy(servos):
     made = contract(command={"default": [0.0, 0.0, 0.0], "low": [-1.0] * 3, "high": [1.0] * 3})
     policy = Policy(lambda seen: np.zeros((len(seen), 6)), contract=made, command=(0.3, 0.0, 0.0))
-    sim = ff.Simulation(servos, dt=1e-3)
-    with LiveView(sim, port=0, speed=None) as live:
-        rec = live.run(0.2, controller=policy, progress=lambda time: live.requests.command({"ask": [0.5, 0.1, 0.0]}))
-        assert b'"value":[0.3,0.0,0.0]' in live.server.kept["command"]
-        with pytest.raises(ff.FootfallError, match="3 finite numbers"):
-            live.requests.command({"ask": [1.0]})
+    with LiveView(ff.Simulation(servos, dt=1e-3), port=0, speed=None) as live:
+
+        def post(ask) -> bytes:
+            return urlopen(f"{live.address}command", data=json.dumps({"ask": ask}).encode()).read()
+
+        def move(time: float) -> None:
+            post([0.5, 0.1, 0.0])
+
+        rec = live.run(0.2, controller=policy, progress=move)
+        with urlopen(f"{live.address}events") as events:  # what a page shows that is opened now
+            shown = next(line for line in events if b'"command"' in line)
+        assert b'"value":[0.5,0.1,0.0]' in shown
+        assert b"3 finite numbers" in post([1.0])
     assert rec.signals["command"][1].tolist() == [0.3, 0.0, 0.0]
     assert rec.signals["command"][-1].tolist() == [0.5, 0.1, 0.0]
 

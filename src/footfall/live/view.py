@@ -185,6 +185,7 @@ class LiveView:
         self.requests = Requests(moving, speed)
         self.recordings: list[Recording] = []
         self._run: Run | None = None
+        self._bounds: dict[str, list[float]] = {}  # of what a policy may be asked for
         self._states: deque[State] = deque(maxlen=MOST_KEPT)
         self._fallen = ""
         live = {
@@ -201,7 +202,7 @@ class LiveView:
         }
         title = f"{simulation.robot.name}, live"
         page = render_live(self.rest, title, '<div class="laws" id="laws"></div>', live)
-        self.server = PageServer(page, host, port, self.requests.command)
+        self.server = PageServer(page, host, port, self._take)
         self.address = self.server.address
         print(f"footfall: the live view is at {self.address}", flush=True)
         if open_browser:
@@ -241,6 +242,16 @@ class LiveView:
             else:
                 self.recordings.append(run.run.recording())
             run, task = self._changed(change, run, duration, task)
+
+    def _take(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Take a command of a page; all pages, and those opened later, show what a policy is asked for now."""
+        answer = self.requests.command(asked)
+        if "ask" in asked and self._bounds:
+            self._show_command()
+        return answer
+
+    def _show_command(self) -> None:
+        self.server.send({"command": {**self._bounds, "value": self.requests.asked}}, kind="command")
 
     def _tell(self, what: str, sentence: str, *, kind: str = "note") -> None:
         self.server.send({what: sentence}, kind=kind)
@@ -307,8 +318,8 @@ class LiveView:
         given = () if callable(policy.command) else policy.command
         self.requests.asked = [float(one) for one in given or known.default]
         if len(known.low) == len(known.high) == len(self.requests.asked) > 0:
-            bounds = {"low": list(known.low), "high": list(known.high), "value": list(self.requests.asked)}
-            self.server.send({"command": bounds}, kind="command")
+            self._bounds = {"low": list(known.low), "high": list(known.high)}
+            self._show_command()
         return replace(policy, command=lambda time: self.requests.asked)
 
     def recording(self) -> Recording | None:

@@ -157,11 +157,19 @@ class Live {
     this.say(this.said);
   }
 
-  // A slider for each number that a policy is asked for.
+  // A slider for each number that a policy is asked for; those that are there follow what another page asks for.
   steer({ low, high, value }) {
+    const there = document.querySelectorAll("#asked input");
+    if (there.length === value.length)
+      return there.forEach((input, i) => {
+        if (input === document.activeElement) return;
+        input.value = this.asked[i] = value[i];
+        input.nextSibling.textContent = value[i].toFixed(2);
+      });
     const names = value.length === 3 ? ["forward, m/s", "left, m/s", "turn, rad/s"] : value.map((_, i) => `command ${i + 1}`);
     const row = document.createElement("p"), asked = [...value];
     row.id = "asked";
+    this.asked = asked;
     names.forEach((name, i) => {
       const label = document.createElement("label"), input = document.createElement("input"), shown = document.createElement("output");
       Object.assign(input, { type: "range", min: Math.min(low[i], value[i]), max: Math.max(high[i], value[i]), step: 0.01, value: value[i] });
