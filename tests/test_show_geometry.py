@@ -78,7 +78,8 @@ def test_all_geoms_of_a_body_make_one_mesh_where_mujoco_has_them():
 
 def test_a_model_that_only_has_collision_geoms_shows_them():
     model = mujoco.MjModel.from_xml_string(
-        '<mujoco><worldbody><body><freejoint/><geom size="0.1" group="3"/></body></worldbody></mujoco>'
+        '<mujoco><worldbody><geom type="plane" size="1 1 1"/><body><freejoint/><geom size="0.1" group="3"/></body>'
+        "</worldbody></mujoco>"
     )
     assert len(body_meshes(model)) == 1
 

@@ -49,14 +49,15 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
     Planes and height fields are left out: they are endless or ground, and the ground is drawn by ``Ground.mesh``. Of a
     body with visual geoms those are drawn, and not the shapes it collides with.
     """
-    dressed = {int(model.geom_bodyid[g]) for g in range(model.ngeom) if _visual(model, g)}
+    solid = np.flatnonzero(~np.isin(model.geom_type, (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)))
+    dressed = {int(model.geom_bodyid[g]) for g in solid if _visual(model, g)}
     shown = [
         g
-        for g in range(model.ngeom)
+        for g in solid
         if model.geom_group[g] in SHOWN_GROUPS and (_visual(model, g) or int(model.geom_bodyid[g]) not in dressed)
     ]
     parts: dict[int, list[Mesh]] = {}
-    for geom in shown or range(model.ngeom):
+    for geom in shown or solid:
         color = _color(model, geom)
         shape = shape_of(model, geom)
         if shape is None or color[3] == 0:
