@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mujoco
+import numba
 import numpy as np
 import pytest
 
@@ -71,6 +72,12 @@ def test_the_lower_joint_follows_the_motor_of_the_upper_one(polynomial):
     angle = data.qpos[model.jnt_qposadr[upper]]
     slope = polynomial[1] + 2.0 * polynomial[2] * angle
     assert span[lower.dofadr[0], column] == pytest.approx(slope, rel=1e-6)
+
+
+def test_a_robot_with_tied_joints_runs_the_compiled_code_of_others():
+    """Numba compiles a controller again, which takes many seconds, for arrays of another layout."""
+    tied, usual = (Biped.of(robot, "a test").linkage for robot in (geared(BENT), ff.load_robot("spatial-biped")))
+    assert numba.typeof(tied) == numba.typeof(usual)
 
 
 @pytest.mark.parametrize("polynomial", [EVEN, BENT])

@@ -130,8 +130,7 @@ def _ties(robot: Robot, of_legs: np.ndarray, dofs: np.ndarray, purpose: str) -> 
             )
         follow += loose
         found.append((joints, model.eq_data[i, :5]))
-    second = [joints[-1] for joints, _ in found]
-    pairs = np.array([[joints[0] for joints, _ in found], second], dtype=np.int64).T.reshape(-1, 2)
+    pairs = np.array([[joints[0], joints[-1]] for joints, _ in found], dtype=np.int64).reshape(-1, 2)
     held = np.array([len(joints) == 1 for joints, _ in found], dtype=bool)
     ties = Ties(
         dof=model.jnt_dofadr[pairs].astype(np.int64),
