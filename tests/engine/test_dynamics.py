@@ -11,7 +11,7 @@ from engine import reference
 from plain_python import plainly
 
 import footfall as ff
-from footfall.compiled import kernel
+from footfall.compiled import ByReference, kernel
 from footfall.engine.dynamics.inertia import (
     bias,
     composite_inertia,
@@ -106,7 +106,12 @@ def rigid_step(tree, bodies, body, wrench, dt):
     integrate_positions(tree, bodies.qpos, bodies.qvel, dt)
 
 
-compiled_step = kernel(rigid_step)
+_compiled = kernel(rigid_step)
+
+
+def compiled_step(tree: Tree, bodies: Bodies, *others) -> None:
+    """The same, compiled; of parts that are compiled for many worlds, which hold their tuples by reference."""
+    _compiled(ByReference(tree), ByReference(bodies), *others)
 
 
 def random_world(model: mujoco.MjModel, seed: int) -> tuple[Tree, Bodies, mujoco.MjData]:
