@@ -44,9 +44,12 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests share a browser or a simulated GPU come first: then one worker has them all, and starts one."""
+    """Files whose tests share a browser or a simulated GPU come first: then one worker has them all, and starts one.
+    Those with slow tests follow: then no worker is still at one when the others have nothing left.
+    """
     sharing = {item.path for item in items if {"browser", "simulated"} & set(getattr(item, "fixturenames", ()))}
-    items.sort(key=lambda item: item.path not in sharing)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in sharing, item.path not in slow))
 
 
 @pytest.fixture(autouse=True)
