@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from footfall.files.motion import load_motion as load_motion
     from footfall.ground import Ground as Ground
     from footfall.logs.estimate import estimate as estimate
-    from footfall.logs.log import load_log as load_log
+    from footfall.logs.reading import load_log as load_log
     from footfall.measure.audit import audit as audit
     from footfall.record import Push as Push
     from footfall.recording import Recording as Recording
@@ -70,7 +70,7 @@ _HOMES = {
     "law": "contact",
     "laws": "contact",
     "load_forces": "files.motion",
-    "load_log": "logs.log",
+    "load_log": "logs.reading",
     "load_motion": "files.motion",
     "load_recording": "recording",
     "load_robot": "robot",

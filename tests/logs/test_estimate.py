@@ -44,6 +44,8 @@ def test_forces_are_found_under_every_law(law, tmp_path):
     assert np.sqrt((off**2).mean(axis=(0, 1))).max() < 0.03  # noise of torques is 1 % of the largest, at 0.2 m
     assert (found.mode > 0).mean() > 0.98 and not found.slides
     assert found.residual[free].mean() < 0.02 < 0.06 < found.residual[~free].max()  # the push is what is not explained
+    missed = ff.audit(found.record()).series["moment balance"]  # nor does the audit find it among the forces
+    assert np.nanmean(missed[~free]) > 1.5 * np.nanmean(missed[free])
 
 
 @cache
@@ -74,6 +76,9 @@ def test_a_walk_has_its_forces_touch_downs_and_base(causal, tmp_path):
     assert len(found.touch_downs) >= 6 and not found.slides
     velocity = found.qvel[:, :3] - rec.qvel[:count, :3]
     assert np.sqrt((velocity**2).sum(axis=1).mean()) < 0.03
+    audit = ff.audit(found.record())
+    assert audit.passed, audit.summary  # forces balance the motion that they are of
+    assert audit["force balance"].rms < 0.03 * weight and audit["open force"].verdict == "by design"
     assert np.abs(found.qpos[:, 2] - rec.qpos[:count, 2]).max() < 5e-3
     # Where it is and which way it faces nothing tells but the sum of its steps.
     way = np.linalg.norm((found.qpos[-1] - found.qpos[0] - rec.qpos[count - 1] + rec.qpos[0])[:2])

@@ -12,9 +12,9 @@ from robot_logs import sensed, write_bag, write_table
 
 import footfall as ff
 from footfall.errors import FootfallError
-from footfall.logs.log import compared
 from footfall.logs.loops import close_loops
 from footfall.logs.meaning import meanings
+from footfall.logs.reading import compared
 
 
 @cache
@@ -118,6 +118,18 @@ def test_degrees_deg_per_second_signs_delays_and_g_are_found_out(tmp_path):
     assert "reversed: it goes against its position" in text
     late = [one.delay for one in log.matches if one.what.endswith("velocity")]
     assert np.allclose(late, 0.012, atol=0.003)
+
+
+@pytest.mark.parametrize("late", [0.0, 0.02, -0.016])
+def test_torques_that_are_late_are_found_by_what_they_do(late, tmp_path):
+    rec = walked()
+    columns = sensed(rec)
+    for name in [one for one in columns if one.endswith("effort")]:
+        columns[name] = np.interp(rec.time - late, rec.time, columns[name])
+    log = ff.load_log(write_table(tmp_path / "late.csv", columns), rec.robot)
+    delays = {one.delay for one in log.matches if one.what.endswith("torque")}
+    assert len(delays) == 1 and delays.pop() == pytest.approx(late, abs=2e-3)  # a torque is held for half a sample
+    assert ("by inverse dynamics: shifted" in str(log)) == (late != 0.0)
 
 
 def test_delay_and_factor_of_two_signals_are_those_that_made_them():

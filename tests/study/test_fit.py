@@ -34,6 +34,43 @@ def thrown(number, law, friction, seed=0):
     return found
 
 
+def test_an_interrupted_fit_goes_on_from_its_file_and_that_of_another_is_refused(tmp_path):
+    done = []
+
+    def simulate(sim, trial):
+        done.append(trial)
+        return {"off": abs(sim.ground.dynamic_friction - 0.3 - trial), "other": abs(sim.law.restitution - 0.2)}
+
+    def fitted(trials, **given):
+        ranges = {"law.restitution": (0.0, 0.8), "ground.friction": (0.1, 1.0, "log")}
+        given |= {"robot": cube(), "evaluations": 12, "workers": 1, "simulate": simulate}
+        return fit("time-stepping", trials, ranges, **given)
+
+    def stop(runs, total):
+        if runs > 100:
+            raise KeyboardInterrupt
+
+    trials = [0.01, 0.0, -0.01, 0.03, 0.0]
+    whole = json.dumps(fitted(trials).to_dict())
+    runs, file = len(done), tmp_path / "deep" / "runs.jsonl"
+    done.clear()
+    with pytest.raises(KeyboardInterrupt):
+        fitted(trials, keep=file, progress=stop)
+    half = len(done)
+    assert 100 < half < runs
+    with file.open("a") as torn:
+        torn.write('{"at": [0.1')
+    assert json.dumps(fitted(trials, keep=file).to_dict()) == whole
+    assert len(done) == runs + len(trials)  # the first place again, to see that it is the same fit
+    with pytest.raises(StudyError, match="has the runs of another fit"):
+        fitted([0.01, 0.0, -0.01, 0.03, 0.02], keep=file)
+    with pytest.raises(StudyError, match="has the runs of another fit"):
+        fitted(trials, keep=file, dt=1e-4)
+    file.write_text("{\n}{\n")
+    with pytest.raises(StudyError, match="is no file with the runs of a fit"):
+        fitted(trials, keep=file)
+
+
 def test_friction_and_restitution_that_made_the_data_are_found():
     tosses = thrown(8, ff.law("time-stepping", restitution=0.3), 0.35)
     ranges = {"law.restitution": Range(0.0, 0.8, start=0.05), "ground.friction": (0.1, 1.0, "log")}

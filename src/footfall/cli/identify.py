@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from footfall.cli.logs import LogOptions
-from footfall.cli.shared.output import LawsOptions, given, keep_plot, print_table, say, share_bar, tell
+from footfall.cli.shared.output import (
+    LawsOptions,
+    given,
+    keep_plot,
+    kept_if_interrupted,
+    print_table,
+    say,
+    share_bar,
+    tell,
+)
 from footfall.cli.shared.usage import JsonOption, UsageError, pairs, unit
 from footfall.errors import did_you_mean
 
@@ -40,7 +50,7 @@ class _Search(JsonOption):
 @dataclass(frozen=True, kw_only=True)
 class _Ranked(LawsOptions, _Search):
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """keep the fits and their plots here"""
+    """keep the fits, their plots and all runs here; after Ctrl-C the same command goes on from them"""
 
     unit_of_loss: ClassVar[str]
 
@@ -48,17 +58,28 @@ class _Ranked(LawsOptions, _Search):
         self, metrics: Mapping[str, tuple[str, int]], trials: Sequence[Any], title: str, *given: Any, **more: Any
     ) -> int:
         """Fit laws, keep them, and show the best first by the first of the ``metrics``: heading and digits of each."""
-        found = []
-        for name in self.chosen_laws():
-            found.append(one := self.fitted(name, trials, *given, **more))
-            if self.out is not None:
-                _keep(one, name, self.out)
-        first = next(iter(metrics))
-        found.sort(key=lambda one: one.judged[first])
-        return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found, metrics, title))
+        found: list[Fit] = []
+
+        def told() -> int:
+            found.sort(key=lambda one: one.judged[next(iter(metrics))])
+            return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found, metrics, title))
+
+        with nullcontext() if self.out is None else kept_if_interrupted(self.out):
+            for name in self.chosen_laws():
+                runs = None if self.out is None else self.out / f"{name}.runs.jsonl"
+                try:
+                    found.append(one := self.fitted(name, trials, *given, keep=runs, **more))
+                except KeyboardInterrupt:
+                    told()
+                    raise
+                if self.out is not None:
+                    _keep(one, name, self.out)
+        return told()
 
     def _show(self, found: list[Fit], metrics: Mapping[str, tuple[str, int]], title: str) -> None:
         """Print the laws, the best first, and the notes on their parameters."""
+        if not found:
+            return
         rows = []
         for one in found:
             cells = [one.law.name]

@@ -41,7 +41,7 @@ class LogOptions(RobotOptions):
 
     def load(self, path: Path) -> Log:
         """A log of the robot."""
-        from footfall.logs.log import load_log
+        from footfall.logs.reading import load_log
 
         return load_log(
             path,

@@ -15,11 +15,10 @@ Afterwards, unless it is to be causal, a smoother runs back over it (Rauch, Tung
 
 from __future__ import annotations
 
-import copy
 import time as clock
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -31,14 +30,14 @@ from footfall.contact import law
 from footfall.errors import FootfallError, optional_package, warn
 from footfall.files.stamps import low_passed
 from footfall.ground import Ground
+from footfall.logs.dynamics import GAINED, Inverse, Signals, matrices, signals_of
 from footfall.logs.least_squares import advance, correct, press, pressing, spread
-from footfall.logs.log import NEAR_FACTOR, Log, home_up, rate_of, rates_of, shortened
-from footfall.logs.loops import equality_rows
+from footfall.logs.log import NEAR_FACTOR, Log, home_up, shortened
 from footfall.measure.common import runs
 from footfall.record import Record
 from footfall.robot.model import FREE
 from footfall.robot.rotations import rotation_matrix, rotation_vector
-from footfall.standing import at_home, lowest_places, point_jacobian
+from footfall.standing import lowest_places, point_jacobian
 
 #: Edges of the pyramid inside a friction cone.
 EDGES = 8
@@ -55,8 +54,10 @@ GYRO, ACCEL, GYRO_WANDER, ACCEL_WANDER = 0.01, 0.2, 1e-4, 1e-3
 STILL, LEVEL, UPRIGHT, PLACED = 0.03, 0.005, 0.02, 0.003
 #: Squared deviations beyond which a foot does not stand still, and s over which it must be so to slide.
 GATE, SLIDES = 16.0, 0.02
-#: Samples that are looked at for torques of the other sign, and share of the residual that must go with it.
-LOOKED_AT, GAINED = 60, 0.5
+#: Samples that are looked at for torques of the other sign.
+LOOKED_AT = 60
+#: Rows of the audit that forces below a cut-off do not claim.
+SMEARED = ("gap times force", "open force", "normal energy", "friction energy", "contact energy", "friction direction")
 ATTITUDE, VELOCITY, PLACE, SPIN, PUSH = (slice(3 * i, 3 * i + 3) for i in range(5))
 UNTURNED = np.eye(3)
 
@@ -73,6 +74,7 @@ class Estimate:
         mode: (T, feet) 0 open, 1 stick, 2 slide.
         slip: (T, feet) m/s, speed along the ground of the place that bears load; NaN in the air.
         qpos, qvel: (T, nq), (T, nv) with the state of the base.
+        slow_qvel: (T, nv) velocities below the cut-off, whose inertia the forces balance.
         base_deviation: (T, 9) rad, m/s and m, of attitude, velocity and place, about and along the world's axes.
         residual: (T,) share of the weight that no force at the feet explains.
         cpu_time: s of processor time a sample.
@@ -87,6 +89,7 @@ class Estimate:
     slip: np.ndarray
     qpos: np.ndarray
     qvel: np.ndarray
+    slow_qvel: np.ndarray
     base_deviation: np.ndarray
     residual: np.ndarray
     cpu_time: float
@@ -109,7 +112,10 @@ class Estimate:
         return replace(self.log, qpos=self.qpos, qvel=self.qvel, position=position, attitude=attitude)
 
     def record(self) -> Record:
-        """The estimate as what a run leaves, under law ``time-stepping``: hard contacts with Coulomb's cone."""
+        """The estimate as what a run leaves, under law ``time-stepping``: hard contacts with Coulomb's cone.
+
+        Its velocities have the low pass of its forces, so that the balance of the audit is what no foot explains.
+        """
         robot, T, P = self.log.robot, len(self.log), self.log.robot.point_count
         data = mujoco.MjData(robot.model)
         place, velocity, gap = np.zeros((T, P, 3)), np.zeros((T, P, 3)), np.zeros((T, P))
@@ -118,7 +124,7 @@ class Estimate:
             mujoco.mj_kinematics(robot.model, data)
             mujoco.mj_comPos(robot.model, data)
             place[k] = lowest_places(robot, data)
-            velocity[k] = (point_jacobian(robot, data) @ self.qvel[k]).reshape(-1, 3)
+            velocity[k] = (point_jacobian(robot, data) @ self.slow_qvel[k]).reshape(-1, 3)
             gap[k] = self.ground.gap(place[k])[0]
         loaded = np.linalg.norm(self.point_force, axis=2) > 0.0
         return Record(
@@ -128,7 +134,7 @@ class Estimate:
             dt=1.0 / self.log.rate,
             time=self.time,
             qpos=self.qpos,
-            qvel=self.qvel,
+            qvel=self.slow_qvel,
             ctrl=np.zeros((T, robot.model.nu)) if self.log.control is None else np.nan_to_num(self.log.control),
             force=self.point_force,
             position=place,
@@ -140,6 +146,8 @@ class Estimate:
             info={
                 "controller": f"estimated from {self.log.source}",
                 "signals": {"force_deviation": "N", "residual": "weights"},
+                "integrator": "none",
+                "unclaimed": dict.fromkeys(SMEARED, "a low pass shows forces before a foot touches and after it left"),
             },
         )
 
@@ -243,7 +251,7 @@ def estimate(
             f"{log.source} has no joint of {robot.name}: it has {shortened(log.unused) or 'none'}; is it this robot's, "
             "or do names={'NAME IN THE LOG': 'JOINT'} say which is which?"
         )
-    signals = _signals(log, cutoff, causal)
+    signals = signals_of(log, cutoff, causal)
     forces = _Forces(log, signals, ground, ground.dynamic_friction if friction is None else friction)
     base = _Base(log, signals, ground, round(0.5 * log.rate / cutoff))
     T, F = len(log), len(robot.feet)
@@ -271,9 +279,12 @@ def estimate(
     noise = np.sqrt((unexplained[:, 0] ** 2).sum() / max(unexplained[:, 1].sum(), 1.0))
     qpos, qvel = base.coordinates()
     spent = (clock.process_time() - start) / max(T - 1, 1)
+    slow = low_passed(qvel, log.rate, cutoff, causal=causal)
+    if causal:  # a sample knows the change up to it, and a recording has the change after it
+        slow = np.vstack([slow[:1], slow[:-1]])
     return Estimate(
-        log, ground, force, noise * robot.weight * np.sqrt(variance), mode, speed, qpos, qvel, base.deviations(),
-        unexplained[:, 0], spent, (*signals.said, *forces.advice()),
+        log, ground, force, noise * robot.weight * np.sqrt(variance), mode, speed, qpos, qvel,
+        slow, base.deviations(), unexplained[:, 0], spent, (*signals.said, *forces.advice()),
     )  # fmt: skip
 
 
@@ -284,63 +295,6 @@ def _lasting(flags: np.ndarray, least: int) -> np.ndarray:
         for a, b in runs(flags[:, f]):
             kept[a:b, f] = b - a >= least or a == 0 or b == len(flags)
     return kept
-
-
-class _Signals(NamedTuple):
-    """What inverse dynamics need, low-passed alike, and the raw IMU at the root."""
-
-    qpos: np.ndarray  # (T, nq) with the root unturned at the origin
-    qvel: np.ndarray  # (T, nv) with the root's spin, and without its velocity
-    sharp: np.ndarray  # (T, nv) the same before the low pass, which would smear a touch-down into a slide
-    qacc: np.ndarray  # (T, nv) with what an accelerometer at the root reads
-    torque: np.ndarray  # (T, nv)
-    known: np.ndarray  # (nv,) rows whose torque is known
-    gyro: np.ndarray  # (T, 3)
-    accel: np.ndarray  # (T, 3) at the root
-    said: tuple[str, ...]
-
-
-def _signals(log: Log, cutoff: float, causal: bool) -> _Signals:
-    robot, model, rate = log.robot, log.robot.model, log.rate
-    gyro, accel, said = log.gyro, log.accel, []
-    if gyro is None or accel is None:
-        if log.position is None or log.attitude is None:
-            lacking = "a gyroscope" if gyro is None else "an accelerometer"
-            raise FootfallError(
-                f"{log.source} has neither {lacking} nor the pose of the base: without an IMU no force on the base is "
-                "known"
-            )
-        said.append("the motion of the base is that of its measured pose: the log has no IMU")
-        gyro = rates_of(log.attitude, log.time)
-        turned = rate_of(rate_of(log.position, log.time), log.time) - robot.gravity
-        accel = np.einsum("tji,tj->ti", _matrices(log.attitude), turned)
-    smooth = partial(low_passed, rate=rate, cutoff=cutoff, causal=causal)
-    sharp = log.qvel.copy()
-    sharp[:, :3], sharp[:, 3:6] = 0.0, gyro
-    qvel = smooth(sharp)
-    step = 1.0 / rate
-    qacc = (
-        np.vstack([np.zeros((1, model.nv)), np.diff(qvel, axis=0)]) / step
-        if causal
-        else np.gradient(qvel, step, axis=0)
-    )
-    arm, spin, turning = log.imu_position, gyro, qacc[:, 3:6]
-    accel = accel - np.cross(turning, arm) - np.cross(spin, np.cross(spin, arm))
-    qacc[:, :3] = smooth(accel)
-    qpos = log.qpos.copy()
-    qpos[:, :3], qpos[:, 3:7] = 0.0, (1.0, 0.0, 0.0, 0.0)
-    driven = {int(model.jnt_dofadr[int(model.actuator_trnid[i, 0])]) for i in range(model.nu)}
-    measured = np.isfinite(log.torque).all(axis=0)
-    known = np.array([d < 6 or measured[d] or (d not in driven and log.logged[d]) for d in range(model.nv)])
-    if not measured.any():
-        said.append("no torques were logged: forces of the feet are told apart by the motion of the base alone")
-    torque = smooth(np.where(np.isfinite(log.torque), log.torque, 0.0))
-    return _Signals(qpos, qvel, sharp, qacc, torque, known, gyro, accel, tuple(said))
-
-
-def _matrices(attitude: np.ndarray) -> np.ndarray:
-    Rotation = optional_package("scipy.spatial.transform").Rotation
-    return Rotation.from_quat(attitude, scalar_first=True).as_matrix()
 
 
 class _Seen(NamedTuple):
@@ -354,38 +308,31 @@ class _Seen(NamedTuple):
     velocity: np.ndarray  # (F, 3) m/s, of the foot there less that of the root, in the root's frame
 
 
-class _Forces:
+class _Forces(Inverse):
     """Forces inside the friction cones that come nearest to what inverse dynamics ask for."""
 
-    def __init__(self, log: Log, signals: _Signals, ground: Ground, friction: float) -> None:
-        self.robot, self.signals, self.ground = log.robot, signals, ground
-        self.model = copy.deepcopy(log.robot.model)
-        self.model.opt.gravity[:] = 0.0  # it is in the accelerometer
-        self.data = mujoco.MjData(self.model)
-        self.height = max(float(at_home(log.robot).subtree_com[1, 2]), 1e-3)
-        scale = np.full(self.model.nv, self.robot.weight * self.height)
-        scale[:3] = self.robot.weight
-        self.scale = scale
+    def __init__(self, log: Log, signals: Signals, ground: Ground, friction: float) -> None:
+        super().__init__(log.robot, signals)
+        self.ground = ground
         angle = 2.0 * np.pi * np.arange(EDGES) / EDGES
         self.edges = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(EDGES)])
         self.spread = np.eye(len(self.robot.feet))[self.robot.point_foot]  # (P, F)
         self.samples: list[tuple[np.ndarray, np.ndarray]] = []
         self.every = max(1, len(log) // LOOKED_AT)
-        self.wanted = np.zeros(self.model.nv)
         self.edge_foot = np.repeat(self.robot.point_foot, EDGES)
         self.work = pressing(len(self.edge_foot))
 
     def at(self, k: int, turn: np.ndarray, place: np.ndarray) -> _Seen:
         """The forces of sample ``k``, with the root turned so (3, 3) and there (3,)."""
         robot, work = self.robot, self.work
-        needed = self._needed(k)
+        needed = self.needed(k)
         places = lowest_places(robot, self.data)
         jacobian = point_jacobian(robot, self.data, places)
         gap, normal = self.ground.gap(place + places @ turn.T)
         world = self.edges @ _frames(normal)  # (P, E, 3)
         ways = world @ turn  # in the root's frame
         columns = (ways @ jacobian.reshape(-1, 3, self.model.nv)).reshape(-1, self.model.nv).T
-        rows = self._free_of_loops(np.column_stack([columns * robot.weight, needed]))
+        rows = self._known_rows(np.column_stack([columns * robot.weight, needed]))
         matrix, wanted = rows[:, :-1], rows[:, -1]
         if k % self.every == 0:
             self.samples.append((matrix, wanted))
@@ -410,34 +357,10 @@ class _Forces:
             load.T @ moved,
         )
 
-    def _needed(self, k: int) -> np.ndarray:
-        """(nv,) generalised forces that motors and inertia do not explain, with the robot's kinematics computed."""
-        model, data, signals = self.model, self.data, self.signals
-        data.qpos[:], data.qvel[:], data.qacc[:] = signals.qpos[k], signals.qvel[k], signals.qacc[k]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
-        mujoco.mj_passive(model, data)
-        mujoco.mj_rne(model, data, 1, self.wanted)
-        slow = np.tanh(signals.qvel[k] / 0.01)
-        return (
-            self.wanted
-            + model.dof_armature * signals.qacc[k]
-            + model.dof_frictionloss * slow
-            - data.qfrc_passive
-            - signals.torque[k]
-        )
-
-    def _free_of_loops(self, columns: np.ndarray) -> np.ndarray:
+    def _known_rows(self, columns: np.ndarray) -> np.ndarray:
         """Columns (nv, m) in rows of unit noise, without those of unknown torques and of forces inside loops."""
-        if not self.model.neq:
-            return (columns / self.scale[:, None])[self.signals.known]
-        rows, _ = equality_rows(self.model, self.data)
-        hidden = np.vstack([rows, np.eye(self.model.nv)[~self.signals.known]]) / self.scale
-        _, size, ways = np.linalg.svd(hidden)
-        rank = int((size > 1e-9 * size.max(initial=0.0)).sum())
-        found: np.ndarray = ways[rank:] @ (columns / self.scale[:, None])
-        return found
+        scaled: np.ndarray = columns / self.scale[:, None]
+        return self.hidden().T @ scaled if self.model.neq else scaled[self.signals.known]
 
     def advice(self) -> Iterator[str]:
         """A sentence on joints whose torques explain far more with the other sign."""
@@ -486,12 +409,12 @@ def _frames(normal: np.ndarray) -> np.ndarray:
 class _Base:
     """A Kalman filter of the root's attitude, velocity and place and of the IMU's biases, errors in the world frame."""
 
-    def __init__(self, log: Log, signals: _Signals, ground: Ground, smear: int) -> None:
+    def __init__(self, log: Log, signals: Signals, ground: Ground, smear: int) -> None:
         T = len(log)
         self.smear, self.loaded_for = smear, np.full(len(log.robot.feet), smear)  # samples
         self.leaves_for = np.zeros(len(log.robot.feet), dtype=int)
         self.log, self.signals, self.ground = log, signals, ground
-        self.measured = None if log.attitude is None else _matrices(log.attitude)
+        self.measured = None if log.attitude is None else matrices(log.attitude)
         self.turn, self.place = self._first()
         placed = log.position is not None
         self.velocity, self.spin, self.push = log.qvel[0, :3].copy(), np.zeros(3), np.zeros(3)
@@ -508,7 +431,7 @@ class _Base:
         else:
             Rotation = optional_package("scipy.spatial.transform").Rotation
             up = np.median(self.signals.accel[: max(1, round(0.05 * log.rate))], axis=0)
-            home = _matrices(log.robot.home[None, 3:7])[0]
+            home = matrices(log.robot.home[None, 3:7])[0]
             turn = home
             if abs(np.linalg.norm(up) / np.linalg.norm(log.robot.gravity) - 1.0) < NEAR_FACTOR:
                 turn = home @ Rotation.align_vectors([home_up(log.robot)], [up / np.linalg.norm(up)])[0].as_matrix()

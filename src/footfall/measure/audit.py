@@ -236,7 +236,8 @@ def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
     worst = float(judged.max(initial=0.0))
     rms = float(np.sqrt(np.mean(judged**2))) if judged.size else 0.0
     verdict, meaning = "fail", rule.meaning
-    unclaimed = rec.law.unclaimed.get(rule.name)
+    not_claimed = {**rec.law.unclaimed, **rec.info.get("unclaimed", {})}  # by the law, or by what a record is of
+    unclaimed = not_claimed.get(rule.name)
     reason = rec.law.by_design.get(rule.name) if unclaimed is None else f"does not claim that: {unclaimed}"
     if reason is not None and worst > bounds.tolerance:
         meaning = f"{meaning}; {rec.law.name}{':' if unclaimed is None else ''} {reason}"

@@ -191,10 +191,19 @@ def progress_bar(what: str, total: float, unit: str) -> Iterator[Callable[[float
 
 
 @contextmanager
-def share_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None] | None]:
-    """The same for work that reports both how much is done and how much there is."""
+def share_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """The same for work that reports both how much is done and how much there is; where stderr is not a terminal, a
+    line for every tenth.
+    """
+    tenths = [0]
+
+    def line(share: float) -> None:
+        if int(10.0 * share) > tenths[-1]:
+            tenths.append(int(10.0 * share))
+            say(f"{what}: {10 * tenths[-1]} % {unit}")
+
     with progress_bar(what, 1.0, unit) as bar:
-        yield None if bar is None else lambda done, total: bar(done / total)
+        yield lambda done, total: (line if bar is None else bar)(done / total)
 
 
 @contextmanager

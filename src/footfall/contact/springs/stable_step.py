@@ -45,6 +45,13 @@ def usual_step(law: Law, robot: Robot, ground: Ground) -> float:
     return next((dt for dt in steps if _is_fine(law, make_setting(robot, ground, dt))), steps[-1])
 
 
+def stable_step(law: Law, robot: Robot, ground: Ground) -> float:
+    """The default step (s), or the longest part of it in which the springs of a law are stable, whatever its gains."""
+    longest = longest_stable_step(law, make_setting(robot, ground, USUAL_STEP))
+    steps = [USUAL_STEP / part for part in PARTS]
+    return next((dt for dt in steps if longest is None or dt <= longest), steps[-1])
+
+
 def _is_fine(law: Any, setting: Setting) -> bool:
     """Whether springs oscillate over many steps, and friction holds points that creep slowly."""
     terms: NormalTerms = law.normal_terms(setting)

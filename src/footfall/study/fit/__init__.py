@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -22,6 +22,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
+from footfall.contact.springs.stable_step import stable_step
 from footfall.errors import FootfallError, StudyError, without_warnings
 from footfall.files.atomic_write import write_text
 from footfall.given_numbers import check_seed
@@ -31,6 +32,7 @@ from footfall.robot import Robot
 from footfall.show.style import load_matplotlib, new_figure
 from footfall.simulation import Simulation
 from footfall.study.fit import search as searching
+from footfall.study.fit.kept import Kept
 from footfall.study.fit.logs import LogTrial, varied, windows
 from footfall.study.fit.search import Estimate, Evaluations, Probes, Range
 from footfall.study.fit.tosses import Toss, box, cube, follow, load_tosses, split
@@ -96,6 +98,7 @@ def fit(
     seed: int = 0,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: str | os.PathLike[str] | None = None,
 ) -> Fit:
     """Fit parameters of a law, of the ground and of the robot to trials.
 
@@ -110,14 +113,16 @@ def fit(
         robot: a robot, or a function of the fitted ``robot.NAME`` that makes one; left out, the tossed cube, whose side
             and inertia are fitted too, or the robot of a log, see ``varied``, unless ``parameters`` are given.
         ground: settings of the ground, as in a study: ``{"kind": "plane", "friction": 0.5}``.
-        dt: step, s; left out, the largest up to 1 ms (10 ms under a law that finds events within it) that divides the
-            time between two frames of a toss.
+        dt: step, s; left out, 1 ms, or the part of it in which springs with the gains that are tried are stable; for
+            tosses the largest up to 1 ms (10 ms under a law that finds events within it) that divides the time between
+            two frames.
         simulate: returns errors by name for a simulation and a trial; left out, that of the kind of trials.
         weights: how the errors are added to the loss of a trial, by name; left out, each of ``simulate`` with one.
         evaluations: about how often a search simulates all trials; a whole fit takes twice as many.
         seed: of the search, the halves of the trials and the bootstrap.
         workers: threads that simulate, one per core if left out.
         progress: called with the simulations done and about how many there will be.
+        keep: a file in which the errors of all simulated trials are kept; after a Ctrl-C the same fit goes on from it.
 
     Cross-validation decides whether fitting helps the law: parameters are searched without one half of the trials and
     judged on that half; likewise with the law's defaults, where only ground and robot are fitted. The loss must fall by
@@ -144,8 +149,9 @@ def fit(
         if progress is not None:
             progress(min(runs, expected), expected)
 
+    kept = Kept(None if keep is None else Path(keep).expanduser(), simulations.to_dict() | {"trials": len(kind.trials)})
     with ThreadPoolExecutor(workers or cores()) as pool, without_warnings():  # a run that diverges has its error
-        errors = Objective(simulations, kind.trials, simulate, weights, pool, tell)
+        errors = Objective(simulations, kind.trials, simulate, weights, pool, tell, kept)
         found = _fitted(errors, simulations, others, _searched(errors, simulations, evaluations, seed), seed)
         tell(expected)
     return found
@@ -287,7 +293,7 @@ class Simulations:
         ranges: Mapping[str, Range],
         settings: Mapping[str, Any],
         robot: Robot | Callable[..., Robot],
-        dt: float,
+        dt: float | None,
     ) -> None:
         self.ranges = ranges
         self._settings, self._robot, self._dt = settings, robot, dt
@@ -307,14 +313,19 @@ class Simulations:
         full = put_in(self._settings, others)
         robot, law = self._last_robot(**of_robot), dict(full["law"])
         made = make_law(law.pop("name"), **{name: tuple(v) if isinstance(v, list) else v for name, v in law.items()})
-        return Simulation(robot, ground=ground_of(full), law=made, dt=self._dt), of_robot
+        ground = ground_of(full)
+        dt = stable_step(made, robot, ground) if self._dt is None else self._dt
+        return Simulation(robot, ground=ground, law=made, dt=dt), of_robot
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"ranges": {name: asdict(own) for name, own in self.ranges.items()}, **self._settings, "dt": self._dt}
 
     def _make_robot(self, **parameters: float) -> Robot:
         return self._robot if isinstance(self._robot, Robot) else self._robot(**parameters)
 
 
 class Objective:
-    """Errors of trials as a function of parameters, cached; ``runs`` counts the simulations.
+    """Errors of trials as a function of parameters, each simulated once; ``runs`` counts what a fit asked for.
 
     ``simulate`` returns errors by name, and ``weights`` are those with which they are added to the loss, each with one
     if left out.
@@ -328,39 +339,38 @@ class Objective:
         weights: Mapping[str, float] | None,
         pool: Executor,
         progress: Callable[[int], None],
+        kept: Kept,
     ) -> None:
         self._simulations, self._trials, self._simulate, self._weights = simulations, trials, simulate, weights
         self.trials = len(trials)
-        self._pool, self._progress = pool, progress
+        self._pool, self._progress, self._kept = pool, progress, kept
         self.runs = 0
         self._known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
-        self._seen: dict[tuple[bytes, int], Mapping[str, float]] = {}
         self._refused: list[FootfallError] = []
 
     def __call__(self, shares: np.ndarray, which: np.ndarray) -> np.ndarray:
         """The errors of the trials of these numbers at a place (parameters,)."""
         place = shares.tobytes()
-        new = [i for i in which if (place, i) not in self._known]
-        if not new:
-            return np.array([self._known[place, i] for i in which])
-        try:
-            sim, _ = self._simulations.at(shares)
-        except FootfallError:
-            if not self.runs:
-                raise
-            return np.full(len(which), FAILED)
-        for i, found in zip(new, self._measured(sim, [self._trials[i] for i in new]), strict=True):
-            self._known[place, i] = self._loss(found)
-            self._seen[place, i] = found
-        if not self.runs and len(self._refused) == len(which):  # not the parameters: the trials are no such trials
-            raise self._refused[0]
+        new = [int(i) for i in which if (place, i) not in self._known]
+        lacking = self._kept.lacking(shares, new)
+        if lacking:
+            try:
+                sim, _ = self._simulations.at(shares)
+            except FootfallError:
+                if not self.runs:
+                    raise
+                return np.full(len(which), FAILED)
+            found = self._measured(sim, [self._trials[i] for i in lacking])
+            if not self.runs and len(self._refused) == len(which):  # not the parameters: these are no such trials
+                raise self._refused[0]
+            self._kept.put(shares, lacking, found)
         self._count(len(new))
+        for i in new:
+            self._known[place, i] = self._loss(self.metrics(shares, i))
         return np.array([self._known[place, i] for i in which])
 
     def _loss(self, found: Mapping[str, float]) -> float:
         """The loss of a trial from its errors; none of a simulation that failed."""
-        if not isinstance(found, Mapping):
-            raise StudyError(f"simulate returned {found!r}, but it must be a mapping of errors by name")
         weights = dict.fromkeys(found, 1.0) if self._weights is None else self._weights
         missing = [name for name in weights if name not in found]
         if found and missing:
@@ -370,7 +380,7 @@ class Objective:
 
     def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, np.ndarray]:
         """(trials,) each metric of other trials, NaN of those that failed."""
-        rows = list(self._measured(sim, trials))
+        rows = self._measured(sim, trials)
         self._count(len(rows))
         names = next((list(row) for row in rows if row), None)
         if rows and names is None:
@@ -380,17 +390,20 @@ class Objective:
 
     def metrics(self, shares: np.ndarray, which: int) -> Mapping[str, float]:
         """The errors by name of a trial at a place (parameters,) that was tried; none where its simulation failed."""
-        return self._seen.get((shares.tobytes(), which), {})
+        return self._kept.errors(shares, which)
 
-    def _measured(self, sim: Simulation, trials: Sequence[Any]) -> Iterable[Mapping[str, float]]:
-        return self._pool.map(lambda trial: self._metrics(sim, trial), trials)
+    def _measured(self, sim: Simulation, trials: Sequence[Any]) -> list[Mapping[str, float]]:
+        return list(self._pool.map(lambda trial: self._metrics(sim, trial), trials))
 
     def _metrics(self, sim: Simulation, trial: Any) -> Mapping[str, float]:
         try:
-            return self._simulate(sim, trial)
+            found = self._simulate(sim, trial)
         except FootfallError as error:
             self._refused.append(error)
             return {}
+        if not isinstance(found, Mapping):
+            raise StudyError(f"simulate returned {found!r}, but it must be a mapping of errors by name")
+        return found
 
     def _count(self, runs: int) -> None:
         self.runs += runs

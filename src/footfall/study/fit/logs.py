@@ -17,11 +17,15 @@ from footfall.control.replay import Replay, Use
 from footfall.errors import StudyError
 from footfall.logs.difference import difference
 from footfall.logs.log import Log
+from footfall.measure.common import once
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.simulation import Simulation
 from footfall.standing import at_home
 from footfall.study.fit.search import Range
+
+#: s between two samples of a run that are compared with a log, where its steps are shorter.
+RECORDED = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +73,9 @@ def varied(
     model.dof_frictionloss[joints] += joint_friction
     model.dof_damping[joints] += joint_damping
     mujoco.mj_setConst(model, mujoco.MjData(model))
-    return replace(robot, model=model, mjcf=None, parameters={**robot.parameters, "delay": delay})
+    made = replace(robot, model=model, mjcf=None, parameters={**robot.parameters, "delay": delay})
+    made.__dict__["others"] = robot.others  # its shape is the same, and takes longer to look through than a run
+    return made
 
 
 def follow_log(sim: Simulation, trial: LogTrial) -> dict[str, float]:
@@ -77,14 +83,16 @@ def follow_log(sim: Simulation, trial: LogTrial) -> dict[str, float]:
     log = trial.log
     delay = float(sim.robot.parameters.get("delay", 0.0))
     controller = Replay(trial.whole, trial.use, trial.kp, trial.kd, delay - trial.start)
-    rec = sim.run(float(log.time[-1]), qpos=log.qpos[0], qvel=log.qvel[0], controller=controller)
+    every = max(1, round(RECORDED / sim.dt)) * sim.dt
+    rec = sim.run(float(log.time[-1]), qpos=log.qpos[0], qvel=log.qvel[0], controller=controller, record_dt=every)
     if rec.failure is not None:
         raise StudyError(f"{log.source}: {rec.failure}")
     off = difference(rec, log)
     joints = np.sqrt(np.mean(np.square(list(off.joints.values())))) if off.joints else 0.0
-    return {"joints_rad": float(joints), "place_heights": off.place / _height(sim.robot), "turn_rad": off.turn}
+    return {"joints_rad": float(joints), "place_heights": off.place / _height(log.robot), "turn_rad": off.turn}
 
 
+@once
 def _height(robot: Robot) -> float:
     """m, of the centre of mass at home."""
     return max(float(at_home(robot).subtree_com[1, 2]), 1e-3)

@@ -392,7 +392,7 @@ class Kind(NamedTuple):
     simulate: Simulate
     weights: Mapping[str, float] | None  # with which errors are added to the loss, each with one if None
     robot: Robot | Callable[..., Robot] | None  # that of the trials, where none is given
-    dt: float
+    dt: float | None  # s; None for the longest up to 1 ms in which the law is stable
     #: Options of the law and what is fitted, by the law's name, where no parameters are given.
     preset: Callable[[str], tuple[dict[str, Any], dict[str, Range]]]
 
@@ -432,7 +432,7 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
         if not own_robot:
             raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
         trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
-        return Kind(trials, follow_forces, None, None, STEP, _of_forces)
+        return Kind(trials, follow_forces, None, None, None, _of_forces)
     if isinstance(first, LogTrial):
         robot = first.log.robot
         ranges = {} if own_robot else of_robot(robot)
@@ -442,7 +442,7 @@ def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False, own_way:
             options, own = _of_forces(law)
             return options, {**own, **ranges, "ground.friction": Range(0.1, 1.5, "log", 0.7)}
 
-        return Kind(data, follow_log, None, body, STEP, of_logs)
+        return Kind(data, follow_log, None, body, None, of_logs)
     if isinstance(first, ImpactTrial):
         return Kind(data, follow_impact, None, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
     if isinstance(first, Pull):

@@ -1,0 +1,168 @@
+"""Inverse dynamics of a log: what motors and inertia do not explain, and by how much torques are late.
+
+In the frame of the root the accelerometer has gravity in it, so that neither attitude nor place of the base is needed.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.errors import FootfallError, optional_package
+from footfall.files.stamps import low_passed
+from footfall.logs.log import LONGEST_DELAY, NO_DELAY, Log, peak, rate_of, rates_of
+from footfall.logs.loops import equality_rows
+from footfall.robot import Robot
+from footfall.robot.model import FREE
+from footfall.standing import at_home, point_jacobian
+
+#: Hz, of the low pass on what tells a delay; samples that are looked at; and share of what is not explained that must
+#: go with a change.
+CUTOFF, LOOKED_AT, GAINED = 30.0, 400, 0.5
+
+
+class Signals(NamedTuple):
+    """What inverse dynamics need, low-passed alike, and the raw IMU at the root."""
+
+    qpos: np.ndarray  # (T, nq) with the root unturned at the origin
+    qvel: np.ndarray  # (T, nv) with the root's spin, and without its velocity
+    sharp: np.ndarray  # (T, nv) the same before the low pass, which would smear a touch-down into a slide
+    qacc: np.ndarray  # (T, nv) with what an accelerometer at the root reads
+    torque: np.ndarray  # (T, nv)
+    known: np.ndarray  # (nv,) rows whose torque is known
+    gyro: np.ndarray  # (T, 3)
+    accel: np.ndarray  # (T, 3) at the root
+    said: tuple[str, ...]
+
+
+def signals_of(log: Log, cutoff: float, causal: bool) -> Signals:
+    """What inverse dynamics need of a log, with a low pass of ``cutoff`` Hz on it; ``causal``: of nothing later."""
+    robot, model, rate = log.robot, log.robot.model, log.rate
+    gyro, accel, said = log.gyro, log.accel, []
+    if gyro is None or accel is None:
+        if log.position is None or log.attitude is None:
+            lacking = "a gyroscope" if gyro is None else "an accelerometer"
+            raise FootfallError(
+                f"{log.source} has neither {lacking} nor the pose of the base: without an IMU no force on the base is "
+                "known"
+            )
+        said.append("the motion of the base is that of its measured pose: the log has no IMU")
+        gyro = rates_of(log.attitude, log.time)
+        turned = rate_of(rate_of(log.position, log.time), log.time) - robot.gravity
+        accel = np.einsum("tji,tj->ti", matrices(log.attitude), turned)
+    smooth = partial(low_passed, rate=rate, cutoff=cutoff, causal=causal)
+    sharp = log.qvel.copy()
+    sharp[:, :3], sharp[:, 3:6] = 0.0, gyro
+    qvel = smooth(sharp)
+    step = 1.0 / rate
+    qacc = (
+        np.vstack([np.zeros((1, model.nv)), np.diff(qvel, axis=0)]) / step
+        if causal
+        else np.gradient(qvel, step, axis=0)
+    )
+    arm, spin, turning = log.imu_position, gyro, qacc[:, 3:6]
+    accel = accel - np.cross(turning, arm) - np.cross(spin, np.cross(spin, arm))
+    qacc[:, :3] = smooth(accel)
+    qpos = log.qpos.copy()
+    qpos[:, :3], qpos[:, 3:7] = 0.0, (1.0, 0.0, 0.0, 0.0)
+    driven = {int(model.jnt_dofadr[int(model.actuator_trnid[i, 0])]) for i in range(model.nu)}
+    measured = np.isfinite(log.torque).all(axis=0)
+    known = np.array([d < 6 or measured[d] or (d not in driven and log.logged[d]) for d in range(model.nv)])
+    if not measured.any():
+        said.append("no torques were logged: forces of the feet are told apart by the motion of the base alone")
+    torque = smooth(np.where(np.isfinite(log.torque), log.torque, 0.0))
+    return Signals(qpos, qvel, sharp, qacc, torque, known, gyro, accel, tuple(said))
+
+
+def matrices(attitude: np.ndarray) -> np.ndarray:
+    """(T, 3, 3) rotations of attitudes (T, 4)."""
+    Rotation = optional_package("scipy.spatial.transform").Rotation
+    return Rotation.from_quat(attitude, scalar_first=True).as_matrix()
+
+
+class Inverse:
+    """Generalised forces that motors and inertia of a robot do not explain, sample by sample."""
+
+    def __init__(self, robot: Robot, signals: Signals) -> None:
+        self.robot, self.signals = robot, signals
+        self.model = copy.deepcopy(robot.model)
+        self.model.opt.gravity[:] = 0.0  # it is in the accelerometer
+        self.data = mujoco.MjData(self.model)
+        self.height = max(float(at_home(robot).subtree_com[1, 2]), 1e-3)  # m, of the centre of mass
+        self.scale = np.full(self.model.nv, robot.weight * self.height)  # N and N m, of which rows are shares
+        self.scale[:3] = robot.weight
+        self.wanted = np.zeros(self.model.nv)
+
+    def needed(self, k: int) -> np.ndarray:
+        """(nv,) generalised forces that motors and inertia do not explain, with the robot's kinematics computed."""
+        model, data, signals = self.model, self.data, self.signals
+        data.qpos[:], data.qvel[:], data.qacc[:] = signals.qpos[k], signals.qvel[k], signals.qacc[k]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_passive(model, data)
+        mujoco.mj_rne(model, data, 1, self.wanted)
+        slow = np.tanh(signals.qvel[k] / 0.01)
+        return (
+            self.wanted
+            + model.dof_armature * signals.qacc[k]
+            + model.dof_frictionloss * slow
+            - data.qfrc_passive
+            - signals.torque[k]
+        )
+
+    def hidden(self, *others: np.ndarray) -> np.ndarray:
+        """(nv, n) ways that no unknown torque, no force in a loop and none of the ``others`` (m, nv) acts along."""
+        rows = [np.eye(self.model.nv)[~self.signals.known], *others]
+        if self.model.neq:
+            rows.append(equality_rows(self.model, self.data)[0])
+        _, size, ways = np.linalg.svd(np.vstack(rows) / self.scale)
+        rank = int((size > 1e-9 * size.max(initial=0.0)).sum())
+        found: np.ndarray = ways[rank:].T
+        return found
+
+
+def torque_delay(log: Log) -> float:
+    """s, by which the torques of a log are later than its joints; 0 where they are not, or the data do not tell.
+
+    Along ways that no force at a contact point acts, torques are what inertia needs, wherever the robot stands: the
+    shift is taken at which both go best with each other, if it explains far more, and both halves of the log tell it to
+    within a sample: what a robot does against a push comes later than the push, and by no constant time.
+    """
+    model = log.robot.model
+    based = (log.gyro is not None and log.accel is not None) or (log.position is not None and log.attitude is not None)
+    most = round(LONGEST_DELAY * log.rate)
+    apart = max(1, (len(log) - 2 * most) // LOOKED_AT)
+    looked = np.arange(most, len(log) - most, apart)
+    if not model.njnt or model.jnt_type[0] != FREE or not based or not np.isfinite(log.torque).any() or len(looked) < 8:
+        return 0.0
+    signals = signals_of(log, CUTOFF, causal=False)
+    inverse = Inverse(log.robot, signals)
+    ways, needed = np.zeros((len(looked), model.nv, model.nv)), np.zeros((len(looked), model.nv))
+    for i, k in enumerate(looked):
+        own = inverse.needed(k) + signals.torque[k]
+        free = inverse.hidden(point_jacobian(log.robot, inverse.data))
+        ways[i] = free @ free.T
+        needed[i] = ways[i] @ (own / inverse.scale)
+    torque = signals.torque / inverse.scale
+    shifts = np.arange(-most, most + 1)
+    moved = [np.einsum("kij,kj->ki", ways, torque[looked + shift]) for shift in shifts]
+
+    def alike(part: slice) -> np.ndarray:
+        """(S,) how well torques at these shifts go with what is needed: correlations over some of the samples."""
+        a = needed[part] - needed[part].mean(axis=0)
+        found = np.zeros(len(shifts))
+        for i, one in enumerate(moved):
+            b = one[part] - one[part].mean(axis=0)
+            found[i] = abs((a * b).sum()) / max(float(np.sqrt((a * a).sum() * (b * b).sum())), 1e-300)
+        return found
+
+    half, whole = len(looked) // 2, alike(slice(None))
+    late, first, second = (peak(own) - most for own in (whole, alike(slice(half)), alike(slice(half, None))))
+    left = 1.0 - whole**2  # share of the squares that torques do not explain
+    sure = max(abs(late - first), abs(late - second)) < NO_DELAY < abs(late)
+    return late / log.rate if sure and left.min() < GAINED * left[most] else 0.0

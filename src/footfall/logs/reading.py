@@ -1,0 +1,542 @@
+"""A robot's log read from a file: channels matched to the robot, brought to SI units, one clock and even times.
+
+    log = ff.load_log("walk.mcap", robot)
+    print(log)                              # what was matched, what not, and what was found out
+
+Names are matched by their words (:mod:`footfall.logs.meaning`). What a file does not state is found where the data
+tell: degrees by the limits of joints, factor, sign and delay of velocities by the rate of positions, those of a
+gyroscope by the attitude, the delay of torques by inverse dynamics, the unit of an accelerometer by gravity, its sign
+and the order of a quaternion by which way is up. Joints that a loop decides are solved for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.arguments import public
+from footfall.errors import FootfallError, did_you_mean, optional_package, warn
+from footfall.files.channels import Channel, read_channels
+from footfall.files.stamps import at_times, stamps_of
+from footfall.logs.dynamics import torque_delay
+from footfall.logs.log import (
+    LONGEST_DELAY,
+    NEAR_FACTOR,
+    NO_DELAY,
+    Log,
+    Match,
+    home_up,
+    peak,
+    rate_of,
+    rates_of,
+    shortened,
+    up_of,
+)
+from footfall.logs.loops import close_loops
+from footfall.logs.meaning import Meanings, driven_joints, meanings, scalar_joints
+from footfall.robot import Robot
+from footfall.robot.model import FREE, HINGE
+from footfall.robot.rotations import matrix_of
+from footfall.standing import lowest_places
+
+GRAVITY = 9.81  # m/s2
+DEGREES = np.pi / 180.0
+#: rad beyond its limits that a joint of a real robot reads: of its stops and its encoder.
+BEYOND = 0.1
+#: The least correlation that tells a factor or a delay.
+CORRELATED = 0.6
+
+
+@public
+def load_log(
+    path: str | os.PathLike[str],
+    robot: Robot,
+    *,
+    names: Mapping[str, str] | None = None,
+    rate: float | None = None,
+    signs: Mapping[str, float] | None = None,
+    offsets: Mapping[str, float] | None = None,
+    torque_constants: Mapping[str, float] | float | None = None,
+    quaternion: str | None = None,
+) -> Log:
+    """Read a robot's log: MCAP and ROS 2 bags, CSV, Parquet, NumPy's .npz, JSON; see :mod:`footfall.files.channels`.
+
+    ``names`` says which name in the log is which joint, where words do not; ``rate`` (1/s) gives times where there are
+    none. ``signs`` (1 or -1) and ``offsets`` (rad, what the encoder reads in the model's zero) are those of joints
+    whose model turns the other way or begins elsewhere; a sign holds for position, velocity, torque and command.
+    ``torque_constants`` (N m/A, at the joint) make torques of currents. ``quaternion`` ("wxyz" or "xyzw") is the order
+    of quaternions in arrays, where gravity does not tell it.
+    """
+    source = Path(path).expanduser()
+    read = read_channels(source, rate)
+    found = meanings([one.name for one in read.channels], robot, names or {})
+    reading = _Reading(robot, {one.name: one for one in read.channels}, found, source.name, [*read.done, *found.done])
+    reading.resample()
+    wrong = next((f"{name} = {sign:g}" for name, sign in (signs or {}).items() if abs(sign) != 1.0), None)
+    if wrong is not None:
+        raise FootfallError(f"a sign is 1 or -1, and not {wrong}")
+    reading.correct(_by_joint(robot, signs, 1.0, "sign"), _by_joint(robot, offsets, 0.0, "offset"), torque_constants)
+    reading.turn(quaternion)
+    return reading.log()
+
+
+def _by_joint(robot: Robot, given: Mapping[str, float] | None, usual: float, what: str) -> dict[int, float]:
+    known = {robot.joint_names[j]: j for j in scalar_joints(robot)}
+    for name in given or {}:
+        if name not in known:
+            raise FootfallError(f"{robot.name} has no joint '{name}' to give a {what} for: {did_you_mean(name, known)}")
+    return {j: float((given or {}).get(name, usual)) for name, j in known.items()}
+
+
+class _Reading:
+    """A log on its way from channels to arrays."""
+
+    def __init__(
+        self, robot: Robot, channels: Mapping[str, Channel], found: Meanings, source: str, said: list[str]
+    ) -> None:
+        self.robot, self.channels, self.found, self.source, self.said = robot, channels, found, source, said
+        self.series: dict[str, dict[Any, np.ndarray]] = {}
+        self.factor: dict[tuple[str, Any], float] = {}
+        self.delay: dict[tuple[str, Any], float] = {}
+        self.note: dict[tuple[str, Any], str] = {}
+        self.time = np.zeros(0)
+        self.attitude: np.ndarray | None = None
+
+    def stated(self, kind: str, place: Any) -> str:
+        return self.channels[self.found.found[kind][place]].unit
+
+    def resample(self) -> None:
+        """All channels that mean something at the even times of the joints, or else of the IMU or base."""
+        used = {name for own in self.found.found.values() for name in own.values()}
+        few = next((name for name in sorted(used) if self.channels[name].time.size < 3), None)
+        if few is not None:
+            raise FootfallError(
+                f"{self.source}: channel '{few}' has samples at fewer than three times: were these rounded?"
+            )
+        leading = next(
+            kind for kind in ("position", "gyro", "imu attitude", "base position") if self.found.found.get(kind)
+        )
+        first = self.channels[next(iter(self.found.found[leading].values()))]
+        begin = max(self.channels[name].time[0] for name in used)
+        end = min(self.channels[name].time[-1] for name in used)
+        stamps = stamps_of(first.time)
+        if not end > begin + 2.0 / stamps.rate:
+            worst = max(used, key=lambda name: self.channels[name].time[0])
+            raise FootfallError(
+                f"{self.source}: its channels do not overlap in time; '{worst}' begins at "
+                f"{self.channels[worst].time[0]:.6g} s, after another has ended: are their clocks the same?"
+            )
+        self.said.append(f"{leading}s come with {stamps}" + ("" if stamps.even else "; resampled by their stamps"))
+        if stamps.gaps:
+            warn(f"{self.source} has {stamps}; what lies in a gap is made up")
+        self.time = np.arange(begin, end + 1e-9, 1.0 / stamps.rate)
+        for kind, places in self.found.found.items():
+            self.series[kind] = {}
+            for place, name in places.items():
+                one = self.channels[name]
+                self.series[kind][place] = at_times(self.time, one.time, one.values)
+
+    def correct(
+        self, signs: Mapping[int, float], offsets: Mapping[int, float], constants: Mapping[str, float] | float | None
+    ) -> None:
+        """Units, signs, offsets and delays of joints."""
+        self._degrees(("position", "command position"))
+        for kind, places in self.series.items():
+            for joint, values in places.items():
+                if joint not in signs or kind not in JOINT_KINDS:
+                    continue
+                moved = values - (offsets[joint] if kind.endswith("position") else 0.0)
+                places[joint] = signs[joint] * moved
+                self._scale(kind, joint, signs[joint])
+        self._limits()
+        self._velocities()
+        currents = self.series.pop("current", {})
+        for joint, values in currents.items():
+            constant = constants if not isinstance(constants, Mapping) else constants.get(self.robot.joint_names[joint])
+            if constant is not None and joint not in self.series.setdefault("torque", {}):
+                self.series["torque"][joint] = float(constant) * values
+                self.found.found.setdefault("torque", {})[joint] = self.found.found["current"][joint]
+                self._scale("torque", joint, float(constant))
+                self.note["torque", joint] = "from the current"
+        if currents and constants is None:
+            self.said.append("currents are not used: torque_constants= (N m/A) makes torques of them")
+
+    def _scale(self, kind: str, place: Any, factor: float) -> None:
+        self.factor[kind, place] = self.factor.get((kind, place), 1.0) * factor
+
+    def _degrees(self, kinds: tuple[str, ...]) -> None:
+        """Positions without a unit in degrees, where these are within the limits of the joints and radians are not."""
+        model, own = self.robot.model, self.series.get("position", {})
+        hinges = [j for j in own if model.jnt_type[j] == HINGE and not self.stated("position", j)]
+        inside = {
+            factor: np.mean([self._within(j, factor * own[j]) for j in hinges] or [1.0]) for factor in (1.0, DEGREES)
+        }
+        if inside[DEGREES] > 0.9 and inside[DEGREES] > inside[1.0] + 0.2:
+            self.said.append("positions without a unit are in degrees: in radians they are outside the joints' limits")
+            for kind in kinds:
+                for joint in self.series.get(kind, {}):
+                    if not self.stated(kind, joint) and model.jnt_type[joint] == HINGE:
+                        self.series[kind][joint] = DEGREES * self.series[kind][joint]
+                        self._scale(kind, joint, DEGREES)
+
+    def _within(self, joint: int, values: np.ndarray) -> float:
+        """The share of samples within the limits of a joint, or within a turn."""
+        model = self.robot.model
+        low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-2.0 * np.pi, 2.0 * np.pi)
+        return float(np.mean((values > low - BEYOND) & (values < high + BEYOND)))
+
+    def _limits(self) -> None:
+        """Say which joints are outside their limits, and whether they would be inside with the other sign."""
+        for joint, values in self.series.get("position", {}).items():
+            if self._within(joint, values) < 0.5:
+                name = self.robot.joint_names[joint]
+                turned = self._within(joint, -values) > 0.95
+                advice = f"signs={{'{name}': -1}}?" if turned else "an offset (offsets=), or another joint?"
+                self.note["position", joint] = "outside its limits"
+                warn(f"{self.source}: joint '{name}' is outside its limits in most samples: {advice}")
+
+    def _velocities(self) -> None:
+        """Bring velocities to the unit, sign and clock of positions, where both are logged and move."""
+        found = {}
+        for joint, values in self.series.get("velocity", {}).items():
+            if joint in self.series.get("position", {}):
+                found[joint] = compared(np.gradient(self.series["position"][joint], self.time), values, self.rate)
+        told = {joint: one for joint, one in found.items() if abs(one.correlation) > CORRELATED}
+        if not told:
+            return
+        unit = _unit_factor(float(np.median([abs(one.factor) for one in told.values()])))
+        delay = float(np.median([one.delay for one in told.values()]))
+        for joint in self.series["velocity"]:
+            sign = np.sign(told[joint].factor) if joint in told else 1.0
+            factor = sign / unit
+            if sign < 0.0:
+                self.note["velocity", joint] = "reversed: it goes against its position"
+            self.series["velocity"][joint] = self._earlier(factor * self.series["velocity"][joint], delay)
+            self._scale("velocity", joint, factor)
+            self.delay["velocity", joint] = delay if abs(delay) * self.rate > NO_DELAY else 0.0
+        if unit != 1.0:
+            self.said.append(f"velocities are {unit:.4g} times the rate of positions: taken to be in deg/s, or rad/s")
+        weak = [self.robot.joint_names[j] for j in found if j not in told and _moves(self.series["position"][j])]
+        if weak:
+            warn(f"{self.source}: velocities of {', '.join(weak[:4])} do not go with their positions")
+
+    def _earlier(self, values: np.ndarray, delay: float) -> np.ndarray:
+        if abs(delay) * self.rate <= NO_DELAY:
+            return values
+        return np.interp(self.time + delay, self.time, values)
+
+    @property
+    def rate(self) -> float:
+        return float((len(self.time) - 1) / (self.time[-1] - self.time[0]))
+
+    def vector(self, kind: str, count: int) -> np.ndarray | None:
+        """(T, count) of an array, None where it was not logged or lacks an axis."""
+        own = self.series.get(kind, {})
+        if not own:
+            return None
+        if any(axis not in own for axis in range(count)):
+            self.said.append(
+                f"'{next(iter(self.found.found[kind].values()))}' has no other axes, and is not used as {kind}"
+            )
+            return None
+        return np.column_stack([own[axis] for axis in range(count)])
+
+    def turn(self, order: str | None) -> None:
+        """The attitude of the root, by the quaternion, or roll, pitch and yaw, of the base or of the IMU."""
+        Rotation = optional_package("scipy.spatial.transform").Rotation
+        for whose in ("base", "imu"):
+            own = self.vector(f"{whose} attitude", 4)
+            if own is not None and not np.ptp(own, axis=0).any():  # as an IMU writes that has none
+                self.said.append(f"the {whose} attitude never changes, and is left out")
+            elif own is not None:
+                own = self._ordered(own, whose, order)
+                length = np.linalg.norm(own, axis=1, keepdims=True)
+                if np.abs(length - 1.0).max() > 0.1:
+                    raise FootfallError(
+                        f"{self.source}: '{self.found.found[f'{whose} attitude'][0]}' ... is a quaternion of length "
+                        f"{float(length[np.abs(length - 1.0).argmax(), 0]):.3g} and not 1"
+                    )
+                self.attitude = own / length
+                return
+            angles = self.vector(f"{whose} euler", 3)
+            if angles is not None:
+                degrees = np.abs(angles[:, :2]).max() > np.pi + BEYOND
+                if degrees:
+                    self.said.append("roll, pitch and yaw are in degrees: they are beyond half a turn in radians")
+                self.attitude = Rotation.from_euler("xyz", angles, degrees=bool(degrees)).as_quat(scalar_first=True)
+                return
+
+    def _ordered(self, own: np.ndarray, whose: str, order: str | None) -> np.ndarray:
+        """Quaternions as w, x, y, z; the order of those in arrays by the gyroscope, or by how the robot stands."""
+        if order not in (None, "wxyz", "xyzw"):
+            raise FootfallError(f"the order of a quaternion is 'wxyz' or 'xyzw', not {order!r}")
+        named = self.found.found[f"{whose} attitude"][0].lower().rstrip("]").endswith("w")
+        other = own[:, [3, 0, 1, 2]]
+        if named or order is not None:
+            return other if order == "xyzw" and not named else own
+        gyro, both = self.vector("gyro", 3), {"wxyz": own, "xyzw": other}
+        home, why = self.robot.home[3:7], "so the robot begins nearer to how it stands"
+        fits = {name: abs(float(one[0] @ home)) for name, one in both.items()}
+        if gyro is not None:
+            along = {name: _along(rates_of(one, self.time), gyro)[1] for name, one in both.items()}
+            if max(along.values()) > CORRELATED and abs(along["wxyz"] - along["xyzw"]) > 0.2:
+                fits, why = along, "its rate goes with the gyroscope"
+        chosen = max(fits, key=lambda name: fits[name])
+        self.said.append(f"quaternions are {', '.join(chosen)}: {why}; quaternion= says otherwise")
+        return both[chosen]
+
+    def imu(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
+        """Gyroscope and accelerometer in the frame of the root, and where they are."""
+        turn, place, mount = imu_mount(self.robot)
+        gyro, accel = self.vector("gyro", 3), self.vector("accel", 3)
+        if mount and (gyro is not None or accel is not None):
+            self.said.append(mount)
+        if accel is not None:
+            size = float(np.median(np.linalg.norm(accel, axis=1)))
+            mean = float(np.linalg.norm(accel.mean(axis=0)))  # of a robot that hops, where the median is of its flight
+            near = (f for s in (size, mean) for f in (1.0, GRAVITY, 1e-3) if abs(s * f / GRAVITY - 1.0) < NEAR_FACTOR)
+            factor = next(near, None)
+            if factor is None:
+                warn(f"{self.source}: its accelerometer reads {size:.3g} in the median, neither 9.81 m/s2 nor 1 g")
+            elif factor != 1.0:
+                self.said.append(
+                    f"the accelerometer is in {'g' if factor > 1.0 else 'mm/s2'}: its median is {size:.4g}"
+                )
+            accel = (factor or 1.0) * accel @ turn.T
+            own = home_up(self.robot)[None] if self.attitude is None else up_of(self.attitude)
+            up = float(_unit(np.mean(accel, axis=0)) @ _unit(np.mean(own, axis=0)))
+            if up < -0.7:
+                why = "as the robot stands" if self.attitude is None else "by the attitude"
+                self.said.append(f"the accelerometer reads gravity, and not the force against it: reversed, {why}")
+                accel = -accel
+            elif up < 0.7 and self.attitude is not None:
+                warn(
+                    f"{self.source}: accelerometer and attitude disagree about which way is up by "
+                    f"{np.degrees(np.arccos(up)):.0f} deg: is the IMU mounted turned, or the quaternion in another "
+                    "order?"
+                )
+        if gyro is not None:
+            gyro = self._spin(gyro) @ turn.T
+        return gyro, accel, place
+
+    def _spin(self, gyro: np.ndarray) -> np.ndarray:
+        """A gyroscope in rad/s, on the clock of the attitude, less what it reads at rest."""
+        fast = float(np.quantile(np.abs(gyro), 0.999))
+        if self.attitude is not None and len(self.attitude) > 8:
+            factor, correlation = _along(rates_of(self.attitude, self.time), gyro)
+            if abs(correlation) > CORRELATED:
+                unit = _unit_factor(abs(factor))
+                if unit != 1.0 or factor < 0.0:
+                    self.said.append(f"the gyroscope reads {factor:.3g} times the rate of the attitude: corrected")
+                gyro = gyro * np.sign(factor) / unit
+        elif fast > 2000.0 * DEGREES:
+            self.said.append("the gyroscope is in deg/s: in rad/s it would be faster than 2000 deg/s")
+            gyro = DEGREES * gyro
+        still = gyro[: max(2, round(0.5 * self.rate))]
+        if np.std(still, axis=0).max() < 0.05:
+            bias = np.mean(still, axis=0)
+            if np.abs(bias).max() > 1e-3 and np.abs(bias).max() < 0.2:
+                self.said.append(f"the gyroscope reads {', '.join(f'{b:.4f}' for b in bias)} rad/s at rest: taken off")
+                gyro = gyro - bias
+        return gyro
+
+    def log(self) -> Log:
+        """The arrays."""
+        robot, model = self.robot, self.robot.model
+        T = len(self.time)
+        gyro, accel, place = self.imu()
+        qpos, qvel, logged = np.tile(robot.home, (T, 1)), np.zeros((T, model.nv)), np.zeros(model.nv, dtype=bool)
+        torque = np.full((T, model.nv), np.nan)
+        for joint, values in self.series.get("position", {}).items():
+            dof = int(model.jnt_dofadr[joint])
+            qpos[:, model.jnt_qposadr[joint]], logged[dof] = values, True
+            own = self.series.get("velocity", {}).get(joint)
+            qvel[:, dof] = rate_of(values, self.time) if own is None else own
+        for joint, values in self.series.get("torque", {}).items():
+            torque[:, model.jnt_dofadr[joint]] = values
+        still = [robot.joint_names[j] for j in scalar_joints(robot) if not logged[model.jnt_dofadr[j]]]
+        free = ~logged & np.array([model.jnt_type[j] != FREE for j in model.dof_jntid])
+        position = self.vector("base position", 3)
+        if model.njnt and model.jnt_type[0] == FREE and self.attitude is not None:
+            qpos[:, 3:7] = self.attitude
+        if model.njnt and model.jnt_type[0] == FREE and position is not None:
+            qpos[:, :3] = position
+        if free.any() and model.neq:
+            open_by = close_loops(robot, qpos, free)
+            self.said.append(
+                f"loops and ties are closed by the joints {shortened(still)}; they stay open by "
+                f"{1e3 * float(np.median(open_by)):.2g} mm or mrad in the median, {1e3 * open_by.max():.2g} at most"
+            )
+            step, moved = float(self.time[1] - self.time[0]), np.zeros((T, model.nv))
+            for k in range(1, T):
+                mujoco.mj_differentiatePos(model, moved[k], step, qpos[k - 1], qpos[k])
+            qvel[:, free] = 0.5 * (moved + np.vstack([moved[1:], moved[-1:]]))[:, free]
+            logged |= free
+        elif still:
+            self.said.append(f"not logged, and kept as at home: {shortened(still)}")
+        if model.njnt and model.jnt_type[0] == FREE:
+            if position is None:
+                set_on_ground(robot, qpos)
+            else:
+                qvel[:, :3] = rate_of(qpos[:, :3], self.time)
+            if gyro is not None:
+                qvel[:, 3:6] = gyro
+            elif self.attitude is not None:
+                qvel[:, 3:6] = rates_of(self.attitude, self.time)
+        kind, control = self._commands()
+        found = Log(
+            robot, self.time - self.time[0], qpos, qvel, logged, torque, control, kind, gyro, accel, place, position,
+            self.attitude, self._feet(), self._matches(), tuple(self.found.unused), tuple(self.said), self.source,
+        )  # fmt: skip
+        delay = torque_delay(found)
+        if not delay:
+            return found
+        for joint in self.series["torque"]:
+            dof = int(model.jnt_dofadr[joint])
+            torque[:, dof] = self._earlier(torque[:, dof], delay)
+            self.delay["torque", joint] = delay
+        way = "later" if delay > 0.0 else "earlier"
+        said = f"torques come {1e3 * abs(delay):.3g} ms {way} than what they do, by inverse dynamics: shifted"
+        return replace(found, torque=torque, matches=self._matches(), said=(*found.said, said))
+
+    def _commands(self) -> tuple[str, np.ndarray | None]:
+        """The commands of the actuators, of the kind of which most were logged."""
+        order = driven_joints(self.robot)
+        kinds = {
+            "command position": "position",
+            "command torque": "torque",
+            "command velocity": "velocity",
+            "control": "control",
+        }
+        most = max(kinds, key=lambda kind: len(self.series.get(kind, {})))
+        own = self.series.get(most, {})
+        if not own:
+            return "", None
+        lacking = [self.robot.joint_names[j] for j in order if j not in own]
+        if lacking:
+            self.said.append(f"no {most} of {', '.join(lacking[:6])}")
+        gap = np.full(len(self.time), np.nan)
+        return kinds[most], np.column_stack([own.get(joint, gap) for joint in order])
+
+    def _feet(self) -> np.ndarray | None:
+        own = self.series.get("foot force", {})
+        if not own:
+            return None
+        found = np.full((len(self.time), len(self.robot.feet), 3), np.nan)
+        for (foot, axis), values in own.items():
+            found[:, foot, axis] = values
+        total = float(np.median(np.nansum(found[:, :, 2], axis=1)))
+        if total < 0.0:
+            self.said.append("foot sensors read the force of the foot on the ground: reversed")
+        if self.robot.weight and not 1.0 / 3.0 < abs(total) / self.robot.weight < 3.0:
+            self.said.append(
+                f"foot sensors read {abs(total):.3g} in the median of their sum, and {self.robot.name} weighs "
+                f"{self.robot.weight:.3g} N: they are no forces in N, and are not used"
+            )
+            return None
+        return found if total >= 0.0 else -found
+
+    def _matches(self) -> tuple[Match, ...]:
+        found = []
+        for kind, places in self.found.found.items():
+            for place, name in places.items():
+                key = kind, place
+                if kind in JOINT_KINDS:
+                    what = f"{self.robot.joint_names[int(place)]} {kind}"
+                elif kind == "foot force":
+                    foot, axis = place
+                    what = f"{self.robot.feet[foot].name} force {'xyz'[axis]}"
+                else:
+                    what = f"{kind} {'wxyz'[place] if kind.endswith('attitude') else 'xyz'[place]}"
+                found.append(
+                    Match(what, name, self.factor.get(key, 1.0), self.delay.get(key, 0.0), self.note.get(key, ""))
+                )
+        return tuple(found)
+
+
+JOINT_KINDS = (
+    "position",
+    "velocity",
+    "torque",
+    "current",
+    "command position",
+    "command velocity",
+    "command torque",
+    "control",
+)
+
+
+class Compared(NamedTuple):
+    """How a signal goes with another: factor, how much later it is (s), and correlation."""
+
+    factor: float
+    delay: float
+    correlation: float
+
+
+def compared(first: np.ndarray, second: np.ndarray, rate: float) -> Compared:
+    """By which factor and how much later (s) the second signal (T,) goes with the first."""
+    signal = optional_package("scipy.signal")
+    a, b = first - first.mean(), second - second.mean()
+    if not (a.any() and b.any()):
+        return Compared(1.0, 0.0, 0.0)
+    most = max(1, min(len(a) // 4, round(LONGEST_DELAY * rate)))
+    middle = a[most:-most]  # as long wherever it lies on the other signal
+    squares = np.concatenate([[0.0], np.cumsum(b * b)])
+    size = np.sqrt((middle @ middle) * np.maximum(squares[middle.size :] - squares[: -middle.size], 1e-300))
+    product = signal.correlate(b, middle, mode="valid")
+    alike = product / np.maximum(size, 1e-300)
+    best = int(np.argmax(np.abs(alike)))
+    factor = float(product[best] / max(float(middle @ middle), 1e-300))
+    return Compared(factor, float((peak(np.abs(alike)) - most) / rate), float(alike[best]))
+
+
+def _moves(values: np.ndarray) -> bool:
+    """Whether a signal (T,) moves far beyond its noise, which second differences show."""
+    noise = float(np.median(np.abs(np.diff(values, n=2)))) / (0.6745 * np.sqrt(6.0)) if len(values) > 2 else 0.0
+    return float(np.std(values)) > 50.0 * noise
+
+
+def _along(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """The factor between two vectors (T, 3) over time, and their correlation."""
+    size, both = float((first**2).sum()), float((first * second).sum())
+    return both / max(size, 1e-300), both / max(float(np.sqrt(size * (second**2).sum())), 1e-300)
+
+
+def _unit_factor(factor: float) -> float:
+    """Degrees in a radian, radians in a degree, or one, if a factor is near it; else one."""
+    return next((unit for unit in (1.0, 1.0 / DEGREES, DEGREES) if abs(factor / unit - 1.0) < NEAR_FACTOR), 1.0)
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / max(float(np.linalg.norm(vector)), 1e-300)
+
+
+def imu_mount(robot: Robot) -> tuple[np.ndarray, np.ndarray, str]:
+    """(3, 3) axes and (3,) m place of the model's IMU in the frame of the root, and a sentence on it."""
+    model = robot.model
+    kinds = (int(mujoco.mjtSensor.mjSENS_ACCELEROMETER), int(mujoco.mjtSensor.mjSENS_GYRO))
+    root = int(model.jnt_bodyid[0]) if model.njnt else 0
+    for s in range(model.nsensor):
+        site = int(model.sensor_objid[s])
+        if model.sensor_type[s] in kinds and int(model.body_weldid[model.site_bodyid[site]]) == int(
+            model.body_weldid[root]
+        ):
+            said = f"the IMU is at site '{model.site(site).name}' of the model"
+            return matrix_of(model.site_quat[site]), model.site_pos[site].copy(), said
+    return np.eye(3), np.zeros(3), "the IMU is taken to be in the frame of the root: the model has no sensor for it"
+
+
+def set_on_ground(robot: Robot, qpos: np.ndarray) -> None:
+    """Move a free base (T, nq) up or down until the lowest point touches z = 0, in place."""
+    data = mujoco.MjData(robot.model)
+    for k in range(len(qpos)):
+        data.qpos[:] = qpos[k]
+        mujoco.mj_kinematics(robot.model, data)
+        qpos[k, 2] -= float(lowest_places(robot, data)[:, 2].min())

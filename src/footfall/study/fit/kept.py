@@ -1,0 +1,73 @@
+"""Errors of simulated trials, in memory and in a file, from which a fit that was interrupted goes on.
+
+The same search comes to the same places, so that a fit which finds its runs in the file is as good as one that ran
+through.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from footfall.errors import StudyError
+from footfall.files.atomic_write import write_text
+
+#: Share by which errors of the first place may differ from those of the file: rounding.
+SAME = 1e-6
+
+
+class Kept:
+    """Errors by name of trials at places (d,) of the search; with a path each is written down as it is found.
+
+    The first line of the file says of which ``problem`` it is; trials and robot are known by the errors of the first
+    place, which is simulated again.
+    """
+
+    def __init__(self, path: Path | None, problem: Mapping[str, Any]) -> None:
+        self.path = path
+        self._found: dict[tuple[bytes, int], Mapping[str, float]] = {}
+        self._checked = path is None
+        if path is None:
+            return
+        head = json.dumps(problem, sort_keys=True, default=str)
+        try:
+            lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+            whole = lines[:-1]  # the last one is empty, or was torn
+            rows = [json.loads(line) for line in whole[1:]]
+        except (OSError, ValueError) as error:
+            raise StudyError(f"{path} is no file with the runs of a fit: {error}") from error
+        if whole and whole[0] != head:
+            raise self._of_another()
+        self._found = {(np.array(row["at"]).tobytes(), row["trial"]): row["errors"] for row in rows}
+        write_text(path, "\n".join([*(whole or [head]), ""]), "the runs of a fit")
+
+    def _of_another(self) -> StudyError:
+        return StudyError(f"{self.path} has the runs of another fit: its trials, robot, ranges or steps are others")
+
+    def lacking(self, shares: np.ndarray, trials: Sequence[int]) -> list[int]:
+        """The trials that are to be simulated at a place: at the first place all, to see that they are the same."""
+        place = shares.tobytes()
+        return [i for i in trials if not self._checked or (place, i) not in self._found]
+
+    def put(self, shares: np.ndarray, trials: Sequence[int], errors: Sequence[Mapping[str, float]]) -> None:
+        """Keep what was simulated."""
+        place, rows = shares.tobytes(), []
+        for i, one in zip(trials, errors, strict=True):
+            before = self._found.get((place, i))
+            if before is None:
+                rows.append({"at": shares.tolist(), "trial": i, "errors": {name: float(one[name]) for name in one}})
+                self._found[place, i] = one
+            elif before.keys() != one.keys() or not np.allclose([*before.values()], [*one.values()], SAME, 0.0, True):
+                raise self._of_another()
+        self._checked = True
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(row) + "\n" for row in rows))
+
+    def errors(self, shares: np.ndarray, trial: int) -> Mapping[str, float]:
+        """The errors of a trial at a place that was tried; none where its simulation failed, or was not asked for."""
+        return self._found.get((shares.tobytes(), trial), {})
