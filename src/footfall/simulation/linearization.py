@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.contact.linearizing_penalty import LinearizingPenalty
 from footfall.contact.time_stepping import TimeStepping
@@ -33,7 +32,6 @@ class Kink(NamedTuple):
         return f"{self.where} {self.change} in {self.distance:.3g} {self.unit}"
 
 
-@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Linearization:
     """The derivative of one step: ``dx' = A dx + B du``, x being coordinates and velocities in MuJoCo's tangent space.
@@ -135,8 +133,8 @@ def read_step(run: Run, qpos: np.ndarray) -> dict[str, Any]:
     }
     found |= {name: getattr(points, name)[near] for name in ("force", "mode", "position")}
     found |= {name: getattr(data, name).copy() for name in ("qacc", "ctrl", "actuator_force")}
-    names = ("kind", "dof", "address", "sign", "bound", "margin", "state", "inertia", "reference")
-    found["rows"] = {name: getattr(joints, name).copy() for name in names}
+    found["rows"] = {name: getattr(joints, name) for name in ("kind", "dof", "address", "sign", "bound", "margin")}
+    found["rows"] |= {name: getattr(joints, name).copy() for name in ("state", "inertia", "reference")}  # of this step
     # Velocities of bodies are those at the beginning; the end has what qacc adds.
     speeds = np.zeros((len(points.body), 6))
     for slot in set(slots.tolist()):

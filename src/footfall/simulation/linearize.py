@@ -22,13 +22,12 @@ from footfall.engine.derivatives import space
 from footfall.engine.derivatives.transition import differentiate
 from footfall.engine.dynamics.tree import unsupported
 from footfall.engine.other_bodies.points import ON_GROUND
-from footfall.engine.step import Laws
 from footfall.engine.tape import END, SAMPLES, STATUS
 from footfall.errors import SimulationError
 from footfall.robot.model import BALL, FREE
 from footfall.simulation.linearization import Linearization, bounces, read_step
 from footfall.simulation.parameters import find_parameters
-from footfall.simulation.run import Run
+from footfall.simulation.run import Run, direct
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
 from footfall.simulation.task import Task, vector
@@ -109,6 +108,7 @@ class Probe:
             raise SimulationError(f"derivatives to parameters must be exact, and this step has none: {self.why}")
         self.asked = find_parameters(sim, self.to, 0)  # where their columns begin depends on what points carry
         self.arrays, self._points = cast(Arrays, None), cast(Any, None)
+        self._code: Any = None  # machine code of the kernel, once it was called
         self.begin = self.run.data.qpos.copy()  # coordinates at the beginning of the step just taken
 
     def take(self, state: State, ctrl: np.ndarray | None = None, moved: np.ndarray | None = None) -> None:
@@ -158,7 +158,7 @@ class Probe:
             dt=sim.dt,
         )
         made = space.make_space(run.model, run.points, taken)
-        parts = (taken, made, run.points, run.contacts, run.conditions.constraints.joints)
+        parts = (taken, made, run.points, run.contacts, run.conditions.constraints.joints, run.workspace.room.laws)
         return taken, made, [ByReference(one) for one in parts]
 
     def not_exact(self) -> str:
@@ -203,8 +203,9 @@ class Probe:
         for first, (turn, by_rate) in zip(taken.ball, own.turns, strict=True):
             rate = self.run.data.qvel[first : first + 3]
             mujoco.mjd_quatIntegrate(rate, taken.dt, turn.reshape(9), by_rate.reshape(9), by_time)
-        laws = cast(Laws, self.run.workspace.room.laws)  # the others are refused
-        differentiate(*references, laws.point, laws.values)
+        if self._code is None:
+            self._code = direct(differentiate, references)
+        self._code(*references)
         return own.out, ""
 
     def linearize(self, state: State, ctrl: Any = None, smoothing: float = 0.0) -> Linearization:
@@ -227,8 +228,8 @@ class Probe:
             own = self.arrays[1]
             found, slopes = self.named(found), self.named(own.force[seen["near"]])
             seen["slopes"], seen["motion"], seen["turn"] = slopes, own.motion[seen["near"]], self.asked.by.turn[:3]
-        by_state, by_ctrl, by_parameters = np.split(found, [2 * nv, 2 * nv + nu], axis=1)
-        parts = (by_state, by_ctrl, by_parameters, self.asked.names)
+        last = 2 * nv + nu
+        parts = (found[:, : 2 * nv], found[:, 2 * nv : last], found[:, last:], self.asked.names)
         return Linearization(*parts, smoothing, state.time, sim, why, error, seen)
 
     def named(self, found: np.ndarray) -> np.ndarray:

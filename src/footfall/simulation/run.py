@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mujoco
@@ -64,6 +64,13 @@ CHECK_INTERVAL = 0.05
 #: MuJoCo's warnings after which forces are missing, and those that a user should know of.
 OVERFLOWS = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
 WARNINGS = (mujoco.mjtWarning.mjWARN_INERTIA, mujoco.mjtWarning.mjWARN_BADCTRL)
+
+
+def direct(kernel: Any, arguments: Sequence[Any]) -> Any:
+    """The machine code of a kernel for the types of these arguments; looking it up costs as much as a step."""
+    if not hasattr(kernel, "ordinary"):  # plain Python, while it is debugged
+        return kernel
+    return kernel.ordinary.compile(tuple(numba.typeof(one) for one in arguments))
 
 
 class Run:
@@ -198,7 +205,7 @@ class Run:
         if loop is None:
             loop = self._engine.advance
             if self.step > 0:  # not the first time: a run comes here once, a world with every step
-                loop = self._loop = self._direct(loop)
+                loop = self._loop = direct(loop, (*self._laid_out, 0, 0))
         self.outcome[NEXT] = self.step
         while True:
             try:
@@ -216,12 +223,6 @@ class Run:
         needed = int(others.counters[LIVE] - others.first + others.counters[LOST])
         larger = range(self.workspace.size + 1, len(sizes))
         return next((size for size in larger if sizes[size] >= needed), larger[-1])
-
-    def _direct(self, loop: Any) -> Any:
-        """The machine code of a loop for the types of this run; looking it up costs as much as a step."""
-        if not hasattr(loop, "ordinary"):  # plain Python, while it is debugged
-            return loop
-        return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._laid_out, 0, 0)))
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and return the recording, with a warning or an error if it ended early."""

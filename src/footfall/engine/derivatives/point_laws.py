@@ -52,10 +52,12 @@ def ask_point(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Funct
 
 
 @inlined
-def difference(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, e: Int, step: Float) -> None:
-    """Write to ``slope`` how force and kept numbers change with the e-th number of a point."""
+def difference(
+    taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, mode: Int, e: Int, step: Float
+) -> None:
+    """Write to ``slope`` how force and kept numbers change with the e-th number of a point, whose mode is ``mode``."""
     numbers, here, more = space.trial[0], space.trial[1], space.trial[2]
-    mode, value, total = ask_point(taken, space, contacts, p, law, here), numbers[e], 0.0
+    value, total = numbers[e], 0.0
     for c in range(5):
         space.slope[c, e] = 0.0
     for sign in (1.0, -1.0):
@@ -75,15 +77,16 @@ def differentiate_point(taken: Taken, space: Space, contacts: Contacts, p: Int, 
     """Write ``slope`` of a point whose numbers are in the first row of ``space.trial``."""
     x, g = space.trial[0], taken.tree.gravity
     fall = taken.dt * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    mode = ask_point(taken, space, contacts, p, law, space.trial[1])
     for e in range(BENT + 2 if taken.carried == BENDS else BENT):
         # What gravity does in a step is the size of a speed or a way that happens to be zero.
         size = abs(x[e]) if e == GAP else abs(x[e]) + (fall if SPEED <= e < BENT else taken.dt * fall)
-        difference(taken, space, contacts, p, law, e, FINE * size)
+        difference(taken, space, contacts, p, law, mode, e, FINE * size)
     if taken.by.friction >= 0:  # up to some 1: a step that is small beside that, and positive coefficients
-        difference(taken, space, contacts, p, law, FRICTION, FINE)
+        difference(taken, space, contacts, p, law, mode, FRICTION, FINE)
     for e in range(taken.by.value.size):
         if taken.by.value[e] >= 0:
-            difference(taken, space, contacts, p, law, VALUES + e, FINE * abs(x[VALUES + e]))
+            difference(taken, space, contacts, p, law, mode, VALUES + e, FINE * abs(x[VALUES + e]))
     for e in range(2 if taken.mode[p] == OPEN else 0):  # the anchor is where it touches, wherever that is
         for c in range(5):
             space.slope[c, SLIP + e], space.slope[c, BENT + e] = 0.0, 0.0

@@ -13,7 +13,8 @@ from footfall.engine.derivatives.sole import write_sole_forces
 from footfall.engine.derivatives.space import OF_POINTS, OF_VELOCITIES, Space, Taken
 from footfall.engine.dynamics.inertia import factor
 from footfall.engine.other_bodies.points import Points
-from footfall.kinds import Function, Int, Matrix, Vector
+from footfall.engine.step import Laws
+from footfall.kinds import Int, Matrix
 from footfall.solve.contacts import Contacts
 from footfall.solve.problem import COMPLIANCE
 
@@ -162,9 +163,7 @@ def integrate(taken: Taken, space: Space) -> None:
 
 
 @kernel
-def differentiate(
-    taken: Taken, space: Space, points: Points, contacts: Contacts, rows: JointRows, law: Function, values: Vector
-) -> None:
+def differentiate(taken: Taken, space: Space, points: Points, contacts: Contacts, rows: JointRows, laws: Laws) -> None:
     """Write the derivatives of a step just taken: of the state after it to ``out``, and of forces of near points."""
     columns = space.right.shape[1]
     for j in range(taken.qvel.size):
@@ -185,9 +184,9 @@ def differentiate(
     add_joint_forces(taken, space)
     add_joint_rows(taken, space, rows)
     if taken.kind == OF_POINTS:
-        add_point_forces(taken, space, points, contacts, law, values)
+        add_point_forces(taken, space, points, contacts, laws.point, laws.values)
     else:
-        hold_contacts(taken, space, points, contacts, values)
+        hold_contacts(taken, space, points, contacts, laws.values)
     factor(taken.tree, space)
     solve_columns(taken, space, space.right, columns)
     if taken.kind != OF_POINTS:

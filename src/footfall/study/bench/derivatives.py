@@ -14,6 +14,7 @@ from footfall.errors import FootfallError
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.linearize import Probe
+from footfall.simulation.run import direct
 from footfall.study.bench.speeds import DT, Effort, Row, Say, driven, interleaved, mujoco_scene
 
 #: Laws whose steps have exact derivatives, of each kind one.
@@ -47,10 +48,9 @@ def derivative_speeds(names: Sequence[str], effort: Effort, say: Say, laws: Sequ
             _, why = probe.derivative(world.state())
             if why:
                 raise FootfallError(f"{robot.name} under {law} has no exact derivative: {why}")
-            own: Any = probe.run.workspace.room.laws
             steppers: dict[str, Any] = {
                 "step": lambda count, world=world: world.step(n=count),
-                "jacobian": partial(again, differentiate, (*probe.arrays[2], own.point, own.values)),
+                "jacobian": partial(again, direct(differentiate, probe.arrays[2]), probe.arrays[2]),
                 "linearize": partial(again, world.linearize, ()),
                 "differences": partial(again, mujoco.mjd_transitionFD, theirs),
             }
