@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.papers import run_paper
 
 #: What a parameter may be given by mistake.
 WRONG: list[Any] = [
@@ -118,6 +119,9 @@ CALLS: dict[str, tuple[Callable[[], Callable[..., Any]], dict[str, Any]]] = {
     **{f"law {name}": (lambda name=name: ff.contact.law_class(name), {}) for name in ff.laws()},
     **{f"measure.{name}": (lambda name=name: getattr(ff.measure, name), {"rec": rec()})
        for name in ff.measure.__all__ if inspect.isfunction(getattr(ff.measure, name)) and name != "support_polygon"},
+    "Recording.foot": (lambda: rec().foot, {"name": "brick"}),
+    "Recording.slice": (lambda: rec().slice, {}),
+    "papers.run_paper": (lambda: run_paper, {"name": "none"}),
     "measure.support_polygon": (lambda: ff.measure.support_polygon, {"rec": rec(), "k": 0}),
 }  # fmt: skip
 
@@ -179,6 +183,15 @@ def test_what_converts_to_the_type_is_taken_as_before():
     ff.Ground.heightfield([[0, 0], [0, 1]], size=np.array([1, 1]))
     ff.Push("brick", force=np.array([1.0, 0.0, 0.0]), start=np.int64(0))
     ff.compare("brick", laws=("mujoco",), controller=lambda t, state: [], duration=0.002, workers=np.int32(1))
+
+
+@pytest.mark.parametrize("name", [one.removeprefix("measure.") for one in CALLS if one.startswith("measure.")])
+def test_measures_take_their_recording_by_name(name):
+    right = CALLS[f"measure.{name}"][1]
+    try:
+        getattr(ff.measure, name)(**right)
+    except ff.FootfallError as error:  # of what a brick does not do
+        assert "argument" not in str(error)
 
 
 def test_a_checked_function_is_found_by_pickle_and_by_help():

@@ -320,6 +320,7 @@ class Record:
         bodies, friction = tuple((str(a), str(b)) for a, b, _ in touching), np.array([float(mu) for *_, mu in touching])
         return BodyContacts(bodies, friction, **arrays)
 
+    @public
     def foot(self, name: str) -> slice:
         """Which points are those of a foot: ``rec.force[:, rec.foot("left")]``."""
         first = 0
@@ -348,6 +349,7 @@ class Record:
             raise SimulationError(self.failure.message, self)
         return self
 
+    @public
     def slice(self, start: float = -math.inf, stop: float = math.inf) -> Self:
         """The samples with ``start <= time < stop`` (s). A failure stays with the last sample."""
         if math.isnan(start) or math.isnan(stop) or start > stop:

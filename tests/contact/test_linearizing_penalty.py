@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mujoco
 import numpy as np
 import pytest
 from engine import reference
@@ -187,3 +188,17 @@ def test_gains_must_not_be_negative(option):
 def test_an_unknown_saturation_is_refused():
     with pytest.raises(ff.errors.LawError, match="'consistent' or 'paper'"):
         ff.law("linearizing-penalty", saturation="none")
+
+
+RAIL = """
+<mujoco><worldbody><body name="slider" pos="0 0 0.049">
+  <joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+  <geom type="sphere" size="0.05" mass="1"/>
+</body></worldbody></mujoco>"""
+
+
+def test_a_point_inside_the_ground_that_no_force_can_lift_is_called_unsolved():
+    """The solver's own compliance, a billionth, would bear it with 5e8 N."""
+    robot = ff.load_robot(mujoco.MjSpec.from_string(RAIL))
+    rec = ff.Simulation(robot, law="linearizing-penalty").run(0.01, controller=None, qpos=[0, 0], qvel=[1, 0])
+    assert (rec.status != 0).all() and np.isfinite(rec.force).all()

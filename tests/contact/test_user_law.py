@@ -256,3 +256,12 @@ def test_an_option_with_a_name_that_is_taken_is_refused(option):
         @ff.point_law("own", **{option: 1.0})
         def law(depth, depth_rate, slip, slip_velocity, memory, parameters):
             return depth
+
+
+def test_a_law_that_cannot_be_compiled_says_why_in_one_plain_line():
+    @ff.point_law("forgotten")
+    def forgotten(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return stiffness * depth  # noqa: F821 - what is tested
+
+    with pytest.raises(ff.FootfallError, match=r"compiled: NameError: name 'stiffness' is not defined$"):
+        ff.Simulation("brick", law="forgotten").run(0.01)

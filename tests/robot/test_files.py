@@ -462,3 +462,14 @@ def test_more_overlaps_than_mujoco_has_memory_for_are_refused():
     xml = f"<mujoco><worldbody><body name='trunk'><freejoint/><geom size='0.1'/>{legs}</body></worldbody></mujoco>"
     with pytest.raises(RobotError, match="overlap in more places than MuJoCo has memory for"):
         load_robot(mujoco.MjSpec.from_string(xml))
+
+
+def test_actuators_without_a_name_are_called_after_the_joint_that_they_alone_drive():
+    ball = '<geom size="0.1" mass="1"/>'
+    leg = f'<body pos="0 0 -0.3"><joint name="{{0}}" axis="0 1 0"/>{ball}</body>'
+    hinge = f'<body pos="{{1}} 0 1"><freejoint/>{ball}{leg}</body>'
+    drives = '<motor joint="a"/><motor joint="b"/><motor joint="b"/><motor name="named" joint="a"/><motor joint="c"/>'
+    bodies = "".join(hinge.format(name, place) for place, name in enumerate("abc"))
+    text = f"<mujoco><worldbody>{bodies}</worldbody><actuator>{drives}</actuator></mujoco>"
+    names = load_robot(mujoco.MjSpec.from_string(text)).actuator_names
+    assert names == ("actuator0", "actuator1", "actuator2", "named", "c")

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -320,8 +321,9 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
 
 
 def _cause(said: str) -> str:
-    """The compiler's message, in one line."""
-    if "NRT" in said:  # Numba's runtime for objects, which kernels do without
+    """The compiler's message, in one line and without its colours."""
+    said = re.sub(r"\x1b\[\d*m", "", said)
+    if "NRT" in said or "returning of array" in said:  # Numba's runtime for objects, which kernels do without
         return "it makes a list, a dict or an array: return a tuple, and keep numbers in memory"
     reason = [line.strip() for line in said.splitlines() if line.strip()]
     return next((line for line in reason if not line.startswith(("Failed", "No "))), (reason or ["it says nothing"])[0])

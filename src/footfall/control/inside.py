@@ -215,7 +215,7 @@ def limit_torques(drives: Drives, torque: Vector, senses: Senses, log: EpisodeLo
 
 def saturation(robot: Robot, details: Sequence[float]) -> tuple[str, str]:
     """Kind and sentence of an episode of :func:`limit_torques`, from its details."""
-    name = robot.model.actuator(int(details[0])).name
+    name = robot.actuator_names[int(details[0])]
     return "saturated", f"motor '{name}' is asked for {details[1]:.3g} N m and has {details[2]:.3g} N m"
 
 

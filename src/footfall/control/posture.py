@@ -164,7 +164,7 @@ def _say_what_is_too_weak(robot: Robot, drive: Drives, qpos: np.ndarray, torque:
     if lack.max(initial=0.0) > rounding:
         worst = int(lack.argmax())
         given = most[worst] if needed[worst] > most[worst] else least[worst]
-        name, (low, high) = robot.model.actuator(worst).name, (drive.low[worst], drive.high[worst])
+        name, (low, high) = robot.actuator_names[worst], (drive.low[worst], drive.high[worst])
         warn(
             f"posture: actuator '{name}' of {robot.name} would have to give {needed[worst]:.3g} N m to hold the "
             f"posture, and gives {given:.3g} N m within its control range [{low:.3g}, {high:.3g}] and force limit"

@@ -135,7 +135,7 @@ class Replay:
         table = np.concatenate([torque, target, speed], axis=1)
         lacking = ~np.isfinite(table).all(axis=0).reshape(3, model.nu).all(axis=0)
         if lacking.any():
-            names = [model.actuator(int(i)).name or f"actuator {i}" for i in np.flatnonzero(lacking)]
+            names = [robot.actuator_names[i] for i in np.flatnonzero(lacking)]
             raise ControllerError(f"replay: {log.source} has no {use} of {shortened(names)}: use='track' needs none")
         numbers = (own.place, own.dof, own.scale, own.offset, own.per_angle, own.per_speed, *gain.T)
         low, high = (np.clip(one, -1e300, 1e300) for one in (own.low, own.high))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.constraints.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
+from footfall.engine.constraints.active_set import CYCLE, DAMPED, ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
@@ -117,7 +117,7 @@ def correct_rows(world, constraints, turn, alone):
     joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
     share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
     if share < STALLED and not alone:  # the law is not monotone here: there is no cost to lower
-        share = 1.0
+        share = 1.0 if turn < CYCLE else DAMPED
     for j in range(at.size):
         if turn == 0:
             at[j], needed[j] = world.qacc[j], world.qfrc_constraint[j]

@@ -72,8 +72,9 @@ from footfall.solve.dense import copy
 ROUNDS = 100
 #: Tolerances on the residual force, as a share of all forces, and on the last change of the acceleration, as a share of
 #: it. Norms are weighted by the diagonal of M, in which all dofs have one unit. On slippery ground the rounding error
-#: of a force grows with the stiffness of a pyramid's edges: there the change decides.
-NO_FORCE, NO_CHANGE = 1e-12, 1e-10
+#: of a force grows with the stiffness of a pyramid's edges: there the change decides, where the residual is below what
+#: an audit of the momentum calls a wrong force, ``LITTLE_FORCE``.
+NO_FORCE, NO_CHANGE, LITTLE_FORCE = 1e-12, 1e-10, 1e-3
 #: A change whose square, that of the cost, is below rounding, so that no line search is worth while. After ``SOME``
 #: iterations it counts as converged: rounding may let a point press in one iteration and not in the next, for ever.
 SMALL, SOME = 1e-6, 16
@@ -219,7 +220,7 @@ def solve_folded(
         if stepped:
             change = last_change(world, constraints)
             enough = NO_CHANGE if turn < SOME else SMALL
-            if not (force_left(world, needed) > NO_FORCE and change > enough):
+            if not force_left(world, needed) > (LITTLE_FORCE if change <= enough else NO_FORCE):  # NaN ends it too
                 return True
         if set_states(world, contacts, constraints, soft):
             factored = False

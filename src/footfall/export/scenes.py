@@ -33,7 +33,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import optional_package
-from footfall.export.tables import actuator_names, joint_positions, joint_velocities
+from footfall.export.tables import joint_positions, joint_velocities
 from footfall.files.json_values import json_value
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.measure.audit_errors import scales
@@ -237,7 +237,7 @@ class _Numbers:
         return {
             "position": {column.name: float(column.values[k]) for column in self.position},
             "velocity": {column.name: float(column.values[k]) for column in self.velocity},
-            "control": dict(zip(actuator_names(self.rec), self.rec.ctrl[k].tolist(), strict=True)),
+            "control": dict(zip(self.rec.robot.actuator_names, self.rec.ctrl[k].tolist(), strict=True)),
         }
 
     def points(self, k: int) -> dict[str, Any]:
@@ -303,4 +303,4 @@ def _plotted(rec: Record) -> dict[str, np.ndarray]:
         found |= {f"/grf/{foot.name}/{axis}": rec.foot_force[:, f, k] for k, axis in enumerate("xyz")}
     for what, columns in (("position", joint_positions(rec)), ("velocity", joint_velocities(rec))):
         found |= {f"/joints/{column.name}/{what}": column.values for column in columns}
-    return found | {f"/control/{name}": rec.ctrl[:, i] for i, name in enumerate(actuator_names(rec))}
+    return found | {f"/control/{name}": rec.ctrl[:, i] for i, name in enumerate(rec.robot.actuator_names)}

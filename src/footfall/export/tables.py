@@ -44,7 +44,7 @@ def columns(rec: Record) -> list[NamedColumn]:
     """
     found = [NamedColumn("time", "s", rec.time)]
     found += joint_positions(rec) + joint_velocities(rec)
-    found += [NamedColumn(f"{name}.control", "", rec.ctrl[:, i]) for i, name in enumerate(actuator_names(rec))]
+    found += [NamedColumn(f"{name}.control", "", rec.ctrl[:, i]) for i, name in enumerate(rec.robot.actuator_names)]
     centre = cop(rec)
     for f, foot in enumerate(rec.robot.feet):
         found += _vectors(f"{foot.name}.force", "N", rec.foot_force[:, f])
@@ -64,11 +64,6 @@ def columns(rec: Record) -> list[NamedColumn]:
             parts = ".".join(str(i) for i in place)
             found.append(NamedColumn(f"{name}.{parts}" if parts else name, unit, values[:, *place]))
     return found
-
-
-def actuator_names(rec: Record) -> list[str]:
-    """What actuators are called, in the order of the controls."""
-    return [rec.robot.model.actuator(i).name or f"actuator{i}" for i in range(rec.robot.model.nu)]
 
 
 def joint_positions(rec: Record) -> list[NamedColumn]:
@@ -129,7 +124,6 @@ def write_parquet(rec: Record, path: Path) -> None:
 
 def write_npz(rec: Record, path: Path) -> None:
     """``description`` is a JSON object: units, robot, law, ground, names of joints, actuators, feet."""
-    model = rec.robot.model
     description = {
         "units": {
             **{name: column.unit for name, column in COLUMNS.items()},
@@ -145,7 +139,7 @@ def write_npz(rec: Record, path: Path) -> None:
         "friction": [rec.ground.static_friction, rec.ground.dynamic_friction],
         "dt_s": rec.dt,
         "joints": list(rec.robot.joint_names),
-        "actuators": [model.actuator(i).name for i in range(model.nu)],
+        "actuators": list(rec.robot.actuator_names),
         "feet": [foot.name for foot in rec.robot.feet],
         "points": list(rec.point_names),
         "point_foot": rec.robot.point_foot.tolist() + [-1] * len(rec.other_points),
@@ -187,7 +181,7 @@ def to_xarray(rec: Record) -> xarray.Dataset:
         "time": ("time", rec.time, {"units": "s"}),
         "xyz": list("xyz"),
         "foot": [foot.name for foot in rec.robot.feet],
-        "nu": actuator_names(rec),
+        "nu": list(rec.robot.actuator_names),
     }
     about = {"robot": rec.robot.name, "law": str(rec.law), "dt": rec.dt}
     return xarray.Dataset(variables, coordinates, about)

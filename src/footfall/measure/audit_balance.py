@@ -15,7 +15,7 @@ import numpy as np
 from footfall.engine.replay import replay_places
 from footfall.engine.stages import damping_servos
 from footfall.measure.common import cross, once
-from footfall.measure.motion import Actuation, actuation, generalised_acceleration, momentum
+from footfall.measure.motion import Actuation, Motion, actuation, generalised_acceleration, momentum
 from footfall.robot.model import BALL, FREE, SLIDE, moving_bodies
 from footfall.standing import scratch_data
 
@@ -232,11 +232,14 @@ def unknown_balance(rec: Record) -> np.ndarray:
     return unknown
 
 
-def _mean_force(rec: Record, momentum: np.ndarray) -> np.ndarray:
-    """(T, 3) N, that changes the momentum (T, 3) from sample to sample, less the weight; 0 in the last row."""
-    change = np.zeros_like(momentum)
-    change[:-1] = np.diff(momentum, axis=0) / np.diff(rec.time)[:, None]
-    return change - rec.robot.mass * rec.robot.gravity
+def _mean_rates(rec: Record, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Force (N) and moment about the centre of mass (N m) that change the momenta from sample to sample, without
+    gravity's, (T, 3) each; 0 in the last row.
+    """
+    rates = np.zeros((2, len(rec), 3))
+    for rate, of in zip(rates, (motion.momentum, motion.angular_momentum), strict=True):
+        rate[:-1] = np.diff(of, axis=0) / np.diff(rec.time)[:, None]
+    return rates[0] - rec.robot.mass * rec.robot.gravity, rates[1]
 
 
 @once
@@ -251,14 +254,14 @@ def _residual(rec: Record) -> np.ndarray:
     pushed, turned = (a + b for a, b in zip((pushed, turned), outside_wrench(rec, motion.com), strict=True))
     arm = rec.position - motion.com[:, None]
     ground_moment = cross(arm, rec.force).sum(axis=1)
-    needed = motion.force
+    needed, turn = motion.force, motion.moment - cross(motion.com, motion.force)
     if not momentum_is_exact(rec):
-        needed = _mean_force(rec, motion.momentum)
+        means = _mean_rates(rec, motion)
+        stepped = np.zeros((len(rec), 1), dtype=bool)
         if rec.every_step and rec.law.event_driven:  # periods that were done as steps of semi-implicit Euler
             stepped = rec.signals.get("time_steps", np.zeros(len(rec)))[:, None] > 0.0
-            needed = np.where(stepped, motion.force, needed)
-    force = needed - rec.total_force - pushed
-    moment = motion.moment - cross(motion.com, motion.force) - ground_moment - turned
+        needed, turn = (np.where(stepped, *both) for both in zip((needed, turn), means, strict=True))
+    force, moment = needed - rec.total_force - pushed, turn - ground_moment - turned
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
     wrench[-1:] = np.nan  # the last sample has no acceleration
     return wrench

@@ -19,12 +19,13 @@ Subject = TypeVar("Subject")
 Result = TypeVar("Result")
 
 
-def once(function: Callable[[Subject], Result]) -> Callable[[Subject], Result]:
+def once(function: Callable[[Subject], Result]) -> Callable[..., Result]:
     """Cache the result of a measure for as long as its recording, or robot, lives."""
     known: WeakKeyDictionary[Subject, Result] = WeakKeyDictionary()
 
     @wraps(function)
-    def remembered(subject: Subject) -> Result:
+    def remembered(*given: Subject, **named: Subject) -> Result:
+        (subject,) = (*given, *named.values())
         if subject not in known:
             known[subject] = function(subject)
         return known[subject]

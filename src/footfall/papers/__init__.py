@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean
 from footfall.papers.base import Assumption, Claim, Experiment, Paper
 from footfall.papers.perform import PaperResult, perform
@@ -34,6 +35,7 @@ def papers() -> tuple[str, ...]:
     return tuple(_MODULES)
 
 
+@public
 def paper(name: str) -> Paper:
     """A paper by its name."""
     if name not in _MODULES:
@@ -42,6 +44,7 @@ def paper(name: str) -> Paper:
     return found
 
 
+@public
 def run_paper(
     name: str,
     figures: Sequence[str] | None = None,

@@ -76,7 +76,7 @@ def drives(robot: Robot, controller: str) -> Drives:
             or (strength[i] == 0.0 and not robot.root_motors[i])
         ):
             raise ControllerError(
-                f"{controller}: actuator '{model.actuator(i).name}' of {robot.name} is neither a motor nor a servo "
+                f"{controller}: actuator '{robot.actuator_names[i]}' of {robot.name} is neither a motor nor a servo "
                 "on a joint, so no control is known that gives a torque"
             )
     joint = model.actuator_trnid[:, 0]
@@ -107,7 +107,7 @@ def motor_scale(robot: Robot, controller: str) -> np.ndarray:
             or model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE
         ):
             raise ControllerError(
-                f"{controller}: actuator '{model.actuator(i).name}' of {robot.name} is not a plain motor on a joint; "
+                f"{controller}: actuator '{robot.actuator_names[i]}' of {robot.name} is not a plain motor on a joint; "
                 'load the robot with actuators="motor"'
             )
     return model.actuator_gear[:, 0] * model.actuator_gainprm[:, 0]

@@ -185,6 +185,14 @@ class Robot:
         return tuple(self.model.joint(j).name or f"joint{j}" for j in range(self.model.njnt))
 
     @cached_property
+    def actuator_names(self) -> tuple[str, ...]:
+        """Names of all actuators, in the order of the controls; or those of the joints they drive alone."""
+        at, model = self.model.actuator_trnid[:, 0].tolist(), self.model
+        alone = [model.actuator_trntype[i] in AT_JOINT and at.count(at[i]) == 1 for i in range(model.nu)]
+        own = [self.joint_names[at[i]] if alone[i] else f"actuator{i}" for i in range(model.nu)]
+        return tuple(model.actuator(i).name or name for i, name in enumerate(own))
+
+    @cached_property
     def actuated(self) -> tuple[str, ...]:
         """Names of the joints that an actuator acts on directly, in the order of the controls."""
         model = self.model

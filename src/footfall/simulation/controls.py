@@ -244,7 +244,7 @@ def _checked(
             first = int(np.flatnonzero(~np.isfinite(controls))[0])
             raise ControllerError(
                 f"controller {name} returned {controls[first]} "
-                f"for actuator {robot.model.actuator(first).name} at t = {time:.6g} s"
+                f"for actuator {robot.actuator_names[first]} at t = {time:.6g} s"
             )
         ctrl[:] = controls
 

@@ -78,8 +78,7 @@ class Linearization:
     @cached_property
     def controls(self) -> tuple[str, ...]:
         """Names of the columns of B: those of the actuators."""
-        model = self.simulation.robot.model
-        return tuple(model.actuator(i).name or f"actuator {i}" for i in range(model.nu))
+        return self.simulation.robot.actuator_names
 
     @cached_property
     def force(self) -> np.ndarray:

@@ -41,7 +41,7 @@ def solve_3x3(a, x, y, z):
 @kernel
 def solve_point(a, x, y, z, friction):
     """The force on one point whose velocity without it is (x, y, z), z less its target: open, stick or slide."""
-    if z >= 0.0:
+    if z >= 0.0 or not a[2, 2] > 0.0:  # nor is there one that moves a point which cannot leave the ground
         return 0.0, 0.0, 0.0
     fx, fy, fz = solve_3x3(a, -x, -y, -z)
     if fz >= 0.0 and fx * fx + fy * fy <= (friction * fz) ** 2:
@@ -174,6 +174,8 @@ def gauss_seidel(problem, sweeps, tolerance):
                 push_foot(contacts, b, rows[0], 1.0, moved)
             change = max(change, abs(fx - old_x), abs(fy - old_y), abs(fz - old_z))
             largest = max(largest, abs(fx), abs(fy), abs(fz))
+            if z < -problem.still and not local[2, 2] > 0.0:
+                change = math.inf  # it enters the ground, and nothing moves it
             back += (old_x - fx) * (fx - before[p, 0])
             back += (old_y - fy) * (fy - before[p, 1])
             back += (old_z - fz) * (fz - before[p, 2])

@@ -26,6 +26,8 @@ TOLERANCE = 1e-10
 #: Compliance of points, relative to the mobility of the most mobile foot, where only that decides which forces are
 #: least.
 COMPLIANCE = 1e-9
+#: Largest share of a motion wanted that compliance may make instead of forces, which then are not of rigid contacts.
+GIVES_WAY = 1e-3
 
 
 class HeldScratch(NamedTuple):
@@ -72,31 +74,44 @@ def lay_out_feet(contacts, scratch):
 def spread_over_held_feet(contacts, force, compliant, scratch):
     """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame. False, with
     nothing changed, if the points of a foot coincide or, if three or more, lie on a line; and if no force produces a
-    motion that points feel, unless they are ``compliant``.
+    motion that points feel, unless they are ``compliant`` and that motion is as good as none.
     """
     if not lay_out_feet(contacts, scratch):
         return False
     near, feet, x, start, turns = contacts.near, contacts.near.size - 1, scratch.solution, scratch.start, scratch.turns
-    rows, packed, factor = start[feet], scratch.reduced, scratch.factor
+    rows, packed, factor, softness = start[feet], scratch.reduced, scratch.factor, 0.0
     if not (cholesky(packed, rows, TOLERANCE, factor) and pivots_are_certain(packed, rows, factor)):
         if not compliant:
             return False
-        add_compliance(contacts, scratch)
+        softness = add_compliance(contacts, scratch)
         if not cholesky(packed, rows, 0.0, factor):
             return False
     for b in range(feet):
         if near[b + 1] > near[b]:
             gather_wanted(contacts, b, force, turns[3 * b : 3 * b + 3], scratch.pull, x[start[b] : start[b + 1]])
+    wanted = largest_shift(x, start)
     cholesky_solve(factor, rows, x)
+    if softness * largest_shift(x, start) > GIVES_WAY * wanted:
+        return False
     for b in range(feet):
         if near[b + 1] > near[b]:
             scatter(contacts, b, x[start[b] : start[b + 1]], turns[3 * b : 3 * b + 3], force)
     return True
 
 
+@inlined
+def largest_shift(x, start):
+    """The largest translation of a foot among its motions x (R,)."""
+    largest = 0.0
+    for b in range(start.size - 1):
+        for k in range(start[b], min(start[b] + 3, start[b + 1])):
+            largest = max(largest, abs(x[k]))
+    return largest
+
+
 @kernel
 def add_compliance(contacts, scratch):
-    """Give every point a compliance c: ``B^T L B`` becomes that plus ``c (B^T W^T W B)^-1``.
+    """Give every point a compliance c: ``B^T L B`` becomes that plus ``c (B^T W^T W B)^-1``. Returns c.
 
     Where feet feel motions that no force produces, as those of a robot without hip abduction, the least forces follow.
     """
@@ -113,6 +128,7 @@ def add_compliance(contacts, scratch):
             for m in range(3, k + 1):
                 share = turns[3 * b + k - 3, m - 3] if felt == 6 else turns[3 * b + 2, 0] if k == m else 0.0
                 out[first + k, first + m] += COMPLIANCE * softest * share
+    return COMPLIANCE * softest
 
 
 @inlined

@@ -35,6 +35,7 @@ from footfall.compiled import inlined, kernel
 from footfall.compiled.lanes import greatest, lane, lanes, total, wait
 from footfall.solve.contacts import SLIDE
 from footfall.solve.dense import eliminate
+from footfall.solve.held_feet import GIVES_WAY
 from footfall.solve.problem import ANY, COMPLIANCE, MODE, known_slip
 
 #: Residuals, relative to the largest impulse that stops a point alone: at which Newton ends (a thousandth of the
@@ -453,8 +454,8 @@ def newton(problem, space, scale, soft, limit):
     z, step, count = space.impulse, space.step, problem.contacts.number[0]
     copy_points(space.centre, z, count)
     error, steps = find_residual(problem, space, scale, soft), 0
-    tolerance = max(TOLERANCE, ROUGH * soft)
-    while steps < limit and error > tolerance and newton_step(problem, space, scale, soft):
+    tolerance, least = max(TOLERANCE, ROUGH * soft), 1 if soft > 0.0 else 0  # a softened problem is to move its centre
+    while steps < limit and (error > tolerance or steps < least) and newton_step(problem, space, scale, soft):
         longest = 0.0
         for i in range(lane(), count, lanes()):
             longest = max(longest, abs(step[i, 0]), abs(step[i, 1]), abs(step[i, 2]))
@@ -505,7 +506,7 @@ def proximal_newton(problem, space, scale):
                 break
             soft = factor * soft if soft > LEAST_SOFT else 0.0
         else:
-            copy_points(z, best, count)
+            copy_points(z, space.centre, count)  # not the best: its residual may be least, and no solution near
             if soft >= SOFTEST or (lowest <= SOLVED and soft <= LEAST_SOFT):
                 break
             soft, factor = min(SOFTEST, max(LEAST_SOFT, SOFTER * soft)), SLOWLY
@@ -559,6 +560,29 @@ def give_forces(problem, space, size):
     wait()
 
 
+@inlined
+def borne_by_compliance(problem, space, scale):
+    """The share of the largest motion that compliance makes where no forces do, as between jammed bodies; else none.
+
+    Forces that are to make it grow without bound; no point keeps more than makes as much as compliance may.
+    """
+    motion, way, count = 0.0, 0.0, problem.contacts.number[0]
+    for i in range(lane(), count, lanes()):
+        p, z = problem.contacts.points[i], space.impulse[i]
+        for k in range(3):
+            motion = max(motion, abs(problem.free[p, k]) / scale.size)
+            way = max(way, scale.compliance * abs(z[k]))
+    motion, way = greatest(motion), greatest(way)
+    if not way > GIVES_WAY * motion:
+        return 0.0
+    for i in range(lane(), count, lanes()):
+        z = space.impulse[i]
+        share = GIVES_WAY * motion / max(GIVES_WAY * motion, scale.compliance * max(abs(z[0]), abs(z[1]), abs(z[2])))
+        z[0], z[1], z[2] = share * z[0], share * z[1], share * z[2]
+    wait()
+    return way / motion
+
+
 @kernel
 def solve_by_newton(problem):
     """Forces of all near points, contact frames, from the last ones, which ``force`` holds, and the motions under
@@ -572,8 +596,9 @@ def solve_by_newton(problem):
         error, more = proximal_newton(problem, space, scale)
         steps += more
     move_open_points(problem, space, scale)
+    borne = borne_by_compliance(problem, space, scale)
     give_forces(problem, space, scale.size)
-    return error, steps
+    return max(error, borne), steps
 
 
 @kernel

@@ -114,7 +114,7 @@ def check_torques(
         sign = 1.0 if needed[worst] > most[worst] else -1.0
         given = sign * (most[worst] if sign > 0.0 else least[worst])
         raise ControllerError(
-            f"{purpose}: {robot.name} is too weak to stand {how}: motor '{robot.model.actuator(worst).name}' gives "
+            f"{purpose}: {robot.name} is too weak to stand {how}: motor '{robot.actuator_names[worst]}' gives "
             f"{given:.3g} N m and {sign * needed[worst]:.3g} N m are needed"
         )
 

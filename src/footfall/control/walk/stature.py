@@ -251,7 +251,7 @@ def check_speed(biped: Biped, speed: float) -> None:
     if abs(speed) > top:
         raise ControllerError(
             f"walk: {abs(speed):.3g} m/s is too fast for {biped.robot.name}: motor "
-            f"'{biped.robot.model.actuator(motor).name}' gives {biped.torque[motor]:.3g} N m, which the damping of its "
+            f"'{biped.robot.actuator_names[motor]}' gives {biped.torque[motor]:.3g} N m, which the damping of its "
             f"joint takes at {top:.2g} m/s"
         )
 

@@ -26,6 +26,8 @@ EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
 CANCELLED = 1e-2
 #: Rounds after which a law starts from its last solution, and the share of a line below which a line search stalls.
 FEW, STALLED = 3, 1e-6
+#: Rounds after which steps that find no lower cost go a part of the way only, since whole ones come round in a cycle.
+CYCLE, DAMPED = 16, 0.5
 #: Bisections of the line search.
 HALVINGS = 40
 
