@@ -98,23 +98,9 @@ class Autopsy:
 
 
 def _show(found: Found) -> None:
-    from footfall.study.autopsy import figures
+    from footfall.study.autopsy import HEAD, RIGHT, map_lines
 
-    columns = (
-        "assumption",
-        "value",
-        "works",
-        "off course>",
-        "turned deg>",
-        "peak x weight>",
-        "slip m>",
-        "creep m>",
-        "why",
-    )
-    lines = [
-        [row["assumption"], str(row["shown"]), "yes" if row["works"] else "no", *figures(row), row["why"]]
-        for row in found.rows
-    ]
-    print_table(columns, lines, title=f"{found.policy} on {found.robot}", one_line=True)
+    columns = [f"{name}>" if k in RIGHT else name for k, name in enumerate(HEAD)]
+    print_table(columns, map_lines(found.rows), title=f"{found.policy} on {found.robot}", one_line=True)
     for sentence in found.sentences():
         say(sentence)

@@ -17,6 +17,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -128,6 +129,7 @@ class Autopsy:
         breakings: of each numeric assumption, the nearest to the reference first.
         broken_laws: laws under which it does not work.
         options: rows of runs in which one option of a broken law was changed.
+        counter: rows of runs in which a law under which it works was given an option of a broken one that decides.
         parting: of the reference and the bad run; None if nothing broke.
         bad: what was changed in the bad run.
         audited: audit of the reference run.
@@ -142,6 +144,7 @@ class Autopsy:
     breakings: Sequence[Breaking]
     broken_laws: Sequence[str]
     options: Sequence[Mapping[str, Any]]
+    counter: Sequence[Mapping[str, Any]]
     parting: Parting | None
     bad: str
     audited: Audit
@@ -178,14 +181,7 @@ class Autopsy:
             )
         elif self.works:
             said.append("No number that was changed breaks it within the range that was tried.")
-        for law in self.broken_laws:
-            cures = [row["value"] for row in self.options if row["law"] == law and row["works"]]
-            tried_here = sum(row["law"] == law for row in self.options)
-            if tried_here:
-                how = ", or with ".join(cures)
-                said.append(
-                    f"Under {law} it works again with {how}." if cures else f"No option of {law} alone lets it work."
-                )
+        said += self._why_laws_break_it()
         if self.parting is not None:
             said.append(f"The two runs part at {self.parting}.")
         if self.lives_on:
@@ -194,13 +190,30 @@ class Autopsy:
             said.append("Its reference run shows no artefact of contact.")
         return said
 
+    def _why_laws_break_it(self) -> list[str]:
+        """What lets it work under a law that breaks it, what breaks it under one that does not, and what tells."""
+        said = []
+        for law in self.broken_laws:
+            tried = [row for row in self.options if row["law"] == law]
+            cures = ", or with ".join(row["value"] for row in tried if row["works"])
+            if tried:
+                said.append(
+                    f"Under {law} it works again with {cures}." if cures else f"No option of {law} alone helps."
+                )
+        for row in self.counter:
+            became = "still works" if row["works"] else row["why"]
+            said.append(f"The other way round, under {row['law']} with {row['value']} it {became}.")
+        told = what_tells([row for row in (*self.rows, *self.options, *self.counter) if row["law"]])
+        if self.broken_laws and told is not None:
+            name, unit, limit, (good, below), (bad, above) = told
+            said.append(
+                f"In these runs under other laws and options, {name} tells best whether it works: up to "
+                f"{limit:.3g} {unit} {good} of {below} do, beyond it {bad} of {above} do not."
+            )
+        return said
+
     def __str__(self) -> str:
-        head = ("assumption", "value", "works", "off course", "turned deg", "peak x weight", "slip m", "creep m", "why")
-        lines = [
-            (row["assumption"], str(row["shown"]), "yes" if row["works"] else "no", *figures(row), row["why"])
-            for row in self.rows
-        ]
-        return "\n".join(self.sentences()) + "\n\n" + text_table(head, lines, right=(3, 4, 5, 6, 7))
+        return "\n".join(self.sentences()) + "\n\n" + text_table(HEAD, map_lines(self.rows), right=RIGHT)
 
     __repr__ = __str__
 
@@ -219,6 +232,7 @@ class Autopsy:
                 "broken_laws": list(self.broken_laws),
                 "map": [dict(row) for row in self.rows],
                 "options": [dict(row) for row in self.options],
+                "counter": [dict(row) for row in self.counter],
                 "parting": parting,
                 "audit": self.audited.to_dict(),
             }
@@ -229,9 +243,12 @@ class Autopsy:
         runs, labels = [self.good_run], ["works: " + str(self.rows[0]["value"])]
         if self.bad_run is not None:
             runs, labels = [*runs, self.bad_run], [*labels, "does not: " + self.bad]
-        parts = [_list_of(self.sentences()), _map_table("The map", self.rows)]
+        said = "".join(f"<li>{escape(one)}</li>" for one in self.sentences())
+        parts = [f"<ul>{said}</ul>", _map_table("The map", self.rows)]
         if self.options:
             parts.append(_map_table("Options of laws that break it, one at a time", self.options))
+        if self.counter:
+            parts.append(_map_table("The same options, put into laws under which it works", self.counter))
         if self.parting is not None:
             rows = [[name, f"{a:.3g}", f"{b:.3g}"] for name, (a, b) in self.parting.differences.items()]
             parts.append(html_table(f"Until they part at {self.parting.time:.3f} s", ["", "works", "does not"], rows))
@@ -240,34 +257,31 @@ class Autopsy:
         return write_report(runs, path, title=title, labels=labels, above="\n".join(parts), options=begins)
 
 
-def figures(row: Mapping[str, Any]) -> list[str]:
-    turned = row.get("turned_rad")
-    values = [row.get("off_course"), None if turned is None else math.degrees(turned)]
-    values += [row.get(name) for name in ("peak_vertical_force_bw", "slip_distance_m", "creep_distance_m")]
-    return ["" if value is None else f"{value:.3g}" for value in values]
+#: Columns of the map, and those that are numbers.
+HEAD = ("assumption", "value", "works", "off course", "turned deg", "peak x weight", "slip m", "creep m", "why")
+RIGHT = (3, 4, 5, 6, 7)
 
 
-def _list_of(sentences: Sequence[str]) -> str:
-    from html import escape
+def map_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The cells of the map, a line for each run."""
 
-    return "<ul>" + "".join(f"<li>{escape(one)}</li>" for one in sentences) + "</ul>"
+    def figures(row: Mapping[str, Any]) -> list[str]:
+        turned = row.get("turned_rad")
+        values = [row.get("off_course"), None if turned is None else math.degrees(turned)]
+        values += [row.get(name) for name in ("peak_vertical_force_bw", "slip_distance_m", "creep_distance_m")]
+        return ["" if value is None else f"{value:.3g}" for value in values]
+
+    return [
+        [row["assumption"], str(row["shown"]), "yes" if row["works"] else "no", *figures(row), row["why"]]
+        for row in rows
+    ]
 
 
 def _map_table(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    from html import escape
-
-    head = ("assumption", "value", "works", "off course", "turned °", "peak × weight", "slip m", "creep m", "")
-    lines = [
-        [
-            escape(str(row["assumption"])),
-            escape(str(row["shown"])),
-            "yes" if row["works"] else "<strong>no</strong>",
-            *figures(row),
-            escape(row["why"]),
-        ]
-        for row in rows
-    ]
-    return html_table(title, head, lines, wide=True)
+    lines = [[escape(cell) for cell in line] for line in map_lines(rows)]
+    for line in lines:
+        line[2] = line[2] if line[2] == "yes" else "<strong>no</strong>"
+    return html_table(title, HEAD, lines, wide=True)
 
 
 @public
@@ -510,6 +524,8 @@ def _perform(work: _Work, axes: Sequence[Axis], robot: str, law: str, *, with_la
     broken = [row["value"] for row in rows[1 : len(cases)] if not row["works"]]
     breakings = _bisected(work, axes, rows) if rows[0]["works"] else []
     options = work.run("options", [case for name in broken for case in _other_options(work, name)])
+    sound = [row["value"] for row in rows[: len(cases)] if row["works"]]
+    counter = work.run("counter", _the_other_way_round(work, options, sound))
     bad = _nearest_bad(rows, breakings) if rows[0]["works"] else None
     good_run = work.recording("good", {})
     bad_run = None if bad is None else work.recording("bad", bad["changes"])
@@ -522,6 +538,7 @@ def _perform(work: _Work, axes: Sequence[Axis], robot: str, law: str, *, with_la
         breakings=breakings,
         broken_laws=broken,
         options=options,
+        counter=counter,
         parting=None if bad_run is None else part(good_run, bad_run, _control_dt(work)),
         bad="" if bad is None else f"{bad['assumption']} {bad['shown']}",
         audited=audited,
@@ -593,12 +610,64 @@ def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
     ]
 
 
+def _choices(law: str) -> dict[str, tuple[str, ...]]:
+    """The options of a law that are one of several names."""
+    hints = get_type_hints(law_class(law))
+    return {
+        one.name: get_args(hints[one.name]) for one in fields(law_class(law)) if get_origin(hints[one.name]) is Literal
+    }
+
+
+def _the_other_way_round(
+    work: _Work, options: Sequence[Mapping[str, Any]], sound: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Cases in which laws under which it works get the choice of a broken law without which that lets it work."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in options:
+        broken, given = row["law"], {name: value for name, value in row["changes"]["law"].items() if name != "name"}
+        for name in given.keys() & _choices(broken).keys():
+            own = getattr(simulation_of(put_in(work.base, {"law": broken})).law, name)
+            for law in sound if row["works"] else ():
+                if own in _choices(law).get(name, ()) and own != getattr(law_class(law)(), name):
+                    said, changes = f"{name} = {own}", {"law": {"name": law, name: own}}
+                    case = {"assumption": law, "value": said, "shown": said, "changes": changes, "law": law}
+                    found[law, said] = case
+    return list(found.values())
+
+
 def _is_allowed(law: Law, name: str, value: float) -> bool:
     try:
         law.replace(**{name: value})
     except FootfallError:
         return False
     return True
+
+
+#: What could tell why a policy loses its course under a law: its measure, what it is called, its unit.
+TELLS = (
+    ("creep_distance_m", "the creep of a foot", "m"),
+    ("slip_distance_m", "the slip of a foot", "m"),
+    ("max_penetration_m", "the penetration", "m"),
+    ("peak_vertical_force_bw", "the peak force", "weights"),
+)
+
+
+def what_tells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, float, tuple[int, int], tuple[int, int]] | None:
+    """The measure and its limit that best tell runs that work from runs that do not, and both counts on either side.
+
+    Runs that ended by a fall are left out: they were shorter.
+    """
+    best, found = 0, None
+    for measure, name, unit in TELLS:
+        runs = [(row[measure], row["works"]) for row in rows if row.get(measure) is not None and not row.get("fell")]
+        if len({works for _, works in runs}) < 2:
+            continue
+        for limit, _ in runs:
+            low, high = ([works for value, works in runs if (value <= limit) == side] for side in (True, False))
+            right = sum(low) + len(high) - sum(high)
+            if right > best and high:
+                best, found = right, (name, unit, limit, (sum(low), len(low)), (len(high) - sum(high), len(high)))
+    return found
 
 
 def _nearest_bad(rows: Sequence[Mapping[str, Any]], breakings: Sequence[Breaking]) -> Mapping[str, Any] | None:
