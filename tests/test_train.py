@@ -64,7 +64,7 @@ def test_environments_reward_every_goal_by_terms(goal):
 @pytest.mark.slow
 def test_training_is_kept_goes_on_and_ends_in_a_policy_that_runs(tmp_path):
     folder = train(TINY, out=tmp_path / "trained")
-    train(replace(TINY, iterations=3), out=folder)
+    train(replace(TINY, iterations=3, worlds=4), out=folder)
     rows = list(csv.DictReader((folder / "progress.csv").open()))
     assert [float(row["iteration"]) for row in rows] == [1.0, 2.0, 3.0]
     assert json.loads((folder / "training.json").read_text())["laws"] == list(TINY.laws)

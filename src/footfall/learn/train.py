@@ -294,7 +294,8 @@ def train(
     known, checkpoint = folder / "training.json", folder / "checkpoint.pt"
     if known.is_file():
         old = json.loads(known.read_text(encoding="utf-8"))
-        differs = [name for name in asked if name != "iterations" and old.get(name) != asked[name]]
+        may_differ = ("iterations", "device", "worlds")  # how long, and on which machine
+        differs = [name for name in asked if name not in may_differ and old.get(name) != asked[name]]
         if differs:
             raise StudyError(
                 f"{folder} holds another training ({differs[0]} = {old.get(differs[0])}): choose another folder"

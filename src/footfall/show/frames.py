@@ -47,17 +47,19 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
     """What is drawn of each body that has something to draw, in the body's frame, by its id.
 
     Planes and height fields are left out: they are endless or ground, and the ground is drawn by ``Ground.mesh``. Of a
-    body with visual geoms those are drawn, and not the shapes it collides with.
+    body with visual geoms those are drawn, and not the shapes it collides with; of one that has neither these nor
+    others in a group that is shown, all are: its meshes may be missing.
     """
     solid = np.flatnonzero(~np.isin(model.geom_type, (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)))
     dressed = {int(model.geom_bodyid[g]) for g in solid if _visual(model, g)}
-    shown = [
-        g
-        for g in solid
-        if model.geom_group[g] in SHOWN_GROUPS and (_visual(model, g) or int(model.geom_bodyid[g]) not in dressed)
-    ]
+    seen = {int(model.geom_bodyid[g]) for g in solid if model.geom_group[g] in SHOWN_GROUPS}
     parts: dict[int, list[Mesh]] = {}
-    for geom in shown or solid:
+    for geom in solid:
+        body = int(model.geom_bodyid[geom])
+        if body in seen and model.geom_group[geom] not in SHOWN_GROUPS:
+            continue
+        if body in dressed and not _visual(model, geom):
+            continue
         color = _color(model, geom)
         shape = shape_of(model, geom)
         if shape is None or color[3] == 0:
@@ -70,7 +72,7 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
             faces,
             np.broadcast_to(color, (len(vertices), 4)),
         )
-        parts.setdefault(int(model.geom_bodyid[geom]), []).append(part)
+        parts.setdefault(body, []).append(part)
     return {body: merged(meshes) for body, meshes in sorted(parts.items())}
 
 

@@ -240,9 +240,9 @@ class Autopsy:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """One HTML page: findings, the map, and both replays side by side, where the runs part."""
-        runs, labels = [self.good_run], ["works: " + str(self.rows[0]["value"])]
+        runs, labels = [self.good_run], [f"{self.rows[0]['value']} (reference)"]
         if self.bad_run is not None:
-            runs, labels = [*runs, self.bad_run], [*labels, "does not: " + self.bad]
+            runs, labels = [*runs, self.bad_run], [*labels, self.bad.removeprefix("law ")]
         said = "".join(f"<li>{escape(one)}</li>" for one in self.sentences())
         parts = [f"<ul>{said}</ul>", _map_table("The map", self.rows)]
         if self.options:
@@ -437,7 +437,7 @@ def _judged(case: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         why = f"falls at {row['fell_at_s']:.2f} s"
     elif row.get("off_course") is None or row["off_course"] > OFF_COURSE:
         turned = math.degrees(row.get("turned_rad") or 0.0)
-        why = f"loses its course, turned by {turned:.0f}°" if abs(turned) > 45.0 else "does not get where it should"
+        why = f"turns {turned:.0f}°" if abs(turned) > 45.0 else "does not get there"
     else:
         why = ""
     own = {name: case[name] for name in ("assumption", "value", "shown", "changes")}
@@ -601,7 +601,7 @@ def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
             for factor in (FACTOR, 1.0 / FACTOR):
                 value = float(values[one.name]) * factor
                 if _is_allowed(law, one.name, value):
-                    found.append((f"{one.name} = {value:.3g} ({factor:g} x)", {one.name: value}))
+                    found.append((f"{one.name} = {value:.3g} ({factor:.2g} x)", {one.name: value}))
     cases: list[tuple[str, dict[str, Any]]] = [(said, {"law": {"name": name, **options}}) for said, options in found]
     quarter = 0.25 * float(work.base["dt"])
     cases.append((f"a step of {quarter:.3g} s", {"law": {"name": name}, "dt": quarter}))
