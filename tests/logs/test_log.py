@@ -132,6 +132,20 @@ def test_torques_that_are_late_are_found_by_what_they_do(late, tmp_path):
     assert ("by inverse dynamics: shifted" in str(log)) == (late != 0.0)
 
 
+def test_currents_and_torques_of_another_size_are_told_by_what_they_do(tmp_path):
+    rec = walked()
+    columns = {name.replace("effort", "current"): own for name, own in sensed(rec).items()}
+    factors = {name: 2.0 for name in columns if name.endswith("current")}
+    path = write_table(tmp_path / "currents.csv", columns, factors)
+    log = ff.load_log(path, rec.robot)
+    said = next(one for one in log.said if one.startswith("torque_constants="))
+    assert float(said.split("=")[1].split()[0]) == pytest.approx(0.5, rel=0.1)  # noise of 1 % in the torques of legs
+    assert not np.isfinite(log.torque).any()
+    assert np.isfinite(ff.load_log(path, rec.robot, torque_constants=0.5).torque[:, 6:]).all()
+    with pytest.warns(match="torques are 2 times what the motion needs"):
+        ff.load_log(path, rec.robot, torque_constants=1.0)
+
+
 def test_delay_and_factor_of_two_signals_are_those_that_made_them():
     time = np.arange(0.0, 4.0, 0.005)
     first = np.sin(2.0 * time) + 0.5 * np.sin(7.0 * time + 1.0)
@@ -159,7 +173,10 @@ def test_the_order_of_a_quaternion_is_told_by_the_gyroscope_or_the_stance(order,
     assert np.allclose(log.attitude, rec.qpos[: len(log), 3:7], atol=1e-6)
     assert f"quaternions are {', '.join(order)}: " in str(log)
     assert "reads gravity" in str(log)
+    named = {one.what: (one.channel, one.factor) for one in log.matches}
+    assert named["imu attitude w"][0].endswith("[0]" if order == "wxyz" else "[3]") and named["accel z"][1] == -1.0
     if gyro:
+        assert named["gyro x"][1] == pytest.approx(np.pi / 180.0)
         assert np.allclose(log.gyro, rec.qvel[: len(log), 3:6], atol=0.1) and "57" in str(log)
 
 

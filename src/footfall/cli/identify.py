@@ -347,7 +347,8 @@ class LogFit(_Ranked, LogOptions):
     footfall identify log walk.mcap --robot robot.urdf --laws time-stepping hunt-crossley --out fits
 
     Logs are cut into windows. Every second one is replayed to fit friction, the law's own parameters, masses, friction
-    and damping of joints and the delay of motors; the others judge. A base that was not measured is estimated first.
+    and damping of joints and the delay of motors; the others judge. The state of the base is estimated first,
+    also where its pose was measured: odometry alone knows its velocity too badly for a window to begin with.
     """
 
     unit_of_loss = "heights and rad"
@@ -370,7 +371,10 @@ class LogFit(_Ranked, LogOptions):
         from footfall.study.fit import varied, windows
 
         logs = [self.load(path) for path in self.data]
-        logs = [log if log.position is not None else estimate(log, friction=self.friction).completed for log in logs]
+        logs = [
+            estimate(log, friction=self.friction).completed if log.has_imu or log.position is None else log
+            for log in logs
+        ]
         parts, ranges = windows(logs, self.window, use=self.use), _ranges(self.fit)
         given: dict[str, Any] = {"ground": {"friction": self.friction}, "judge": parts[1::2]}
         if ranges:

@@ -143,7 +143,7 @@ class Replay(LogOptions, OutOptions):
     footfall replay walk.mcap --robot robot.urdf --law time-stepping --report replay.html
 
     What the motors did is replayed from where the log begins, by --use control, position, torque or track; left out,
-    the first of these that the log has. A base that was not measured begins as footfall estimate finds it.
+    the first of these that the log has. Where there is an IMU, the base begins as footfall estimate finds it.
     """
 
     log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
@@ -183,7 +183,7 @@ class Replay(LogOptions, OutOptions):
         except FootfallError as error:
             if log.position is None or self.report is not None:
                 say(f"the base begins at rest on the ground: {error}")
-        whole = log if seen is None or log.position is not None else seen.completed
+        whole = seen.completed if seen is not None and log.has_imu else log
         stop = log.time[-1] if self.duration is None else self.start + self.duration
         part = whole.slice(self.start, float(stop))
         controller = Controller(part, self.use, self.kp, self.kd, self.delay)

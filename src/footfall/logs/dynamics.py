@@ -14,7 +14,7 @@ import numpy as np
 
 from footfall.errors import FootfallError, optional_package
 from footfall.files.stamps import low_passed
-from footfall.logs.log import LONGEST_DELAY, NO_DELAY, Log, peak, rate_of, rates_of
+from footfall.logs.log import LONGEST_DELAY, NEAR_FACTOR, NO_DELAY, Compared, Log, peak, rate_of, rates_of
 from footfall.logs.loops import equality_rows
 from footfall.robot import Robot
 from footfall.robot.model import FREE
@@ -126,12 +126,12 @@ class Inverse:
         return found
 
 
-def torque_delay(log: Log) -> float:
-    """s, by which the torques of a log are later than its joints; 0 where they are not, or the data do not tell.
+def torques_compared(log: Log) -> Compared:
+    """By which factor and how much later (s) the torques of a log go with its motion; 1 and 0 where it does not tell.
 
     Along ways that no force at a contact point acts, torques are what inertia needs, wherever the robot stands: the
-    shift is taken at which both go best with each other, if it explains far more, and both halves of the log tell it to
-    within a sample: what a robot does against a push comes later than the push, and by no constant time.
+    shift is taken at which both go best with each other, if it explains far more. Both halves of the log must tell it
+    to within a sample: what a robot does against a push comes later than the push, and by no constant time.
     """
     model = log.robot.model
     based = (log.gyro is not None and log.accel is not None) or (log.position is not None and log.attitude is not None)
@@ -139,7 +139,7 @@ def torque_delay(log: Log) -> float:
     apart = max(1, (len(log) - 2 * most) // LOOKED_AT)
     looked = np.arange(most, len(log) - most, apart)
     if not model.njnt or model.jnt_type[0] != FREE or not based or not np.isfinite(log.torque).any() or len(looked) < 8:
-        return 0.0
+        return Compared(1.0, 0.0, 0.0)
     signals = signals_of(log, CUTOFF, causal=False)
     inverse = Inverse(log.robot, signals)
     ways, needed = np.zeros((len(looked), model.nv, model.nv)), np.zeros((len(looked), model.nv))
@@ -164,5 +164,11 @@ def torque_delay(log: Log) -> float:
     half, whole = len(looked) // 2, alike(slice(None))
     late, first, second = (peak(own) - most for own in (whole, alike(slice(half)), alike(slice(half, None))))
     left = 1.0 - whole**2  # share of the squares that torques do not explain
-    sure = max(abs(late - first), abs(late - second)) < NO_DELAY < abs(late)
-    return late / log.rate if sure and left.min() < GAINED * left[most] else 0.0
+    best = int(np.argmax(whole))
+    factor, delay = 1.0, 0.0
+    if max(abs(late - first), abs(late - second)) < NO_DELAY:
+        if left[best] < NEAR_FACTOR:
+            factor = float(moved[best].std() / needed.std())
+        if abs(late) > NO_DELAY and left[best] < GAINED * left[most]:
+            delay = late / log.rate
+    return Compared(factor, delay, float(whole[best]))

@@ -249,7 +249,7 @@ def estimate(
     if robot.model.nv > 6 and not log.logged.any():
         raise FootfallError(
             f"{log.source} has no joint of {robot.name}: it has {shortened(log.unused) or 'none'}; is it this robot's, "
-            "or do names={'NAME IN THE LOG': 'JOINT'} say which is which?"
+            "or do names={'NAME IN THE LOG': 'JOINT'} (--name) say which is which?"
         )
     signals = signals_of(log, cutoff, causal)
     forces = _Forces(log, signals, ground, ground.dynamic_friction if friction is None else friction)

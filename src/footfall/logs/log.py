@@ -20,6 +20,14 @@ NEAR_FACTOR = 0.2
 LONGEST_DELAY, NO_DELAY = 0.1, 1.0
 
 
+class Compared(NamedTuple):
+    """How a signal goes with another: factor, how much later it is (s), and correlation."""
+
+    factor: float
+    delay: float
+    correlation: float
+
+
 class Match(NamedTuple):
     """A channel of the log, what it is, and by which factor and delay (s) it was brought to SI units and one clock."""
 
@@ -83,6 +91,11 @@ class Log:
     def rate(self) -> float:
         """Samples per second."""
         return float((len(self) - 1) / (self.time[-1] - self.time[0]))
+
+    @property
+    def has_imu(self) -> bool:
+        """Whether both gyroscope and accelerometer were logged."""
+        return self.gyro is not None and self.accel is not None
 
     @classmethod
     def of_motion(cls, robot: Robot, time: np.ndarray, qpos: np.ndarray, qvel: np.ndarray, source: str) -> Log:

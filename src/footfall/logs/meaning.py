@@ -87,7 +87,7 @@ def meanings(names: Sequence[str], robot: Robot, given: Mapping[str, str]) -> Me
         first = next((name for name in names if "time" not in name.lower()), "")
         raise FootfallError(
             f"no channel of the log is a joint of {robot.name}: '{first}' for one is none of {', '.join(joints[:6])} "
-            "...; names={'NAME IN THE LOG': 'JOINT'} says which is which"
+            "...; names={'NAME IN THE LOG': 'JOINT'} (--name) says which is which"
         )
     return found
 

@@ -15,7 +15,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -24,11 +24,12 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean, optional_package, warn
 from footfall.files.channels import Channel, read_channels
 from footfall.files.stamps import at_times, stamps_of
-from footfall.logs.dynamics import torque_delay
+from footfall.logs.dynamics import torques_compared
 from footfall.logs.log import (
     LONGEST_DELAY,
     NEAR_FACTOR,
     NO_DELAY,
+    Compared,
     Log,
     Match,
     home_up,
@@ -107,6 +108,7 @@ class _Reading:
         self.note: dict[tuple[str, Any], str] = {}
         self.time = np.zeros(0)
         self.attitude: np.ndarray | None = None
+        self.currents: Mapping[Any, np.ndarray] = {}  # of joints, A, where no constant makes torques of them
 
     def stated(self, kind: str, place: Any) -> str:
         return self.channels[self.found.found[kind][place]].unit
@@ -166,9 +168,16 @@ class _Reading:
                 self.note["torque", joint] = "from the current"
         if currents and constants is None:
             self.said.append("currents are not used: torque_constants= (N m/A) makes torques of them")
+            self.currents = {} if self.series.get("torque") else currents
 
     def _scale(self, kind: str, place: Any, factor: float) -> None:
         self.factor[kind, place] = self.factor.get((kind, place), 1.0) * factor
+
+    def _scaled(self, kind: str, values: np.ndarray, factor: float) -> np.ndarray:
+        """A vector (T, 3) times a factor, which the table then has."""
+        for axis in range(3):
+            self._scale(kind, axis, factor)
+        return factor * values
 
     def _degrees(self, kinds: tuple[str, ...]) -> None:
         """Positions without a unit in degrees, where these are within the limits of the joints and radians are not."""
@@ -276,10 +285,15 @@ class _Reading:
         """Quaternions as w, x, y, z; the order of those in arrays by the gyroscope, or by how the robot stands."""
         if order not in (None, "wxyz", "xyzw"):
             raise FootfallError(f"the order of a quaternion is 'wxyz' or 'xyzw', not {order!r}")
-        named = self.found.found[f"{whose} attitude"][0].lower().rstrip("]").endswith("w")
+        channels = self.found.found[f"{whose} attitude"]
+        named = channels[0].lower().rstrip("]").endswith("w")
         other = own[:, [3, 0, 1, 2]]
+        turned = dict(zip((1, 2, 3, 0), (channels[i] for i in range(4)), strict=True))
         if named or order is not None:
-            return other if order == "xyzw" and not named else own
+            if order != "xyzw" or named:
+                return own
+            self.found.found[f"{whose} attitude"] = turned
+            return other
         gyro, both = self.vector("gyro", 3), {"wxyz": own, "xyzw": other}
         home, why = self.robot.home[3:7], "so the robot begins nearer to how it stands"
         fits = {name: abs(float(one[0] @ home)) for name, one in both.items()}
@@ -289,6 +303,7 @@ class _Reading:
                 fits, why = along, "its rate goes with the gyroscope"
         chosen = max(fits, key=lambda name: fits[name])
         self.said.append(f"quaternions are {', '.join(chosen)}: {why}; quaternion= says otherwise")
+        self.found.found[f"{whose} attitude"] = turned if chosen == "xyzw" else channels
         return both[chosen]
 
     def imu(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
@@ -308,13 +323,13 @@ class _Reading:
                 self.said.append(
                     f"the accelerometer is in {'g' if factor > 1.0 else 'mm/s2'}: its median is {size:.4g}"
                 )
-            accel = (factor or 1.0) * accel @ turn.T
+            accel = self._scaled("accel", accel, factor or 1.0) @ turn.T
             own = home_up(self.robot)[None] if self.attitude is None else up_of(self.attitude)
             up = float(_unit(np.mean(accel, axis=0)) @ _unit(np.mean(own, axis=0)))
             if up < -0.7:
                 why = "as the robot stands" if self.attitude is None else "by the attitude"
                 self.said.append(f"the accelerometer reads gravity, and not the force against it: reversed, {why}")
-                accel = -accel
+                accel = self._scaled("accel", accel, -1.0)
             elif up < 0.7 and self.attitude is not None:
                 warn(
                     f"{self.source}: accelerometer and attitude disagree about which way is up by "
@@ -334,10 +349,10 @@ class _Reading:
                 unit = _unit_factor(abs(factor))
                 if unit != 1.0 or factor < 0.0:
                     self.said.append(f"the gyroscope reads {factor:.3g} times the rate of the attitude: corrected")
-                gyro = gyro * np.sign(factor) / unit
+                gyro = self._scaled("gyro", gyro, float(np.sign(factor)) / unit)
         elif fast > 2000.0 * DEGREES:
             self.said.append("the gyroscope is in deg/s: in rad/s it would be faster than 2000 deg/s")
-            gyro = DEGREES * gyro
+            gyro = self._scaled("gyro", gyro, DEGREES)
         still = gyro[: max(2, round(0.5 * self.rate))]
         if np.std(still, axis=0).max() < 0.05:
             bias = np.mean(still, axis=0)
@@ -358,7 +373,7 @@ class _Reading:
             qpos[:, model.jnt_qposadr[joint]], logged[dof] = values, True
             own = self.series.get("velocity", {}).get(joint)
             qvel[:, dof] = rate_of(values, self.time) if own is None else own
-        for joint, values in self.series.get("torque", {}).items():
+        for joint, values in (self.series.get("torque") or self.currents).items():
             torque[:, model.jnt_dofadr[joint]] = values
         still = [robot.joint_names[j] for j in scalar_joints(robot) if not logged[model.jnt_dofadr[j]]]
         free = ~logged & np.array([model.jnt_type[j] != FREE for j in model.dof_jntid])
@@ -385,6 +400,10 @@ class _Reading:
                 set_on_ground(robot, qpos)
             else:
                 qvel[:, :3] = rate_of(qpos[:, :3], self.time)
+                if self.series.get("base velocity"):
+                    self.said.append(
+                        "base velocities are not used, in whatever frame they are: the rate of its place is"
+                    )
             if gyro is not None:
                 qvel[:, 3:6] = gyro
             elif self.attitude is not None:
@@ -394,16 +413,33 @@ class _Reading:
             robot, self.time - self.time[0], qpos, qvel, logged, torque, control, kind, gyro, accel, place, position,
             self.attitude, self._feet(), self._matches(), tuple(self.found.unused), tuple(self.said), self.source,
         )  # fmt: skip
-        delay = torque_delay(found)
+        return self._with_torques(found)
+
+    def _with_torques(self, log: Log) -> Log:
+        """The log with torques on the clock of its joints; a factor that its motion tells is said."""
+        factor, delay, _ = torques_compared(log)
+        unlike = abs(np.log(factor)) > NEAR_FACTOR
+        if unlike and self.currents:
+            self.said.append(f"torque_constants={1.0 / factor:.3g} would explain the motion")
+        elif unlike:
+            warn(
+                f"{self.source}: torques are {factor:.3g} times what the motion needs: are they in N m, at the joints "
+                f"(gears, torque_constants=), and are the masses of {self.robot.name} right?"
+            )
+        if self.currents:
+            return replace(log, torque=np.full_like(log.torque, np.nan), said=tuple(self.said))
         if not delay:
-            return found
+            return log
+        torque = log.torque.copy()
         for joint in self.series["torque"]:
-            dof = int(model.jnt_dofadr[joint])
+            dof = int(self.robot.model.jnt_dofadr[joint])
             torque[:, dof] = self._earlier(torque[:, dof], delay)
             self.delay["torque", joint] = delay
         way = "later" if delay > 0.0 else "earlier"
-        said = f"torques come {1e3 * abs(delay):.3g} ms {way} than what they do, by inverse dynamics: shifted"
-        return replace(found, torque=torque, matches=self._matches(), said=(*found.said, said))
+        self.said.append(
+            f"torques come {1e3 * abs(delay):.3g} ms {way} than what they do, by inverse dynamics: shifted"
+        )
+        return replace(log, torque=torque, matches=self._matches(), said=tuple(self.said))
 
     def _commands(self) -> tuple[str, np.ndarray | None]:
         """The commands of the actuators, of the kind of which most were logged."""
@@ -470,14 +506,6 @@ JOINT_KINDS = (
     "command torque",
     "control",
 )
-
-
-class Compared(NamedTuple):
-    """How a signal goes with another: factor, how much later it is (s), and correlation."""
-
-    factor: float
-    delay: float
-    correlation: float
 
 
 def compared(first: np.ndarray, second: np.ndarray, rate: float) -> Compared:
