@@ -21,12 +21,11 @@ from footfall.papers.bravo2021 import gait, landing
 from footfall.papers.bruneau1999 import drop, man, sliding, stones, walking
 from footfall.papers.bruneau1999.man import LAW, sprung_man
 from footfall.papers.moraud2008 import jump
-from footfall.papers.ott2011 import directions, force_distribution, pendulum, setup
+from footfall.papers.ott2011 import force_distribution, pendulum, setup
 from footfall.papers.perform import cell
 from footfall.papers.rengifo2009 import ball, biped, ramp
 from footfall.papers.rengifo2009 import walking as steps_of_a_biped
 from footfall.standing import at_home
-from footfall.study.largest_push import largest_pushes
 from tests.shared_files import shared_file
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
@@ -43,7 +42,6 @@ SLOW = {
     "walking",
     "lateral",
     "directions",
-    "limits",
     "impact-time",
     "quadruped",
     "quadruped-walk",
@@ -72,18 +70,11 @@ def named(text: str) -> str:
     return re.sub(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", "#", text)
 
 
-def under_one_law(robot, pushes, *, laws, **options):
-    return largest_pushes(robot, pushes, laws=laws[-1:], **options)
-
-
 @pytest.mark.usefixtures("plain_pictures")
 @pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)
 def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypatch):
-    # The largest pushes are shown, not judged, and so are times per step: a coarse search and one round are enough.
+    # Times per step are shown, not judged: one round is enough.
     # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests.
-    monkeypatch.setattr(directions, "WITHIN", 0.95)
-    monkeypatch.setattr(directions, "WAIT", 1.0)  # who has recovered by then has so half a second later
-    monkeypatch.setattr(ff.study, "largest_pushes", under_one_law)
     monkeypatch.setattr(jump, "ROUNDS", 1)
     # The same walk under other laws goes three steps; all of them are walked under the paper's own. A man who
     # has settled for a second slides as one who has for longer.
@@ -205,12 +196,13 @@ def test_a_paper_tells_its_source_its_experiments_its_assumptions_and_what_is_mi
     assert one.citation and one.summary and one.missing
     assert len({e.name for e in one.experiments}) == len(one.experiments)
     assert all(assumed.what and assumed.value and assumed.why for assumed in one.assumptions)
+    assert all(e.varies for e in one.experiments)  # every paper leaves something open, and a challenge varies it
 
 
 def test_experiments_are_chosen_by_name_or_by_figure():
     one = paper("rengifo2009")
     assert [e.name for e in one.chosen(["fig5"])] == ["ball"]
-    assert [e.name for e in one.chosen(["section5", "ramp"])] == ["ramp", "biped", "stability"]
+    assert [e.name for e in one.chosen(["section5", "ramp"])] == ["ramp", "stability"]
     assert one.chosen(None) == one.chosen([]) == one.experiments
 
 
@@ -259,6 +251,12 @@ def test_the_closed_form_of_the_ball_is_the_one_of_the_notes():
     assert bounce == pytest.approx((0.08668, 3.8766e-3, 19.564e-3), rel=5e-5)
     assert ball.closed_form(1e4, 10.0).restitution == pytest.approx(0.92669, rel=1e-5)
     assert ball.closed_form(1e4, 0.0).restitution == pytest.approx(1.0, rel=1e-12)
+
+
+def test_restitution_stays_the_same_along_a_way_on_which_kp_over_kv_goes_from_0_to_infinity():
+    """So that it goes from 0 to 1 only on ways that the paper does not name: one gain held, the other varied."""
+    found = [ball.closed_form(kv * kv, kv).restitution for kv in (1e-3, 1.0, 1e3, 1e6)]
+    assert found == pytest.approx([0.5463] * 4, rel=1e-4)
 
 
 def test_the_brick_of_the_ramp_is_a_point_to_a_thousandth():
@@ -368,17 +366,11 @@ def test_a_foot_that_never_slides_has_two_phases_and_another_law_none():
 
 
 def test_the_stones_stand_on_a_plane_and_are_always_the_same():
-    axis, heights = stones.field()
-    assert heights.shape == (len(axis), len(axis))
+    along, across, heights = stones.field()
+    assert heights.shape == (len(across), len(along))
     assert heights.min() == 0.0
-    assert 0.5 * stones.RISE < heights.max() <= stones.RISE
-    np.testing.assert_array_equal(heights, stones.field()[1])
-
-
-def test_energy_in_the_grounds_springs_is_their_work():
-    rec = ff.Simulation(man.sole_block(), law=LAW, dt=1e-4).run(2.0, record_dt=1.0)
-    depth, load = -float(rec.gap[-1].mean()), rec.robot.weight
-    assert drop.stored(rec)[-1] == pytest.approx(load * depth / (LAW.alpha + 1.0), rel=1e-6)
+    assert 0.5 * stones.LOW < heights.max() <= stones.LOW
+    np.testing.assert_array_equal(heights, stones.field()[2])
 
 
 def test_a_block_sticks_again_by_eq_21_whatever_pulls_less_than_its_friction():

@@ -181,7 +181,7 @@ def perform(
     return PaperResult(paper, judged, drawn, perturb, runs - perturb * len(judged), tuple(changes))
 
 
-LINE, CHARACTERS = 0.155, 133  # of a line of the caption: inches, and how many
+LINE, CHARACTERS, TITLE = 0.155, 133, 88  # of a line of the caption: inches, and how many; how many of the title
 #: What marks a claim by its verdict, with its colour.
 MARKS = {
     "reproduced": ("✓", "#009E73"),
@@ -209,7 +209,8 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
         above, caption = parts
         experiment.draw(above, data)
         where = ", ".join(name.replace("fig", "fig. ").replace("section", "section ") for name in experiment.figures)
-        above.suptitle(f"{paper.name}, {where}: {experiment.title}", x=0.01, ha="left", fontweight="bold", fontsize=9)
+        title = textwrap.fill(f"{paper.name}, {where}: {experiment.title}", TITLE)
+        above.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=9)
         before: Claim | None = None
         for i, (claim, text) in enumerate(lines):
             y = 1.0 - (0.08 + LINE * (i + 0.5)) / below

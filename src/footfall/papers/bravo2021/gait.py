@@ -16,6 +16,7 @@ from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import GaitConstraints, Step, examine, judge
 from footfall.papers.base import Claim, legend_below, near, seen, unlike
 from footfall.show.style import BLUE, GREY, VERMILION
+from footfall.solve.contacts import SLIDE
 
 FRICTION = 0.75
 SPEED = 0.5  # m/s
@@ -148,7 +149,9 @@ def _judge_motion(data: Walked) -> list[Claim]:
 def _judge_contact(data: Walked) -> list[Claim]:
     """Zero moment point and friction, planned and simulated (figures 5 and 6)."""
     rec, step = data.rec, data.step
-    zmp = stance_zmp(rec)
+    zmp, (samples, points) = stance_zmp(rec), np.nonzero(rec.mode == SLIDE)
+    speed = float(np.abs(rec.velocity[samples, points, 0]).max(initial=0.0))
+    slides = f"{len(samples) / len(touch_downs(rec)):.2g}"
     return [
         seen(
             ("ours", "fig5"),
@@ -174,10 +177,12 @@ def _judge_contact(data: Walked) -> list[Claim]:
         ),
         seen(
             ("printed", "cone"),
-            "in the simulation, impacts included (largest ratio)",
+            "in the simulation, impacts included (largest ratio of a foot)",
             (FRICTION, friction_used(rec)),
-            holds=friction_used(rec) <= FRICTION,
-            why="inside the cone: the robot does not slip",
+            holds=friction_used(rec) < FRICTION,
+            why="strictly inside: the law itself keeps it from leaving the cone, and a foot that slips is on it",
+            fragile="of whole feet. How fast the paper's feet land is not printed; ours come with "
+            f"{speed:.2g} m/s forwards, and one vertex of a foot slides for {slides} time step a touch-down",
         ),
     ]
 
@@ -314,74 +319,35 @@ def draw_gait(figure: Any, data: Walked) -> None:
 
 # ---- the same walk under other laws ------------------------------------------------------------------------
 
-#: Laws under which the walk goes on, with their options, and one under which it does not.
-WALKS: dict[str, dict[str, float]] = {
-    "time-stepping": {},
-    "acceleration-complementarity": {},
-    "constraint-selection": {},
-    "linearizing-penalty": {},
-    "spring-damper": {},
-    "hunt-crossley": {},
-    "mujoco": {},
-    "distributed": {},
-    "distributed, 3 mm": {"rest_penetration": 3e-3},
-}
-#: As soft for its load and the length of its soles as the ground of Bruneau and Ouezdou 1999.
-TOO_SOFT: dict[str, dict[str, float]] = {"distributed, 4.3 mm": {"rest_penetration": 4.33e-3}}
 STEPS_EACH = STEPS  # under every law
 
 
-@dataclass(frozen=True)
-class Walks:
-    gait: PolynomialGait
-    recordings: dict[str, ff.Recording]
-
-
-def run_laws() -> Walks:
+def run_laws() -> dict[str, ff.Recording]:
     gait = find_gait(ff.load_robot("planar-biped"), GaitConstraints(speed=SPEED, friction=FRICTION)).gait
     with without_warnings():
-        steps = dict.fromkeys(WALKS, STEPS_EACH) | dict.fromkeys(TOO_SOFT, STEPS)
-        walks = {name: walk(gait, _law(name, own), steps[name]) for name, own in (WALKS | TOO_SOFT).items()}
-    return Walks(gait, walks)
+        return {law: walk(gait, law, STEPS_EACH) for law in ff.laws()}
 
 
-def _law(name: str, options: dict[str, float]) -> ff.contact.Law:
-    return ff.law(name.partition(",")[0], **options)
-
-
-def judge_laws(data: Walks) -> list[Claim]:
+def judge_laws(data: dict[str, ff.Recording]) -> list[Claim]:
     claims = []
-    for name, rec in data.recordings.items():
+    for law, rec in data.items():
         steps, fell = len(touch_downs(rec)), ff.measure.has_fallen(rec) or rec.failure is not None
         off = float(np.degrees(np.sqrt((error(rec) ** 2).mean())))
-        outcome = f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"
-        statement = f"The walk under {name}"
-        if name in WALKS:
-            walks = not fell and steps >= STEPS_EACH - 1
-            claims.append(
-                seen(("ours", "section6"), statement, ("walks", outcome), holds=walks, why="ten steps without a fall")
+        claims.append(
+            seen(
+                ("ours", "section6"),
+                f"The walk under {law}",
+                ("walks", f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"),
+                holds=not fell and steps >= STEPS_EACH - 1,
+                why="ten steps without a fall",
             )
-        else:
-            claims.append(
-                seen(("ours", "section6"), statement, ("falls", outcome), holds=fell, why=too_soft(data.gait, rec))
-            )
+        )
     return claims
 
 
-def too_soft(gait: PolynomialGait, rec: ff.Recording) -> str:
-    """Why the walk ends on soft ground, as measured in its first step."""
-    first = int(touch_downs(rec)[0])
-    depth = -float(rec.gap[first - 1, rec.foot(rec.robot.feet[0].name)].mean())
-    early = gait.step_duration - float(rec.time[first])
-    return (
-        f"The stance foot sinks by {1e3 * depth:.2g} mm, the swing foot meets the ground {1e3 * early:.2g} ms early, "
-        "and the next step begins with the legs in the wrong place."
-    )
-
-
-def draw_laws(figure: Any, data: Walks) -> None:
+def draw_laws(figure: Any, data: dict[str, ff.Recording]) -> None:
     axes = figure.subplots(2, 1, sharex=True)
-    for i, (name, rec) in enumerate(data.recordings.items()):
+    for i, (name, rec) in enumerate(data.items()):
         axes[0].plot(rec.time, np.degrees(np.abs(error(rec)).max(axis=1)), color=f"C{i}", label=name)
         axes[1].plot(rec.time, rec.total_force[:, 2] / rec.robot.weight, color=f"C{i}")
     axes[0].set(ylabel="worst joint error (°)", ylim=(0.0, 10.0))

@@ -198,4 +198,5 @@ def draw_landings(figure: Any, data: Landings) -> None:
     axes[0].set(xlabel="time (ms)", ylabel="height over the ground (mm)", title="heel, and toe dashed")
     axes[1].set(xlabel="time (ms)", ylabel="vertical momentum (kg m/s)", title=f"dots: steps of {1e3 * STEPS[0]:g} ms")
     axes[2].set(xlabel="time step (ms)", ylabel="difference of the last momentum", title="time steps against events")
+    axes[2].margins(0.05)
     legend_below(figure, axes[2], columns=4)

@@ -94,8 +94,8 @@ def judge_squats(data: dict[float, Squat]) -> list[Claim]:
     slow, fast = PERIODS
     claims.append(
         near(
-            ("derived", "fig11"),
-            "faster squats scale the inertial part by the square of the speed: swing of the force, 1 s over 1.25 s",
+            ("printed", "scaling"),
+            "swing of the force, squats of 1 s over those of 1.25 s: by the square of the speed",
             ((slow / fast) ** 2, swing[fast] / swing[slow]),
             rel=0.05,
             why="the lag of the joints grows with the speed",

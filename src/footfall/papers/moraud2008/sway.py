@@ -95,8 +95,8 @@ def _judge_friction(data: Sway) -> list[Claim]:
             ("opposite", f"{apart[0]:.3g} and {apart[1]:.3g}", "N"),
             holds=apart[0] < -10.0 and apart[1] > 10.0 and abs(apart.sum()) < 0.5,
             why="inward, more than 10 N each, and equal: the robot rests",
-            note=f"With vertical legs and torques that carry the weight with the least contact forces: "
-            f"{abs(straight[0]):.1g} N",
+            fragile="how far apart its legs are and how they are driven is not printed; with vertical legs and "
+            f"torques that carry the weight with the least contact forces: {abs(straight[0]):.1g} N",
         ),
     ]
 

@@ -30,6 +30,7 @@ class Toes:
     without: ff.Recording
     threshold: ff.Recording  # the paper's thresholded model, a rectangle
     released: dict[int, tuple[float, float, int]]  # by vertices: m behind the edge, with and without the rule; changes
+    broken: int  # rules that are broken at the end of a step, with the rule, all feet
 
 
 @lru_cache(maxsize=8)
@@ -53,7 +54,8 @@ def fall(*, vertices: int = VERTICES, **options: Any) -> ff.Recording:
 def run_toes() -> Toes:
     both = {count: (fall(vertices=count), fall(vertices=count, cop_rule=False)) for count in MANY}
     released = {count: (behind(one), behind(other), len(changes(other))) for count, (one, other) in both.items()}
-    return Toes(*both[VERTICES], fall(vertices=FEW, cop_rule=False, pull=PULL), released)
+    broken = sum(int(one.signals["violations"].sum()) + int(np.count_nonzero(one.status)) for one, _ in both.values())
+    return Toes(*both[VERTICES], fall(vertices=FEW, cop_rule=False, pull=PULL), released, broken)
 
 
 def behind(rec: ff.Recording) -> float:
@@ -102,13 +104,6 @@ def _judge_rule(rec: ff.Recording) -> list[Claim]:
             within=max(1e3 * step, 1e-3),
             why="what it moves in one step",
         ),
-        seen(
-            ("ours", "fig6"),
-            "with the rule, no rule is broken in any step",
-            (0.0, rec.signals["violations"].sum()),
-            holds=not rec.signals["violations"].any() and not rec.status.any(),
-            why="counted",
-        ),
     ]
 
 
@@ -149,6 +144,16 @@ def _judge_vertices(data: Toes) -> list[Claim]:
     """The same with feet of few and of many vertices (section 3)."""
     rows = data.released.items()
     return [
+        near(
+            ("printed", "terminates"),
+            f"feet of {MANY[0]} to {MANY[-1]} vertices: rules that the state found breaks, all steps of the fall",
+            (0.0, data.broken),
+            within=0.0,
+            why="counted",
+            fragile="where soles or ground are uneven, and where a robot with soles of many vertices lies with joints "
+            "at their stops, the search may find no state of Table I: points are then clamped one by one, which the "
+            "recording counts",
+        ),
         seen(
             ("derived", "section 3"),
             "with the rule, feet of 3 to 64 vertices turn with the centre of pressure at the edge (farthest behind)",

@@ -187,16 +187,20 @@ def _lifted(rec: ff.Recording) -> float:
 
 
 def draw_contacts(figure: Any, data: Contacts) -> None:
+    from footfall.show.plots.over_time import point_names
+
     error, one, hand = figure.subplots(1, 3)
     for c, (name, rec) in enumerate(data.single.items()):
         error.plot(rec.time, 1e3 * rec.signals["com_error"][:, c], color=COLORS[c], label=f"pushed in {name}")
     error.set(title="on one foot: com error (mm)", xlabel="time (s)", xlim=(0.4, 2.0))
     error.legend()
     rec = data.single["y"]
-    one.plot(rec.time, rec.force[:, :, 2], linewidth=0.8)
-    one.set(title="its four points (N)", xlabel="time (s)", xlim=(0.4, 2.0))
+    for i, name in enumerate(point_names(rec, 0)):
+        one.plot(rec.time, rec.force[:, i, 2], color=COLORS[i], linewidth=0.8, label=name)
+    one.legend(ncols=2, loc="upper right", fontsize=6)
+    one.set(title="pushed in y: its four points (N)", ylim=(0.0, 280.0), xlabel="time (s)", xlim=(0.4, 2.0))
     rec = data.hand
-    for foot, color in (("left", VERMILION), ("right", BLUE), ("hand", "#222222")):
-        hand.plot(rec.time, rec.force[:, rec.foot(foot), 2].sum(axis=1), color=color, label=foot)
+    for foot, color, style in (("left", VERMILION, "-"), ("right", BLUE, "--"), ("hand", "#222222", "-")):
+        hand.plot(rec.time, rec.force[:, rec.foot(foot), 2].sum(axis=1), color=color, linestyle=style, label=foot)
     hand.set(title="leaning: vertical forces (N)", xlabel="time (s)")
     hand.legend()

@@ -1,9 +1,8 @@
-"""Ott 2011, figure 16: pushes in five directions; beyond the paper, under every law, and the largest ones."""
+"""Ott 2011, figures 16 to 18: a hand leans on the trunk in six directions and lets go."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -11,22 +10,8 @@ import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Claim, near, seen
-from footfall.papers.ott2011.setup import (
-    BALANCE,
-    CLOSE,
-    DT,
-    FLOOR,
-    LASTS,
-    ROBOT,
-    TRUNK,
-    commanded,
-    draw_components,
-    recovery,
-    stance,
-    stand,
-)
+from footfall.papers.ott2011 import setup
 from footfall.show.style import COLORS
-from footfall.study.largest_push import push_outcome
 
 START, HOLD = 0.5, 6.0  # s
 #: s in which the robot must be back, longer than after an impulse: the vertical motion has a damping ratio of 0.2.
@@ -37,7 +22,7 @@ NO_FORCE = (0.0, 0.0, 0.0)
 
 
 def _lean(force: tuple[float, float, float], torque: tuple[float, float, float] = NO_FORCE) -> ff.Push:
-    return ff.Push(TRUNK, force=force, torque=torque, start=START, duration=HOLD)
+    return ff.Push(setup.TRUNK, force=force, torque=torque, start=START, duration=HOLD)
 
 
 def leans() -> dict[str, tuple[ff.Push, int]]:
@@ -53,7 +38,7 @@ def leans() -> dict[str, tuple[ff.Push, int]]:
 
 
 def run_directions() -> dict[str, ff.Recording]:
-    return {name: stand(DURATION, lean) for name, (lean, _) in leans().items()}
+    return {name: setup.stand(DURATION, lean) for name, (lean, _) in leans().items()}
 
 
 def turned(rec: ff.Recording) -> np.ndarray:
@@ -81,7 +66,7 @@ def moved(rec: ff.Recording, axis: int) -> np.ndarray:
 def expected(rec: ff.Recording, name: str) -> float:
     """How far from its reference the controller's springs carry the push in the pose at its end, m or rad."""
     push, axis = leans()[name]
-    return float(stance(ROBOT, TRUNK, rec.qpos[_end(rec)]).yields(push)[axis])
+    return float(setup.stance(setup.ROBOT, setup.TRUNK, rec.qpos[_end(rec)]).yields(push)[axis])
 
 
 def _end(rec: ff.Recording) -> int:
@@ -104,16 +89,16 @@ def judge_directions(data: dict[str, ff.Recording]) -> list[Claim]:
                 fragile="30 N forwards is more than its soles can hold" if name == "x" else "",
             )
         )
-    back = {name: recovery(rec, START + HOLD) for name, rec in data.items()}
+    back = {name: setup.recovery(rec, START + HOLD) for name, rec in data.items()}
     slowest = max(back, key=lambda name: back[name])
     left = max(float(np.abs(turned(data[name])[-1]).max()) for name in ("roll", "pitch", "yaw"))
     claims.append(
         seen(
-            ("printed", "perturbations"),
+            ("ours", "fig16"),
             "Let go, it comes back: the longest time",
             ("comes back", f"{back[slowest]:.2f} s, {slowest}; turned by at most {math.degrees(left):.2g}°"),
             holds=max(back.values()) <= BACK and left < 0.01,
-            why=f"centre of mass below {1e3 * CLOSE:g} mm within {BACK:g} s, trunk turned by less than 0.01 rad",
+            why=f"centre of mass below {1e3 * setup.CLOSE:g} mm within {BACK:g} s, trunk turned by less than 0.01 rad",
             fragile="the paper does not print how hard it is pushed; after 30 N forwards for 6 s it does not come back",
         )
     )
@@ -129,7 +114,7 @@ def judge_directions(data: dict[str, ff.Recording]) -> list[Claim]:
             why="half a degree: the baseline between the feet turns only as they give way",
         )
     )
-    at_floor = float((commanded(data["y"]).min(axis=1) < FLOOR + 1e-3).mean() * data["y"].duration)
+    at_floor = float((setup.commanded(data["y"]).min(axis=1) < setup.FLOOR + 1e-3).mean() * data["y"].duration)
     claims.append(
         seen(
             ("printed", "longer"),
@@ -144,110 +129,25 @@ def judge_directions(data: dict[str, ff.Recording]) -> list[Claim]:
 
 
 def draw_directions(figure: Any, data: dict[str, ff.Recording]) -> None:
-    (above, components) = figure.subplots(2, 3)
-    figure.delaxes(above[2])
-    axes = above[:2]
+    top, bottom = figure.subfigures(2, 1)
+    axes, components = top.subplots(1, 2), bottom.subplots(1, 3)
     for c, name in enumerate(("x", "y", "z")):
         axes[0].plot(data[name].time, 1e3 * data[name].signals["com_error"][:, c], color=COLORS[c], label=f"in {name}")
         axes[0].axhline(1e3 * expected(data[name], name), color=COLORS[c], linewidth=0.6, linestyle=":")
-    axes[0].set(title="com error (mm), fig. 17", xlabel="time (s)")
+    axes[0].set(title="fig. 17: com error (mm)", xlabel="time (s)")
     axes[0].legend()
     for c, name in enumerate(("roll", "pitch", "yaw")):
         angle = np.degrees(moved(data[name], 3 + c))
-        axes[1].plot(data[name].time, angle, color=COLORS[c], label=name)
+        style = "--" if name == "pitch" else "-"  # as far as roll
+        axes[1].plot(data[name].time, angle, color=COLORS[c], linestyle=style, label=name)
         axes[1].axhline(math.degrees(expected(data[name], name)), color=COLORS[c], linewidth=0.6, linestyle=":")
     axes[1].set(title="trunk turned (°); dotted: springs alone", xlabel="time (s)")
     axes[1].legend()
     rec = data["y"]
-    draw_components(components, rec)
+    setup.draw_components(components, rec)
     components[0].set_title("fig. 18, in y: contact forces x (N)")
     for axis in components:
         axis.set_xlabel("time (s)")
     for axis in (*components, *axes):
         axis.title.set_fontsize(7)
     components[2].legend()
-
-
-# ---- the largest pushes, by law ----------------------------------------------------------------------------
-
-LIMIT_START = 0.1  # s
-WAIT = 1.5  # s after the push
-WITHIN = 0.1
-#: N, N m by direction: judged, at most a third of the largest, so that no rounding decides.
-SURE = {"forwards": 120.0, "backwards": 120.0, "sideways": 140.0, "downwards": 500.0, "round": 60.0}
-#: The same, near the largest: where the search begins.
-FIRST = {"forwards": 350.0, "backwards": 350.0, "sideways": 450.0, "downwards": 1000.0, "round": 200.0}
-ALONG = {"forwards": (1, 0, 0), "backwards": (-1, 0, 0), "sideways": (0, 1, 0), "downwards": (0, 0, -1)}
-
-
-def push(name: str, size: float) -> ff.Push:
-    """A push of 50 ms at the trunk in a direction, N, or round the vertical, N m."""
-    if name == "round":
-        return ff.Push(TRUNK, torque=(0.0, 0.0, size), start=LIMIT_START, duration=LASTS)
-    x, y, z = ALONG[name]
-    return ff.Push(TRUNK, force=(size * x, size * y, size * z), start=LIMIT_START, duration=LASTS)
-
-
-@dataclass(frozen=True)
-class Limits:
-    sure: dict[str, dict[str, str]]  # by direction and law: what became of the robot, "" if it survived
-    largest: dict[str, tuple[ff.study.PushLimit, ...]]  # by direction
-
-
-def run_limits() -> Limits:
-    sims = {law: ff.Simulation(ff.load_robot(ROBOT), law=law, dt=DT) for law in ff.laws()}
-    # A robot that falls makes so many events that one run takes minutes.
-    stepped = [law for law in ff.laws() if not ff.contact.law_class(law).event_driven]
-    return Limits(
-        sure={
-            name: {law: push_outcome(sim, push(name, size), WAIT, BALANCE) for law, sim in sims.items()}
-            for name, size in SURE.items()
-        },
-        largest={
-            name: ff.study.largest_pushes(
-                ROBOT, [push(name, size)], laws=stepped, controller=BALANCE, dt=DT, wait=WAIT, within=WITHIN
-            )[0]
-            for name, size in FIRST.items()
-        },
-    )
-
-
-def judge_limits(data: Limits) -> list[Claim]:
-    return [
-        seen(
-            ("ours", "fig16"),
-            f"Pushed {name} with {SURE[name]:g} {data.largest[name][0].unit} for 50 ms it recovers, whatever the law",
-            (
-                "not printed",
-                "; ".join(f"{law}: {why}" for law, why in outcomes.items() if why) or f"under all {len(outcomes)} laws",
-            ),
-            holds=not any(outcomes.values()),
-            why="no fall, and 1.5 s later the capture point is in the support",
-            note=f"The largest by bisection to 10 %, {_range(data.largest[name])}, is not judged: near it the last "
-            "digits decide",
-        )
-        for name, outcomes in data.sure.items()
-    ]
-
-
-def _range(found: tuple[ff.study.PushLimit, ...]) -> str:
-    sizes = {one.law: one.survived for one in found}
-    least, most = min(sizes, key=lambda law: sizes[law]), max(sizes, key=lambda law: sizes[law])
-    unit = found[0].unit
-    if sizes[least] == sizes[most]:
-        return f"{sizes[least]:.3g} {unit} under every law"
-    return f"{sizes[least]:.3g} {unit} ({least}) to {sizes[most]:.3g} {unit} ({most})"
-
-
-def draw_limits(figure: Any, data: Limits) -> None:
-    axes = figure.subplots(1, len(data.largest), sharey=True)
-    for axis, (name, found) in zip(axes, data.largest.items(), strict=True):
-        names = [one.law for one in found]
-        for i, one in enumerate(found):
-            axis.barh(i, one.survived, color=COLORS[i % len(COLORS)])
-            axis.plot([one.survived, one.failed], [i, i], color="#444444", linewidth=1.0)
-        axis.axvline(SURE[name], color="#444444", linestyle=":", linewidth=0.8)
-        axis.set(title=f"{name} ({found[0].unit})")
-        axis.set_yticks(range(len(names)), labels=names)
-    axes[0].invert_yaxis()
-    figure.supxlabel("bars: survived; lines: up to what was not; dotted: the push that is judged", fontsize=7)

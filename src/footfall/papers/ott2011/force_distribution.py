@@ -99,6 +99,6 @@ def draw_times(figure: Any, data: Times) -> None:
     axis.text(195.0, 0.9 * axis.get_ylim()[1], "the paper's 200 µs", ha="right", fontsize=7)
     for part, name, look in ((50.0, "median", "-"), (99.0, "99 %", "--"), (100.0, "worst", ":")):
         axis.axvline(float(np.percentile(data.us, part)), color="#D55E00", linewidth=1.0, linestyle=look, label=name)
-    axis.legend(loc="upper center")
+    axis.legend(loc="center right")
     axis.set(xscale="log", xlabel="time of one force distribution (µs)", ylabel=f"of {data.us.size} problems")
     axis.set_xticks([5, 10, 20, 50, 100, 200, 400], labels=["5", "10", "20", "50", "100", "200", "400"])

@@ -11,21 +11,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Claim, legend_below, near, seen
-from footfall.papers.ott2011.setup import (
-    BALANCE,
-    CLOSE,
-    DT,
-    FLOOR,
-    LAW,
-    ROBOT,
-    TRUNK,
-    commanded,
-    draw_components,
-    draw_wrench,
-    recovery,
-    stance,
-    stand,
-)
+from footfall.papers.ott2011 import setup
 from footfall.robot.built_in.torque_biped import Parameters, build
 from footfall.show.style import COLORS
 
@@ -63,16 +49,23 @@ def with_pendulum() -> ff.Robot:
     )
     home = [float(spec.keys[0].qpos[i]) for i in range(len(spec.keys[0].qpos))]
     spec.keys[0].qpos = [*home, 0.0]
-    return ff.load_robot(spec, feet=feet, name=f"{ROBOT} and pendulum")
+    return ff.load_robot(spec, feet=feet, name=f"{setup.ROBOT} and pendulum")
 
 
 def run_pendulum() -> Pendulum:
     robot = with_pendulum()
     speed = np.zeros(robot.model.nv)
     speed[-1] = SPEED / LENGTH
-    struck = ff.Simulation(robot, law=LAW, dt=DT).run(DURATION, controller=BALANCE, qvel=speed).check()
+    struck = (
+        ff.Simulation(robot, law=setup.LAW, dt=setup.DT).run(DURATION, controller=setup.BALANCE, qvel=speed).check()
+    )
     return Pendulum(
-        struck, {(name, e): stand(DURATION, blow(name, e), controller=BALANCE) for name in ALONG for e in RESTITUTIONS}
+        struck,
+        {
+            (name, e): setup.stand(DURATION, blow(name, e), controller=setup.BALANCE)
+            for name in ALONG
+            for e in RESTITUTIONS
+        },
     )
 
 
@@ -84,7 +77,7 @@ def impulse(restitution: float) -> float:
 def blow(name: str, restitution: float) -> ff.Push:
     x, y = ALONG[name]
     force = impulse(restitution) / BLOW
-    return ff.Push(TRUNK, force=(force * x, force * y, 0.0), start=START, duration=BLOW)
+    return ff.Push(setup.TRUNK, force=(force * x, force * y, 0.0), start=START, duration=BLOW)
 
 
 def given(rec: ff.Recording) -> float:
@@ -95,17 +88,17 @@ def given(rec: ff.Recording) -> float:
 
 def expected(name: str, restitution: float) -> float:
     """Largest error of the centre of mass along the blow (m) by the springs and dampers of (20) and (22)."""
-    return float(stance(ROBOT, TRUNK).replies(blow(name, restitution))[0]["xy".index(name)])
+    return float(setup.stance(setup.ROBOT, setup.TRUNK).replies(blow(name, restitution))[0]["xy".index(name)])
 
 
 def judge_pendulum(data: Pendulum) -> list[Claim]:
     rec = data.struck
     error = np.linalg.norm(rec.signals["com_error"], axis=1)
     at = int(np.argmax(LENGTH * rec.qvel[:, -1] < 0.9 * SPEED))
-    force = commanded(rec)
+    force = setup.commanded(rec)
     rest = force[0]
     swing = float((force.max(axis=0) - force.min(axis=0)).max() / rest.max())
-    worst = {key: recovery(one, START + BLOW, axes=2) for key, one in data.blows.items()}
+    worst = {key: setup.recovery(one, START + BLOW, axes=2) for key, one in data.blows.items()}
     fell = [key for key, one in data.blows.items() if ff.measure.has_fallen(one)]
     slowest = max(worst, key=lambda key: worst[key])
     claims = [
@@ -119,9 +112,9 @@ def judge_pendulum(data: Pendulum) -> list[Claim]:
         seen(
             ("printed", "small"),
             "struck by the pendulum: largest COM error",
-            ("small", f"{1e3 * error.max():.1f} mm, below 2 mm after {recovery(rec, float(rec.time[at])):.2f} s"),
-            holds=error.max() < 0.05 and recovery(rec, rec.time[at]) <= IN_TIME,
-            why=f"below 5 cm, a fifth of the foot's length, and below {1e3 * CLOSE:g} mm within {IN_TIME:g} s",
+            ("small", f"{1e3 * error.max():.1f} mm, below 2 mm after {setup.recovery(rec, float(rec.time[at])):.2f} s"),
+            holds=error.max() < 0.05 and setup.recovery(rec, rec.time[at]) <= IN_TIME,
+            why=f"below 5 cm, a fifth of the foot's length, and below {1e3 * setup.CLOSE:g} mm within {IN_TIME:g} s",
         ),
         seen(
             ("printed", "considerably"),
@@ -133,8 +126,8 @@ def judge_pendulum(data: Pendulum) -> list[Claim]:
         seen(
             ("derived", "fig15"),
             "No commanded vertical force is below the limit of 4 N (least)",
-            (FLOOR, force.min(), "N"),
-            holds=force.min() >= FLOOR - 1e-6,
+            (setup.FLOOR, force.min(), "N"),
+            holds=force.min() >= setup.FLOOR - 1e-6,
             why="the solver's tolerance",
         ),
         seen(
@@ -143,8 +136,8 @@ def judge_pendulum(data: Pendulum) -> list[Claim]:
             "back in the horizontal; the slowest",
             ("recovers", f"{worst[slowest]:.2f} s, {impulse(slowest[1]):.3g} N s in {slowest[0]}"),
             holds=worst[slowest] <= IN_TIME and not fell,
-            why=f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s; the vertical motion, of damping ratio 0.2, swings on. "
-            "From which side the pendulum strikes is not printed",
+            why=f"below {1e3 * setup.CLOSE:g} mm within {IN_TIME:g} s; the vertical motion, of damping ratio 0.2, "
+            "swings on. From which side the pendulum strikes is not printed",
         ),
     ]
     for name in ALONG:
@@ -169,9 +162,9 @@ def draw_pendulum(figure: Any, data: Pendulum) -> None:
         axes[0, 0].plot(rec.time, 1e3 * rec.signals["com_error"][:, c], color=color, label=name)
     axes[0, 0].set_title("fig. 13, struck: com error (mm)")
     axes[0, 0].legend()
-    draw_wrench(axes[0, 1:], rec)
+    setup.draw_wrench(axes[0, 1:], rec)
     axes[0, 1].set_title("fig. 14: object force less weight (N)")
-    draw_components(axes[1], rec)
+    setup.draw_components(axes[1], rec)
     axes[1, 0].set_title("fig. 15: contact forces x (N)")
     axes[1, 2].legend()
     for c, name in enumerate(ALONG):

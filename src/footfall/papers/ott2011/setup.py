@@ -39,10 +39,10 @@ def sideways(start: float, force: float = FORCE, above: float | None = None) -> 
 
 
 def stand(
-    duration: float, *pushes: ff.Push, law: str = LAW, controller: ff.control.Balance | None = None
+    duration: float, *pushes: ff.Push, law: str = "", controller: ff.control.Balance | None = None
 ) -> ff.Recording:
     """The robot under balance control."""
-    sim = ff.Simulation(ff.load_robot(ROBOT), law=law, dt=DT)
+    sim = ff.Simulation(ff.load_robot(ROBOT), law=law or LAW, dt=DT)
     return sim.run(duration, controller=controller or BALANCE, pushes=pushes).check()
 
 
@@ -75,11 +75,10 @@ def draw_components(axes: Any, rec: ff.Recording) -> None:
 
 
 def draw_wrench(axes: Any, rec: ff.Recording) -> None:
-    """The object force (without the weight in z, N) and torque (N m) of a recording on two axes."""
+    """The object force (in z less that of the start, the weight, N) and torque (N m) of a recording on two axes."""
     wrench = rec.signals["desired_wrench"]
     for c, (name, color) in enumerate(zip("xyz", ("#0072B2", "#222222", "#D55E00"), strict=True)):
-        weight = rec.robot.mass * 9.81 if c == 2 else 0.0
-        axes[0].plot(rec.time, wrench[:, c] - weight, color=color, linewidth=0.9, label=name)
+        axes[0].plot(rec.time, wrench[:, c] - (wrench[0, 2] if c == 2 else 0.0), color=color, linewidth=0.9, label=name)
         axes[1].plot(rec.time, wrench[:, 3 + c], color=color, linewidth=0.9, label=name)
     axes[0].set_title("object force less weight (N)")
     axes[1].set_title("object torque (N m)")

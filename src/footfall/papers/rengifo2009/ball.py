@@ -188,7 +188,12 @@ def draw_falls(figure: Any, data: Falls) -> None:
     for (kv, rec), color in zip(data.growing.items(), COLORS, strict=False):
         zoom.plot(1e3 * rec.time, rec.force[:, 0, 2], color=color, label=f"kv = {kv:g}")
     zoom.axhline(data.touch.robot.weight, color="#555555", linewidth=0.8)
-    zoom.set(xlabel="time (ms)", xlim=(0.0, 10.0), title="Towards fig. 2: kp = 0; grey: the weight")
+    zoom.set(
+        xlabel="time (ms)",
+        ylabel="normal force (N)",
+        xlim=(0.0, 10.0),
+        title="Towards fig. 2: kp = 0; grey: the weight",
+    )
     zoom.legend()
 
 
@@ -199,6 +204,10 @@ PAIRS = ((500.0, 250.0), (1e4, 10.0), (1e4, 0.0))
 MASSES = (1e-3, 1.0, 100.0)  # kg
 #: kp with one kv (1/s), and kv with one kp (1/s2): kp / kv goes from next to 0 to next to infinity.
 WAYS = {"kv = 1000": ((1.0, 1e3), (1e6, 1e3), (1e10, 1e3)), "kp = 1e6": ((1e6, 1e6), (1e6, 1e3), (1e6, 1.0))}
+
+
+#: 1/s, kv of pairs with kp = kv².
+ALONG = (1e-3, 1.0, 1e3, 1e6)
 
 
 class Bounce(NamedTuple):
@@ -274,6 +283,7 @@ def judge_bounces(data: Bounces) -> list[Claim]:
                 )
             )
     ways = {name: [closed_form(*pair).restitution for pair in pairs] for name, pairs in WAYS.items()}
+    square = [closed_form(kv * kv, kv).restitution for kv in ALONG]
     return [
         *claims,
         near(
@@ -295,6 +305,8 @@ def judge_bounces(data: Bounces) -> list[Claim]:
             and data.extremes[1] > 0.99
             and all(one[0] < 0.01 < one[1] < 0.99 < one[2] for one in ways.values()),
             why="below 0.01 and above 0.99",
+            fragile="which way kp / kv goes from 0 to infinity is not said. Along kp = kv² it is "
+            f"{min(square):.3f} to {max(square):.3f} for kp / kv from {ALONG[0]:g} to {ALONG[-1]:g} 1/s",
         ),
         seen(
             ("ours", "section 2A"),
@@ -319,6 +331,7 @@ def draw_bounces(figure: Any, data: Bounces) -> None:
         up = known.restitution * (span - leaving) - 0.5 * GRAVITY * (span - leaving) ** 2
         ax.plot(span[up > -1e-3], 1e3 * up[up > -1e-3], color="#000000", linestyle=(0, (1, 1.5)), linewidth=1.6)
         ax.set(title=f"kp = {pair[0]:g}, kv = {pair[1]:g}", xlabel="time (s)")
+        ax.locator_params(axis="x", nbins=4)
     figure.axes[0].set_ylabel("height (mm)")
     figure.supxlabel("circle and dots: closed form (deepest point; flight with the restitution)", fontsize=7.5)
 
@@ -422,12 +435,13 @@ def draw_springs(figure: Any, data: Springs) -> None:
     force, depth = figure.subplots(1, 2)
     for (damping, rec), color in zip(data.bounces.items(), (BLUE, VERMILION, GREEN), strict=True):
         shown = slice(0, leaving(rec) + 200)
-        line(force, 1e3 * rec.time[shown], rec.force[shown, 0, 2], color=color, label=f"(2), kv = {damping:g} N s/m")
+        line(force, 1e3 * rec.time[shown], rec.force[shown, 0, 2], color=color, label=f"kv = {damping:g} N s/m")
     force.axhline(0.0, color="#555555", linewidth=0.8)
     force.set(xlabel="time (ms)", ylabel="normal force (N)", title="Eq. (2), 1 kg: below zero it sticks")
+    force.legend(loc="lower left")
     for mass, color in zip(WEIGHTS, (BLUE, VERMILION, GREEN), strict=True):
-        for runs, style, name in ((data.rests, "-", "(2)"), (data.new, ":", "(4)")):
-            rec = runs[mass]
-            line(depth, rec.time, 1e3 * rec.gap[:, 0], color=color, linestyle=style, label=f"{name}, {mass:g} kg")
-    depth.set(xlabel="time (s)", ylabel="height (mm)", ylim=(-4.0, 4.0), xlim=(0.0, 1.5), title="Coming to rest")
-    legend_below(figure, force, depth, columns=3)
+        line(depth, data.rests[mass].time, 1e3 * data.rests[mass].gap[:, 0], color=color, label=f"(2), {mass:g} kg")
+    one = data.new[WEIGHTS[0]]
+    line(depth, one.time, 1e3 * one.gap[:, 0], color="#000000", linestyle=":", label="(4), all masses")
+    depth.set(xlabel="time (s)", ylabel="height (mm)", ylim=(-4.0, 4.0), xlim=(0.0, 2.5), title="Coming to rest")
+    legend_below(figure, depth, columns=4)
