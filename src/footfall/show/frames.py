@@ -50,7 +50,8 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
     body with visual geoms those are drawn, and not the shapes it collides with; of one that has neither these nor
     others in a group that is shown, all are: its meshes may be missing.
     """
-    solid = np.flatnonzero(~np.isin(model.geom_type, (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)))
+    flat = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
+    solid = [geom for geom in range(model.ngeom) if model.geom_type[geom] not in flat]
     dressed = {int(model.geom_bodyid[g]) for g in solid if _visual(model, g)}
     seen = {int(model.geom_bodyid[g]) for g in solid if model.geom_group[g] in SHOWN_GROUPS}
     parts: dict[int, list[Mesh]] = {}

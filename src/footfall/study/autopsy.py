@@ -568,7 +568,7 @@ def _bisected(work: _Work, axes: Sequence[Axis], rows: Sequence[Mapping[str, Any
         halves = {
             name: 0.5 * (good + bad)
             for name, (good, bad, _) in brackets.items()
-            if "step" not in name and good != bad  # steps divide the time between two actions, and have no middle
+            if not name.endswith(" step") and good != bad  # steps of time have no middle
         }
         cases = [_case(by_name[name], value) for name, value in halves.items()]
         for row in work.run(f"bisection-{turn + 1}", cases):
@@ -587,13 +587,13 @@ def _bisected(work: _Work, axes: Sequence[Axis], rows: Sequence[Mapping[str, Any
 def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
     """Cases in which one option of a law differs: every other choice, and numbers far larger or smaller."""
     sim = simulation_of(put_in(work.base, {"law": name}))
-    law, hints = sim.law, get_type_hints(law_class(name))
+    law, choices = sim.law, _choices(name)
     values = {} if law.native else law.resolve(sim.setting)._asdict()
     found: list[tuple[str, dict[str, Any]]] = []
     for one in fields(law):
-        chosen, hint = getattr(law, one.name), hints[one.name]
-        if get_origin(hint) is Literal:
-            others = [other for other in get_args(hint) if other != chosen]
+        chosen = getattr(law, one.name)
+        if one.name in choices:
+            others = [other for other in choices[one.name] if other != chosen]
             found += [(f"{one.name} = {other}", {one.name: other}) for other in others]
         elif (
             one.name in values and not isinstance(chosen, bool) and values[one.name] and math.isfinite(values[one.name])

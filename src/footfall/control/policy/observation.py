@@ -121,12 +121,13 @@ def _joints(contract: Contract, robot: Robot, driven: Sequence[int], where: str)
         return [joint for joint in _breadth_first(robot) if joint in driven]
     if isinstance(contract.joints, str):
         raise ControllerError(f"{where}: joints = '{contract.joints}', but it must be actuators, model, breadth-first")
-    if all(isinstance(one, int) for one in contract.joints):
-        return _by_number(contract.joints, driven, where)
-    for name in contract.joints:
+    numbers = [one for one in contract.joints if isinstance(one, int)]
+    if numbers and len(numbers) == len(contract.joints):
+        return _by_number(numbers, driven, where)
+    for name in map(str, contract.joints):
         if name not in names:
             raise ControllerError(f"{where}: no joint is called '{name}': {did_you_mean(name, names)}")
-    return [names.index(name) for name in contract.joints]
+    return [names.index(str(name)) for name in contract.joints]
 
 
 def _breadth_first(robot: Robot) -> list[int]:

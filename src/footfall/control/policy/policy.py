@@ -138,8 +138,8 @@ class Policy:
         if wanted is None and len(found) > 1:  # TorchScript does not say: the first that it takes
             wanted = next((one.size for one in found if self._takes(one.size)), None)
         fitting = [one for one in found if wanted in (None, one.size)]
-        whole = [one for one in found if one.contract.by_part and wanted is not None and wanted % one.size == 0]
-        if not fitting and whole:
+        if not fitting and wanted is not None:
+            whole = [one for one in found if one.contract.by_part and wanted % one.size == 0]
             fitting = [lay_out(one.contract.stacked(wanted // one.size), robot) for one in whole]
         if not fitting:
             given = "; ".join(f"'{one.contract.name}' gives {one}" for one in found)
