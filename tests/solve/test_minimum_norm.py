@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from footfall.compiled import ByReference
 from footfall.engine.world import make_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.held_feet import spread_over_held_feet
@@ -83,7 +84,7 @@ def spread_forces(problem) -> np.ndarray:
     scratch = least_scratch(len(problem.counts))
     for array in (*scratch.held, *scratch[1:]):  # nothing of it is read before it is written
         array[...] = np.nan if array.dtype == float else np.iinfo(int).max
-    spread(contacts(problem), problem.kind, force, scratch)
+    spread(ByReference(contacts(problem)), problem.kind, force, ByReference(scratch))  # as laws do
     return force
 
 

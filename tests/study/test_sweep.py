@@ -443,7 +443,7 @@ def test_a_dask_cluster_gives_the_same_table_though_a_worker_is_killed(tmp_path)
 
         try:
             with distributed.Client(address) as client:
-                client.wait_for_workers(2)
+                client.wait_for_workers(2, timeout=100.0)  # s; one that dies at its start never comes
             cases = {"samples": Samples(500, {"x": (0.0, 1.0)})}
             far = ff.sweep(sweep_work.squared, out=tmp_path / "far", scheduler=address, progress=killing, **cases)
             near = ff.sweep(sweep_work.squared, workers=1, **cases)
