@@ -31,12 +31,13 @@ from footfall.errors import FootfallError, optional_package, warn
 from footfall.files.stamps import low_passed
 from footfall.ground import Ground
 from footfall.logs.dynamics import GAINED, Inverse, Signals, matrices, signals_of
-from footfall.logs.least_squares import advance, correct, press, pressing, spread
+from footfall.logs.kalman import advance, correct
 from footfall.logs.log import NEAR_FACTOR, Log, home_up, shortened
 from footfall.measure.common import runs
 from footfall.record import Record
 from footfall.robot.model import FREE
 from footfall.robot.rotations import rotation_matrix, rotation_vector
+from footfall.solve.quadratic_program import UNBOUNDED, active_set, empty_program, solve_quadratic_program
 from footfall.standing import lowest_places, point_jacobian
 
 #: Edges of the pyramid inside a friction cone.
@@ -319,12 +320,14 @@ class _Forces(Inverse):
         self.spread = np.eye(len(self.robot.feet))[self.robot.point_foot]  # (P, F)
         self.samples: list[tuple[np.ndarray, np.ndarray]] = []
         self.every = max(1, len(log) // LOOKED_AT)
-        self.edge_foot = np.repeat(self.robot.point_foot, EDGES)
-        self.work = pressing(len(self.edge_foot))
+        self.edge_point = np.repeat(np.arange(self.robot.point_count), EDGES)
+        n = len(self.edge_point)
+        self.program, self.work = empty_program(n, n, 0), active_set(n, n, 0)  # forces along edges press
+        self.program.upper[:] = UNBOUNDED
 
     def at(self, k: int, turn: np.ndarray, place: np.ndarray) -> _Seen:
         """The forces of sample ``k``, with the root turned so (3, 3) and there (3,)."""
-        robot, work = self.robot, self.work
+        robot, program = self.robot, self.program
         needed = self.needed(k)
         places = lowest_places(robot, self.data)
         jacobian = point_jacobian(robot, self.data, places)
@@ -337,22 +340,27 @@ class _Forces(Inverse):
         if k % self.every == 0:
             self.samples.append((matrix, wanted))
         doubt = PRIOR * (1.0 + 9.0 * (np.maximum(gap, 0.0) / (HIGH * self.height)) ** 2)
-        work.squares[:] = matrix.T @ matrix
-        work.squares.ravel()[:: len(work.x) + 1] += np.repeat(doubt, EDGES)
-        work.right[:] = matrix.T @ wanted
-        count = press(work)
-        variance = np.zeros((len(robot.feet), 3))
-        spread(work, count, world.reshape(-1, 3), self.edge_foot, variance)
-        share = work.x.reshape(-1, EDGES)
+        program.H[:] = matrix.T @ matrix
+        program.H.ravel()[:: len(program.f) + 1] += np.repeat(doubt, EDGES)
+        program.f[:] = -matrix.T @ wanted
+        solve_quadratic_program(program, self.work)
+        pressing = np.flatnonzero(self.work.side == 0)
+        found = np.zeros(len(program.f))
+        found[pressing] = self.work.x[pressing]
+        of_foot = self.spread[self.edge_point[pressing]][:, :, None] * world.reshape(-1, 1, 3)[pressing]
+        acting = of_foot.reshape(len(pressing), 3 * len(robot.feet))
+        doubts = np.linalg.solve(program.H[np.ix_(pressing, pressing)], acting)
+        variance = (acting * doubts).sum(axis=0).reshape(-1, 3)
+        share = found.reshape(-1, EDGES)
         load = self.spread * share.sum(axis=1)[:, None]
         load /= np.maximum(load.sum(axis=0), 1e-12)
         moved = (jacobian @ self.signals.sharp[k]).reshape(-1, 3)
-        missed = matrix @ work.x - wanted
+        missed = matrix @ found - wanted
         return _Seen(
             (share[:, None] @ world)[:, 0] * robot.weight,
             variance,
             float(np.sqrt(missed @ missed)),
-            max(len(wanted) - count, 0),
+            max(len(wanted) - len(pressing), 0),
             load.T @ places,
             load.T @ moved,
         )
