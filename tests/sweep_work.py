@@ -38,6 +38,16 @@ def counted(x, folder):
     return 2.0 * x
 
 
+def marked(x):
+    """Schaffer's problem; leaves a mark in the folder MARKS each time it is begun; the HALTth is never finished."""
+    folder = Path(os.environ["MARKS"])
+    with (folder / f"{x!r}").open("a") as file:
+        file.write("x")
+    if len(list(folder.iterdir())) == int(os.environ.get("HALT", "0")):
+        threading.Event().wait()
+    return {"left": x * x, "right": (x - 2.0) ** 2}
+
+
 def deadly(x, y=1.0, seed=0):
     """The same as ``squared``, but for a case that kills its process; where CALM is set no case fails."""
     if "CALM" in os.environ:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
+import sweep_work
 from bounds import below
 
 import footfall as ff
@@ -58,6 +65,26 @@ def test_the_same_seed_gives_the_same_designs_and_a_folder_goes_on(tmp_path):
     again = design(schaffer, **options, workers=1).inputs["x"]
     np.testing.assert_array_equal(tables[0], again)
     np.testing.assert_array_equal(tables[0], tables[1])
+
+
+def test_a_design_that_is_killed_goes_on_where_it_ended(tmp_path, monkeypatch):
+    options = {"vary": {"x": (0.0, 1.0)}, "goals": {"left": 1.0, "right": 1.0}, "cases": 8, "rounds": 3, "workers": 1}
+    (tmp_path / "marks").mkdir()
+    imports = "import sweep_work; from footfall.study.design import design"
+    code = f"{imports}; design(sweep_work.marked, out={str(tmp_path / 'kept')!r}, **{options!r})"
+    path = os.pathsep.join([str(Path(sweep_work.__file__).parent), *[p for p in sys.path if p]])
+    monkeypatch.setenv("MARKS", str(tmp_path / "marks"))
+    halting = {**os.environ, "PYTHONPATH": path, "HALT": "12"}  # in the second round
+    process = subprocess.Popen([sys.executable, "-c", code], env=halting)
+    while process.poll() is None and len(list((tmp_path / "marks").iterdir())) < 12:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    found = design(sweep_work.marked, out=tmp_path / "kept", **options)
+    done = sorted(len(mark.read_text()) for mark in (tmp_path / "marks").iterdir())
+    assert done == [1] * 23 + [2]  # only what was killed in its middle is done again
+    whole = design(schaffer, **options)
+    np.testing.assert_array_equal(found.inputs["x"], whole.inputs["x"])
 
 
 def test_designs_that_fail_are_left_out():
