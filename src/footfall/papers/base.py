@@ -95,7 +95,7 @@ class Claim:
     @property
     def reason(self) -> str:
         """Why it has its verdict."""
-        return self.proof or (self.fragile if self.holds else "") or self.note or self.tolerance
+        return self.proof or (self.fragile if self.verdict == "fragile" else "") or self.note or self.tolerance
 
     def values(self) -> tuple[str, str]:
         """What should come out and what does, to be read."""
