@@ -314,6 +314,12 @@ def speeds(command, monkeypatch, capsys):
         (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert (told["worlds"], told["unsolved"]) == (8, 0.0) and told["standing"] > 0.0 and told["restless"] > 0.0
         return
+    if "--check" in command:
+        assert main(["bench", "--derivatives", "--check", "24", "--robots", "ball", "--json"]) == 0
+        told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert sum(row["states"] for row in told) == sum(row["exact"] for row in told) == 24
+        assert sum(row["judged"] for row in told) > 12 and all(row["missed"] == row["told"] for row in told)
+        return
     if "--derivatives" in command:
         assert main([*command, "--quick", "--json", "--laws", "time-stepping"]) == 0
         (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -81,7 +81,20 @@ def it_lands_softly(names):
     assert Path("landing.png").stat().st_size > 1000
 
 
+def a_sole_is_found_within_its_interval(names):
+    assert (np.abs(names["path"][-1] - names["true"]) < 2.0 * names["spread"]).all()
+    assert (names["spread"] < 0.01 * names["true"]).all()
+    assert Path("sole.png").stat().st_size > 1000
+
+
+def a_sweep_has_the_slope_of_the_derivative(names):
+    assert names["slope"] == pytest.approx(names["swept"], rel=0.01)  # of a cubic through nine shapes
+    assert Path("shape.png").stat().st_size > 1000
+
+
 OUTCOMES = {
+    "identify_a_sole": a_sole_is_found_within_its_interval,
+    "shape_of_a_foot": a_sweep_has_the_slope_of_the_derivative,
     "soft_landing": it_lands_softly,
     "stand_under_every_law": all_laws_carry_the_weight,
     "compare_a_push": three_laws_are_compared,

@@ -104,6 +104,7 @@ OPTIONAL = {
     "casadi": ("CasADi", "footfall[gait]"),
     "distributed": ("Dask", "footfall[cluster]"),
     "gymnasium": ("Gymnasium", "footfall[learn]"),
+    "jax": ("JAX", "footfall[jax]"),
     "matplotlib": ("Matplotlib", "footfall[plot]"),
     "mcap": ("mcap", "footfall[export]"),
     "onnxruntime": ("onnxruntime", "footfall[policy]"),

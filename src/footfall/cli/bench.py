@@ -54,6 +54,8 @@ class Bench:
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     derivatives: bool = False
     """measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process"""
+    check: Annotated[int, tyro.conf.arg(metavar="STATES")] = 0
+    """with --derivatives: compare derivatives of this many states by chance with differences instead"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where those worlds are computed"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...")] = ()
@@ -93,8 +95,11 @@ class Bench:
             robots = self.robots or ("spatial-biped", "quadruped")
             yield from speeds.moving_speeds(robots, 1 if self.quick else 3, report, chosen)
         elif self.derivatives:
-            from footfall.study.bench.derivatives import derivative_speeds
+            from footfall.study.bench.derivatives import CHECKED, check_derivatives, derivative_speeds
 
+            if self.check:
+                yield from check_derivatives(self.robots or CHECKED, self.check, report, chosen)
+                return
             effort = speeds.Effort(rounds=5 if self.quick else 15, steps=20, settle=500)
             yield from derivative_speeds(self.robots or ("spatial-biped",), effort, report, chosen)
         elif self.cold:
@@ -130,6 +135,12 @@ BENCH_COLUMNS = {
     "µs per mjd_transitionFD>": "us_per_differences:.0f",
     "steps per Jacobian>": "steps_per_jacobian:.1f",
     "x as fast>": "ratio_to_differences:.1f",
+    "states>": "states",
+    "exact>": "exact",
+    "judged>": "judged",
+    "worst>": "worst:.1e",
+    "missed>": "missed",
+    "told>": "told",
     "x mj_step>": "ratio_to_mujoco:.2f",
     "x mujoco.rollout>": "ratio_to_rollout:.2f",
     "": "note",

@@ -8,8 +8,20 @@ Needs the extra ``learn``. :mod:`footfall.learn.environments` documents observat
 """
 
 from footfall.learn.environments import Randomisation, SingleEnv, Stand, Walk, WorldsEnv, register
+from footfall.learn.gradients import jax_step, torch_step
 from footfall.learn.policy import FEATURES, LinearPolicy
 
-__all__ = ["FEATURES", "LinearPolicy", "Randomisation", "SingleEnv", "Stand", "Walk", "WorldsEnv", "register"]
+__all__ = [
+    "FEATURES",
+    "LinearPolicy",
+    "Randomisation",
+    "SingleEnv",
+    "Stand",
+    "Walk",
+    "WorldsEnv",
+    "jax_step",
+    "register",
+    "torch_step",
+]
 
 register()

@@ -248,23 +248,29 @@ class Probe:
         count, nv, error = 2 * model.nv + model.nu, model.nv, 0.0
         found = np.zeros((2 * nv + 3 * points, count))
         for k in range(count):
-            size = max(1.0, abs(ctrl[k - 2 * nv])) if k >= 2 * nv else 1.0
-            slopes = [self._slope(state, ctrl, k, LONGEST * size / 4.0**i) for i in range(RUNGS)]
-            finer = [(16.0 * fine - rough) / 15.0 for rough, fine in itertools.pairwise(slopes)]
-            for rows in (slice(0, nv), slice(nv, 2 * nv), slice(2 * nv, None)):
-                misses = [np.abs(b - a)[rows].max(initial=0.0) for a, b in itertools.pairwise(finer)]
-                best = int(np.argmin(misses))
-                found[rows, k] = finer[best + 1][rows]
-                error = max(error, float(misses[best])) if rows.stop else error
+            way = np.zeros(count)
+            way[k] = max(1.0, abs(ctrl[k - 2 * nv])) if k >= 2 * nv else 1.0
+            slope, own = self.along(state, ctrl, way)
+            found[:, k], error = slope / way[k], max(error, own / way[k])
         return found[: 2 * nv], found[2 * nv :].reshape(points, 3, count), error
 
-    def _slope(self, state: State, ctrl: np.ndarray, column: int, width: float) -> np.ndarray:
-        """The change of coordinates, velocities and forces in a step with one of state and controls."""
+    def along(self, state: State, ctrl: np.ndarray, way: np.ndarray) -> tuple[np.ndarray, float]:
+        """The same along one ``way`` of state and controls (2 nv + nu), with the error of the state alone."""
+        slopes = [self._slope(state, ctrl, way, LONGEST / 4.0**i) for i in range(RUNGS)]
+        finer = [(16.0 * fine - rough) / 15.0 for rough, fine in itertools.pairwise(slopes)]
+        found, error, nv = finer[0].copy(), 0.0, self.run.model.nv
+        for rows in (slice(0, nv), slice(nv, 2 * nv), slice(2 * nv, None)):
+            misses = [np.abs(b - a)[rows].max(initial=0.0) for a, b in itertools.pairwise(finer)]
+            best = int(np.argmin(misses))
+            found[rows] = finer[best + 1][rows]
+            error = max(error, float(misses[best])) if rows.stop else error
+        return found, error
+
+    def _slope(self, state: State, ctrl: np.ndarray, moving: np.ndarray, width: float) -> np.ndarray:
+        """The change of coordinates, velocities and forces in a step along a way of state and controls."""
         model, points, ends = self.run.model, self.simulation.robot.point_count, []
         for sign in (1.0, -1.0):
-            moved = np.zeros(2 * model.nv + model.nu)
-            moved[column] = sign * width
-            self.take(state, ctrl, moved)
+            self.take(state, ctrl, sign * width * moving)
             data, force = self.run.data, self.run.scratch.held.force[:points]
             ends.append((data.qpos.copy(), np.concatenate([data.qvel, force.ravel()])))
         way = np.zeros(model.nv)

@@ -151,7 +151,7 @@ def add_missed_parameters(taken: Taken, space: Space, points: Points, k: Int, p:
 def hold_sole(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, rank: Int) -> None:
     """Add the unknowns of a body all of whose points stick: the least forces of its points for each rigid motion."""
     u, nv, axis = space.number[0], taken.qvel.size, space.moved[2]
-    space.sole[k] = u
+    space.sole[k], space.rank[k] = u, rank
     for _ in range(rank):
         new_unknown(taken, space, -1, 0.0)
     for n in range(contacts.near[k], contacts.near[k + 1]):
@@ -176,9 +176,24 @@ def hold_sole(taken: Taken, space: Space, points: Points, contacts: Contacts, k:
 
 
 @inlined
-def write_sole_forces(space: Space, points: Points, contacts: Contacts, k: Int) -> None:
+def mobility_of_sole(space: Space, contacts: Contacts, k: Int) -> Float:
+    """The largest motion per force of a point of a body that sticks as a whole, from that of its rigid motions."""
+    u, rank, largest = space.sole[k], space.rank[k], 0.0
+    for n in range(contacts.near[k], contacts.near[k + 1]):
+        p = contacts.points[n]
+        for c in range(3 if space.asked[p] == 1 else 0):
+            found = 0.0
+            for r in range(rank):
+                for s in range(rank):
+                    found += space.rigid[r, p, c] * space.system[u + r, u + s] * space.rigid[s, p, c]
+            largest = max(largest, found)
+    return largest
+
+
+@inlined
+def write_sole_forces(space: Space, contacts: Contacts, k: Int) -> None:
     """The forces of the points of a body that sticks as a whole, by columns, from the unknowns that were found."""
-    rank, columns = find_rigid_motions(space, points, contacts, k), space.answer.shape[1]
+    rank, columns = space.rank[k], space.answer.shape[1]
     for n in range(contacts.near[k], contacts.near[k + 1]):
         p = contacts.points[n]
         for c in range(3 if space.asked[p] == 1 else 0):

@@ -107,7 +107,8 @@ class Space(NamedTuple):
     motion: Annotated[Matrix, "P", 3]  # u of each point, contact frame
     fitted: Annotated[Matrix, "P", 3]
     column: Annotated[Matrix, "P", 3]
-    rigid: Annotated[Tensor, 6, "P", 3]  # orthonormal rigid motions of one body's points
+    rigid: Annotated[Tensor, 6, "P", 3]  # orthonormal rigid motions of the points of each body
+    rank: Annotated[Ints, "K"]  # how many of these a body has that sticks as a whole
     share: Annotated[Vector, 6]
     asked: Annotated[Ints, "P"]  # 1 for points of which the law wants a motion
     sole: Annotated[Ints, "K"]  # first unknown of each body that sticks as a whole, or -1

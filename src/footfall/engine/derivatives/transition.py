@@ -9,7 +9,7 @@ from footfall.engine.derivatives.contact_motions import locate_point
 from footfall.engine.derivatives.inverse_dynamics import find_motions, push_point, subtract_inverse_dynamics
 from footfall.engine.derivatives.joints import add_joint_forces, add_joint_rows
 from footfall.engine.derivatives.point_laws import add_point_forces
-from footfall.engine.derivatives.sole import write_sole_forces
+from footfall.engine.derivatives.sole import mobility_of_sole, write_sole_forces
 from footfall.engine.derivatives.space import OF_POINTS, OF_VELOCITIES, Space, Taken
 from footfall.engine.dynamics.inertia import factor
 from footfall.engine.other_bodies.points import Points
@@ -92,7 +92,7 @@ def eliminate_columns(a: Matrix, n: Int, right: Matrix) -> None:
 
 
 @inlined
-def answer_contacts(taken: Taken, space: Space) -> None:
+def answer_contacts(taken: Taken, space: Space, points: Points, contacts: Contacts) -> None:
     """Find the unknowns of the contacts, and add what they do to the accelerations in ``right``."""
     n, nv, columns, largest = space.number[0], taken.qvel.size, space.right.shape[1], 0.0
     follow = taken.dt if taken.kind == OF_VELOCITIES else 1.0
@@ -108,9 +108,12 @@ def answer_contacts(taken: Taken, space: Space) -> None:
                     row[c] += share * pulled[c]
                 for c in range(columns):
                     line[c] += share * acceleration[c]
-        largest = max(largest, row[u])
+        largest = max(largest, row[u] if space.who[u] >= 0 else 0.0)
         for c in range(columns):
             line[c] = -line[c]
+    for k in range(points.body.size):
+        if space.sole[k] >= 0:
+            largest = max(largest, mobility_of_sole(space, contacts, k))
     for u in range(n):
         space.system[u, u] += space.give[u] if space.give[u] > 0.0 else COMPLIANCE * largest
     eliminate_columns(space.system, n, space.answer)
@@ -133,7 +136,7 @@ def write_forces(taken: Taken, space: Space, points: Points, contacts: Contacts)
                 line[column] += share * space.answer[u, column]
     for k in range(points.body.size):
         if space.sole[k] >= 0:
-            write_sole_forces(space, points, contacts, k)
+            write_sole_forces(space, contacts, k)
 
 
 @inlined
@@ -190,6 +193,6 @@ def differentiate(taken: Taken, space: Space, points: Points, contacts: Contacts
     factor(taken.tree, space)
     solve_columns(taken, space, space.right, columns)
     if taken.kind != OF_POINTS:
-        answer_contacts(taken, space)
+        answer_contacts(taken, space, points, contacts)
         write_forces(taken, space, points, contacts)
     integrate(taken, space)

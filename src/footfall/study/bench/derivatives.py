@@ -1,4 +1,4 @@
-"""How fast the derivative of a step is: against a step of the same run, and against MuJoCo's finite differences."""
+"""How fast the derivative of a step is, against a step and MuJoCo's finite differences; and how exact, by chance."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.control import walker
 from footfall.engine.derivatives.transition import differentiate
 from footfall.errors import FootfallError
 from footfall.robot import load_robot
+from footfall.robot.model import FREE
 from footfall.simulation import Simulation
 from footfall.simulation.linearize import Probe
 from footfall.simulation.run import direct
+from footfall.simulation.simulation import World
 from footfall.study.bench.speeds import DT, Effort, Row, Say, driven, interleaved, mujoco_scene
 
 #: Laws whose steps have exact derivatives, of each kind one.
@@ -58,3 +61,70 @@ def derivative_speeds(names: Sequence[str], effort: Effort, say: Say, laws: Sequ
             times = {f"us_per_{key}": value for key, value in best.items()}
             steps, ratio = best["jacobian"] / best["step"], best["differences"] / best["jacobian"]
             yield {"robot": robot.name, "law": law, **times, "steps_per_jacobian": steps, "ratio_to_differences": ratio}
+
+
+#: Robots whose derivatives are checked unless others are named.
+CHECKED = ("ball", "brick", "quadruped", "spatial-biped", "hanavan")
+#: m, by which feet begin inside the ground: on its surface itself rigid contacts have a kink.
+INSIDE = -1e-4
+#: Motions by name: what is added to the height of the base (m), how fast it goes (m/s), and how fast joints move.
+MOTIONS = {
+    "standing": (INSIDE, (0.0, 0.0, -0.002), 0.02),
+    "landing": (INSIDE, (0.05, 0.02, -0.5), 0.2),
+    "sliding": (2.0 * INSIDE, (1.0, 0.4, -0.05), 0.2),
+}
+#: Relative errors: what an exact derivative may be off, and how well differences must be known to judge it.
+CLOSE, KNOWN = 1e-6, 1e-7
+
+
+def moving_world(sim: Simulation, motion: str, chance: np.random.Generator) -> World:
+    """A world in a motion by chance; "walking" is up to a second of the robot's own walk, or of its posture."""
+    model = sim.robot.model
+    if motion == "walking":
+        try:
+            world = sim.start(controller=walker(sim.robot), recorded=False)
+        except FootfallError:  # it has no legs to walk on
+            world = sim.start(controller="default" if model.nu else None, recorded=False)
+        world.step(n=int(chance.integers(1, 1 + round(1.0 / sim.dt))))
+        if model.jnt_type[0] == FREE:
+            world.qpos[2] += INSIDE
+        return world
+    height, speed, shake = MOTIONS[motion]
+    world = sim.start(recorded=False)
+    world.qvel[:] = shake * chance.normal(size=model.nv)
+    if model.jnt_type[0] == FREE:
+        world.qpos[2] += height
+        world.qvel[:3] = speed + shake * chance.normal(size=3)
+        world.qvel[3:6] *= 0.2
+    return world
+
+
+def check_derivatives(names: Sequence[str], count: int, say: Say, laws: Sequence[str] | None) -> Iterator[Row]:
+    """Exact derivatives of ``count`` states by chance along ways by chance, against differences of the same step.
+
+    A state is judged where differences are known to 1e-7: a kink is nearer than they are wide elsewhere. It misses if
+    it is off by more than 1e-6, and is told if its own list of kinks has one within a tenth of its size.
+    """
+    every = [
+        (load_robot(name), law, motion) for name in names for law in laws or LAWS for motion in (*MOTIONS, "walking")
+    ]
+    for k, (robot, law, motion) in enumerate(every):
+        say(f"check: {robot.name} under {law}, {motion}")
+        sim = Simulation(robot, law=law, body_contacts=False)
+        probe, chance, row = Probe(sim), np.random.default_rng(k), {"exact": 0, "judged": 0, "missed": 0, "told": 0}
+        states, worst = range(k, count, len(every)), 0.0
+        for _ in states:
+            world = moving_world(sim, motion, chance)
+            state, way = world.state(), chance.normal(size=2 * robot.model.nv + robot.model.nu)
+            lin = probe.linearize(state)
+            if lin.method != "exact":
+                continue
+            wanted, error = probe.along(state, world.ctrl.copy(), way)
+            wanted = wanted[: len(lin.A)]
+            size = np.abs(wanted).max()
+            off, row["exact"] = np.abs(np.hstack([lin.A, lin.B]) @ way - wanted).max() / size, row["exact"] + 1
+            if error < KNOWN * size:
+                row["judged"], worst = row["judged"] + 1, max(worst, off)
+            if off > CLOSE + 3.0 * error / size:
+                row["missed"], row["told"] = row["missed"] + 1, row["told"] + int(lin.kinks[0].share < 0.1)
+        yield {"robot": robot.name, "law": law, "motion": motion, "states": len(states), **row, "worst": worst}
