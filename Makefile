@@ -46,10 +46,11 @@ test:  ## every check and every test
 	$(MAKE) --no-print-directory -j 3 warm chromium lint
 	$(PYTEST) $(ARGS)
 
-# Compiled once here, not once in every worker; what the tests need is installed meanwhile.
+# Compiled once here, not once in every worker; what the tests need is installed and the code is checked meanwhile. These
+# use a core each, one after the other: compiling, which has work for all cores to the end, gives way to them.
 .PHONY: warm
 warm: $(RUN)
-	$(BIN)/footfall warm
+	nice $(BIN)/footfall warm
 
 .PHONY: test-fast
 test-fast: warm $(DEV)  ## only the tests that take no time
