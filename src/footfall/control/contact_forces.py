@@ -192,7 +192,8 @@ class ContactForces:
         ``arms`` (P, 3) in m lead from the centre of mass to the points; ``frames`` (P, 3, 3) are their contact frames,
         rows tangent, tangent, normal.
         """
-        given = (np.ascontiguousarray(one, dtype=float) for one in (wrench, arms, frames))
+        # Copies: for an array that may only be read, as those of a recording are, Numba would compile it again.
+        given = [np.array(one, dtype=float, order="C") for one in (wrench, arms, frames)]
         begin = clock.perf_counter()
         self.solved = distribute(self._place, *given)
         self.time = clock.perf_counter() - begin
