@@ -8,6 +8,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,15 @@ def test_what_converts_to_the_type_is_taken_as_before():
     ff.Ground.heightfield([[0, 0], [0, 1]], size=np.array([1, 1]))
     ff.Push("brick", force=np.array([1.0, 0.0, 0.0]), start=np.int64(0))
     ff.compare("brick", laws=("mujoco",), controller=lambda t, state: [], duration=0.002, workers=np.int32(1))
+
+
+def test_every_public_function_checks_its_arguments():
+    lines = [line.split() for line in (Path(__file__).parent / "public_names.txt").read_text().splitlines()]
+    found = [
+        getattr(import_module(line[0]), line[1], None) for line in lines if line[:1] and line[0].startswith("footfall")
+    ]
+    functions = [one for one in found if inspect.isfunction(one) and inspect.signature(one).parameters]
+    assert len(functions) > 50 and [one.__name__ for one in functions if not hasattr(one, "__wrapped__")] == []
 
 
 @pytest.mark.parametrize("name", [one.removeprefix("measure.") for one in CALLS if one.startswith("measure.")])

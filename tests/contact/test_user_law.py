@@ -258,7 +258,7 @@ def test_an_option_with_a_name_that_is_taken_is_refused(option):
             return depth
 
 
-def test_a_law_that_cannot_be_compiled_says_why_in_one_plain_line():
+def test_a_law_that_cannot_be_compiled_says_why_in_one_plain_line(forget):
     @ff.point_law("forgotten")
     def forgotten(depth, depth_rate, slip, slip_velocity, memory, parameters):
         return stiffness * depth  # noqa: F821 - what is tested

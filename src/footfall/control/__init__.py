@@ -93,6 +93,7 @@ def named_controller(name: str, **options: Any) -> CompiledController | Stateful
     return kind(**options)
 
 
+@public
 def default_controller(robot: Robot) -> str | None:
     """The controller of a run that is given none: "posture" for motors, None where nothing is to be controlled.
 
@@ -106,6 +107,7 @@ def default_controller(robot: Robot) -> str | None:
     return "posture" if by_motors else None
 
 
+@public
 def chosen_controller(controller: Any, robot: Robot) -> Any:
     """The controller that was meant: itself, one by name, the default of a robot ("default"), or None ("none")."""
     if isinstance(controller, str) and controller == "default":
