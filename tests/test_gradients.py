@@ -27,7 +27,7 @@ def value(worlds: ff.Worlds, inputs: list[np.ndarray], weights: np.ndarray, step
     """What the weights make of the states after some steps with the same controls."""
     qpos, qvel, ctrl = inputs
     for _ in range(steps):
-        qpos, qvel, _ = stepped(worlds, qpos, qvel, ctrl, None)
+        qpos, qvel, _ = stepped(worlds, (qpos, qvel, ctrl), None)
     return float((weights * np.hstack([qpos, qvel])).sum())
 
 
@@ -80,7 +80,7 @@ def test_jax_has_the_gradient_of_steps(steps):
 
 def test_the_derivative_that_both_take_is_that_of_differences():
     worlds, inputs, weights = worlds_and_inputs()
-    derivative = stepped(worlds, *inputs, 0.0)[2]
+    derivative = stepped(worlds, inputs, 0.0)[2]
     by = np.einsum("wi,wij->wj", weights, derivative)
     check(np.split(by, np.cumsum([one.shape[1] for one in inputs])[:2], axis=1), 1)
     with pytest.raises(ff.FootfallError, match=r"qvel has shape \(2, 3\), but that of these worlds is"):

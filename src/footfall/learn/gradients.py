@@ -10,7 +10,7 @@ Of a quaternion only the change that turns it counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mujoco
@@ -37,17 +37,17 @@ def by_tangent(model: mujoco.MjModel, qpos: np.ndarray) -> np.ndarray:
     return found
 
 
-def stepped(worlds: Worlds, qpos: Any, qvel: Any, ctrl: Any, smoothing: float | None) -> tuple[np.ndarray, ...]:
-    """(W, nq), (W, nv) after a step from these states, and (W, nq + nv, nq + nv + nu) its derivative; none, (W, 0, 0),
-    if ``smoothing`` is None.
+def stepped(worlds: Worlds, given: Sequence[Any], smoothing: float | None) -> tuple[np.ndarray, ...]:
+    """(W, nq), (W, nv) after a step from the qpos, qvel and ctrl ``given``, and its derivative, (W, nq + nv, nq + nv +
+    nu); none, (W, 0, 0), if ``smoothing`` is None.
     """
     model, size = worlds.simulation.scene.model, 0
-    begin = np.array(qpos, dtype=float)
-    for name, given in (("qpos", begin), ("qvel", qvel), ("ctrl", ctrl)):
+    begin = np.array(given[0], dtype=float)
+    for name, new in zip(("qpos", "qvel", "ctrl"), given, strict=True):
         live = getattr(worlds, name)
-        if np.shape(given) != live.shape:
-            raise SimulationError(f"{name} has shape {np.shape(given)}, but that of these worlds is {live.shape}")
-        live[:] = np.asarray(given)
+        if np.shape(new) != live.shape:
+            raise SimulationError(f"{name} has shape {np.shape(new)}, but that of these worlds is {live.shape}")
+        live[:] = np.asarray(new)
     found = [] if smoothing is None else worlds.linearize(smoothing=smoothing)
     worlds.step()
     if found:
@@ -70,12 +70,12 @@ def torch_step(worlds: Worlds, *, smoothing: float = 0.0) -> Callable[..., Any]:
     """
     torch = optional_package("torch", "torch_step")
 
-    class Step(torch.autograd.Function):  # type: ignore[name-defined, misc]
+    class Step(torch.autograd.Function):  # type: ignore[name-defined]
         @staticmethod
         def forward(ctx: Any, qpos: Any, qvel: Any, ctrl: Any) -> tuple[Any, Any]:
             given = [one.detach().cpu().numpy() for one in (qpos, qvel, ctrl)]
             wanted = smoothing if any(ctx.needs_input_grad) else None
-            after = [torch.as_tensor(one).to(qpos) for one in stepped(worlds, *given, wanted)]
+            after = [torch.as_tensor(one).to(qpos) for one in stepped(worlds, given, wanted)]
             ctx.save_for_backward(after[2])
             ctx.sizes = [one.shape[1] for one in (qpos, qvel, ctrl)]
             return after[0], after[1]
@@ -98,7 +98,7 @@ def jax_step(worlds: Worlds, *, smoothing: float = 0.0) -> Callable[..., Any]:
         shapes = (qpos.shape, qvel.shape, (len(qpos), *((0, 0) if wanted is None else (rows, columns))))
 
         def host(*given: Any) -> list[np.ndarray]:
-            return [one.astype(qpos.dtype) for one in stepped(worlds, *given, wanted)]
+            return [one.astype(qpos.dtype) for one in stepped(worlds, given, wanted)]
 
         made = [jax.ShapeDtypeStruct(shape, qpos.dtype) for shape in shapes]
         return jax.pure_callback(host, made, qpos, qvel, ctrl)

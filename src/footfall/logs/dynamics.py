@@ -137,7 +137,7 @@ def torques_compared(log: Log) -> Compared:
     based = (log.gyro is not None and log.accel is not None) or (log.position is not None and log.attitude is not None)
     most = round(LONGEST_DELAY * log.rate)
     apart = max(1, (len(log) - 2 * most) // LOOKED_AT)
-    looked = np.arange(most, len(log) - most, apart)
+    looked = range(most, len(log) - most, apart)
     if not model.njnt or model.jnt_type[0] != FREE or not based or not np.isfinite(log.torque).any() or len(looked) < 8:
         return Compared(1.0, 0.0, 0.0)
     signals = signals_of(log, CUTOFF, causal=False)
@@ -150,7 +150,7 @@ def torques_compared(log: Log) -> Compared:
         needed[i] = ways[i] @ (own / inverse.scale)
     torque = signals.torque / inverse.scale
     shifts = np.arange(-most, most + 1)
-    moved = [np.einsum("kij,kj->ki", ways, torque[looked + shift]) for shift in shifts]
+    moved = [np.einsum("kij,kj->ki", ways, torque[np.add(looked, shift)]) for shift in shifts]
 
     def alike(part: slice) -> np.ndarray:
         """(S,) how well torques at these shifts go with what is needed: correlations over some of the samples."""

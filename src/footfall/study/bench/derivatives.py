@@ -26,7 +26,7 @@ LAWS = ("spring-damper", "linearizing-penalty", "time-stepping")
 WIDTH = 1e-6
 
 
-def again(function: Any, given: tuple[Any, ...], count: int) -> None:
+def again(function: Any, given: Sequence[Any], count: int) -> None:
     """Call a function ``count`` times."""
     for _ in range(count):
         function(*given)
