@@ -84,4 +84,4 @@ def test_the_derivative_that_both_take_is_that_of_differences():
     by = np.einsum("wi,wij->wj", weights, derivative)
     check(np.split(by, np.cumsum([one.shape[1] for one in inputs])[:2], axis=1), 1)
     with pytest.raises(ff.FootfallError, match=r"qvel has shape \(2, 3\), but that of these worlds is"):
-        stepped(worlds, inputs[0], np.zeros((2, 3)), inputs[2], None)
+        stepped(worlds, (inputs[0], np.zeros((2, 3)), inputs[2]), None)

@@ -91,7 +91,8 @@ def test_what_a_message_tells_to_install_brings_what_is_missing():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for package, (_, source) in OPTIONAL.items():
         if extra := re.fullmatch(r"footfall\[(\w+)\]", source):
-            named = {"PIL": "pillow"}.get(package, package.replace("_", "-"))  # as the index writes it
+            # As the index writes it.
+            named = {"PIL": "pillow", "yaml": "pyyaml"}.get(package, package.replace("_", "-"))
             assert any(one.startswith((package, named)) for one in extras[extra[1]]), package
 
 

@@ -139,8 +139,8 @@ def by_dask(tasks: Iterator[Part], journal: Journal, total: int, address: str, p
     distributed = optional_package("distributed", "a cluster")
     try:
         client = distributed.Client(address, timeout=ANSWER_S)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise StudyError(f"no Dask scheduler answers at {address}: {error}") from error
+    except (OSError, ValueError, AssertionError) as error:  # Dask asserts what an address is made of
+        raise StudyError(f"no Dask scheduler answers at {address}: {str(error) or 'this is no address'}") from error
     try:
         with client:
             jobs = client.map(do_part, list(tasks), retries=5, pure=False, key=f"footfall-{time.time_ns()}")
