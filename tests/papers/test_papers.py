@@ -16,7 +16,7 @@ import footfall as ff
 from footfall.control.body.stance import size_of
 from footfall.errors import FootfallError, RecordingError
 from footfall.papers import PaperResult, paper, papers, run_paper
-from footfall.papers.base import near, seen, unlike
+from footfall.papers.base import CITED, Claim, Finding, Paper, Sentence, Wording, near, seen, unlike
 from footfall.papers.bravo2021 import gait, landing
 from footfall.papers.bruneau1999 import drop, man, sliding, stones, walking
 from footfall.papers.bruneau1999.man import LAW, sprung_man
@@ -144,12 +144,14 @@ def test_sentences_are_the_papers_own_words(name):
 
 
 @pytest.mark.parametrize("name", papers())
-def test_every_sentence_is_judged(name):
+def test_every_sentence_is_judged_and_every_claim_measured(name):
+    """Claims name the sentences that they are about, and functions the claims that they measure."""
     folder = Path(importlib.import_module(f"footfall.papers.{name}").__file__).parent
     code = "".join(file.read_text(encoding="utf-8") for file in folder.glob("*.py"))
-    keys = set(paper(name).sentences)
-    assert {key for key in keys if f'"{key}"' not in code} == set()
-    assert set(re.findall(r'\("(?:printed|fitted)", "([\w-]+)"\)', code)) <= keys
+    claims = paper(name).claims
+    assert {one.place for one in claims.values() if one.source in CITED} == set(paper(name).sentences)
+    assert {key for key in claims if f'"{key}"' not in code} == set()
+    assert set(re.findall(r'\b(?:near|seen|unlike)\(\s*"([\w-]+)"', code)) <= set(claims)
 
 
 def test_the_counts_of_the_page_add_up_and_no_sentence_has_two_verdicts():
@@ -213,33 +215,48 @@ def test_an_unknown_figure_or_paper_suggests_the_nearest():
         run_paper("rengifo2008")
 
 
+def claimed(found: Finding, source: str = "printed", **wording: str) -> Claim:
+    """The claim of a finding, in a paper that has it alone."""
+    words = Wording.read(**{"claim": "something", source: "fig1", **wording})
+    said = {"fig1": Sentence("fig1", "in the paper's words")}
+    whole = Paper(
+        name="one", citation="", summary="", experiments=(), assumptions=(), sentences=said, claims={found.name: words}
+    )
+    return whole.claim(found)
+
+
 @pytest.mark.parametrize(("ours", "holds"), [(1.0, True), (1.009, True), (1.02, False), (float("nan"), False)])
 def test_a_number_holds_within_its_tolerance_and_nan_never(ours, holds):
-    claim = near(("printed", "fig1"), "one", (1.0, ours, "m"), rel=0.01, why="for the test")
+    claim = claimed(near("one", 1.0, ours, "m", rel=0.01), why="for the test")
     assert claim.holds is holds
     assert claim.failed is not holds
     assert claim.tolerance == "1 %: for the test"
     assert claim.values()[0] == "1 m"
 
 
+def test_a_claim_tells_what_is_measured_with_it():
+    claim = claimed(seen("one", "a", "a", holds=True, step=1e-3), claim="in steps of {step:g} s")
+    assert claim.statement == "in steps of 0.001 s"
+
+
 def test_a_claim_that_is_not_reproduced_is_no_failure():
-    claim = unlike(("printed", "fig1"), "something", ("a", "b"), note="because")
+    claim = claimed(unlike("one", "a", "b"), note="because")
     assert not claim.holds and not claim.failed
-    assert seen(("printed", "fig1"), "something", ("a", "b"), holds=False, why="rule").failed
+    assert claimed(seen("one", "a", "b", holds=False), why="rule").failed
 
 
 @pytest.mark.parametrize(
     ("source", "verdict"), [("printed", "reproduced"), ("fitted", "fitted"), ("derived", "holds"), ("ours", "holds")]
 )
 def test_only_what_is_printed_and_not_fitted_is_reproduced(source, verdict):
-    assert seen((source, "fig1"), "something", ("a", "a"), holds=True, why="rule").verdict == verdict
-    assert seen((source, "fig1"), "something", ("a", "b"), holds=False, why="rule").verdict == "FAILS"
+    for ours, wanted in (("a", verdict), ("b", "FAILS")):
+        assert claimed(seen("one", "a", ours, holds=ours == "a"), source, why="rule").verdict == wanted
 
 
 def test_a_contradiction_needs_a_proof():
-    said = ("printed", "fig1"), "something", (28.0, 24.0)
-    assert unlike(*said, proof="3 x 8 = 24").verdict == "contradicted"
-    assert unlike(*said, note="not tried").verdict == "open"
+    found = unlike("one", 28.0, 24.0)
+    assert claimed(found, proof="3 x 8 = 24").verdict == "contradicted"
+    assert claimed(found, note="not tried").verdict == "open"
 
 
 # ---- Rengifo ---------------------------------------------------------------------------------------------------

@@ -385,7 +385,7 @@ def heightfield(
     heights of the edge continue. The gap is the distance to the nearest point of the surface, for points up to 0.25 m
     away and balls of any radius that touch; farther away it is the distance to the tangent plane under the point.
 
-    ``heights`` may be a file: a table (.npy, .csv, .txt) in m, or a picture (.png, read by Pillow) seen from above, whose
+    ``heights`` may be a file: a table (.npy, .csv, .txt) in m, or a picture (.png, by Pillow) seen from above, whose
     white is ``height`` (m) and black 0.
     """
     if isinstance(heights, str | os.PathLike):

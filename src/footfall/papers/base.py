@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module, resources
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from footfall.errors import FootfallError, did_you_mean
 
@@ -17,12 +17,16 @@ from footfall.errors import FootfallError, did_you_mean
 #: they define. ``fitted``: a sentence of the paper, but parameters were chosen with the result in view, so it is not a
 #: prediction. ``ours``: a question of our own, or an answer that needs a term which the paper does not have.
 Source = Literal["printed", "derived", "fitted", "ours"]
-#: The source of a claim, and the key of the paper's sentence; of derived and own claims the place they are about.
-Where = tuple[Source, str]
-#: What should come out (a number, or words), what does, and their unit if they have one.
-Values = tuple[float | str, float | str] | tuple[float | str, float | str, str]
 #: What may become of a sentence, from best to worst: it has the worst verdict of its claims.
 VERDICTS = ("reproduced", "fitted", "fragile", "open", "contradicted", "FAILS")
+
+
+#: Sources of claims about a sentence of the paper.
+CITED = ("printed", "fitted")
+#: Parts of the wording that go into a claim under their own names.
+TOLD_BESIDE = ("note", "proof", "fragile")
+#: The tolerance of a claim that states none.
+AS_IT_IS = "none: reported as it is"
 
 
 class Sentence(NamedTuple):
@@ -31,6 +35,42 @@ class Sentence(NamedTuple):
     where: str
     says: str
     prints: str = ""
+
+
+class Wording(NamedTuple):
+    """A claim in words, as ``paper.toml`` has it; {name} stands for what is measured with it."""
+
+    source: Source
+    place: str  # of a claim that cites, the key of its sentence
+    claim: str  # what is measured
+    why: str = ""  # it may be off by so much
+    note: str = ""
+    proof: str = ""
+    fragile: str = ""
+    timed: bool = False
+
+    @classmethod
+    def read(cls, *, claim: str, **parts: Any) -> Wording:
+        """From a row, in which the source is the name of the place."""
+        source: Source = next(one for one in get_args(Source) if one in parts)
+        return cls(source, parts.pop(source), claim, **parts)
+
+
+class Finding(NamedTuple):
+    """What was measured for a claim, which is known by its name in ``paper.toml``, beside what it should be."""
+
+    name: str
+    target: float | str
+    ours: float | str
+    unit: str
+    holds: bool
+    expected: bool
+    allowed: str  # a tolerance, as text
+    given: Mapping[str, Any]  # what the wording names
+
+
+#: What a function that judges yields, in the order of the page.
+Findings: TypeAlias = Iterator[Finding]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +114,7 @@ class Claim:
     @property
     def cites(self) -> bool:
         """Whether it is about a sentence of the paper."""
-        return self.source in ("printed", "fitted")
+        return self.source in CITED
 
     @property
     def failed(self) -> bool:
@@ -139,15 +179,16 @@ class Vary:
 class Experiment:
     """An experiment of a paper, as it is done here.
 
-    ``run()`` gives the data, ``judge(data)`` the claims, ``draw(figure, data)`` fills a matplotlib figure (or a part of
-    one) of ``height`` inches. ``figures`` are the paper's figures it stands for, ``varies`` what a challenge varies.
+    ``run()`` gives the data, ``judge(data)`` what is found for each claim, ``draw(figure, data)`` fills a matplotlib
+    figure (or a part of one) of ``height`` inches. ``figures`` are the paper's figures it stands for, ``varies`` what a
+    challenge varies.
     """
 
     name: str
     figures: tuple[str, ...]
     title: str
     run: Callable[[], Any]
-    judge: Callable[[Any], Sequence[Claim]]
+    judge: Callable[[Any], Iterable[Finding]]
     draw: Callable[[Any, Any], None]
     height: float = 4.0
     varies: tuple[Vary, ...] = ()
@@ -165,10 +206,11 @@ class Paper:
     missing: tuple[str, ...] = ()
     brings: str = ""  # to Footfall, in Markdown
     sentences: Mapping[str, Sentence] = field(default_factory=dict)
+    claims: Mapping[str, Wording] = field(default_factory=dict)
 
     @classmethod
     def read(cls, package: str) -> Paper:
-        """A paper from the file ``paper.toml`` of its package: sentences, what was assumed, and what is run."""
+        """A paper from the file ``paper.toml`` of its package: sentences, claims, what was assumed, what is run."""
         name = package.rpartition(".")[2]
         data = tomllib.loads(resources.files(package).joinpath("paper.toml").read_text(encoding="utf-8"))
         return cls(
@@ -180,16 +222,36 @@ class Paper:
             missing=tuple(data["missing"]),
             brings=data["brings"],
             sentences={key: Sentence(*one) for key, one in data["sentences"].items()},
+            claims={name: Wording.read(**one) for name, one in data["claims"].items()},
         )
 
-    def cite(self, claim: Claim) -> Claim:
-        """A claim with the sentence that it names."""
-        if not claim.cites:
-            return claim
-        if claim.figure not in self.sentences:
-            raise FootfallError(f"{self.name} has no sentence '{claim.figure}' in its paper.toml")
-        found = self.sentences[claim.figure]
-        return replace(claim, figure=found.where, sentence=found.says, paper=found.prints)
+    def claim(self, found: Finding) -> Claim:
+        """The claim that something was found for, in its words."""
+        if found.name not in self.claims:
+            raise FootfallError(f"{self.name} has no claim '{found.name}' in its paper.toml")
+        words = self.claims[found.name]
+        sentence = Sentence(words.place, "")
+        if words.source in CITED:
+            if words.place not in self.sentences:
+                raise FootfallError(f"{self.name} has no sentence '{words.place}' in its paper.toml")
+            sentence = self.sentences[words.place]
+        told = {part: getattr(words, part).format_map(found.given) for part in ("claim", "why", *TOLD_BESIDE)}
+        statement, why = told.pop("claim"), told.pop("why") or AS_IT_IS
+        return Claim(
+            source=words.source,
+            figure=sentence.where,
+            sentence=sentence.says,
+            statement=statement,
+            paper=sentence.prints,
+            target=found.target,
+            ours=found.ours,
+            unit=found.unit,
+            tolerance=f"{found.allowed}: {why}" if found.allowed else why,
+            holds=found.holds,
+            expected=found.expected,
+            timed=words.timed,
+            **told,
+        )
 
     def chosen(self, figures: Sequence[str] | None) -> tuple[Experiment, ...]:
         """The experiments of the given names or figures, in the paper's order; all of them if left out."""
@@ -218,42 +280,43 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-# ---- ways to judge: where the paper says it, what it says, its value beside ours ---------------------------------
+# ---- ways to judge: the name of a claim, what should come out, what does ------------------------------------------
 
 
 def near(
-    where: Where, statement: str, values: Values, *, rel: float = 0.0, within: float = 0.0, why: str, **more: Any
-) -> Claim:
-    """A claim that two numbers agree, to ``rel`` of what it should be or ``within`` (in their unit)."""
-    target, ours, unit = float(values[0]), float(values[1]), "".join(values[2:])
+    name: str, target: float, ours: float, unit: str = "", /, *, rel: float = 0.0, within: float = 0.0, **given: Any
+) -> Finding:
+    """Two numbers agree, to ``rel`` of what it should be or ``within`` (in their unit)."""
+    target, ours = float(target), float(ours)
     size = f"{100 * rel:.3g} %" if rel else f"{within:.3g} {unit}".rstrip()
     agree = math.isfinite(ours) and abs(ours - target) <= max(rel * abs(target), within)
-    return seen(where, statement, (target, ours, unit), holds=agree, why=f"{size}: {why}", **more)
+    return Finding(name, target, ours, unit, agree, True, size, given)
 
 
-def seen(where: Where, statement: str, values: Values, *, holds: bool, why: str, **more: Any) -> Claim:
-    """A claim that was judged by a rule, which ``why`` states."""
-    target, ours, *unit = values
-    return Claim(
-        source=where[0],
-        figure=where[1],
-        statement=statement,
-        target=target,
-        ours=ours if isinstance(ours, str) else float(ours),
-        unit="".join(unit),
-        tolerance=why,
-        holds=bool(holds),
-        **more,
-    )
+def seen(
+    name: str,
+    target: float | str,
+    ours: float | str,
+    unit: str = "",
+    /,
+    *,
+    holds: bool,
+    expected: bool = True,
+    **given: Any,
+) -> Finding:
+    """Judged by a rule, which the claim's ``why`` states."""
+    ours = ours if isinstance(ours, str) else float(ours)
+    return Finding(name, target, ours, unit, bool(holds), expected, "", given)
 
 
-def unlike(where: Where, statement: str, values: Values, *, holds: bool = False, **more: Any) -> Claim:
-    """A claim that we do not reproduce, and why: open (``note``), or with a ``proof`` that the paper cannot be right.
+def unlike(
+    name: str, target: float | str, ours: float | str, unit: str = "", /, *, holds: bool = False, **given: Any
+) -> Finding:
+    """We do not reproduce it, and the claim says why: open (``note``), or with a ``proof`` that it cannot be right.
 
     ``holds`` tells whether the paper is right in this run after all, as a challenge may find.
     """
-    why = "none: reported as it is"
-    return seen(where, statement, values, holds=holds, why=why, expected=False, **more)
+    return seen(name, target, ours, unit, holds=holds, expected=False, **given)
 
 
 def _told(value: float | str, unit: str) -> str:

@@ -164,7 +164,7 @@ def perform(
         where = ", ".join(experiment.figures)
         say(f"{where}: {experiment.title}")
         data = experiment.run()
-        own = judged[experiment.name] = tuple(map(paper.cite, experiment.judge(data)))
+        own = judged[experiment.name] = tuple(map(paper.claim, experiment.judge(data)))
         if out is not None:
             drawn[experiment.name] = draw_experiment(paper, experiment, data, own if captions else (), out)
         for changed, context in variations(experiment, perturb, challenge=challenge):
@@ -172,7 +172,7 @@ def perform(
             runs += 1
             try:
                 with context, np.errstate(all="ignore"):
-                    again = [paper.cite(claim) for claim in experiment.judge(experiment.run())]
+                    again = list(map(paper.claim, experiment.judge(experiment.run())))
             except (FootfallError, IndexError, ValueError) as error:  # nothing to measure: none slides, or one falls
                 changes += [Change(claim, changed, "nothing to measure", str(error)) for claim in own[:1]]
                 continue

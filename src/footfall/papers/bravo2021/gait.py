@@ -14,7 +14,7 @@ from footfall.errors import optional_package, without_warnings
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import GaitConstraints, Step, examine, judge
-from footfall.papers.base import Claim, legend_below, near, seen, unlike
+from footfall.papers.base import Findings, legend_below, near, seen, unlike
 from footfall.show.style import BLUE, GREY, VERMILION
 from footfall.solve.contacts import SLIDE
 
@@ -105,145 +105,85 @@ def torque_integral(rec: ff.Recording) -> float:
     return float((rec.ctrl[first:last] ** 2).sum() * rec.dt)
 
 
-def judge_gait(data: Walked) -> list[Claim]:
-    return [
-        *_judge_motion(data),
-        *_judge_contact(data),
-        *_judge_steps(data),
-        *_judge_torques(data),
-        *judge_estimates(data.rec),
-    ]
+def judge_gait(data: Walked) -> Findings:
+    yield from _judge_motion(data)
+    yield from _judge_contact(data)
+    yield from _judge_steps(data)
+    yield from _judge_torques(data)
+    yield from judge_estimates(data.rec)
 
 
-def _judge_motion(data: Walked) -> list[Claim]:
+def _judge_motion(data: Walked) -> Findings:
     """The planned step, and how joints follow it (figures 3 and 4)."""
     rec, step = data.rec, data.step
     off, rate = error(rec), rec.qvel[:, 3:] - rec.signals["qd_reference"]
     asked = rec.signals["qd_reference"]
-    return [
-        seen(
-            ("derived", "section4.2"),
-            "The step that the optimisation of (40) finds meets every constraint: those it does not",
-            ("none", ", ".join(data.unmet) or "none"),
-            holds=not data.unmet,
-            why="looked at in 401 instants of the step, between the nodes of the optimisation too",
-            note=f"Torque integral {step.cost:.4g} N²m²s, of the first guess {data.guess.cost:.4g}",
-        ),
-        seen(
-            ("printed", "tracking"),
-            "joints follow their references (root mean square error)",
-            ("follow", DEGREE * np.sqrt((off**2).mean()), "°"),
-            holds=np.abs(off).max() < math.radians(1.0),
-            why=f"never off by more than 1° (chosen); largest {DEGREE * float(np.abs(off).max()):.2g}°",
-        ),
-        seen(
-            ("printed", "velocities"),
-            "joint velocities follow (root mean square error over that of the reference)",
-            ("follow", 100.0 * np.sqrt((rate**2).mean() / (asked**2).mean()), "%"),
-            holds=np.sqrt((rate**2).mean() / (asked**2).mean()) < 0.05,
-            why="5 % (chosen): velocities jump at every touch-down, a step early or late",
-        ),
-    ]
+    yield seen(
+        "constraints",
+        "none",
+        ", ".join(data.unmet) or "none",
+        holds=not data.unmet,
+        cost=step.cost,
+        guess=data.guess.cost,
+    )
+    yield seen(
+        "tracking",
+        "follow",
+        DEGREE * np.sqrt((off**2).mean()),
+        "°",
+        holds=np.abs(off).max() < math.radians(1.0),
+        largest=DEGREE * float(np.abs(off).max()),
+    )
+    yield seen(
+        "velocities",
+        "follow",
+        100.0 * np.sqrt((rate**2).mean() / (asked**2).mean()),
+        "%",
+        holds=np.sqrt((rate**2).mean() / (asked**2).mean()) < 0.05,
+    )
 
 
-def _judge_contact(data: Walked) -> list[Claim]:
+def _judge_contact(data: Walked) -> Findings:
     """Zero moment point and friction, planned and simulated (figures 5 and 6)."""
     rec, step = data.rec, data.step
     zmp, (samples, points) = stance_zmp(rec), np.nonzero(rec.mode == SLIDE)
     speed = float(np.abs(rec.velocity[samples, points, 0]).max(initial=0.0))
     slides = f"{len(samples) / len(touch_downs(rec)):.2g}"
-    return [
-        seen(
-            ("ours", "fig5"),
-            "The zero moment point is inside the sole, +-0.1 m, a constraint of the optimisation (planned, farthest)",
-            (HALF_SOLE, np.abs(step.zmp).max(), "m"),
-            holds=bool(np.abs(step.zmp).max() < HALF_SOLE),
-            why="|p_x| < l_f / 2 (45)",
-        ),
-        seen(
-            ("printed", "zmp"),
-            "in the simulation, impacts included (farthest)",
-            (HALF_SOLE, np.nanmax(np.abs(zmp)), "m"),
-            holds=bool(np.nanmax(np.abs(zmp)) < HALF_SOLE),
-            why="strictly inside: the foot does not begin to tip",
-            fragile="the paper does not print the speed; at 0.8 m/s the point reaches the edge at touch-down",
-        ),
-        seen(
-            ("ours", "fig6"),
-            "|Ft| <= 0.75 Fn, a constraint of the optimisation (planned motion, largest ratio)",
-            (FRICTION, np.abs(step.force[:, 0] / step.force[:, 1]).max()),
-            holds=bool((np.abs(step.force[:, 0]) <= FRICTION * step.force[:, 1]).all()),
-            why="inside the cone",
-        ),
-        seen(
-            ("printed", "cone"),
-            "in the simulation, impacts included (largest ratio of a foot)",
-            (FRICTION, friction_used(rec)),
-            holds=friction_used(rec) < FRICTION,
-            why="strictly inside: the law itself keeps it from leaving the cone, and a foot that slips is on it",
-            fragile="of whole feet. How fast the paper's feet land is not printed; ours come with "
-            f"{speed:.2g} m/s forwards, and one vertex of a foot slides for {slides} time step a touch-down",
-        ),
-    ]
+    yield seen("zmp-planned", HALF_SOLE, np.abs(step.zmp).max(), "m", holds=bool(np.abs(step.zmp).max() < HALF_SOLE))
+    yield seen("zmp", HALF_SOLE, np.nanmax(np.abs(zmp)), "m", holds=bool(np.nanmax(np.abs(zmp)) < HALF_SOLE))
+    yield seen(
+        "cone-planned",
+        FRICTION,
+        np.abs(step.force[:, 0] / step.force[:, 1]).max(),
+        holds=bool((np.abs(step.force[:, 0]) <= FRICTION * step.force[:, 1]).all()),
+    )
+    yield seen("cone", FRICTION, friction_used(rec), holds=friction_used(rec) < FRICTION, speed=speed, slides=slides)
 
 
-def _judge_steps(data: Walked) -> list[Claim]:
+def _judge_steps(data: Walked) -> Findings:
     """Whether the walk goes on, repeats and keeps its speed."""
     rec, gait = data.rec, data.gait
     downs = touch_downs(rec)
     travelled = float(rec.qpos[downs[-1], 0] - rec.qpos[downs[0], 0]) / (rec.time[downs[-1]] - rec.time[downs[0]])
-    return [
-        seen(
-            ("printed", "zmp"),
-            "steps walked",
-            ("walks", f"{len(downs)} steps"),
-            holds=len(downs) >= STEPS - 1 and not rec.summary()["fell"],
-            why="ten steps or more without a fall",
-        ),
-        near(
-            ("ours", "section5"),
-            "The walk repeats: joints at touch-down against two steps before",
-            (0.0, repetition(rec), "rad"),
-            within=1e-3,
-            why="a touch-down is found within a step of 1 ms",
-        ),
-        near(
-            ("ours", "section5"),
-            "Speed",
-            (gait.speed, travelled, "m/s"),
-            rel=0.015,
-            why="time steps of 1 ms, a touch-down up to one of them early, and no slip",
-        ),
-    ]
+    yield seen("zmp-steps", "walks", f"{len(downs)} steps", holds=len(downs) >= STEPS - 1 and not rec.summary()["fell"])
+    yield near("repeats", 0.0, repetition(rec), "rad", within=1e-3)
+    yield near("speed", gait.speed, travelled, "m/s", rel=0.015)
 
 
-def _judge_torques(data: Walked) -> list[Claim]:
+def _judge_torques(data: Walked) -> Findings:
     """The integral (40) of a simulated step against the planned one."""
     step = data.step
-    return [
-        near(
-            ("ours", "section5"),
-            "Torque integral of a simulated step against the planned one, touch-downs located, controls every 1 ms",
-            (step.cost, torque_integral(data.events), "N²m²s"),
-            rel=0.1,
-            why="what is off at a touch-down costs torque to bring back",
-        ),
-        unlike(
-            ("printed", "prohibitive"),
-            f"the walk in time steps of {', '.join(f'{1e3 * dt:.2g}' for dt in data.excess)} ms",
-            ("may be needed", "walks in all"),
-            note="That it may be so is not denied by one robot that does not need it: here stiff gains, not contact, "
-            "would take short steps",
-        ),
-        near(
-            ("ours", "section5"),
-            "why it is so much more in time steps of 1 ms: the excess goes with the square of the step (exponent)",
-            (2.0, np.polyfit(np.log(list(data.excess)), np.log(list(data.excess.values())), 1)[0]),
-            within=0.4,
-            why="symplectic Euler (23) is off by the step, and (39)-(40) square that; steps that divide the gait's: "
-            + ", ".join(f"{1e3 * dt:.2g} ms {100 * more:+.0f} %" for dt, more in data.excess.items()),
-        ),
-    ]
+    yield near("torque", step.cost, torque_integral(data.events), "N²m²s", rel=0.1)
+    yield unlike(
+        "prohibitive", "may be needed", "walks in all", steps=", ".join(f"{1e3 * dt:.2g}" for dt in data.excess)
+    )
+    yield near(
+        "square",
+        2.0,
+        np.polyfit(np.log(list(data.excess)), np.log(list(data.excess.values())), 1)[0],
+        within=0.4,
+        steps=", ".join(f"{1e3 * dt:.2g} ms {100 * more:+.0f} %" for dt, more in data.excess.items()),
+    )
 
 
 def estimates(rec: ff.Recording) -> tuple[np.ndarray, np.ndarray]:
@@ -263,23 +203,14 @@ def estimates(rec: ff.Recording) -> tuple[np.ndarray, np.ndarray]:
     return rate, bend
 
 
-def judge_estimates(rec: ff.Recording) -> list[Claim]:
+def judge_estimates(rec: ff.Recording) -> Findings:
     rate, bend = estimates(rec)
     known = np.isfinite(rate).all(axis=1)
     true = rec.qvel[:, 3:]
     faster = np.gradient(true, rec.time, axis=0)
     off = float(np.sqrt(((rate - true)[known] ** 2).mean() / (true[known] ** 2).mean()))
     bent = float(np.sqrt(((bend - faster)[known] ** 2).mean() / (faster[known] ** 2).mean()))
-    return [
-        seen(
-            ("ours", "section5"),
-            "Velocities estimated by third-order polynomials through the joint positions (rms error over rms)",
-            ("estimated so", 100.0 * off, "%"),
-            holds=off < 0.02,
-            why="2 %: half a time step of symplectic Euler, between touch-downs",
-            note=f"Accelerations so: {100 * bent:.2g} %",
-        )
-    ]
+    yield seen("polynomials", "estimated so", 100.0 * off, "%", holds=off < 0.02, bent=100 * bent)
 
 
 def draw_gait(figure: Any, data: Walked) -> None:
@@ -328,21 +259,17 @@ def run_laws() -> dict[str, ff.Recording]:
         return {law: walk(gait, law, STEPS_EACH) for law in ff.laws()}
 
 
-def judge_laws(data: dict[str, ff.Recording]) -> list[Claim]:
-    claims = []
+def judge_laws(data: dict[str, ff.Recording]) -> Findings:
     for law, rec in data.items():
         steps, fell = len(touch_downs(rec)), ff.measure.has_fallen(rec) or rec.failure is not None
         off = float(np.degrees(np.sqrt((error(rec) ** 2).mean())))
-        claims.append(
-            seen(
-                ("ours", "section6"),
-                f"The walk under {law}",
-                ("walks", f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"),
-                holds=not fell and steps >= STEPS_EACH - 1,
-                why="ten steps without a fall",
-            )
+        yield seen(
+            "law",
+            "walks",
+            f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)",
+            holds=not fell and steps >= STEPS_EACH - 1,
+            law=law,
         )
-    return claims
 
 
 def draw_laws(figure: Any, data: dict[str, ff.Recording]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, legend_below, seen
+from footfall.papers.base import Findings, legend_below, seen
 from footfall.papers.bravo2021.gait import FRICTION
 from footfall.show.style import COLORS
 from footfall.solve.contacts import OPEN
@@ -111,40 +111,33 @@ def _momentum(rec: ff.Recording) -> np.ndarray:
     return np.array([*motion.momentum[-1, [0, 2]], motion.angular_momentum[-1, 1]])
 
 
-def judge_landings(data: Landings) -> list[Claim]:
-    claims = [
-        seen(
-            ("derived", "section3"),
-            f"{name}: time steps come to what impacts and forces give, as the step shrinks",
-            ("order 1", f"order {one.order:.2f}, momentum off by {one.differences[-1]:.1e} at {1e3 * STEPS[-1]:g} ms"),
+def judge_landings(data: Landings) -> Findings:
+    for name, one in data.by_name.items():
+        yield seen(
+            "order",
+            "order 1",
+            f"order {one.order:.2f}, momentum off by {one.differences[-1]:.1e} at {1e3 * STEPS[-1]:g} ms",
             holds=one.order > 0.8 and one.differences[-1] < 0.1 * one.differences[0],
-            why="Euler's symplectic method is of first order; 0.8 of it over a factor of 16 in the step",
-            fragile=APART if name == "flat" else "",
+            name=name,
+            apart=APART if name == "flat" else "",
         )
-        for name, one in data.by_name.items()
-    ]
     for name, one in data.by_name.items():
         rec = one.events[0]
         load = rec.force[..., 2]
         beyond = (np.hypot(rec.force[..., 0], rec.force[..., 1]) - FRICTION * load).max()  # the cone
         inward = float(-np.where(rec.gap <= 1e-9, rec.velocity[..., 2], 0.0).min())
-        claims.append(
-            seen(
-                ("derived", "section2"),
-                f"{name}: gaps >= 0 (7), forces >= 0 (8) and in the cone (9), no landed point goes in (20)",
-                ("exact", f"{rec.gap.min():.0e} m, {load.min():.0e} N, {beyond:.0e} N, {inward:.0e} m/s"),
-                holds=rec.gap.min() > -1e-9
-                and load.min() >= 0.0
-                and beyond < 1e-9 * rec.robot.weight
-                and inward < 1e-9,
-                why="1e-9 m, weights and m/s",
-                fragile=APART if name == "flat" else "",
-            )
+        yield seen(
+            "conditions",
+            "exact",
+            f"{rec.gap.min():.0e} m, {load.min():.0e} N, {beyond:.0e} N, {inward:.0e} m/s",
+            holds=rec.gap.min() > -1e-9 and load.min() >= 0.0 and beyond < 1e-9 * rec.robot.weight and inward < 1e-9,
+            name=name,
+            apart=APART if name == "flat" else "",
         )
-    return [*claims, *_judge_rocking(data)]
+    yield from _judge_rocking(data)
 
 
-def _judge_rocking(data: Landings) -> list[Claim]:
+def _judge_rocking(data: Landings) -> Findings:
     """Shocks in short succession (sections 1, 2.2 and 6)."""
     counts = {name: [int(rec.signals["impacts"].sum()) for rec in several] for name, several in data.apart.items()}
     biped = ", ".join(f"{name} {min(several)} to {max(several)}" for name, several in counts.items())
@@ -156,31 +149,25 @@ def _judge_rocking(data: Landings) -> list[Claim]:
     touching = stepped.mode != OPEN
     landed = stepped.time[1:][(~touching[:-1] & touching[1:]).any(axis=1)]
     bouncing = data.bouncing.signals["impacts"]
-    return [
-        seen(
-            ("printed", "shocks"),
-            f"e = 0, a brick {LENGTH:g} m long and {ROCKS:g} m high let go on one edge: impacts, most within 1 ms, and "
-            "ms between the samples that have one",
-            (
-                "many, ever sooner",
-                f"{int(rocked[ROCKS].sum())}, {int(rocked[ROCKS].max())}; {', '.join(f'{one:.0f}' for one in between)}",
-            ),
-            holds=rocked[ROCKS].sum() > 10 and rocked[ROCKS].max() > 5 and bool((np.diff(between) <= 1.0).all()),
-            why="more than ten, more than five in one sample, at intervals that shrink but for a sample: it rocks from "
-            "edge to edge, and each impact leaves it the same share of its energy (Housner 1963)",
-            fragile=f"it depends on the body. Impacts of bricks: {bricks}; until both feet of the planar biped lie "
-            f"flat, held by its ankles: {biped}. Both are below the share of energy with which a body rocks on",
-            note=f"With e = {RESTITUTION:g} flat feet of the biped make {int(bouncing.sum())}, {int(bouncing.max())} "
-            "of them in 1 ms; there a rebound of less than 1 um/s is none, so that the series ends",
-        ),
-        seen(
-            ("printed", "fixed-step"),
-            "the same brick in time steps of 1 ms: landings, and the least time between two",
-            ("no accumulation", f"{len(landed)}, {1e3 * min(np.diff(landed), default=0.0):.0f} ms"),
-            holds=len(landed) < rocked[ROCKS].sum() and stepped.failure is None,
-            why="fewer than from event to event, and the run goes on to its end",
-        ),
-    ]
+    yield seen(
+        "shocks",
+        "many, ever sooner",
+        f"{int(rocked[ROCKS].sum())}, {int(rocked[ROCKS].max())}; {', '.join(f'{one:.0f}' for one in between)}",
+        holds=rocked[ROCKS].sum() > 10 and rocked[ROCKS].max() > 5 and bool((np.diff(between) <= 1.0).all()),
+        length=LENGTH,
+        rocks=ROCKS,
+        restitution=RESTITUTION,
+        impacts=int(bouncing.sum()),
+        most=int(bouncing.max()),
+        bricks=bricks,
+        biped=biped,
+    )
+    yield seen(
+        "fixed-step",
+        "no accumulation",
+        f"{len(landed)}, {1e3 * min(np.diff(landed), default=0.0):.0f} ms",
+        holds=len(landed) < rocked[ROCKS].sum() and stepped.failure is None,
+    )
 
 
 def draw_landings(figure: Any, data: Landings) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, near, seen, unlike
+from footfall.papers.base import Findings, near, seen, unlike
 from footfall.papers.bruneau1999.man import GROUND, LAW, sprung_man
 from footfall.show.style import COLORS, VERMILION
 
@@ -101,7 +101,7 @@ def run_falls() -> Falls:
 SOFTER = "with softer joints (1000 N m/rad, or 2000 with half the damping) the force has two or three maxima and a jump"
 
 
-def judge_falls(data: Falls) -> list[Claim]:
+def judge_falls(data: Falls) -> Findings:
     steps = sorted(data.first)
     power = math.log(data.first[steps[-1]] / data.first[steps[0]]) / math.log(steps[-1] / steps[0])
     share = data.first[steps[-1]] / max(one.peak for one in data.fine.values())
@@ -113,47 +113,30 @@ def judge_falls(data: Falls) -> list[Claim]:
     ]
     shrinks = list(data.shrink.values())
     fine = list(data.fine.values())
-    return [
-        near(
-            ("derived", "fig13"),
-            "The force grows from zero: one step after touch-down it goes to zero with the step, as dt^beta (exponent)",
-            (float(LAW.beta), power),
-            rel=0.05,
-            why="the spring's share, which is smaller still",
-            note=f"With beta = 0.02 this is all but a jump: {100 * share:.0f} % of the peak after {steps[-1]:g} s",
-        ),
-        seen(
-            ("printed", "grows"),
-            "continuous: half the step, half the largest change in a step (past the rise of 0.1 ms)",
-            ("0.5", ", ".join(f"{one:.2f}" for one in shrinks)),
-            holds=max(shrinks) < 0.6,
-            why="below 0.6: a jump would not shrink",
-            fragile=SOFTER,
-        ),
-        seen(
-            ("printed", "grows"),
-            f"it rises to one maximum and falls from there (maxima; joints of {', '.join(stiff)} N m/rad)",
-            ("1", ", ".join(str(one.peaks) for one in fine)),
-            holds=all(one.peaks == 1 for one in fine),
-            why="local maxima above 110 % of the weight",
-            fragile=SOFTER,
-        ),
-        seen(
-            ("printed", "grows"),
-            "it settles on the weight (force over weight at the end)",
-            ("1", ", ".join(f"{one.force[-1] / one.weight:.5f}" for one in fine)),
-            holds=all(abs(one.force[-1] / one.weight - 1.0) < 1e-3 for one in fine),
-            why="0.1 %: the joints still swing a little",
-            fragile=SOFTER,
-        ),
-        near(
-            ("ours", "section 4.1.1"),
-            "Half the step changes peak, time and depth by (largest of all joints)",
-            (0.0, 100.0 * max(changes), "%"),
-            within=2.0,
-            why=f"2 % asked for; steps of {DT:g} s and {DT / 2:g} s",
-        ),
-    ]
+    yield near("from-zero", float(LAW.beta), power, rel=0.05, share=100 * share, steps=steps[-1])
+    yield seen(
+        "grows-continuous",
+        "0.5",
+        ", ".join(f"{one:.2f}" for one in shrinks),
+        holds=max(shrinks) < 0.6,
+        softer=SOFTER,
+    )
+    yield seen(
+        "grows-once",
+        "1",
+        ", ".join(str(one.peaks) for one in fine),
+        holds=all(one.peaks == 1 for one in fine),
+        stiffnesses=", ".join(stiff),
+        softer=SOFTER,
+    )
+    yield seen(
+        "grows-settles",
+        "1",
+        ", ".join(f"{one.force[-1] / one.weight:.5f}" for one in fine),
+        holds=all(abs(one.force[-1] / one.weight - 1.0) < 1e-3 for one in fine),
+        softer=SOFTER,
+    )
+    yield near("half-step", 0.0, 100.0 * max(changes), "%", within=2.0, dt=DT, half=DT / 2)
 
 
 def draw_falls(figure: Any, data: Falls) -> None:
@@ -233,29 +216,25 @@ def run_times() -> Times:
     )
 
 
-def judge_times(data: Times) -> list[Claim]:
+def judge_times(data: Times) -> Findings:
     held = [time for (_, _, stiffness), time in data.joints.items() if stiffness >= HOLDING]
     nearest = min(data.joints, key=lambda one: abs(data.joints[one] - PAPER_TIME))
-    return [
-        unlike(
-            ("printed", "twelve"),
-            f"joints that hold the man up ({HOLDING:g} to {SCANNED[-1]:g} N m/rad), knees bent by "
-            f"{' and '.join(map(str, KNEES))} rad: least time",
-            (1e3 * PAPER_TIME, 1e3 * min(held), "ms"),
-            holds=min(held) < 1.1 * PAPER_TIME,
-            note="Stiffness and damping of the joints and the posture are not printed, and no contradiction follows: "
-            f"knees of {nearest[0]:g} rad with {nearest[2]:g} N m/rad and a damping of {1e3 * nearest[1]:g} ms take "
-            f"{1e3 * data.joints[nearest]:.1f} ms. So limp a man collapses, and the force does not settle on his "
-            f"weight, as the sentence before says. A rigid man takes {1e3 * data.rigid:.1f} ms",
-        ),
-        near(
-            ("derived", "fig13"),
-            f"Joints of {SCANNED[-1]:g} N m/rad against the rigid limit of eq. (16)",
-            (1e3 * data.rigid, 1e3 * data.stiff, "ms"),
-            rel=0.02,
-            why="steps of 0.02 ms, and joints that still give",
-        ),
-    ]
+    yield unlike(
+        "twelve",
+        1e3 * PAPER_TIME,
+        1e3 * min(held),
+        "ms",
+        holds=min(held) < 1.1 * PAPER_TIME,
+        softest=HOLDING,
+        stiffest=SCANNED[-1],
+        knees=" and ".join(map(str, KNEES)),
+        knee=nearest[0],
+        stiffness=nearest[2],
+        damping=1e3 * nearest[1],
+        time=1e3 * data.joints[nearest],
+        rigid=1e3 * data.rigid,
+    )
+    yield near("rigid-limit", 1e3 * data.rigid, 1e3 * data.stiff, "ms", rel=0.02, stiffness=SCANNED[-1])
 
 
 def draw_times(figure: Any, data: Times) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.control.posture import standing_torques
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.robot.built_in.hanavan import Parameters, build
 from footfall.show.style import BLUE, VERMILION
 
@@ -120,7 +120,7 @@ def _moment_error(rec: ff.Recording) -> tuple[float, float]:
     return float(np.abs(needed - summed[:-1]).max()), float(np.abs(summed).max())
 
 
-def judge_support(data: Support) -> list[Claim]:
+def judge_support(data: Support) -> Findings:
     weight = data.block.robot.weight
     depth, two = formula(weight / 18), formula(weight / 36)
     standing = data.man.force[-1, :, 2]
@@ -132,43 +132,16 @@ def judge_support(data: Support) -> list[Claim]:
         float(np.linalg.norm(centre - centre[-1], axis=1).max()),
         float(np.ptp(data.tilted.robot.feet[0].points, axis=0)[0]),
     )
-    return [
-        near(
-            ("derived", "section 4.1"),
-            f"18 points carry {weight:.0f} N (depth by eq. 16)",
-            (1e3 * depth, -1e3 * data.block.gap[-1].mean(), "mm"),
-            rel=1e-3,
-            why="at rest nothing but eq. 16 is left",
-        ),
-        near(
-            ("derived", "section 4.1"),
-            "On both feet, 36 points (mean depth of the standing man)",
-            (1e3 * two, -1e3 * data.man.gap[-1].mean(), "mm"),
-            rel=2e-2,
-            why="the weight is not evenly spread, and eq. 16 is not linear",
-        ),
-        near(
-            ("derived", "eq. 16"),
-            "Every point's depth is that of its own load (largest difference)",
-            (0.0, 1e3 * np.abs(-data.man.gap[-1] - each).max(), "mm"),
-            within=1e-3,
-            why="the last of the motion",
-        ),
-        near(
-            ("derived", "eq. 41"),
-            "The foot's moment is the sum over its points (difference to the rate of spin)",
-            (0.0, data.moment_error, "N m"),
-            within=1e-6 * data.moment_size,
-            why=f"rounding; the moment is up to {data.moment_size:.0f} N m",
-        ),
-        seen(
-            ("printed", "vary"),
-            "a block that lands on a corner: points in contact, and the way of the pressure centre",
-            ("both vary", f"{touching.min()} to {touching.max()}; {1e3 * way:.0f} mm"),
-            holds=touching.min() <= 3 and touching.max() == 18 and way > 0.25 * length,
-            why="from a corner to the face; a quarter of the sole",
-        ),
-    ]
+    yield near("points", 1e3 * depth, -1e3 * data.block.gap[-1].mean(), "mm", rel=1e-3, weight=weight)
+    yield near("both-feet", 1e3 * two, -1e3 * data.man.gap[-1].mean(), "mm", rel=2e-2)
+    yield near("own-load", 0.0, 1e3 * np.abs(-data.man.gap[-1] - each).max(), "mm", within=1e-3)
+    yield near("moment", 0.0, data.moment_error, "N m", within=1e-6 * data.moment_size, moment_size=data.moment_size)
+    yield seen(
+        "vary",
+        "both vary",
+        f"{touching.min()} to {touching.max()}; {1e3 * way:.0f} mm",
+        holds=touching.min() <= 3 and touching.max() == 18 and way > 0.25 * length,
+    )
 
 
 def draw_support(figure: Any, data: Support) -> None:

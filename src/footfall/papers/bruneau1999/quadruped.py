@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.show.style import BLUE, VERMILION
 from footfall.solve.contacts import OPEN
 from footfall.standing import at_home, in_pose, inertia_of, point_jacobian
@@ -54,36 +54,20 @@ def run_quadrupeds() -> Quadrupeds:
     )
 
 
-def judge_quadrupeds(data: Quadrupeds) -> list[Claim]:
+def judge_quadrupeds(data: Quadrupeds) -> Findings:
     """Constraints leave a foot three angular velocities (10), spring-dampers three linear ones besides (11)."""
     soft = data.dropped["fig4"]
     deep, jump = -float(soft.gap.min()), data.first[FINE] / data.first[DT]
     ends = [float(rec.total_force[-100:, 2].mean() / rec.robot.weight) for rec in data.dropped.values()]
-    return [
-        seen(
-            ("printed", "compliant"),
-            "spring-dampers: small linear motions at the contacts (deepest after the fall)",
-            ("small", 1e3 * deep, "mm"),
-            holds=1e-4 < deep < 0.01,
-            why="more than a tenth of a millimetre, less than a centimetre",
-            fragile=SOFT,
-        ),
-        seen(
-            ("printed", "discontinuous"),
-            "(first force, a quarter of the step over the whole)",
-            ("1", jump),
-            holds=0.8 < jump < 1.25,
-            why="a force that grows from zero would shrink with the step",
-        ),
-        seen(
-            ("ours", "fig3"),
-            f"Dropped from {1e2 * DROP:g} cm it stands on both models (force over weight at the end)",
-            ("1, 1", ", ".join(f"{one:.4f}" for one in ends)),
-            holds=all(abs(one - 1.0) < 1e-3 for one in ends)
-            and not any(map(ff.measure.has_fallen, data.dropped.values())),
-            why="0.1 %: the joints still swing a little",
-        ),
-    ]
+    yield seen("compliant-drop", "small", 1e3 * deep, "mm", holds=1e-4 < deep < 0.01, soft=SOFT)
+    yield seen("discontinuous", "1", jump, holds=0.8 < jump < 1.25)
+    yield seen(
+        "stands",
+        "1, 1",
+        ", ".join(f"{one:.4f}" for one in ends),
+        holds=all(abs(one - 1.0) < 1e-3 for one in ends) and not any(map(ff.measure.has_fallen, data.dropped.values())),
+        drop=1e2 * DROP,
+    )
 
 
 def draw_quadrupeds(figure: Any, data: Quadrupeds) -> None:
@@ -163,7 +147,7 @@ def last_forces(rec: ff.Recording) -> np.ndarray:
     return np.asarray(STIFFNESS * depth[sample, point] + DAMPING * rate[sample, point])
 
 
-def judge_walks(data: Walks) -> list[Claim]:
+def judge_walks(data: Walks) -> Findings:
     motion = {key: linear_motion(rec) for key, rec in data.recordings.items()}
     rigid, soft = (motion[figure, TROT_FINE] / motion[figure, TROT_DT] for figure in ("fig3", "fig4"))
     last = last_forces(data.recordings["fig4", TROT_DT])
@@ -173,52 +157,27 @@ def judge_walks(data: Walks) -> list[Claim]:
     loads = {f: rec.total_force[:, 2].mean() / rec.robot.weight for (f, dt), rec in data.recordings.items()}
     stands = not any(map(ff.measure.has_fallen, data.recordings.values()))
     both = f"{1e3 * motion['fig3', TROT_DT]:.2g}, {1e3 * motion['fig3', TROT_FINE]:.2g} mm"
-    return [
-        seen(
-            ("printed", "rigid"),
-            "walking on kinematic constraints: no linear velocity at the contacts (motion of the contact in a stance, "
-            "median; with half the step)",
-            ("0", both),
-            holds=rigid < 0.7 and motion["fig3", TROT_DT] < 1e-4,
-            why="below 0.1 mm and gone with the step: 0.7 of it at half the step, where first order says 0.5",
-        ),
-        seen(
-            ("printed", "compliant"),
-            "the same walking on spring-dampers",
-            ("small", f"{1e3 * motion['fig4', TROT_DT]:.2g}, {1e3 * motion['fig4', TROT_FINE]:.2g} mm"),
-            holds=0.8 < soft < 1.25 and motion["fig4", TROT_DT] < 0.01,
-            why="less than a centimetre, and the model's, not the step's: the same within a quarter at half the step",
-            fragile=SOFT,
-        ),
-        seen(
-            ("printed", "attractive"),
-            "(lift-offs of the walk that pull in their last sample)",
-            ("all", f"{pulls} of {len(last)}"),
-            holds=pulls == len(last) >= 16,
-            why="eight swings of two feet each; feet that bounce leave more often",
-            note="As simulated the force is set to zero there, which the paper calls the classical solution",
-        ),
-        seen(
-            ("printed", "unique"),
-            "constraints, direct problem (smallest over largest eigenvalue of the "
-            "contacts' inverse inertia, least of the walk; steps without a solution)",
-            ("more than 0; 0", f"{data.smallest:.2g}; {unsolved}"),
-            holds=data.smallest > 1e-6 and unsolved == 0,
-            why="rounding takes a singular one to 1e-16",
-        ),
-        seen(
-            ("ours", "fig3"),
-            f"It trots {DISTANCE:.2f} m on both models, carried by the ground (distance; mean force over weight)",
-            (
-                f"{DISTANCE:.2f}, {DISTANCE:.2f} m; 1, 1",
-                f"{walked['fig3']:.3f}, {walked['fig4']:.3f} m; {loads['fig3']:.3f}, {loads['fig4']:.3f}",
-            ),
-            holds=stands
-            and all(abs(one / DISTANCE - 1.0) < 0.05 for one in walked.values())
-            and all(abs(one - 1.0) < 1e-3 for one in loads.values()),
-            why="5 % of the distance, as the controller keeps its speed; 0.1 % of the weight: at rest before and after",
-        ),
-    ]
+    yield seen("rigid", "0", both, holds=rigid < 0.7 and motion["fig3", TROT_DT] < 1e-4)
+    yield seen(
+        "compliant-walk",
+        "small",
+        f"{1e3 * motion['fig4', TROT_DT]:.2g}, {1e3 * motion['fig4', TROT_FINE]:.2g} mm",
+        holds=0.8 < soft < 1.25 and motion["fig4", TROT_DT] < 0.01,
+        soft=SOFT,
+    )
+    yield seen("attractive", "all", f"{pulls} of {len(last)}", holds=pulls == len(last) >= 16)
+    yield seen(
+        "unique", "more than 0; 0", f"{data.smallest:.2g}; {unsolved}", holds=data.smallest > 1e-6 and unsolved == 0
+    )
+    yield seen(
+        "trots",
+        f"{DISTANCE:.2f}, {DISTANCE:.2f} m; 1, 1",
+        f"{walked['fig3']:.3f}, {walked['fig4']:.3f} m; {loads['fig3']:.3f}, {loads['fig4']:.3f}",
+        holds=stands
+        and all(abs(one / DISTANCE - 1.0) < 0.05 for one in walked.values())
+        and all(abs(one - 1.0) < 1e-3 for one in loads.values()),
+        distance=DISTANCE,
+    )
 
 
 def draw_walks(figure: Any, data: Walks) -> None:
@@ -262,7 +221,7 @@ def run_models() -> Models:
     return Models(free, (len(acts), model.nv), land(hertz, BALL_DT), {dt: land(kelvin, dt) for dt in (BALL_DT, 5e-5)})
 
 
-def judge_models(data: Models) -> list[Claim]:
+def judge_models(data: Models) -> Findings:
     gone = int(np.argmax((data.hertz.gap[:, 0] > 0.0) & (data.hertz.qvel[:, 2] > 0.0)))
     back = float(data.hertz.qvel[gone, 2])
     first = {dt: float(rec.force[np.flatnonzero(rec.force[:, 0, 2])[0], 0, 2]) for dt, rec in data.kelvin.items()}
@@ -270,29 +229,20 @@ def judge_models(data: Models) -> list[Claim]:
     depth, speed = np.maximum(0.0, -rec.gap[:, 0]), rec.velocity[:, 0, 2]
     leaves = int(np.argmax((rec.gap[:, 0] > 0.0) & (speed > 0.0))) - 1
     pull = HERTZ * depth[leaves] ** 1.5 - VISCOUS * speed[leaves]
-    return [
-        seen(
-            ("printed", "infinite"),
-            "unknown torques and forces of a standing quadruped, equations, and dimensions of what gives one motion",
-            ("more than equations", f"{data.unknowns[0]}, {data.unknowns[1]}, {data.free}"),
-            holds=data.free > 0,
-            why="rank of (12)'s linear map; with fewer contacts than the base has freedoms there is none",
-        ),
-        near(
-            ("printed", "hertz"),
-            "speed of a ball that lands with 1 m/s and leaves, (13)",
-            (BALL, back, "m/s"),
-            rel=2e-3,
-            why="gravity, and Euler's error",
-        ),
-        seen(
-            ("printed", "kelvin"),
-            "(14): the first force of a ball that lands, in two steps, and the last before it leaves",
-            (f"{VISCOUS * BALL:g} at once, then below 0", ", ".join(f"{f:.3g}" for f in (*first.values(), pull)), "N"),
-            holds=max(abs(f / (VISCOUS * BALL) - 1.0) for f in first.values()) < 0.3 and pull < 0.0,
-            why="it begins with the damper's force, whatever the step, and would pull",
-        ),
-    ]
+    yield seen(
+        "infinite",
+        "more than equations",
+        f"{data.unknowns[0]}, {data.unknowns[1]}, {data.free}",
+        holds=data.free > 0,
+    )
+    yield near("hertz", BALL, back, "m/s", rel=2e-3)
+    yield seen(
+        "kelvin",
+        f"{VISCOUS * BALL:g} at once, then below 0",
+        ", ".join(f"{f:.3g}" for f in (*first.values(), pull)),
+        "N",
+        holds=max(abs(f / (VISCOUS * BALL) - 1.0) for f in first.values()) < 0.3 and pull < 0.0,
+    )
 
 
 def draw_models(figure: Any, data: Models) -> None:

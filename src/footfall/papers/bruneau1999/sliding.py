@@ -12,7 +12,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.errors import RecordingError
-from footfall.papers.base import Claim, legend_below, near, seen, unlike
+from footfall.papers.base import Findings, legend_below, near, seen, unlike
 from footfall.papers.bruneau1999.man import DYNAMIC, GROUND, LAW, STATIC, sole_block, sprung_man
 from footfall.show.style import BLUE, GREEN, VERMILION
 from footfall.solve.contacts import OPEN, SLIDE
@@ -174,7 +174,7 @@ def largest_change(one: Pulled, foot: str) -> float:
     return float(np.abs(np.diff(one.feet[foot].tangential[first - 1 : first + round(0.01 / one.rec.dt)])).max())
 
 
-def judge_plane(data: tuple[Pulled, Pulled]) -> list[Claim]:
+def judge_plane(data: tuple[Pulled, Pulled]) -> Findings:
     one, fine = data
     half, rec = 0.5 * float(LAW.t_stick), one.rec
     returns = {foot: one.returns(foot) for foot in FEET}
@@ -200,86 +200,26 @@ def judge_plane(data: tuple[Pulled, Pulled]) -> list[Claim]:
     def told(values: Any, form: str = "{:.3g}") -> str:
         return ", ".join(form.format(value) for value in values)
 
-    return [
-        seen(
-            ("derived", "eq. 38"),
-            "front and rear foot begin to slide at lambda_s, all points that carry at once (ratio before; points)",
-            (f"{STATIC}; {could}", f"{told(first.values(), '{:.4f}')}; {begin}"),
-            holds=max(abs(ratio / STATIC - 1.0) for ratio in first.values()) < 5e-3 and begin == could,
-            why="what the pull adds in a step",
-        ),
-        seen(
-            ("printed", "slightly"),
-            "ratio while a foot slides, past the transition, front and rear foot (median; all)",
-            (
-                f"{DYNAMIC}, slightly more",
-                "; ".join(f"{np.median(r):.3f} ({r.min():.3f} to {r.max():.3f})" for r in steady.values()),
-            ),
-            holds=all(DYNAMIC < np.median(r) < 1.1 * DYNAMIC for r in steady.values()),
-            why="the median more by less than a tenth: the viscous part of (22) at these speeds",
-            fragile="at all instants it holds only of soles that stay flat: a row of points that touches anew while "
-            "its foot slides begins in adherence and takes the ratio up to lambda_s, and under a foot that carries "
-            "next to nothing the viscous part is not small",
-        ),
-        near(
-            ("printed", "continuous"),
-            "largest change of a foot's tangential force in a step of the transition, of half the step over the whole",
-            (0.5, changes[1] / changes[0]),
-            within=0.1,
-            why="a jump would not shrink",
-        ),
-        seen(
-            ("printed", "sliding"),
-            "phases that front and rear foot go through",
-            ("abcdef", told(letters.values(), "{}")),
-            holds=all(own == "abcdef" for own in letters.values()),
-            why="the paper's order",
-            fragile="with legs spread by 0.7 rad, joints of 20 or 100 kN m/rad or 0.8 of the weight one foot lacks a "
-            "phase: it is steady only after 0.7 s, is loaded before the pull, or sticks at once",
-        ),
-        seen(
-            ("fitted", "steady"),
-            "before the pull: ratio of tangential to normal force, front and rear foot; speed (largest)",
-            ("0; 0", f"{told(starts)}; {moves:.2g} mm/s"),
-            holds=max(starts) < 0.05 * STATIC and moves < 1.0,
-            why="0.05 of lambda_s and 1 mm/s: what the spread legs press within 0.05 s",
-            note="The run begins with every point adhering where it stands, so with no tangential force: "
-            "it is set up, not predicted",
-            fragile="with joints of 20 kN m/rad the legs press up to 0.046 of the load within this time",
-        ),
-        unlike(
-            ("printed", "together"),
-            "when points that slide and carry return to adherence, front and rear foot (points; how far apart in each)",
-            (
-                "one instant",
-                "; ".join(f"{r.mean():.3f} s ({r.size}; {1e3 * np.ptp(r):.1f} ms)" for r in returns.values() if r.size),
-            ),
-            holds=bool(np.ptp(both) < half),
-            note="Points of one foot stop together, but not both feet: the pull shifts the load from one to the "
-            "other, and each is braked by its own. With legs spread by 0.7 rad they do",
-            fragile="with legs spread by 0.7 rad it holds",
-        ),
-        unlike(
-            ("printed", "to-zero"),
-            f"ratio at {DURATION:g} s, front and rear foot",
-            (0.0, told(ends)),
-            holds=max(ends) < STEADY * STATIC,
-            note=creep,
-        ),
-        unlike(
-            ("printed", "fixed"),
-            f"speed of front and rear foot at {DURATION:g} s",
-            (0.0, told(speeds), "mm/s"),
-            holds=max(speeds) < 1.0,
-            note=creep,
-        ),
-        unlike(
-            ("printed", "times"),
-            "when sliding begins and ends",
-            ("0.156, 0.496 s", f"{rec.time[min(map(one.onset, FEET))]:.3f}, {both.max():.3f} s"),
-            note="The pulling profile is not published: this one is ours, and the times are its own",
-        ),
-    ]
+    yield seen(
+        "onset",
+        f"{STATIC}; {could}",
+        f"{told(first.values(), '{:.4f}')}; {begin}",
+        holds=max(abs(ratio / STATIC - 1.0) for ratio in first.values()) < 5e-3 and begin == could,
+    )
+    yield seen(
+        "slightly",
+        f"{DYNAMIC}, slightly more",
+        "; ".join(f"{np.median(r):.3f} ({r.min():.3f} to {r.max():.3f})" for r in steady.values()),
+        holds=all(DYNAMIC < np.median(r) < 1.1 * DYNAMIC for r in steady.values()),
+    )
+    yield near("continuous", 0.5, changes[1] / changes[0], within=0.1)
+    yield seen("sliding", "abcdef", told(letters.values(), "{}"), holds=set(letters.values()) == {"abcdef"})
+    yield seen("steady", "0; 0", f"{told(starts)}; {moves:.2g} mm/s", holds=max(starts) < 0.05 * STATIC and moves < 1.0)
+    stops = "; ".join(f"{r.mean():.3f} s ({r.size}; {1e3 * np.ptp(r):.1f} ms)" for r in returns.values() if r.size)
+    yield unlike("together", "one instant", stops, holds=bool(np.ptp(both) < half))
+    yield unlike("to-zero", 0.0, told(ends), holds=max(ends) < STEADY * STATIC, duration=DURATION, creep=creep)
+    yield unlike("fixed", 0.0, told(speeds), "mm/s", holds=max(speeds) < 1.0, duration=DURATION, creep=creep)
+    yield unlike("times", "0.156, 0.496 s", f"{rec.time[min(map(one.onset, FEET))]:.3f}, {both.max():.3f} s")
 
 
 def draw_plane(figure: Any, data: tuple[Pulled, Pulled]) -> None:
@@ -329,7 +269,7 @@ def run_symmetric() -> dict[str, Pulled]:
     return {name: slide(robot, sent, law=replace(LAW, **own)) for name, own in LAWS.items()}
 
 
-def judge_symmetric(data: dict[str, Pulled]) -> list[Claim]:
+def judge_symmetric(data: dict[str, Pulled]) -> Findings:
     foot, point, dry = data.values()
     (name,) = foot.feet
     half = 0.5 * float(LAW.t_stick)
@@ -338,44 +278,28 @@ def judge_symmetric(data: dict[str, Pulled]) -> list[Claim]:
     slides = foot.steadily(name)
     rises = float(np.corrcoef(foot.feet[name].ratio[slides], np.abs(foot.feet[name].speed[slides]))[0, 1])
     early, whole = point.onset(name), int(np.flatnonzero(point.feet[name].sliding.all(axis=1))[0])
-    return [
-        seen(
-            ("ours", "fig19"),
-            "All testing points of a sole that cannot turn return to adherence at the same instant, through the phases",
-            ("one instant, abcdef", f"{1e3 * np.ptp(returns):.2f} ms apart, at {returns.mean():.3f} s; {letters}"),
-            holds=np.ptp(returns) < half and letters == "abcdef",
-            why=f"half of the transition of {2e3 * half:g} ms",
-        ),
-        seen(
-            ("printed", "before"),
-            "by the condition (28) of each point: the foot's ratio as the first slide, and how long until the last",
-            (
-                f"below {STATIC}",
-                f"{point.feet[name].ratio[early - 1]:.3f}, {int(point.feet[name].sliding[early].sum())} points first, "
-                f"the last {1e3 * (point.rec.time[whole] - point.rec.time[early]):.1f} ms later",
-            ),
-            holds=point.feet[name].ratio[early - 1] < EARLY and whole > early,
-            why=f"below {EARLY}, and not all at once",
-        ),
-        unlike(
-            ("printed", "inversely"),
-            "while the sole slides: correlation of the ratio with its speed, and with V_t, which (21) has below zero",
-            ("-1", f"{rises:.3f}; {-rises:.3f}"),
-            holds=rises < 0.0,
-            note="By (22) the ratio is lambda_d + N mu_ts |V_t| / F_n: it grows with the speed, along a straight line, "
-            "and falls as V_t itself grows towards zero. Which of the two figure 20 draws, the text does not say; "
-            "inversely proportional it is to neither",
-        ),
-        unlike(
-            ("printed", "impossible"),
-            "by (21), without the viscous part of (22): points that stick again while they carry, and when",
-            ("none", f"{again.size}" + (f", at {again.mean():.3f} s" if again.size else "")),
-            holds=not again.size,
-            proof="The friction of (21) opposes the motion and is lambda_d f_n > 0, so that a body on which less pulls "
-            "is braked by a constant force and its sliding speed is zero after a finite time. Then (30), V_t >= 0, "
-            "ends the sliding: the tangential force need not be zero for that, nor the normal one",
-        ),
-    ]
+    yield seen(
+        "same-instant",
+        "one instant, abcdef",
+        f"{1e3 * np.ptp(returns):.2f} ms apart, at {returns.mean():.3f} s; {letters}",
+        holds=np.ptp(returns) < half and letters == "abcdef",
+        half=2e3 * half,
+    )
+    yield seen(
+        "before",
+        f"below {STATIC}",
+        f"{point.feet[name].ratio[early - 1]:.3f}, {int(point.feet[name].sliding[early].sum())} points first, "
+        f"the last {1e3 * (point.rec.time[whole] - point.rec.time[early]):.1f} ms later",
+        holds=point.feet[name].ratio[early - 1] < EARLY and whole > early,
+        early=EARLY,
+    )
+    yield unlike("inversely", "-1", f"{rises:.3f}; {-rises:.3f}", holds=rises < 0.0)
+    yield unlike(
+        "impossible",
+        "none",
+        f"{again.size}" + (f", at {again.mean():.3f} s" if again.size else ""),
+        holds=not again.size,
+    )
 
 
 def draw_symmetric(figure: Any, data: dict[str, Pulled]) -> None:

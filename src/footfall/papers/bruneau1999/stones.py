@@ -10,7 +10,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.errors import optional_package
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, sole_block
 from footfall.show.style import BLUE, VERMILION
 from footfall.study.testing_points import enough_points
@@ -77,33 +77,22 @@ def run_stone_walk() -> StoneWalk:
     )
 
 
-def judge_stone_walk(data: StoneWalk) -> list[Claim]:
+def judge_stone_walk(data: StoneWalk) -> Findings:
     """Contact is where geometry says so, and nowhere else."""
-    rec, count = data.rec, f"of {data.rec.gap.size} points in time"
+    rec, count = data.rec, data.rec.gap.size
     height, way = float(rec.qpos[:, 2].min()), float(rec.qpos[-1, 0] - rec.qpos[0, 0])
-    return [
-        *(
-            near(("derived", "fig9"), f"{statement} ({count})", (0.0, found), within=0.0, why="exact")
-            for statement, found in (
-                ("Points in the ground that are not on their way out, and not pushed", data.untouched),
-                ("Points that are in the air and pushed", data.wrong),
-            )
-        ),
-        seen(
-            ("ours", "fig9"),
-            "The stones matter: points that a plane would push otherwise",
-            ("some", f"{data.level}"),
-            holds=data.level > 0,
-            why="on a plane there are none",
-        ),
-        seen(
-            ("ours", "fig9"),
-            f"The man walks {way:.1f} m over stones of up to 1 cm without a fall (lowest pelvis)",
-            ("upright", f"{height:.2f} m"),
-            holds=height > UPRIGHT and way > 4.0,
-            why=f"pelvis above {UPRIGHT} m; helped by {data.help}",
-        ),
-    ]
+    yield near("in-the-ground", 0.0, data.untouched, count=count)
+    yield near("in-the-air", 0.0, data.wrong, count=count)
+    yield seen("matter", "some", f"{data.level}", holds=data.level > 0)
+    yield seen(
+        "upright",
+        "upright",
+        f"{height:.2f} m",
+        holds=height > UPRIGHT and way > 4.0,
+        way=way,
+        upright=UPRIGHT,
+        help=data.help,
+    )
 
 
 def draw_stone_walk(figure: Any, data: StoneWalk) -> None:
@@ -195,54 +184,22 @@ def tip(rec: ff.Recording) -> tuple[float, float]:
     return -float(rec.velocity[lands, tips, 2].min()), float(rec.force[:, tips, 2].sum(axis=1).max() / rec.robot.weight)
 
 
-def judge_few(data: Few) -> list[Claim]:
+def judge_few(data: Few) -> Findings:
     (fast, hard), (slow, soft) = tip(data.landings["2"]), tip(data.landings["18"])
     ends = {name: (rec.position[-1], rec.force[-1, :, 2]) for name, rec in data.bumps.items()}
     inside = {name: 1e3 * max(0.0, BUMP - float(at[:, 2].min())) for name, (at, _) in ends.items()}
     pushed = {name: float(f[np.linalg.norm(at[:, :2], axis=1) < ROUND].sum()) for name, (at, f) in ends.items()}
     depth = -1e3 * float(data.rubber.gap[-1].mean())
-    return [
-        seen(
-            ("printed", "two-points"),
-            "in the plane, heel first: speed at which the tip lands, on 2 and on 18 points",
-            ("larger on 2", f"{fast:.3f}, {slow:.3f}", "m/s"),
-            holds=fast > 1.05 * slow,
-            why="by more than 5 %",
-        ),
-        seen(
-            ("printed", "toes-only"),
-            "the same: most that the points at the tip carry, over the weight",
-            ("larger on 2", f"{hard:.2f}, {soft:.2f}"),
-            holds=hard > 1.5 * soft,
-            why="half more or beyond; both soles have the same stiffness and damping in all",
-        ),
-        seen(
-            ("printed", "four-points"),
-            "a bump of 1 cm under the middle of a sole: how far it is inside, and the force there, 4 and 18 points",
-            (
-                "no force with 4",
-                f"{inside['4']:.1f} mm, {pushed['4']:.0f} N; {inside['18']:.1f} mm, {pushed['18']:.0f} N",
-            ),
-            holds=inside["4"] > 1e3 * BUMP and pushed["4"] == 0.0 and pushed["18"] > 10.0,
-            why="the whole bump, without a force; with 18 points it carries",
-        ),
-        near(
-            ("ours", "section 4.2"),
-            "The paper's further developments: parameters from Young's modulus and Poisson's ratio "
-            "(Distributed.from_material; depth of a block on 1 cm of rubber, by the confined modulus)",
-            (1e3 * data.rubber.robot.weight / 18 / data.column, depth, "mm"),
-            rel=0.01,
-            why="at rest nothing but the layer is left",
-        ),
-        seen(
-            ("ours", "section 4.2"),
-            "and the number of testing points for the size of irregularities (footfall points): on waves of 2 mm and "
-            "5 cm, points of a foot of the man",
-            ("enough for 2 %", data.enough),
-            holds=data.enough > 18,
-            why="more than the paper's 18",
-        ),
-    ]
+    yield seen("two-points", "larger on 2", f"{fast:.3f}, {slow:.3f}", "m/s", holds=fast > 1.05 * slow)
+    yield seen("toes-only", "larger on 2", f"{hard:.2f}, {soft:.2f}", holds=hard > 1.5 * soft)
+    yield seen(
+        "four-points",
+        "no force with 4",
+        f"{inside['4']:.1f} mm, {pushed['4']:.0f} N; {inside['18']:.1f} mm, {pushed['18']:.0f} N",
+        holds=inside["4"] > 1e3 * BUMP and pushed["4"] == 0.0 and pushed["18"] > 10.0,
+    )
+    yield near("material", 1e3 * data.rubber.robot.weight / 18 / data.column, depth, "mm", rel=0.01)
+    yield seen("enough", "enough for 2 %", data.enough, holds=data.enough > 18)
 
 
 def draw_few(figure: Any, data: Few) -> None:

@@ -15,7 +15,7 @@ import footfall as ff
 from footfall.gait.human.data import MeasuredWalk
 from footfall.measure.common import runs
 from footfall.measure.forces import stance_forces
-from footfall.papers.base import Claim, near, seen, unlike
+from footfall.papers.base import Finding, Findings, near, seen, unlike
 from footfall.papers.bruneau1999.man import GROUND, LAW, formula
 from footfall.show.style import BLUE, GREEN, VERMILION
 from footfall.solve.contacts import OPEN, SLIDE
@@ -151,146 +151,88 @@ def extremes(up: np.ndarray, forward: np.ndarray) -> Extremes:
     )
 
 
-def judge_prediction(data: Walk) -> list[Claim]:
+def judge_prediction(data: Walk) -> Findings:
     """Forces that nobody fitted, against the recorded ones: hump heights and times, not an rms."""
     ours = extremes(data.mean[:, 2], data.mean[:, 0])
     recorded = extremes(data.measured.force["z"], data.measured.force["x"])
     names = ("first maximum", "minimum", "second maximum", "braking peak", "driving peak")
-    claims = [
-        seen(
-            ("printed", "humps"),
-            "from markers alone, body weights",
-            ("> 1, < 1, > 1", f"{ours.first[1]:.2f}, {ours.trough[1]:.2f}, {ours.second[1]:.2f}"),
-            holds=min(ours.first[1], ours.second[1]) > 1.0 + OVER and ours.trough[1] < 1.0 - OVER,
-            why=f"by more than {OVER:g}, mean over stances, smoothed over a tenth; no measured force was used",
-            note=f"Not smoothed, the landing of the heel peaks at {data.mean[:, 2].max():.2f}",
-        ),
-        seen(
-            ("ours", "fig14"),
-            "From markers alone: the tangential force brakes, then drives (peaks, body weights)",
-            ("< 0, then > 0", f"{ours.brake[1]:.3f}, {ours.drive[1]:.3f}"),
-            holds=ours.brake[1] < -0.05 and ours.drive[1] > 0.05,
-            why="by more than 0.05",
-        ),
-    ]
-    for name, own, seen_there, bound in zip(names, ours, recorded, (HEIGHT,) * 3 + (PEAK,) * 2, strict=True):
-        figure = "fig14" if "peak" in name else "fig15"
-        claims.append(
-            seen(
-                ("ours", figure),
-                f"From markers alone: {name}, at which part of stance and how large, against the recorded one",
-                (f"{seen_there[0]:.2f}: {seen_there[1]:.3f}", f"{own[0]:.2f}: {own[1]:.3f}"),
-                holds=abs(own[0] - seen_there[0]) < WHEN and abs(own[1] - seen_there[1]) < bound,
-                why=f"{WHEN:g} of stance and {bound:g} body weights, set after the first look",
-            )
-        )
-    return claims
+    yield seen(
+        "humps",
+        "> 1, < 1, > 1",
+        f"{ours.first[1]:.2f}, {ours.trough[1]:.2f}, {ours.second[1]:.2f}",
+        holds=min(ours.first[1], ours.second[1]) > 1.0 + OVER and ours.trough[1] < 1.0 - OVER,
+        over=OVER,
+        landing=data.mean[:, 2].max(),
+    )
+    yield seen(
+        "brakes",
+        "< 0, then > 0",
+        f"{ours.brake[1]:.3f}, {ours.drive[1]:.3f}",
+        holds=ours.brake[1] < -0.05 and ours.drive[1] > 0.05,
+    )
+    for what, (when, force), (then, wanted) in zip(names, ours, recorded, strict=True):
+        name, bound = ("peak", PEAK) if "peak" in what else ("extreme", HEIGHT)
+        holds = abs(when - then) < WHEN and abs(force - wanted) < bound
+        found = f"{when:.2f}: {force:.3f}"
+        yield seen(name, f"{then:.2f}: {wanted:.3f}", found, holds=holds, what=what, when=WHEN, bound=bound)
 
 
-def judge_walking(data: dict[str, Walk]) -> list[Claim]:
-    return [
-        *judge_prediction(data["markers"]),
-        *_judge_forces(data["plane"]),
-        *_judge_posture(data["plane"], data["space"]),
-        *_judge_interference(data["plane"]),
-        _judge_pressure(data["markers"]),
-    ]
+def judge_walking(data: dict[str, Walk]) -> Findings:
+    yield from judge_prediction(data["markers"])
+    yield from _judge_forces(data["plane"])
+    yield from _judge_posture(data["plane"], data["space"])
+    yield from _judge_interference(data["plane"])
+    yield _judge_pressure(data["markers"])
 
 
-def _judge_forces(plane: Walk) -> list[Claim]:
+def _judge_forces(plane: Walk) -> Findings:
     """Forces over stance against the recorded ones (figures 14 and 15)."""
     spread = max(plane.measured.force_spread["z"])
-    return [
-        near(
-            ("ours", "fig15"),
-            "Fitted: the normal force is near the recorded one (rms over stance, of body weight)",
-            (0.0, plane.off("z")),
-            within=NEAR,
-            why=f"set beforehand; recorded stances differ from their mean by up to {spread:.2f}",
-        ),
-        near(
-            ("ours", "fig14"),
-            "Fitted: the tangential force is near the recorded one (rms over stance, of body weight)",
-            (0.0, plane.off("x")),
-            within=NEAR_FORWARD,
-            why="half of that of the normal force; the recorded one is biased by 0.01",
-        ),
-    ]
+    yield near("normal-force", 0.0, plane.off("z"), within=NEAR, spread=spread)
+    yield near("tangential-force", 0.0, plane.off("x"), within=NEAR_FORWARD)
 
 
-def _judge_posture(plane: Walk, space: Walk) -> list[Claim]:
+def _judge_posture(plane: Walk, space: Walk) -> Findings:
     """How feet roll, what holds the man upright, and how fast he is (figure 16, section 4.1)."""
     kinds = [
         stance for stance in ff.measure.phases(plane.rec).stances if stance.first and stance.toe_off == stance.toe_off
     ]
     rolled = [s.first == "heel" and s.strike < s.flat < s.heel_off < s.toe_off for s in kinds]
     speed = float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration)
-    return [
-        seen(
-            ("fitted", "phases"),
-            "every step goes from the heel to the whole foot, to the toes, and off",
-            ("all phases", f"{sum(rolled)} of {len(rolled)} stances"),
-            holds=len(rolled) >= 6 and all(rolled),
-            why="heel strike, flat, heel off, toe off, in this order",
-            note="The motion was fitted to a recorded walk",
-        ),
-        near(
-            ("ours", "section 4.1.2"),
-            f"The man is held upright by a moment, and no force (rms; at most {plane.help.moment_peak:.0f} N m)",
-            (0.0, plane.help.moment_rms, "N m"),
-            within=HELP,
-            why="our bound, 3 % of weight times leg: the paper does not say how its pelvis was held",
-        ),
-        near(
-            ("ours", "section 4.1"),
-            "Fitted: in space instead of the plane (normal force, rms over stance, of body weight)",
-            (0.0, space.off("z")),
-            within=NEAR,
-            why=f"as in the plane; helped by {space.help}",
-        ),
-        unlike(
-            ("printed", "speed"),
-            "average speed",
-            (SPEED, speed, "m/s"),
-            note="The recorded man walks at 1.17 m/s; our legs are 5 % shorter, and walk in dynamic similarity.",
-        ),
-    ]
+    yield seen(
+        "phases", "all phases", f"{sum(rolled)} of {len(rolled)} stances", holds=len(rolled) >= 6 and all(rolled)
+    )
+    yield near("held", 0.0, plane.help.moment_rms, "N m", within=HELP, moment_peak=plane.help.moment_peak)
+    yield near("in-space", 0.0, space.off("z"), within=NEAR, help=space.help)
+    yield unlike("speed", SPEED, speed, "m/s")
 
 
-def _judge_interference(plane: Walk) -> list[Claim]:
+def _judge_interference(plane: Walk) -> Findings:
     """How far points go into the ground and along it (section 4.1)."""
     weight = plane.rec.robot.weight
     carried = plane.rec.mode != OPEN
     every, stuck = tangential(plane.rec)
-    return [
-        unlike(
-            ("printed", "centimetre"),
-            "largest normal interference in walking, with points and a gait that are ours",
-            (10.0, -1e3 * plane.rec.gap[carried].min(), "mm"),
-            note=f"By eq. (16) 18 points carry the weight at {1e3 * formula(weight / 18):.1f} mm, wherever they are. A "
-            f"foot of ours that pushes off stands on the three at its tip, which takes {1e3 * formula(weight / 3):.0f} "
-            "mm: where the paper's points are, and how its man pushes off, is not printed",
-        ),
-        unlike(
-            ("printed", "millimetre"),
-            "largest tangential interference in walking, with points and a gait that are ours (all; that never slid)",
-            ("1 mm", f"{1e3 * every:.1f}; {1e3 * stuck:.1f} mm"),
-            note="By eqs. (17)-(18) 18 points under 0.15 of the weight creep "
-            f"{1e3 * creep(0.15 * weight, 18, 0.25):.1f} mm in 0.25 s, and three points six times that: how hard the "
-            "paper's man brakes, and on how many points, is not printed",
-        ),
-    ]
+    yield unlike(
+        "centimetre",
+        10.0,
+        -1e3 * plane.rec.gap[carried].min(),
+        "mm",
+        on_all=1e3 * formula(weight / 18),
+        on_three=1e3 * formula(weight / 3),
+    )
+    yield unlike(
+        "millimetre", "1 mm", f"{1e3 * every:.1f}; {1e3 * stuck:.1f} mm", creep=1e3 * creep(0.15 * weight, 18, 0.25)
+    )
 
 
-def _judge_pressure(markers: Walk) -> Claim:
+def _judge_pressure(markers: Walk) -> Finding:
     """The path of the pressure centre under a foot (figure 2), in the walk that knows no measured force."""
     early, middle, late = pressure_path(markers.rec).mean(axis=0)[list(PATH)]
     return seen(
-        ("printed", "moves"),
-        "from markers alone: where on the sole (0 heel, 1 tip) at 5, 50 and 95 % of stance",
-        ("from heel to toe", f"{early:.2f}, {middle:.2f}, {late:.2f}"),
+        "moves",
+        "from heel to toe",
+        f"{early:.2f}, {middle:.2f}, {late:.2f}",
         holds=early < 1.0 / 3.0 and early < middle < late and late > 2.0 / 3.0,
-        why="from the rear third to the front third, ever further; mean over stances",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, legend_below, near, seen, unlike
+from footfall.papers.base import Findings, legend_below, near, seen, unlike
 from footfall.papers.moraud2008.motions import JointMotion, bent_legs, smooth
 from footfall.show.style import BLUE, GREEN, VERMILION
 from footfall.simulation.task import perturbed_starts
@@ -115,85 +115,57 @@ def _deepest(robot: ff.Robot) -> float:
     return max(0.0, -float(sim.run(DURATION, controller=jumping(robot)).gap.min()))
 
 
-def judge_jump(data: Jumps) -> list[Claim]:
+def judge_jump(data: Jumps) -> Findings:
     few, many = VERTICES[0], VERTICES[-1]
     took = {key: float(np.median(us)) for key, us in data.us.items()}
     growth = {mode: took[mode, many] / took[mode, few] for mode in MODES}
     slowest = float(data.us["one-step", many].max()) / took["one-step", many]
     most = max(data.tried["one-step", count][1] for count in VERTICES)
     worst = ", ".join(f"{data.tried[COLD, count][1]:.0f}" for count in VERTICES)
-    return [
-        seen(
-            ("ours", "fig8"),
-            "what is commanded: the robot bends, then jumps: time in the air",
-            ("some", data.flight, "s"),
-            holds=data.flight > 0.05,
-            why="more than 0.05 s",
-        ),
-        unlike(
-            ("printed", "extra"),
-            f"one-step: time per step with {many} vertices over that with {few}",
-            ("little more than 1", growth["one-step"]),
-            note=f"{many / few:g} would be linear, and what is little is not said. Steps share the work of a vertex "
-            "with all laws here: its position, velocity and force",
-            timed=True,
-        ),
-        seen(
-            ("printed", "similar"),
-            f"one-step: the slowest {CHUNK} steps over the median, {many} vertices",
-            ("similar: less than 1.5", slowest),
-            holds=slowest < 1.5,
-            why="half more would not be similar. Times depend on the machine: no failure if it does not hold",
-            expected=False,
-            timed=True,
-        ),
-        unlike(
-            ("printed", "quicker"),
-            f"one-step: time per step with {many} vertices over that of the exact mode",
-            ("below 1", took["one-step", many] / took["exact", many]),
-            note="Neither searches here: the exact mode tries the last state first, by the coherence of steps that "
-            f"section II.D speaks of, and it mostly holds ({_states(data, 'exact', many)}). Without it: "
-            f"{_states(data, COLD, many)}, its time {took['one-step', many] / took[COLD, many]:.2f} in the median. How "
-            "many states the paper's search tries is not said",
-            timed=True,
-        ),
-        seen(
-            ("printed", "degrades"),
-            f"exact: time per step with {many} vertices over that with {few}",
-            ("more than 1", growth["exact"]),
-            holds=growth["exact"] > 1.1,
-            why="a tenth more. Times depend on the machine: no failure if it does not hold",
-            note="One-step grows as much, so it is not the search. States tried in the worst step without the last "
-            f"state, by vertices ({', '.join(map(str, VERTICES))}): {worst}",
-            expected=False,
-            timed=True,
-        ),
-        near(
-            ("derived", "section 4"),
-            "one-step: a unique candidate is generated (states tried: the most of any step, all feet)",
-            (1.0, most),
-            within=0.0,
-            why="counted: exactly one",
-        ),
-        seen(
-            ("printed", "drastic"),
-            "one-step: deepest point of a jump by vertices of a foot, "
-            f"{', '.join(map(str, MANY))}; from starts that are 1e-9 off",
-            ("not drastic", ", ".join(f"{1e3 * data.deepest[count]:.2f}" for count in MANY), "mm"),
-            holds=max(data.deepest.values()) < DRASTIC,
-            why=f"{1e3 * DRASTIC:g} mm, ten times the threshold d. A face that had to be level within the step would "
-            "pull, be let go and chosen again; so soles are levelled at Baumgarte's rate",
-        ),
-        seen(
-            ("ours", "section 6"),
-            "the paper's future work, accuracy of one-step against complexity: by vertices of both feet "
-            f"({', '.join(map(str, VERTICES))}) how far the pelvis is from that of the exact mode until it lands, and "
-            "for four point feet that are dropped",
-            ("fewer, nearer", "; ".join(f"{1e3 * one:.2g}" for one in (*data.apart.values(), data.dropped)), "mm"),
-            holds=max(*data.apart.values(), data.dropped) < DRASTIC,
-            why=f"{1e3 * DRASTIC:g} mm; a foot that is a point has no state to choose but free and clamped",
-        ),
-    ]
+    yield seen("air", "some", data.flight, "s", holds=data.flight > 0.05)
+    yield unlike("extra", "little more than 1", growth["one-step"], many=many, few=few, times=many / few)
+    yield seen(
+        "similar", "similar: less than 1.5", slowest, holds=slowest < 1.5, expected=False, chunk=CHUNK, many=many
+    )
+    yield unlike(
+        "quicker",
+        "below 1",
+        took["one-step", many] / took["exact", many],
+        many=many,
+        warm=_states(data, "exact", many),
+        cold=_states(data, COLD, many),
+        share=took["one-step", many] / took[COLD, many],
+    )
+    yield seen(
+        "degrades",
+        "more than 1",
+        growth["exact"],
+        holds=growth["exact"] > 1.1,
+        expected=False,
+        many=many,
+        few=few,
+        vertices=", ".join(map(str, VERTICES)),
+        worst=worst,
+    )
+    yield near("candidate", 1.0, most, within=0.0)
+    yield seen(
+        "drastic",
+        "not drastic",
+        ", ".join(f"{1e3 * data.deepest[count]:.2f}" for count in MANY),
+        "mm",
+        holds=max(data.deepest.values()) < DRASTIC,
+        vertices=", ".join(map(str, MANY)),
+        drastic=1e3 * DRASTIC,
+    )
+    yield seen(
+        "accuracy",
+        "fewer, nearer",
+        "; ".join(f"{1e3 * one:.2g}" for one in (*data.apart.values(), data.dropped)),
+        "mm",
+        holds=max(*data.apart.values(), data.dropped) < DRASTIC,
+        vertices=", ".join(map(str, VERTICES)),
+        drastic=1e3 * DRASTIC,
+    )
 
 
 def _states(data: Jumps, mode: str, vertices: int) -> str:

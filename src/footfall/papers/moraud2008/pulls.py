@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, near, seen, unlike
+from footfall.papers.base import Findings, near, seen, unlike
 from footfall.show.style import BLUE, VERMILION
 
 DT = 1e-3  # s
@@ -84,40 +84,24 @@ def scatter(fit: ff.study.FrictionFit, r2: float) -> float:
     return float(np.sqrt((1.0 - r2) * pulls.var()))
 
 
-def judge_pulls(data: Pulls) -> list[Claim]:
-    claims = []
+def judge_pulls(data: Pulls) -> Findings:
     for sole, (friction, r2) in SOLES.items():
         fit, measured = data.clean[sole].static, data.noisy[sole].static
-        claims.append(
-            near(
-                ("fitted", "coefficients"),
-                f"{sole}: static coefficient by regression of simulated pulls",
-                (friction, fit.value if fit else float("nan")),
-                rel=1.3 / STEPS,
-                why="a step of the pull; the ground was given the paper's coefficient",
-            )
-        )
-        claims.append(
-            unlike(
-                ("printed", "regression"),
-                f"{sole}: r2 of the regression, with the resolution of the paper's force plate as the only noise",
-                (r2, measured.r2 if measured else float("nan")),
-                note="No proof of anything: the data are simulated with one coefficient. The paper's r2 would take a "
-                f"scatter of {scatter(data.noisy[sole], r2):.2g} N between pulls, which only its materials know",
-            )
+        yield near("coefficients", friction, fit.value if fit else float("nan"), rel=1.3 / STEPS, sole=sole)
+        yield unlike(
+            "regression",
+            r2,
+            measured.r2 if measured else float("nan"),
+            sole=sole,
+            scatter=scatter(data.noisy[sole], r2),
         )
     spread = {name: float(np.ptp(one)) for name, one in data.braked.items()}
-    return [
-        *claims,
-        seen(
-            ("printed", "anisotropic"),
-            "a slab that slides along 0, 15, 30 and 45°: how much its friction depends on that (largest less least, "
-            "over mu f)",
-            ("more than 0 but for the exact cone", "; ".join(f"{name} {one:.2g}" for name, one in spread.items())),
-            holds=spread["polyhedral, 4 facets"] > 0.1 and spread["constraint-selection"] < 1e-3,
-            why="a tenth with four facets, a thousandth with the exact cone",
-        ),
-    ]
+    yield seen(
+        "anisotropic",
+        "more than 0 but for the exact cone",
+        "; ".join(f"{name} {one:.2g}" for name, one in spread.items()),
+        holds=spread["polyhedral, 4 facets"] > 0.1 and spread["constraint-selection"] < 1e-3,
+    )
 
 
 def draw_pulls(figure: Any, data: Pulls) -> None:

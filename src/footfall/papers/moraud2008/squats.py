@@ -10,7 +10,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.errors import optional_package
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.papers.moraud2008.motions import SAMPLE, JointMotion, bent_legs, com_heights
 from footfall.show.style import BLACK, BLUE
 
@@ -64,44 +64,23 @@ def run_squats() -> dict[float, Squat]:
     return {period: squat(period) for period in PERIODS}
 
 
-def judge_squats(data: dict[float, Squat]) -> list[Claim]:
-    claims = []
+def judge_squats(data: dict[float, Squat]) -> Findings:
     swing = {}
     for period, one in data.items():
         inside = (one.rec.time > WAIT) & (one.rec.time < one.rec.time[-1] - WAIT)
         miss = (one.force - one.inertial)[inside]
         swing[period] = float(np.ptp(one.force[inside]))
-        claims.append(
-            near(
-                ("derived", "fig11"),
-                f"squats of {period:g} s: the ground force follows weight and inertia of the commanded motion; rms "
-                "difference as a share of the force's swing",
-                (0.0, np.sqrt(np.mean(miss**2)) / swing[period]),
-                within=0.1,
-                why="joint PD lags behind what is commanded",
-            )
-        )
+        yield near("force", 0.0, np.sqrt(np.mean(miss**2)) / swing[period], within=0.1, period=period)
         states = one.rec.signals["state"]
-        claims.append(
-            seen(
-                ("ours", "fig11"),
-                f"squats of {period:g} s: both soles stay flat, and no rule is broken",
-                ("flat", "flat" if (states == 3).all() else f"{100 * (states == 3).mean():.4g} % of samples"),
-                holds=bool((states == 3).all()) and not one.rec.signals["violations"].any(),
-                why="every step",
-            )
+        yield seen(
+            "flat",
+            "flat",
+            "flat" if (states == 3).all() else f"{100 * (states == 3).mean():.4g} % of samples",
+            holds=bool((states == 3).all()) and not one.rec.signals["violations"].any(),
+            period=period,
         )
     slow, fast = PERIODS
-    claims.append(
-        near(
-            ("printed", "scaling"),
-            "swing of the force, squats of 1 s over those of 1.25 s: by the square of the speed",
-            ((slow / fast) ** 2, swing[fast] / swing[slow]),
-            rel=0.05,
-            why="the lag of the joints grows with the speed",
-        )
-    )
-    return claims
+    yield near("scaling", (slow / fast) ** 2, swing[fast] / swing[slow], rel=0.05)
 
 
 def draw_squats(figure: Any, data: dict[float, Squat]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.show.style import BLUE, VERMILION
 
@@ -55,75 +55,52 @@ def run_sway() -> Sway:
     return Sway(rec, ff.measure.momentum(rec).com, sway(SPLAY, carry=False))
 
 
-def judge_sway(data: Sway) -> list[Claim]:
-    return [*_judge_load(data), *_judge_friction(data), *_judge_states(data.rec)]
+def judge_sway(data: Sway) -> Findings:
+    yield from _judge_load(data)
+    yield from _judge_friction(data)
+    yield from _judge_states(data.rec)
 
 
-def _judge_load(data: Sway) -> list[Claim]:
+def _judge_load(data: Sway) -> Findings:
     """The weight goes over to the left foot (figure 9)."""
     rec, late = data.rec, data.rec.time > LATE
     share = rec.foot_force[:, 0, 2] / rec.total_force[:, 2]  # of the left foot
     cop = np.einsum("tf,tf->t", rec.foot_force[..., 2], np.nan_to_num(rec.cop[..., 1])) / rec.total_force[:, 2]
-    return [
-        seen(
-            ("fitted", "initial"),
-            "after the sway that is commanded, the weight is mainly on the left foot: its share",
-            ("most of it", share[late].mean()),
-            holds=share[late].mean() > 0.8,
-            why="more than 0.8",
-            note="The sway is ours, so far that one leg carries most",
-        ),
-        near(
-            ("derived", "fig9"),
-            "at the end the pressure centre of both feet is below the centre of mass: sideways distance",
-            (0.0, 1e3 * abs(cop - data.com[:, 1])[late].mean(), "mm"),
-            within=2.0,
-            why="the joints' oscillations have nearly died",
-        ),
-    ]
+    yield seen("initial", "most of it", share[late].mean(), holds=share[late].mean() > 0.8)
+    yield near("below-com", 0.0, 1e3 * abs(cop - data.com[:, 1])[late].mean(), "mm", within=2.0)
 
 
-def _judge_friction(data: Sway) -> list[Claim]:
+def _judge_friction(data: Sway) -> Findings:
     """Legs that stand apart are held by friction (figure 9)."""
     settled = (data.splayed.time > 0.3) & (data.splayed.time < START)
     apart = data.splayed.foot_force[settled, :, 1].mean(axis=0)
     straight = data.rec.foot_force[data.rec.time < START, :, 1].mean(axis=0)
-    return [
-        seen(
-            ("printed", "sideways"),
-            f"force on the left and the right foot, legs {SPLAY:g} rad apart, joint PD alone",
-            ("opposite", f"{apart[0]:.3g} and {apart[1]:.3g}", "N"),
-            holds=apart[0] < -10.0 and apart[1] > 10.0 and abs(apart.sum()) < 0.5,
-            why="inward, more than 10 N each, and equal: the robot rests",
-            fragile="how far apart its legs are and how they are driven is not printed; with vertical legs and "
-            f"torques that carry the weight with the least contact forces: {abs(straight[0]):.1g} N",
-        ),
-    ]
+    yield seen(
+        "sideways",
+        "opposite",
+        f"{apart[0]:.3g} and {apart[1]:.3g}",
+        "N",
+        holds=apart[0] < -10.0 and apart[1] > 10.0 and abs(apart.sum()) < 0.5,
+        splay=SPLAY,
+        straight=abs(straight[0]),
+    )
 
 
-def _judge_states(rec: ff.Recording) -> list[Claim]:
+def _judge_states(rec: ff.Recording) -> Findings:
     """The states of the feet (section 5)."""
     edge, late = rec.signals["state"][:, 1] == EDGE, rec.time > LATE
-    return [
-        seen(
-            ("fitted", "edge"),
-            "at the end the right foot rests on its edge (share of all samples)",
-            (
-                "on its edge",
-                f"{100 * float(edge[late].mean()):.0f} % of the last 0.2 s, {100 * float(edge.mean()):.0f} % of all",
-            ),
-            holds=edge[late].mean() > 0.95,
-            why="state edge in 95 % of the last 0.2 s",
-            note="The sway is ours, so far that the foot tips",
-        ),
-        seen(
-            ("ours", "section 5"),
-            "no foot slides and no rule is broken",
-            ("none", f"{int(rec.signals['sliding'].sum())} samples, {int(rec.signals['violations'].sum())} rules"),
-            holds=not rec.signals["sliding"].any() and not rec.signals["violations"].any(),
-            why="every step",
-        ),
-    ]
+    yield seen(
+        "edge",
+        "on its edge",
+        f"{100 * float(edge[late].mean()):.0f} % of the last 0.2 s, {100 * float(edge.mean()):.0f} % of all",
+        holds=edge[late].mean() > 0.95,
+    )
+    yield seen(
+        "no-slip",
+        "none",
+        f"{int(rec.signals['sliding'].sum())} samples, {int(rec.signals['violations'].sum())} rules",
+        holds=not rec.signals["sliding"].any() and not rec.signals["violations"].any(),
+    )
 
 
 def draw_sway(figure: Any, data: Sway) -> None:

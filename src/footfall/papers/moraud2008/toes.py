@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, legend_below, near, seen
+from footfall.papers.base import Findings, legend_below, near, seen
 from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
 
@@ -78,91 +78,57 @@ def _front(rec: ff.Recording) -> float:
     return float(rec.robot.feet[0].polygon[:, 0].max())
 
 
-def judge_toes(data: Toes) -> list[Claim]:
-    return [*_judge_rule(data.with_rule), *_judge_others(data), *_judge_vertices(data)]
+def judge_toes(data: Toes) -> Findings:
+    yield from _judge_rule(data.with_rule)
+    yield from _judge_others(data)
+    yield from _judge_vertices(data)
 
 
-def _judge_rule(rec: ff.Recording) -> list[Claim]:
+def _judge_rule(rec: ff.Recording) -> Findings:
     """The fall with the rule: one change of state, with the centre of pressure at the edge."""
     clean = changes(rec)
     first = int(clean[0]) if len(clean) else 0
     cop = ahead(rec)
     before = float(np.nanmax(cop[:first])) if first else float("nan")
     step = float(np.max(np.abs(np.diff(cop[max(0, first - 20) : first])))) if first > 21 else float("nan")
-    return [
-        near(
-            ("printed", "single"),
-            "with the rule, the left foot changes its state once in the fall: from the face to the front edge",
-            (1.0, len(clean) if rec.signals["state"][first, 0] == EDGE else float("nan")),
-            within=0.0,
-            why="counted",
-        ),
-        near(
-            ("derived", "section 3"),
-            "with the rule, a sole may turn when the centre of pressure touches the edge: where it was a step before",
-            (1e3 * _front(rec), 1e3 * before, "mm"),
-            within=max(1e3 * step, 1e-3),
-            why="what it moves in one step",
-        ),
-    ]
+    yield near("single", 1.0, len(clean) if rec.signals["state"][first, 0] == EDGE else float("nan"), within=0.0)
+    yield near("released", 1e3 * _front(rec), 1e3 * before, "mm", within=max(1e3 * step, 1e-3))
 
 
-def _judge_others(data: Toes) -> list[Claim]:
+def _judge_others(data: Toes) -> Findings:
     """The fall without the rule, and that of the thresholded model."""
     rough, edge = changes(data.without), _front(data.without)
     early = float(ahead(data.without)[rough[0] - 1]) if len(rough) else float("nan")
-    return [
-        seen(
-            ("ours", "fig6"),
-            "without the rule, the state jumps until the transition is established",
-            (
-                "several times",
-                f"{len(rough)} changes, the first with the centre {1e3 * (edge - early):.0f} mm behind the edge",
-            ),
-            holds=len(rough) > 5,
-            why="more than five",
-        ),
-        seen(
-            ("fitted", "leaves"),
-            f"thresholded model ({FEW} vertices, which may pull {PULL:g} N): the centre of pressure crosses the edge "
-            "of the sole and leaves the support polygon; how far beyond",
-            ("> 0", -1e3 * behind(data.threshold), "mm"),
-            holds=-behind(data.threshold) > 5e-3,
-            why="more than 5 mm at the release; the paper prints no threshold, and any above zero does it",
-        ),
-        near(
-            ("derived", "fig6"),
-            "the same by statics: rear vertices pull so much where the centre is 4 f a / F beyond the edge",
-            (1e3 * _beyond(data.threshold), -1e3 * behind(data.threshold), "mm"),
-            within=2.0,
-            why="what it moves in a step",
-        ),
-    ]
+    yield seen(
+        "jumps",
+        "several times",
+        f"{len(rough)} changes, the first with the centre {1e3 * (edge - early):.0f} mm behind the edge",
+        holds=len(rough) > 5,
+    )
+    yield seen(
+        "leaves",
+        "> 0",
+        -1e3 * behind(data.threshold),
+        "mm",
+        holds=-behind(data.threshold) > 5e-3,
+        few=FEW,
+        pull=PULL,
+    )
+    yield near("statics", 1e3 * _beyond(data.threshold), -1e3 * behind(data.threshold), "mm", within=2.0)
 
 
-def _judge_vertices(data: Toes) -> list[Claim]:
+def _judge_vertices(data: Toes) -> Findings:
     """The same with feet of few and of many vertices (section 3)."""
     rows = data.released.items()
-    return [
-        near(
-            ("printed", "terminates"),
-            f"feet of {MANY[0]} to {MANY[-1]} vertices: rules that the state found breaks, all steps of the fall",
-            (0.0, data.broken),
-            within=0.0,
-            why="counted",
-            fragile="where soles or ground are uneven, and where a robot with soles of many vertices lies with joints "
-            "at their stops, the search may find no state of Table I: points are then clamped one by one, which the "
-            "recording counts",
-        ),
-        seen(
-            ("derived", "section 3"),
-            "with the rule, feet of 3 to 64 vertices turn with the centre of pressure at the edge (farthest behind)",
-            ("at the edge", 1e3 * max(abs(one) for one, _, _ in data.released.values()), "mm"),
-            holds=max(abs(one) for one, _, _ in data.released.values()) < 1e-3,
-            why="a millimetre, what it moves in a step",
-            note="Without: " + ", ".join(f"{n} vertices {1e3 * x:.0f} mm, {k} changes" for n, (_, x, k) in rows),
-        ),
-    ]
+    yield near("terminates", 0.0, data.broken, within=0.0, fewest=MANY[0], most=MANY[-1])
+    yield seen(
+        "at-edge",
+        "at the edge",
+        1e3 * max(abs(one) for one, _, _ in data.released.values()),
+        "mm",
+        holds=max(abs(one) for one, _, _ in data.released.values()) < 1e-3,
+        without=", ".join(f"{n} vertices {1e3 * x:.0f} mm, {k} changes" for n, (_, x, k) in rows),
+    )
 
 
 def _beyond(rec: ff.Recording) -> float:

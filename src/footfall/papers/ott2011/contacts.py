@@ -11,7 +11,7 @@ import numpy as np
 import footfall as ff
 from footfall.engine.replay import replay_places
 from footfall.errors import optional_package
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.papers.ott2011.setup import BALANCE, CLOSE, DT, FORCE, LASTS, LAW, ROBOT, TRUNK, recovery
 from footfall.robot.built_in.torque_biped import Parameters, build
 from footfall.show.style import BLUE, COLORS, VERMILION
@@ -125,7 +125,7 @@ def waves() -> ff.Ground:
     return ff.Ground.heightfield(ROUGH * field / np.abs(field).max(), size=(1.6, 1.6))
 
 
-def judge_contacts(data: Contacts) -> list[Claim]:
+def judge_contacts(data: Contacts) -> Findings:
     back = {name: recovery(rec, START + LASTS) for name, rec in data.single.items()}
     high = min(_lifted(rec) for rec in data.single.values())
     hand = data.hand
@@ -134,49 +134,30 @@ def judge_contacts(data: Contacts) -> list[Claim]:
     ends = {name: recovery(rec, START + LASTS, axes=2) for name, rec in (("rough", data.rough), ("legs", data.legs))}
     level = 1e3 * np.ptp(data.rough.gap[0])
     asked = hand.signals["commanded_force"][-200:, -1].mean(axis=0)
-    return [
-        seen(
-            ("printed", "situations"),
-            f"single support: {FORCE:g} N for 50 ms along x and y on one foot, and the COM comes back",
-            ("single or double support", ", ".join(f"{name} {time:.2f} s" for name, time in back.items())),
-            holds=max(back.values()) <= IN_TIME and high > 0.02,
-            why=f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s; the other foot stays {1e3 * high:.0f} mm up or more",
-        ),
-        seen(
-            ("printed", "more"),
-            f"leaned on forwards with {LEAN:g} N, a hand on a table of {TABLE:g} m keeps it standing; without the hand",
-            ("can be applied", "; ".join("falls" if one else "stands" for one in fell)),
-            holds=fell == [False, True],
-            why="the same push for 3 s on the same robot",
-        ),
-        *(
-            seen(
-                ("printed", key),
-                f"{what}, pushed sideways with {force:g} N for 50 ms: the COM comes back",
-                ("comes back", ends[key], "s"),
-                holds=ends[key] <= IN_TIME and not ff.measure.has_fallen(rec),
-                why=f"below {1e3 * CLOSE:g} mm in the horizontal within {IN_TIME:g} s, and no fall",
-            )
-            for key, what, force, rec in (
-                ("rough", f"soles on ground whose heights under them differ by {level:.0f} mm", FORCE, data.rough),
-                ("legs", "a quadruped on four point feet", FOUR, data.legs),
-            )
-        ),
-        near(
-            ("derived", "section 4C"),
-            "The hand gets the vertical force that is commanded there",
-            (float(asked[2]), carried[2], "N"),
-            rel=0.05,
-            why="the robot still moves a little, and no force is measured",
-        ),
-        near(
-            ("derived", "section 4C"),
-            "Feet and hand together carry the weight",
-            (data.left, hand.total_force[-200:, 2].mean(), "N"),
-            rel=0.02,
-            why="near rest",
-        ),
-    ]
+    yield seen(
+        "situations",
+        "single or double support",
+        ", ".join(f"{name} {time:.2f} s" for name, time in back.items()),
+        holds=max(back.values()) <= IN_TIME and high > 0.02,
+        force=FORCE,
+        close=1e3 * CLOSE,
+        in_time=IN_TIME,
+        high=1e3 * high,
+    )
+    yield seen(
+        "more",
+        "can be applied",
+        "; ".join("falls" if one else "stands" for one in fell),
+        holds=fell == [False, True],
+        lean=LEAN,
+        table=TABLE,
+    )
+    for name, force, rec in (("rough", FORCE, data.rough), ("legs", FOUR, data.legs)):
+        stands = ends[name] <= IN_TIME and not ff.measure.has_fallen(rec)
+        given = {"level": level, "force": force, "close": 1e3 * CLOSE, "in_time": IN_TIME}
+        yield seen(name, "comes back", ends[name], "s", holds=stands, **given)
+    yield near("hand", float(asked[2]), carried[2], "N", rel=0.05)
+    yield near("carried", data.left, hand.total_force[-200:, 2].mean(), "N", rel=0.02)
 
 
 def _lifted(rec: ff.Recording) -> float:

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.papers.ott2011 import setup
 from footfall.show.style import COLORS
 
@@ -73,59 +73,36 @@ def _end(rec: ff.Recording) -> int:
     return int(np.searchsorted(rec.time, START + HOLD)) - 1
 
 
-def judge_directions(data: dict[str, ff.Recording]) -> list[Claim]:
-    claims = []
+def judge_directions(data: dict[str, ff.Recording]) -> Findings:
     for name, (push, axis) in leans().items():
         rec, scale, unit = data[name], 180.0 / math.pi if axis > 2 else 1e3, "°" if axis > 2 else "mm"
         size = f"{max(map(abs, (*push.force, *push.torque))):g} N{' m' if axis > 2 else ''}"
-        claims.append(
-            near(
-                ("derived", "fig16"),
-                f"Leaned on in {name} with {size}, the robot gives way until its springs carry that",
-                (scale * expected(rec, name), scale * moved(rec, axis)[_end(rec)], unit),
-                rel=0.02,
-                why="what is left of the motion after 6 s",
-                note="The paper prints none; its side is what (20) and (22) make of this robot",
-                fragile="30 N forwards is more than its soles can hold" if name == "x" else "",
-            )
+        yield near(
+            "leaned",
+            scale * expected(rec, name),
+            scale * moved(rec, axis)[_end(rec)],
+            unit,
+            rel=0.02,
+            name=name,
+            size=size,
+            held="30 N forwards is more than its soles can hold" if name == "x" else "",
         )
     back = {name: setup.recovery(rec, START + HOLD) for name, rec in data.items()}
     slowest = max(back, key=lambda name: back[name])
     left = max(float(np.abs(turned(data[name])[-1]).max()) for name in ("roll", "pitch", "yaw"))
-    claims.append(
-        seen(
-            ("ours", "fig16"),
-            "Let go, it comes back: the longest time",
-            ("comes back", f"{back[slowest]:.2f} s, {slowest}; turned by at most {math.degrees(left):.2g}°"),
-            holds=max(back.values()) <= BACK and left < 0.01,
-            why=f"centre of mass below {1e3 * setup.CLOSE:g} mm within {BACK:g} s, trunk turned by less than 0.01 rad",
-            fragile="the paper does not print how hard it is pushed; after 30 N forwards for 6 s it does not come back",
-        )
+    yield seen(
+        "let-go",
+        "comes back",
+        f"{back[slowest]:.2f} s, {slowest}; turned by at most {math.degrees(left):.2g}°",
+        holds=max(back.values()) <= BACK and left < 0.01,
+        close=1e3 * setup.CLOSE,
+        back=BACK,
     )
     baseline = feet_turned(data["yaw"])
     yaw = np.degrees(turned(data["yaw"])[:, 2])
-    claims.append(
-        near(
-            ("printed", "yaw"),
-            f"leaned on in yaw, the trunk turns by up to {np.abs(yaw).max():.2g}°: error of that approximation, "
-            "largest",
-            (0.0, np.degrees(np.abs(baseline).max()), "°"),
-            within=0.5,
-            why="half a degree: the baseline between the feet turns only as they give way",
-        )
-    )
+    yield near("yaw", 0.0, np.degrees(np.abs(baseline).max()), "°", within=0.5, yaw=np.abs(yaw).max())
     at_floor = float((setup.commanded(data["y"]).min(axis=1) < setup.FLOOR + 1e-3).mean() * data["y"].duration)
-    claims.append(
-        seen(
-            ("printed", "longer"),
-            "leaned on in y for 6 s: time at the floor",
-            ("longer", at_floor, "s"),
-            holds=at_floor > 1.0,
-            why="more than a second at the floor; an impulse of 50 ms has it there for tenths",
-            fragile="the paper does not print how hard it is pushed; with 20 N it is at the floor for 0.65 s",
-        )
-    )
-    return claims
+    yield seen("longer", "longer", at_floor, "s", holds=at_floor > 1.0)
 
 
 def draw_directions(figure: Any, data: dict[str, ff.Recording]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.control.contact_forces import ContactForces
-from footfall.papers.base import Claim, seen, unlike
+from footfall.papers.base import Findings, seen, unlike
 from footfall.papers.ott2011.setup import FLOOR, sideways, stand
 from footfall.show.style import BLUE
 
@@ -54,41 +54,27 @@ def _broken(rec: ff.Recording, arms: np.ndarray) -> tuple[float, float]:
     return float(outside[:, 0].mean()), float(outside[:, 1].mean())
 
 
-def judge_times(data: Times) -> list[Claim]:
+def judge_times(data: Times) -> Findings:
     median, late, worst = (float(np.percentile(data.us, part)) for part in (50.0, 99.0, 100.0))
     every = [float(np.percentile(data.all_us, part)) for part in (50.0, 99.0, 100.0)]
-    return [
-        unlike(
-            ("printed", "unknowns"),
-            "Unknown force components of 8 contact points",
-            (28.0, data.unknowns),
-            proof="Three components for each of eight points are 24",
-        ),
-        seen(
-            ("printed", "pseudoinverse"),
-            f"problems of a push of {FORCE:g} N in which forces are outside their cones: by (17), and by the "
-            "optimisation",
-            ("some, none", f"{100 * data.broken:.1f} %, {100 * data.kept:.1f} %"),
-            holds=data.broken > 0.0 and data.kept == 0.0,
-            why="the least norm knows no inequality; the same wrenches and points",
-        ),
-        seen(
-            ("printed", "fast"),
-            "The optimisation takes (median, 99th percentile and worst over problems, each the best of three tries)",
-            ("less than 200 µs", f"{median:.3g}, {late:.3g}, {worst:.3g} µs"),
-            holds=median < 200.0,
-            why="the median, for a machine that runs other programs too; the paper's has a real-time system. All "
-            f"tries: {every[0]:.3g}, {every[1]:.3g}, {every[2]:.3g} µs",
-            timed=True,
-        ),
-        seen(
-            ("derived", "section 4B"),
-            "The force has priority: largest component of the desired force that is missed",
-            ("main priority", data.missed, "N"),
-            holds=data.missed < 0.05,
-            why="1e-4 of the weight, what the weights 1 and 1e-6 leave",
-        ),
-    ]
+    yield unlike("unknowns", 28.0, data.unknowns)
+    yield seen(
+        "pseudoinverse",
+        "some, none",
+        f"{100 * data.broken:.1f} %, {100 * data.kept:.1f} %",
+        holds=data.broken > 0.0 and data.kept == 0.0,
+        force=FORCE,
+    )
+    yield seen(
+        "fast",
+        "less than 200 µs",
+        f"{median:.3g}, {late:.3g}, {worst:.3g} µs",
+        holds=median < 200.0,
+        median=every[0],
+        late=every[1],
+        worst=every[2],
+    )
+    yield seen("priority", "main priority", data.missed, "N", holds=data.missed < 0.05)
 
 
 def draw_times(figure: Any, data: Times) -> None:

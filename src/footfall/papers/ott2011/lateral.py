@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, legend_below, near, seen, unlike
+from footfall.papers.base import Findings, legend_below, near, seen, unlike
 from footfall.papers.ott2011 import setup
 from footfall.show.style import BLUE, COLORS
 from footfall.standing import at_home
@@ -33,11 +33,13 @@ def run_lateral() -> Lateral:
     )
 
 
-def judge_lateral(data: Lateral) -> list[Claim]:
-    return [*_judge_recovery(data), *_judge_unloading(data), *_judge_limit(data)]
+def judge_lateral(data: Lateral) -> Findings:
+    yield from _judge_recovery(data)
+    yield from _judge_unloading(data)
+    yield from _judge_limit(data)
 
 
-def _judge_recovery(data: Lateral) -> list[Claim]:
+def _judge_recovery(data: Lateral) -> Findings:
     """The centre of mass comes back, by a wrench that turns the robot back (figures 6 and 7)."""
     rec, end = data.paper[setup.LAW], START + setup.LASTS
     torque = np.abs(rec.signals["desired_wrench"][:, 3:]).max(axis=0)
@@ -46,81 +48,68 @@ def _judge_recovery(data: Lateral) -> list[Claim]:
     times = {law: setup.recovery(one, end) for law, one in data.paper.items()}
     slowest = max(times, key=lambda law: times[law])
     under = f"below {1e3 * setup.CLOSE:g} mm within {setup.IN_TIME:g} s, as we read 'recovers'"
-    return [
-        seen(
-            ("ours", "fig6"),
-            f"{setup.FORCE:g} N sideways for 50 ms: the centre of mass gives way and comes back",
-            ("recovers", f"{1e3 * away:.1f} mm, below 2 mm after {times[setup.LAW]:.2f} s"),
-            holds=times[setup.LAW] <= setup.IN_TIME,
-            why=under,
-        ),
-        seen(
-            ("ours", "fig6"),
-            "So it does under every contact law; the slowest",
-            ("one simulator", f"{times[slowest]:.2f} s, {slowest}"),
-            holds=times[slowest] <= setup.IN_TIME,
-            why=under,
-        ),
-        seen(
-            ("ours", "fig6"),
-            "It takes no step: longest horizontal way of a contact point, all laws",
-            ("no step", 1e3 * max(setup.way_of_feet(one) for one in data.paper.values()), "mm"),
-            holds=max(setup.way_of_feet(one) for one in data.paper.values()) < 5e-3,
-            why="5 mm; soft laws let feet give way, a step would be centimetres",
-        ),
-        seen(
-            ("printed", "counter"),
-            "peaks of the torque asked for around x, y, z",
-            ("around x", f"{torque[0]:.2g}, {torque[1]:.2g}, {torque[2]:.2g} N m"),
-            holds=torque[0] > max(5.0 * max(torque[1:]), 0.1 * own),
-            why=f"five times that around the others, and a tenth of what the push has about the COM, {own:.3g} N m",
-            fragile="the paper does not print where the hip is. Pushed 0.29 m above the COM, 0.1 m above our hip "
-            "joints, the trunk does not turn and 0.2 N m are asked for",
-        ),
-    ]
+    yield seen(
+        "gives-way",
+        "recovers",
+        f"{1e3 * away:.1f} mm, below 2 mm after {times[setup.LAW]:.2f} s",
+        holds=times[setup.LAW] <= setup.IN_TIME,
+        force=setup.FORCE,
+        under=under,
+    )
+    yield seen(
+        "every-law",
+        "one simulator",
+        f"{times[slowest]:.2f} s, {slowest}",
+        holds=times[slowest] <= setup.IN_TIME,
+        under=under,
+    )
+    yield seen(
+        "no-step",
+        "no step",
+        1e3 * max(setup.way_of_feet(one) for one in data.paper.values()),
+        "mm",
+        holds=max(setup.way_of_feet(one) for one in data.paper.values()) < 5e-3,
+    )
+    yield seen(
+        "counter",
+        "around x",
+        f"{torque[0]:.2g}, {torque[1]:.2g}, {torque[2]:.2g} N m",
+        holds=torque[0] > max(5.0 * max(torque[1:]), 0.1 * own),
+        own=own,
+    )
 
 
-def _judge_unloading(data: Lateral) -> list[Claim]:
+def _judge_unloading(data: Lateral) -> Findings:
     """When and where the commanded vertical forces are lowest (figure 8)."""
     rec = data.paper[setup.LAW]
     lowest = setup.commanded(rec)
     first = int(lowest.min(axis=1).argmin())
-    return [
-        unlike(
-            ("printed", "floor"),
-            f"{setup.FORCE:g} N at the hip: the lowest vertical force of a point, and when",
-            ("4 N at 0.25 s", f"{lowest.min():.3g} N at {rec.time[first]:.3f} s"),
-            note="How far a push unloads a foot, and when, depends on mass, stance width and where the hip is pushed, "
-            f"none of which is printed: experiment push-height has the map. With {HARDER:g} N it is "
-            f"{setup.commanded(data.harder[setup.LAW]).min():.3g} N",
-        ),
-    ]
+    yield unlike(
+        "floor-at-the-hip",
+        "4 N at 0.25 s",
+        f"{lowest.min():.3g} N at {rec.time[first]:.3f} s",
+        force=setup.FORCE,
+        harder=HARDER,
+        least=setup.commanded(data.harder[setup.LAW]).min(),
+    )
 
 
-def _judge_limit(data: Lateral) -> list[Claim]:
+def _judge_limit(data: Lateral) -> Findings:
     """The lower limit of the vertical forces: never commanded below, and what the ground gives."""
     real = {law: _least(one) for law, one in data.harder.items()}
     values_by_law = ", ".join(f"{law} {value:.2g}" for law, value in real.items())
     least = min(_least(one) for one in data.paper.values())
     floor = min(float(setup.commanded(one).min()) for one in (*data.paper.values(), *data.harder.values()))
-    return [
-        seen(
-            ("derived", "fig8"),
-            "No commanded vertical force is ever below the limit, both pushes, all laws",
-            (setup.FLOOR, floor, "N"),
-            holds=floor >= setup.FLOOR - 1e-6,
-            why="the solver's tolerance",
-        ),
-        seen(
-            ("ours", "section 4B"),
-            "Beyond the forces that are asked for, which the sentence on active contacts is about: least vertical "
-            f"force that the ground gives a point, by law, N ({HARDER:g} N; at {setup.FORCE:g} N {least:.2g} or more)",
-            ("more than 0 under rigid laws", values_by_law),
-            holds=min(real[law] for law in ("acceleration-complementarity", "time-stepping")) > 0.0,
-            why="joint torques (15) make feet give the forces asked for only as far as nothing accelerates; soft "
-            "ground that rebounds, or a foot that tips, gives less",
-        ),
-    ]
+    yield seen("limit", setup.FLOOR, floor, "N", holds=floor >= setup.FLOOR - 1e-6)
+    yield seen(
+        "beyond",
+        "more than 0 under rigid laws",
+        values_by_law,
+        holds=min(real[law] for law in ("acceleration-complementarity", "time-stepping")) > 0.0,
+        harder=HARDER,
+        force=setup.FORCE,
+        least=least,
+    )
 
 
 def _least(rec: ff.Recording) -> float:
@@ -222,56 +211,37 @@ def peak(rec: ff.Recording) -> float:
     return float(np.abs(rec.signals["desired_wrench"][:, 3]).max())
 
 
-def judge_heights(data: Heights) -> list[Claim]:
+def judge_heights(data: Heights) -> Findings:
     model = setup.stance(setup.ROBOT, setup.TRUNK)
     peaks = {above: peak(rec) for above, rec in data.runs.items()}
     reached = {key: low < setup.FLOOR + 1e-3 for key, low in data.lowest.items()}
     light = [hit for (mass, _, _, above), hit in reached.items() if mass == MASSES[0] and above >= 0.0]
     heavy = [hit for (mass, _, _, _), hit in reached.items() if mass == MASSES[1]]
-    claims = [
-        near(
-            ("derived", "fig7"),
-            f"70 N {name}: the torque around x that is asked for, against the six freedoms of standing feet",
-            (asked(model, above), peaks[above], "N m"),
-            within=0.5,
-            why="small motions; half a newton metre of up to 19",
-        )
-        for name, above in (("at the trunk", 0.0), ("at the robot's COM", data.com), ("at the top of the trunk", TOP))
-    ]
-    return [
-        *claims,
-        seen(
-            ("derived", "fig7"),
-            f"A push {data.pivot - data.com:.2f} m above the COM asks for the least torque, by the inertia of the "
-            "standing robot",
-            (
-                "the least",
-                ", ".join(f"{above - data.com:+.2f} m: {value:.3g}" for above, value in peaks.items()) + " N m",
-            ),
-            holds=peaks[data.pivot] < 0.5 * min(v for above, v in peaks.items() if above != data.pivot),
-            why="less than half of that at any other height tried",
-        ),
-        seen(
-            ("ours", "section 5B"),
-            "A push at the COM asks for torque too, which the paper does not deny (torque at the trunk, at the COM)",
-            ("more than 0", f"{peaks[0.0]:.3g}, {peaks[data.com]:.3g} N m"),
-            holds=peaks[data.com] > peaks[0.0],
-            why="(22) asks for torque where the trunk turns, and with standing feet a force moves it without turning "
-            f"it {data.pivot - data.com:.2f} m above the COM, near the hips",
-        ),
-        seen(
-            ("fitted", "floor"),
-            f"70 N unload a foot to 4 N: of {len(reached)} robots (mass, rotors, stance, height of the push) so many",
-            (
-                "reached",
-                f"{sum(reached.values())}: {sum(light)} of {len(light)} of {MASSES[0]:g} kg pushed at the trunk or "
-                f"above, {sum(heavy)} of {len(heavy)} of {MASSES[1]:g} kg",
-            ),
-            holds=sum(light) >= len(light) // 2,
-            why=f"half or more of those of {MASSES[0]:g} kg pushed there; narrow stances, light robots and high pushes "
-            "reach it, and the paper prints none of these",
-        ),
-    ]
+    for name, above in (("at the trunk", 0.0), ("at the robot's COM", data.com), ("at the top of the trunk", TOP)):
+        yield near("torque", asked(model, above), peaks[above], "N m", within=0.5, name=name)
+    yield seen(
+        "least-torque",
+        "the least",
+        ", ".join(f"{above - data.com:+.2f} m: {value:.3g}" for above, value in peaks.items()) + " N m",
+        holds=peaks[data.pivot] < 0.5 * min(v for above, v in peaks.items() if above != data.pivot),
+        pivot=data.pivot - data.com,
+    )
+    yield seen(
+        "at-the-com",
+        "more than 0",
+        f"{peaks[0.0]:.3g}, {peaks[data.com]:.3g} N m",
+        holds=peaks[data.com] > peaks[0.0],
+        pivot=data.pivot - data.com,
+    )
+    yield seen(
+        "floor-of-robots",
+        "reached",
+        f"{sum(reached.values())}: {sum(light)} of {len(light)} of {MASSES[0]:g} kg pushed at the trunk or "
+        f"above, {sum(heavy)} of {len(heavy)} of {MASSES[1]:g} kg",
+        holds=sum(light) >= len(light) // 2,
+        count=len(reached),
+        masses=MASSES[0],
+    )
 
 
 def draw_heights(figure: Any, data: Heights) -> None:

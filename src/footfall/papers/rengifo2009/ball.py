@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, legend_below, near, seen, unlike
+from footfall.papers.base import Finding, Findings, legend_below, near, seen, unlike
 from footfall.show.style import BLUE, COLORS, GREEN, VERMILION
 
 GRAVITY = 9.81  # m/s2
@@ -64,109 +64,73 @@ def run_falls() -> Falls:
     )
 
 
-def judge_falls(data: Falls) -> list[Claim]:
-    return [*_judge_depths(data), *_judge_forces(data)]
+def judge_falls(data: Falls) -> Findings:
+    yield from _judge_depths(data)
+    yield from _judge_forces(data)
 
 
-def _judge_depths(data: Falls) -> list[Claim]:
+def _judge_depths(data: Falls) -> Findings:
     """How deep the ball goes, and how it comes back (figure 4)."""
     stays = -float(data.runs[0.0].gap[-1, 0])
-    claims = [
-        near(
-            ("printed", "stays"),
-            "kp = 0: it stays at v0 / kv",
-            (1e3 * data.speed / KV, 1e3 * stays, "mm"),
-            rel=0.03,
-            why=f"an Euler step of {LONG:g} s errs by dt kv / 2",
-        )
-    ]
+    yield near("stays", 1e3 * data.speed / KV, 1e3 * stays, "mm", rel=0.03, long=LONG)
     for kp in KPS[1:]:
         rec = data.runs[kp]
         lands = math.sqrt(2 * DROP / GRAVITY)
         back = float(rec.time[np.argmax((rec.gap[:, 0] > -1e-6) & (rec.time > lands + 0.01))]) - lands
-        claims += [
-            near(
-                ("printed", "vanishes"),
-                f"kp = {kp:g}: the depth at the end",
-                (0.0, -1e3 * rec.gap[-1, 0], "mm"),
-                within=1e-3,
-                why="the smallest bounce of a step, g dt pi / (2 sqrt(kp)), is below it",
-            ),
-            near(
-                ("derived", "fig4"),
-                f"kp = {kp:g}: how long the way back to the surface takes (closed form pi / (2 sqrt kp))",
-                (math.pi / (2.0 * math.sqrt(kp)), back, "s"),
-                rel=0.01,
-                why="it is back when 1 µm is left",
-            ),
-        ]
-    return [
-        *claims,
-        _depths(("printed", "depth-kv"), "kp = 0 (v0 / kv)", data.growing, data.speed, 1.0),
-        _depths(("printed", "depth-kp"), "kv = 0 (v0 / sqrt kp)", data.stiffer, data.speed, 0.5),
-    ]
+        yield near("vanishes", 0.0, -1e3 * rec.gap[-1, 0], "mm", within=1e-3, kp=kp)
+        yield near("way-back", math.pi / (2.0 * math.sqrt(kp)), back, "s", rel=0.01, kp=kp)
+    yield _depths("depth-kv", data.growing, data.speed, 1.0)
+    yield _depths("depth-kp", data.stiffer, data.speed, 0.5)
 
 
-def _judge_forces(data: Falls) -> list[Claim]:
+def _judge_forces(data: Falls) -> Findings:
     """The force at the impact and at rest (figures 2 and 5)."""
     weight, mass = data.touch.robot.weight, data.touch.robot.mass
     largest = [float(rec.force[:, 0, 2].max()) for rec in data.runs.values()]
     springs = [float(rec.force[:, 0, 2].max()) for rec in data.stiffer.values()]
     given = [float((rec.force[:, 0, 2] - weight).sum() * rec.dt) / mass for rec in data.growing.values()]
     lasts = [float(rec.time[np.flatnonzero(rec.force[:, 0, 2] > 1.01 * weight)[-1]]) for rec in data.growing.values()]
-    return [
-        near(
-            ("derived", "fig5"),
-            "At the instant of impact f_n = m g + m kv v0, by (4)",
-            (
-                weight * (1.0 + KV * data.speed / GRAVITY),
-                data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2],
-                "N",
-            ),
-            rel=0.5 * SHORT * KV + 1e-4,
-            why="the gain is applied as (1 - exp(-kv dt)) / dt, smaller by dt kv / 2",
-        ),
-        unlike(
-            ("printed", "largest"),
-            f"the largest force with kv = {KV:g} and kp = {_list(KPS)}, and with kv = 0 and kp = {_list(STIFFER)}",
-            ("one value for each kv", f"{SPREAD.format(*largest)} and {SPREAD.format(*springs)}", "N"),
-            holds=bool(np.ptp(springs) < 1e-3 * weight),
-            proof="With kv = 0, which the sentence before this one speaks of, the ball is an oscillator by (3) and its "
-            "force is largest where it is deepest, m g + m v0 sqrt(kp): it depends on kp alone. It depends on kv alone "
-            "only as long as kp is small beside kv²",
-        ),
-        seen(
-            ("printed", "impulse"),
-            f"kp = 0, kv = {_list(GROWING)}: what the force gives beyond the weight, per mass, and for how long it is "
-            "more than 1 % beyond it",
-            (
-                f"tends to v0 = {data.speed:.4g} m/s in no time",
-                f"{SPREAD.format(*given)} m/s; {SPREAD.format(*lasts)} s",
-            ),
-            holds=max(abs(one / data.speed - 1.0) for one in given) < 0.02 and lasts[0] > 3.0 * lasts[-1],
-            why="2 % of the speed; four times kv, less than a third of the time: the Dirac function of figure 2",
-        ),
-        near(
-            ("derived", "fig5"),
-            f"kp = {_list(KPS)}: at rest the force is the weight (farthest)",
-            (weight, max((rec.force[-1, 0, 2] for rec in data.runs.values()), key=lambda f: abs(f - weight)), "N"),
-            rel=1e-6,
-            why="what is left of kp times the depth",
-        ),
-    ]
+    yield near(
+        "impact",
+        weight * (1.0 + KV * data.speed / GRAVITY),
+        data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2],
+        "N",
+        rel=0.5 * SHORT * KV + 1e-4,
+    )
+    yield unlike(
+        "largest",
+        "one value for each kv",
+        f"{SPREAD.format(*largest)} and {SPREAD.format(*springs)}",
+        "N",
+        holds=bool(np.ptp(springs) < 1e-3 * weight),
+        kv=KV,
+        kps=_list(KPS),
+        stiff=_list(STIFFER),
+    )
+    yield seen(
+        "impulse",
+        f"tends to v0 = {data.speed:.4g} m/s in no time",
+        f"{SPREAD.format(*given)} m/s; {SPREAD.format(*lasts)} s",
+        holds=max(abs(one / data.speed - 1.0) for one in given) < 0.02 and lasts[0] > 3.0 * lasts[-1],
+        kvs=_list(GROWING),
+    )
+    yield near(
+        "weight",
+        weight,
+        max((rec.force[-1, 0, 2] for rec in data.runs.values()), key=lambda f: abs(f - weight)),
+        "N",
+        rel=1e-6,
+        kps=_list(KPS),
+    )
 
 
-def _depths(where: Any, statement: str, found: dict[float, ff.Recording], speed: float, power: float) -> Claim:
+def _depths(name: str, found: dict[float, ff.Recording], speed: float, power: float) -> Finding:
     """Judge deepest points (m) by gain against speed / gain ** power."""
     known = [1e3 * speed / gain**power for gain in found]
     depths = [-1e3 * float(rec.gap.min()) for rec in found.values()]
-    return seen(
-        where,
-        f"{statement}, {_list(tuple(found))}: the deepest point",
-        (SPREAD.format(*known), SPREAD.format(*depths), "mm"),
-        holds=all(abs(a / b - 1.0) < 0.011 for a, b in zip(depths, known, strict=True)),
-        why="1.1 %: dt kv / 2 at kv = 2000",
-    )
+    near_all = all(abs(a / b - 1.0) < 0.011 for a, b in zip(depths, known, strict=True))
+    gains = _list(tuple(found))
+    return seen(name, SPREAD.format(*known), SPREAD.format(*depths), "mm", holds=near_all, gains=gains)
 
 
 def _list(values: tuple[float, ...]) -> str:
@@ -264,59 +228,34 @@ def _returned(rec: ff.Recording) -> float:
     return float(rec.qvel[:, 2].max())
 
 
-def judge_bounces(data: Bounces) -> list[Claim]:
-    claims = []
+def judge_bounces(data: Bounces) -> Findings:
     for (kp, kv), rec in data.runs.items():
         known = closed_form(kp, kv)
-        for what, there, here, unit in (
-            ("restitution of eq. (3)", known.restitution, _returned(rec), ""),
-            ("deepest point after landing with 1 m/s", 1e3 * known.depth, -1e3 * float(rec.gap.min()), "mm"),
-        ):
-            statement = f"kp = {kp:g}, kv = {kv:g}: {what}, closed form"
-            claims.append(
-                near(
-                    ("derived", "section 2A"),
-                    statement,
-                    (there, here, unit),
-                    rel=2e-3,
-                    why=f"Euler steps of {LONG:g} s",
-                )
-            )
+        gains = {"kp": kp, "kv": kv, "long": LONG}
+        yield near("bounce", known.restitution, _returned(rec), rel=2e-3, **gains)
+        yield near("deepest-point", 1e3 * known.depth, -1e3 * float(rec.gap.min()), "mm", rel=2e-3, **gains)
     ways = {name: [closed_form(*pair).restitution for pair in pairs] for name, pairs in WAYS.items()}
     square = [closed_form(kv * kv, kv).restitution for kv in ALONG]
-    return [
-        *claims,
-        near(
-            ("printed", "mass"),
-            "1 g, 1 kg, 100 kg: largest difference of height",
-            (0.0, max(data.spread.values()), "m"),
-            within=1e-12,
-            why="rounding",
-        ),
-        seen(
-            ("printed", "restitution"),
-            "with one gain held and the other varied (closed form; simulated at the ends)",
-            (
-                "0 to 1",
-                "; ".join(f"{name}: {SPREAD.format(*one)}" for name, one in ways.items())
-                + f"; simulated {data.extremes[0]:.4f}, {data.extremes[1]:.4f}",
-            ),
-            holds=data.extremes[0] < 0.01
-            and data.extremes[1] > 0.99
-            and all(one[0] < 0.01 < one[1] < 0.99 < one[2] for one in ways.values()),
-            why="below 0.01 and above 0.99",
-            fragile="which way kp / kv goes from 0 to infinity is not said. Along kp = kv² it is "
-            f"{min(square):.3f} to {max(square):.3f} for kp / kv from {ALONG[0]:g} to {ALONG[-1]:g} 1/s",
-        ),
-        seen(
-            ("ours", "section 2A"),
-            "It is no function of kp / kv, which the paper does not say either, but of kp / kv² (two pairs of ratio 2: "
-            "500, 250 and 2, 1)",
-            ("differ", f"{data.same_ratio[0]:.4f} and {data.same_ratio[1]:.4f}"),
-            holds=abs(data.same_ratio[0] - data.same_ratio[1]) > 0.1,
-            why="by more than 0.1: eq. (3) scaled by the time 1 / kv has kp / kv² as its only parameter",
-        ),
-    ]
+    yield near("mass", 0.0, max(data.spread.values()), "m", within=1e-12)
+    yield seen(
+        "restitution",
+        "0 to 1",
+        "; ".join(f"{name}: {SPREAD.format(*one)}" for name, one in ways.items())
+        + f"; simulated {data.extremes[0]:.4f}, {data.extremes[1]:.4f}",
+        holds=data.extremes[0] < 0.01
+        and data.extremes[1] > 0.99
+        and all(one[0] < 0.01 < one[1] < 0.99 < one[2] for one in ways.values()),
+        least=min(square),
+        most=max(square),
+        first=ALONG[0],
+        last=ALONG[-1],
+    )
+    yield seen(
+        "ratio",
+        "differ",
+        f"{data.same_ratio[0]:.4f} and {data.same_ratio[1]:.4f}",
+        holds=abs(data.same_ratio[0] - data.same_ratio[1]) > 0.1,
+    )
 
 
 def draw_bounces(figure: Any, data: Bounces) -> None:
@@ -386,7 +325,7 @@ def leaving(rec: ff.Recording) -> int:
     return int(np.argmax((rec.gap[:, 0] > 0.0) & (rec.qvel[:, 2] > 0.0))) - 1
 
 
-def judge_springs(data: Springs) -> list[Claim]:
+def judge_springs(data: Springs) -> Findings:
     ends = {damping: end for damping, rec in data.bounces.items() if (end := leaving(rec)) > 0}
     pulls = [float(data.bounces[c].force[end, 0, 2]) for c, end in ends.items()]
     known = [-c * float(data.bounces[c].qvel[end + 1, 2]) for c, end in ends.items()]
@@ -394,39 +333,33 @@ def judge_springs(data: Springs) -> list[Claim]:
     least = float(min(one.min() for one in inside))
     deep = [-1e3 * float(rec.gap[-1, 0]) for rec in data.rests.values()]
     rests = [1e3 * mass * GRAVITY / STIFFNESS for mass in WEIGHTS]
-    return [
-        seen(
-            ("printed", "sticking"),
-            f"eq. (2): the last force in the ground of balls that leave it (kv = {_list(tuple(ends))} N s/m)",
-            (_list(tuple(known)), _list(tuple(pulls)), "N"),
-            holds=all(
-                one < 0.0 and abs(one - exact) < STIFFNESS * SPEED * DT for one, exact in zip(pulls, known, strict=True)
-            ),
-            why="-kv times the speed of leaving, but for kp v dt: the last step in the ground is up to v dt deep",
+    yield seen(
+        "sticking",
+        _list(tuple(known)),
+        _list(tuple(pulls)),
+        "N",
+        holds=all(
+            one < 0.0 and abs(one - exact) < STIFFNESS * SPEED * DT for one, exact in zip(pulls, known, strict=True)
         ),
-        seen(
-            ("derived", "section 2A"),
-            "eqs. (3)-(4): the force at any depth is at least the weight (least force over weight, three masses)",
-            ("at least 1", least),
-            holds=least >= 1.0 - 1e-9,
-            why="the desired acceleration is positive for all depths; rounding",
-        ),
-        seen(
-            ("printed", "steady"),
-            f"eq. (2): m g / kp (m = {_list(WEIGHTS)} kg)",
-            (SPREAD.format(*rests), SPREAD.format(*deep), "mm"),
-            holds=all(abs(one / exact - 1.0) < 1e-3 for one, exact in zip(deep, rests, strict=True)),
-            why="0.1 %: what is left of the swing",
-        ),
-        near(
-            ("printed", "steady"),
-            f"eq. (4): the largest depth of three masses in the last {LAST:g} s",
-            (0.0, -1e3 * min(rec.gap[rec.time > REST - LAST, 0].min() for rec in data.new.values()), "mm"),
-            within=1e3 * swing_of_steps(),
-            why="g dt / ((1 - e) sqrt(kp)): a ball that left the ground is caught up to a step late, g dt faster, and "
-            "swings with what the restitution e of (4) leaves of that",
-        ),
-    ]
+        dampings=_list(tuple(ends)),
+    )
+    yield seen("least-force", "at least 1", least, holds=least >= 1.0 - 1e-9)
+    yield seen(
+        "steady-spring",
+        SPREAD.format(*rests),
+        SPREAD.format(*deep),
+        "mm",
+        holds=all(abs(one / exact - 1.0) < 1e-3 for one, exact in zip(deep, rests, strict=True)),
+        masses=_list(WEIGHTS),
+    )
+    yield near(
+        "steady",
+        0.0,
+        -1e3 * min(rec.gap[rec.time > REST - LAST, 0].min() for rec in data.new.values()),
+        "mm",
+        within=1e3 * swing_of_steps(),
+        last=LAST,
+    )
 
 
 def draw_springs(figure: Any, data: Springs) -> None:

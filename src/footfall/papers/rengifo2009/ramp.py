@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Claim, near, seen
+from footfall.papers.base import Findings, near, seen
 from footfall.show.style import BLUE, GREY, VERMILION
 from footfall.solve.contacts import SLIDE
 
@@ -70,7 +70,7 @@ def friction_force(rec: ff.Recording) -> np.ndarray:
     return -rec.total_force @ DOWN
 
 
-def judge_ramp(data: Ramp) -> list[Claim]:
+def judge_ramp(data: Ramp) -> Findings:
     """The brick brakes by (5)-(6); friction leaves the cone for (7) at the switch speed of (9)."""
     rec = data.stopping
     speed, holding = rec.qvel[:, :3] @ DOWN, rec.robot.weight * math.sin(ANGLE)
@@ -82,57 +82,32 @@ def judge_ramp(data: Ramp) -> list[Claim]:
     rate = -np.polyfit(rec.time[decay], np.log(speed[decay]), 1)[0]
     moving = data.sliding.qvel[:, :3] @ DOWN
     half = len(moving) // 2
-    claims = [
-        near(
-            ("derived", "fig7"),
-            "While it slides it is braked by g (mu cos a - sin a)",
-            (braking, (speed[first] - speed[last]) / (rec.time[last] - rec.time[first]), "m/s²"),
-            rel=1e-3,
-            why="the law's rounds",
-        ),
-        near(
-            ("derived", "fig7"),
-            "Below vs = (g/kv)(mu cos a - sin a) friction is no longer saturated (speed at the switch)",
-            (1e3 * switch, 1e3 * speed[last + 1], "mm/s"),
-            rel=2.0 * FINE * KV,
-            why=f"the switch is found within a step of {FINE:g} s, dt kv of the speed",
-        ),
-        near(
-            ("derived", "fig7"),
-            "From there the speed decays as exp(-kv t) (rate)",
-            (KV, rate, "1/s"),
-            rel=1e-3,
-            why="the fit",
-        ),
-        seen(
-            ("printed", "converges"),
-            "speed and friction force at the end",
-            (f"0 m/s, {holding:.6g} N", f"{speed[-1]:.1g} m/s, {friction_force(rec)[-1]:.6g} N"),
-            holds=abs(speed[-1]) < 1e-6 * SPEED and abs(friction_force(rec)[-1] / holding - 1.0) < 1e-6,
-            why="1e-6 of the first speed and of m g sin a: what exp(-kv t) leaves, and rounding",
-        ),
-        near(
-            ("printed", "threshold"),
-            f"it sticks: creep in {HOLD:g} s",
-            (0.0, 1e6 * data.drift["linearizing-penalty"], "µm"),
-            within=1.0,
-            why="a brick let go where it touches settles by eps = 1 µm",
-            note="Other laws here: "
-            + ", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name),
-        ),
-        near(
-            ("derived", "section 2B"),
-            f"With mu = {SLIPPERY:g} < tan a it accelerates by g (sin a - mu cos a)",
-            (
-                GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)),
-                (moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half]),
-                "m/s²",
-            ),
-            rel=1e-3,
-            why="the law's rounds",
-        ),
-    ]
-    return claims
+    yield near("braked", braking, (speed[first] - speed[last]) / (rec.time[last] - rec.time[first]), "m/s²", rel=1e-3)
+    yield near("switch", 1e3 * switch, 1e3 * speed[last + 1], "mm/s", rel=2.0 * FINE * KV, fine=FINE)
+    yield near("decay", KV, rate, "1/s", rel=1e-3)
+    yield seen(
+        "converges",
+        f"0 m/s, {holding:.6g} N",
+        f"{speed[-1]:.1g} m/s, {friction_force(rec)[-1]:.6g} N",
+        holds=abs(speed[-1]) < 1e-6 * SPEED and abs(friction_force(rec)[-1] / holding - 1.0) < 1e-6,
+    )
+    yield near(
+        "threshold",
+        0.0,
+        1e6 * data.drift["linearizing-penalty"],
+        "µm",
+        within=1.0,
+        hold=HOLD,
+        others=", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name),
+    )
+    yield near(
+        "slippery",
+        GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)),
+        (moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half]),
+        "m/s²",
+        rel=1e-3,
+        slippery=SLIPPERY,
+    )
 
 
 def draw_ramp(figure: Any, data: Ramp) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.measure.common import normal_force
-from footfall.papers.base import Claim, near, seen, unlike
+from footfall.papers.base import Findings, near, seen, unlike
 from footfall.papers.rengifo2009.biped import EPS, LEAST_JUMP, FalseImpact, false_impacts
 from footfall.show.style import BLUE, COLORS, VERMILION
 
@@ -125,139 +125,106 @@ def after_rebounds(rec: ff.Recording, jump: float = LEAST_JUMP) -> list[FalseImp
     return [one for one in false_impacts(rec, jump) if not rebounds(one)]
 
 
-def judge_walk(walks: Walks) -> list[Claim]:
-    return [*_judge_states(), *_judge_steps(walks.paper), *_judge_landings(walks), *_judge_false_impacts(walks)]
+def judge_walk(walks: Walks) -> Findings:
+    yield from _judge_states()
+    yield from _judge_steps(walks.paper)
+    yield from _judge_landings(walks)
+    yield from _judge_false_impacts(walks)
 
 
-def _judge_states() -> list[Claim]:
+def _judge_states() -> Findings:
     """How many ways there are for rectangular feet to touch the ground (section I)."""
     corners = range(4)
     edges = [{one, (one + 1) % 4} for one in corners]
     ways = [one for size in range(5) for one in combinations(corners, size) if size in (0, 1, 4) or set(one) in edges]
     all_of, touch = len(ways), len([one for one in ways if one])
-    counts = {
-        ("ways", "sets of vertices of a rectangle: none, one, an edge, all"): ("10, 9", f"{all_of}, {touch}"),
-        ("machine", "pairs of these"): ("100, 81", f"{all_of**2}, {touch**2}"),
-        ("frictions", "pairs of ways that stick or slide where they touch"): ("361", f"{(1 + 2 * touch) ** 2}"),
-    }
-    return [
-        seen(("printed", key), what, values, holds=values[0] == values[1], why="counted")
-        for (key, what), values in counts.items()
-    ]
+    for name, printed, counted in (
+        ("ways", "10, 9", f"{all_of}, {touch}"),
+        ("machine", "100, 81", f"{all_of**2}, {touch**2}"),
+        ("frictions", "361", f"{(1 + 2 * touch) ** 2}"),
+    ):
+        yield seen(name, printed, counted, holds=printed == counted)
 
 
-def _judge_steps(data: dict[float, ff.Recording]) -> list[Claim]:
+def _judge_steps(data: dict[float, ff.Recording]) -> Findings:
     """A walk of five steps, with feet that leave the ground (figure 11)."""
-    claims = []
     for eps, rec in data.items():
         label = "0" if eps == 0.0 else "1e-6 m"
         order = " ".join(stance.foot for stance in strikes(rec))
-        claims.append(
-            seen(
-                ("ours", "fig11"),
-                f"eps = {label}: the five steps that are commanded are walked, and the biped stands",
-                (
-                    "five landings, left and right in turn",
-                    "fell" if ff.measure.has_fallen(rec) else f"{len(strikes(rec))} landings: {order}",
-                ),
-                holds=order == "left right left right left" and not ff.measure.has_fallen(rec),
-                why="a landing is a stay on the ground that begins; contacts under 20 ms are passed over",
-            )
+        yield seen(
+            "steps",
+            "five landings, left and right in turn",
+            "fell" if ff.measure.has_fallen(rec) else f"{len(strikes(rec))} landings: {order}",
+            holds=order == "left right left right left" and not ff.measure.has_fallen(rec),
+            label=label,
         )
     lowest = [rec.gap[:, rec.foot(foot.name)].min(axis=1).max() for rec in data.values() for foot in rec.robot.feet]
-    return [
-        *claims,
-        unlike(
-            ("printed", "four"),
-            "section IV says of the same figure: a walking gait consisting of five steps",
-            (4.0, STEPS),
-            proof="One of the two sentences is wrong, whatever is left open; five steps are commanded here",
-        ),
-        seen(
-            ("ours", "fig11"),
-            "the lift of 5 cm that is commanded: between steps all vertices of a foot are off the ground",
-            ("centimetres high", 1e3 * min(lowest), "mm"),
-            holds=min(lowest) > 0.01,
-            why="the height that the lowest vertex of a foot reaches, the least of all; more than 10 mm",
-        ),
-    ]
+    yield unlike("four", 4.0, STEPS)
+    yield seen("lift", "centimetres high", 1e3 * min(lowest), "mm", holds=min(lowest) > 0.01)
 
 
-def _judge_landings(walks: Walks) -> list[Claim]:
+def _judge_landings(walks: Walks) -> Findings:
     """How deep vertices go in as they land, against the closed form (figure 12)."""
     data, made = walks.paper, landings(walks.ours)
-    return [
-        near(
-            ("derived", "fig12"),
-            "our law: how deep a vertex goes in after its impact, per speed of landing (mean over all)",
-            (1e3 * DEPTH_PER_SPEED, 1e3 * float(np.mean([one.depth / one.speed for one in made])), "mm per m/s"),
-            rel=0.1,
-            why="closed form of (17) for a free point; in a step other vertices of the foot land later",
-            note="With the paper's saturation: "
-            f"{1e3 * float(np.mean([one.depth / one.speed for one in landings(data[EPS[1]])])):.3g} mm per m/s",
-        ),
-        near(
-            ("derived", "fig12"),
-            "our law: when it is deepest after its impact (mean)",
-            (1e3 * DEEPEST_AFTER, 1e3 * float(np.mean([one.after for one in made])), "ms"),
-            within=1.5,
-            why="closed form of (17); samples of 1 ms",
-        ),
-    ]
+    yield near(
+        "deep",
+        1e3 * DEPTH_PER_SPEED,
+        1e3 * float(np.mean([one.depth / one.speed for one in made])),
+        "mm per m/s",
+        rel=0.1,
+        clipped=1e3 * float(np.mean([one.depth / one.speed for one in landings(data[EPS[1]])])),
+    )
+    yield near("deepest", 1e3 * DEEPEST_AFTER, 1e3 * float(np.mean([one.after for one in made])), "ms", within=1.5)
 
 
-def _judge_false_impacts(walks: Walks) -> list[Claim]:
+def _judge_false_impacts(walks: Walks) -> Findings:
     """False impacts without and with eps, and with a band of our own (figures 13 and 14)."""
     ours, false_ones = walks.ours, after_rebounds(walks.paper[EPS[0]])
     opened = after_rebounds(walks.paper[EPS[0]], 0.0)
     count, largest = len(false_ones), max((one.jump for one in false_ones), default=0.0)
     rule = "open for at most 10 ms, then loaded by a jump above 1 % of the weight, later than 0.1 s after the landing"
     counts = [walks.alone["consistent", eps] for eps in ABLATION if eps >= ENOUGH]
-    return [
-        seen(
-            ("printed", "lines"),
-            "walking with eps = 0: how often a loaded vertex leaves the ground for at most 10 ms, and how often its "
-            "force then jumps within a sample",
-            ("all", f"{count} of {len(opened)}, up to {largest:.3g} N"),
-            holds=count >= 10 and count > 0.9 * len(opened),
-            why="nine of ten by more than 1 % of the weight, later than 0.1 s after the landing",
-        ),
-        unlike(
-            ("printed", "depth"),
-            "height at which (17) with kp (eps - p_z) as printed is at rest, eps = 1e-6 m",
-            ("0 or less: inside the ground", 1e6 * EPS[1], "µm"),
-            proof="The acceleration kp (eps - p_z) vanishes at p_z = +eps, above the ground (figure 1 has z upwards), "
-            "where a point does not touch and has no force (4): there is no steady interpenetration. It takes -eps, "
-            "which is what is simulated here",
-        ),
-        unlike(
-            ("printed", "without-lines"),
-            "walking with eps = 1e-6 m: no false impacts (eq. 17 alone, the paper's saturation)",
-            ("0", f"{walks.alone['paper', EPS[1]]}"),
-            note=f"Eq. (17) alone in steps of 1 ms: {_counted(walks, 'paper')}; in steps of {1e3 * SHORTER:g} ms "
-            f"{walks.shorter['paper']} with {EPS[1]:g} m. Experiment stability shows that eps does what the paper "
-            "says while every vertex of a foot carries load. That is not enough in a walk: at 0.02 m/s the pressure "
-            f"centre is where all four do in {100 * walks.slow[EPS[1]][1]:.0f} % of single support, and there are "
-            f"{walks.slow[EPS[0]][0]} without eps and {walks.slow[EPS[1]][0]} with it. What gait the paper has, "
-            "nothing but its figures 11 to 14 describes",
-        ),
-        seen(
-            ("ours", "fig14"),
-            f"eq. 17 alone suffices from eps = {ENOUGH:g} m on, if friction and load are made consistent (ours)",
-            ("0", ", ".join(map(str, counts))),
-            holds=max(counts) <= FEW and min(counts) >= 0 and walks.alone["consistent", EPS[1]] >= MANY,
-            why=f"at most {FEW} from there on, at least {MANY} with {EPS[1]:g} m",
-            note=f"In steps of 1 ms: {_counted(walks, 'consistent')}; in steps of {1e3 * SHORTER:g} ms "
-            f"{walks.shorter['consistent']} with {EPS[1]:g} m: a shorter step is no cure",
-        ),
-        seen(
-            ("ours", "fig14"),
-            "eps = 1e-6 m with a band of our own, which leads a point that touched back to its depth",
-            ("0", f"{len(after_rebounds(ours))}"),
-            holds=len(after_rebounds(ours)) <= FEW,
-            why=f"{rule}; at most {FEW}. Without the band: {walks.alone['consistent', EPS[1]]}",
-        ),
-    ]
+    yield seen(
+        "lines",
+        "all",
+        f"{count} of {len(opened)}, up to {largest:.3g} N",
+        holds=count >= 10 and count > 0.9 * len(opened),
+    )
+    yield unlike("depth", "0 or less: inside the ground", 1e6 * EPS[1], "µm")
+    yield unlike(
+        "without-lines",
+        "0",
+        f"{walks.alone['paper', EPS[1]]}",
+        counted=_counted(walks, "paper"),
+        step=1e3 * SHORTER,
+        found=walks.shorter["paper"],
+        eps=EPS[1],
+        inside=100 * walks.slow[EPS[1]][1],
+        without=walks.slow[EPS[0]][0],
+        with_eps=walks.slow[EPS[1]][0],
+    )
+    yield seen(
+        "suffices",
+        "0",
+        ", ".join(map(str, counts)),
+        holds=max(counts) <= FEW and min(counts) >= 0 and walks.alone["consistent", EPS[1]] >= MANY,
+        enough=ENOUGH,
+        few=FEW,
+        many=MANY,
+        eps=EPS[1],
+        counted=_counted(walks, "consistent"),
+        step=1e3 * SHORTER,
+        found=walks.shorter["consistent"],
+    )
+    yield seen(
+        "band",
+        "0",
+        f"{len(after_rebounds(ours))}",
+        holds=len(after_rebounds(ours)) <= FEW,
+        rule=rule,
+        few=FEW,
+        alone=walks.alone["consistent", EPS[1]],
+    )
 
 
 def _counted(walks: Walks, saturation: str) -> str:
