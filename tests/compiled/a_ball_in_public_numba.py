@@ -1,4 +1,4 @@
-"""A whole run where kernels are compiled through Numba's public interfaces; ``test_public_numba`` starts it."""
+"""A whole run where kernels are compiled through Numba's public interfaces; the nightly checks start it."""
 
 from __future__ import annotations
 
