@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -149,8 +150,12 @@ def fit(
         if progress is not None:
             progress(min(runs, expected), expected)
 
-    kept = Kept(None if keep is None else Path(keep).expanduser(), simulations.to_dict() | {"trials": len(kind.trials)})
-    with ThreadPoolExecutor(workers or cores()) as pool, without_warnings():  # a run that diverges has its error
+    problem = simulations.to_dict() | {"trials": len(kind.trials)}
+    with (
+        closing(Kept(None if keep is None else Path(keep).expanduser(), problem)) as kept,
+        ThreadPoolExecutor(workers or cores()) as pool,
+        without_warnings(),  # a run that diverges has its error
+    ):
         errors = Objective(simulations, kind.trials, simulate, weights, pool, tell, kept)
         found = _fitted(errors, simulations, others, _searched(errors, simulations, evaluations, seed), seed)
         tell(expected)

@@ -6,7 +6,6 @@ through.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import StudyError
-from footfall.files.atomic_write import write_text
+from footfall.study.journal import Journal
 
 #: Share by which errors of the first place may differ from those of the file: rounding.
 SAME = 1e-6
@@ -28,22 +27,28 @@ class Kept:
     """
 
     def __init__(self, path: Path | None, problem: Mapping[str, Any]) -> None:
-        self.path = path
+        self.path, self._checked = path, path is None
         self._found: dict[tuple[bytes, int], Mapping[str, float]] = {}
-        self._checked = path is None
+        self._journal: Journal | None = None
         if path is None:
             return
-        head = json.dumps(problem, sort_keys=True, default=str)
         try:
-            lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-            whole = lines[:-1]  # the last one is empty, or was torn
-            rows = [json.loads(line) for line in whole[1:]]
-        except (OSError, ValueError) as error:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._journal = Journal(path, problem)
+            if self._journal.same:
+                self._found = {
+                    (np.array(row["at"]).tobytes(), row["trial"]): row["errors"] for row in self._journal.lines
+                }
+                return
+        except (OSError, ValueError, KeyError) as error:
             raise StudyError(f"{path} is no file with the runs of a fit: {error}") from error
-        if whole and whole[0] != head:
-            raise self._of_another()
-        self._found = {(np.array(row["at"]).tobytes(), row["trial"]): row["errors"] for row in rows}
-        write_text(path, "\n".join([*(whole or [head]), ""]), "the runs of a fit")
+        self.close()
+        raise self._of_another()
+
+    def close(self) -> None:
+        """Close the file, if there is one."""
+        if self._journal is not None:
+            self._journal.close()
 
     def _of_another(self) -> StudyError:
         return StudyError(f"{self.path} has the runs of another fit: its trials, robot, ranges or steps are others")
@@ -64,9 +69,8 @@ class Kept:
             elif before.keys() != one.keys() or not np.allclose([*before.values()], [*one.values()], SAME, 0.0, True):
                 raise self._of_another()
         self._checked = True
-        if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(row) + "\n" for row in rows))
+        if self._journal is not None:
+            self._journal.write(rows)
 
     def errors(self, shares: np.ndarray, trial: int) -> Mapping[str, float]:
         """The errors of a trial at a place that was tried; none where its simulation failed, or was not asked for."""

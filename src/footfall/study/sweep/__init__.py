@@ -38,7 +38,7 @@ from footfall.show.tables import name_and_unit
 from footfall.study.sweep import running
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
-from footfall.study.sweep.folder import TABLE, Plan, finished_rows, open_folder, open_journal, read_plan, write_columns
+from footfall.study.sweep.folder import TABLE, Plan, Row, finished_rows, open_study, write_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -107,8 +107,7 @@ def sweep(
     batched = isinstance(work, Mapping) and (plan.number >= MANY if worlds is None else worlds)
     with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
-        open_folder(folder, plan)
-        with open_journal(folder) as journal:
+        with open_study(folder, plan) as journal:
             if retry:
                 journal.forget_failed()
             waiting = [case for case in range(plan.number) if case not in journal.rows]
@@ -125,7 +124,7 @@ def sweep(
                 here = None if travels and asked > 1 else work
                 running.by_workers(tasks, journal, plan.number, count, here, told)
         told(plan.number, plan.number)
-        found = _table(plan, journal.rows)
+        found = _table([journal.rows[case] for case in range(plan.number)])
         write_columns(folder / TABLE, found.columns)
         write_text(folder / "table.csv", found.to_csv())
     return found
@@ -251,13 +250,13 @@ def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
-def _table(plan: Plan, finished: Mapping[int, Mapping[str, Any]]) -> SweepTable:
-    """The table of all rows of a plan, in the order of the cases."""
-    rows = [finished[case] for case in range(plan.number)]
+def _table(rows: Sequence[Row]) -> SweepTable:
+    """The table of all rows of a study, in the order of the cases."""
+    inputs = list(rows[0]["inputs"])
     outputs = list(dict.fromkeys(name for row in rows for name in row["outputs"]))
-    titles = {name: f"{name}_out" if name in plan.inputs or name in OWN else name for name in outputs}
+    titles = {name: f"{name}_out" if name in inputs or name in OWN else name for name in outputs}
     columns: dict[str, Sequence[Any]] = {"case": [row["case"] for row in rows]}
-    columns |= {name: list(values) for name, values in plan.inputs.items()}
+    columns |= {name: [row["inputs"][name] for row in rows] for name in inputs}
     columns |= {titles[name]: [row["outputs"].get(name) for row in rows] for name in outputs}
     for name in OWN[1:]:
         columns[name] = [row[name] for row in rows]
@@ -265,7 +264,7 @@ def _table(plan: Plan, finished: Mapping[int, Mapping[str, Any]]) -> SweepTable:
     seconds = np.array([row.get("seconds", np.nan) for row in rows])
     batched = sum(bool(row.get("worlds")) for row in rows)
     alone = Counter(row["alone"] for row in rows if row.get("alone"))
-    return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds, batched, dict(alone))
+    return SweepTable(columns, tuple(inputs), tuple(titles.values()), seconds, batched, dict(alone))
 
 
 @public
@@ -274,8 +273,7 @@ def load_table(path: str | os.PathLike[str]) -> SweepTable:
     folder = Path(path).expanduser()
     if not (folder / TABLE).exists():
         raise StudyError(f"{folder} holds no finished study: there is no {TABLE} in it")
-    plan = read_plan(folder)
-    rows = finished_rows(folder)
-    if len(rows) < plan.number:
-        raise StudyError(f"{folder} holds {len(rows)} of {plan.number} cases: the same sweep goes on with the rest")
-    return _table(plan, rows)
+    number, rows = finished_rows(folder)
+    if len(rows) < number:
+        raise StudyError(f"{folder} holds {len(rows)} of {number} cases: the same sweep goes on with the rest")
+    return _table([rows[case] for case in range(number)])

@@ -26,7 +26,7 @@ from footfall.process.workers import Worker, WorkerDied
 from footfall.recording import Recording
 from footfall.simulation.worlds import Worlds
 from footfall.study.as_worlds import Variant, controller_refusal, refusal, run_batched
-from footfall.study.sweep.folder import Journal, Plan, Row
+from footfall.study.sweep.folder import Cases, Plan, Row
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
 from footfall.study.sweep.work import Work, fetch, run_case
 from footfall.version import versions
@@ -82,7 +82,7 @@ def do_part(part: Part, work: Work | None = None) -> list[Row]:
 
 
 def by_workers(
-    tasks: Iterator[Part], journal: Journal, total: int, workers: int, work: Work | None, progress: Progress
+    tasks: Iterator[Part], journal: Cases, total: int, workers: int, work: Work | None, progress: Progress
 ) -> None:
     """Compute in threads of this process if ``work`` is given, else in as many other processes; one that dies is
     replaced. In threads compiled steps run in parallel; a Python controller or function does not.
@@ -129,12 +129,12 @@ def _in_process(helper: Worker, part: Part) -> list[Row]:
     if not alone:
         each = (part._replace(inputs={case: own}, worlds=False) for case, own in part.inputs.items())
         return [row for one in each for row in _in_process(helper, one)]
-    (case,) = part.inputs
-    row = {"case": case, "seed": part.case_seed(case), "status": "failed", "outputs": {}, "versions": versions()}
-    return [row | {"message": f"the process died in this case, {DEATHS} times"}]
+    ((case, inputs),) = part.inputs.items()
+    row = {"case": case, "inputs": inputs, "seed": part.case_seed(case), "status": "failed", "outputs": {}}
+    return [row | {"message": f"the process died in this case, {DEATHS} times", "versions": versions()}]
 
 
-def by_dask(tasks: Iterator[Part], journal: Journal, total: int, address: str, progress: Progress) -> None:
+def by_dask(tasks: Iterator[Part], journal: Cases, total: int, address: str, progress: Progress) -> None:
     """Compute on a Dask cluster."""
     distributed = optional_package("distributed", "a cluster")
     try:

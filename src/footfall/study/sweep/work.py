@@ -151,7 +151,7 @@ def run_case(
     computed: Recording | None = None,
 ) -> dict[str, Any]:
     """The row of one case, whose run may have been ``computed`` already. An error becomes a message in the row."""
-    row: dict[str, Any] = {"case": case, "seed": seed, "status": "done", "message": "", "outputs": {}}
+    row: dict[str, Any] = {"case": case, "inputs": inputs, "seed": seed, "status": "done", "message": "", "outputs": {}}
     try:
         with without_warnings():  # the row says the same
             if isinstance(work, Mapping):

@@ -1,0 +1,50 @@
+"""A journal: a file whose first line says what it is of, and each further one, in JSON, what was found.
+
+One process writes, each line at once, and holds a lock on the file meanwhile. If it dies it leaves at most an
+incomplete last line, which the next one removes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+class Journal:
+    """An open journal: ``lines`` are those after the first as they were found, ``about`` is the first.
+
+    A file that is not there, or has no whole line, begins with what is given; ``same`` is whether it does. One that is
+    damaged raises a ``ValueError``.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
+        self._file = path.open("a+b")
+        fcntl.flock(self._file, fcntl.LOCK_EX)  # waits while another process works on it
+        self._file.seek(0)
+        found, head = self._file.read(), json.loads(json.dumps(about, default=str))
+        lines = whole_lines(found)
+        if not found.endswith(b"\n"):
+            self._file.truncate(found.rfind(b"\n") + 1)
+        if not lines:
+            self.write([head])
+        self.about, *self.lines = lines or [head]
+        self.same = self.about == head
+
+    def write(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Add lines in one call: data that reached the operating system survives the end of this process."""
+        self._file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Force all to the disk, and let others write."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+
+def whole_lines(content: bytes) -> list[Any]:
+    """The lines of a journal, without a torn one at its end."""
+    return [json.loads(line) for line in content.split(b"\n")[:-1]]
