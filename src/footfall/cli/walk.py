@@ -51,16 +51,15 @@ class Walk(UnderControl):
         controller = walker(
             robot, speed=self.speed, turn=self.turn, steps=self.steps, gait=self.gait, heel_off=self.heel_off
         )
-        rec, saved = self.simulated(robot, controller)
+        rec = self.simulated(robot, controller)
         found = walk_outcome(rec)
         facts = {
-            "walk": str(controller),
             "speed": f"{found.speed:.3g} m/s",
             "way": f"{found.way:.3g} m forward, {found.drift:+.3g} m to the left",
             "cost of transport": f"{found.cost_of_transport:.3g}",
             "audit": found.audit_summary,
         }
-        return self.report(rec, saved, asdict(found), f"{robot.name} walks under {rec.law.name}", facts)
+        return conclude(rec, self.out, json=self.json, facts=facts, **asdict(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +96,7 @@ class Follow(UnderControl):
             robot = assisted(robot)
         motion = load_joint_motion(self.motion, fps=self.fps, quaternion=self.quaternion)
         controller = Follow(motion, speed=self.speed)
-        rec, saved = self.simulated(robot, controller)
+        rec = self.simulated(robot, controller)
         found = follow_outcome(rec)
         root = f"{1e3 * found.root_rms:.3g} mm off (rms), at most {1e3 * found.root_worst:.3g} mm"
         joints = f"{found.joint_rms:.3g} rad off (rms), at most {found.joint_worst:.3g} rad at {found.worst_joint}"
@@ -108,8 +107,8 @@ class Follow(UnderControl):
             "help from outside": str(found.help) if self.assist else "none",
             "audit": found.audit_summary,
         }
-        title = f"{robot.name} follows {motion.source} under {rec.law.name}"
-        return self.report(rec, saved, asdict(found) | {"help": found.help._asdict()}, title, facts)
+        told = asdict(found) | {"help": found.help._asdict()}
+        return conclude(rec, self.out, json=self.json, facts=facts, **told)
 
 
 @dataclass(frozen=True, kw_only=True)

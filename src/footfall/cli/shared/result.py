@@ -43,13 +43,21 @@ def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options
             raise
 
 
-def conclude(rec: Recording, folder: Path | None, *, json: bool) -> int:
-    """Save, report, and raise the failure of a run that had one; returns the exit code, 1 after a fall."""
+def conclude(
+    rec: Recording, folder: Path | None, *, json: bool, facts: Mapping[str, str] | None = None, **told: Any
+) -> int:
+    """Save, report, and raise the failure of a run that had one; returns the exit code, 1 after a fall.
+
+    ``facts`` are said of the run besides those of every run; ``told`` is their JSON.
+    """
     if folder is None and rec.failure is not None:
         folder = default_folder(rec)
     saved = None if folder is None else save(rec, folder)
     found = figures(rec)
-    show(rec, found, saved, json=json)
+    if json:
+        print_json(found | told | {"recording": None if saved is None else str(saved)})
+    else:
+        show(rec, found, saved, facts or {})
     rec.check()
     return int(found["fell"])
 
@@ -79,13 +87,10 @@ def figures(rec: Recording) -> dict[str, Any]:
     }
 
 
-def show(rec: Recording, found: dict[str, Any], saved: Path | None, *, json: bool) -> None:
-    """Print the figures of a run, as a table or as one JSON object."""
+def show(rec: Recording, found: dict[str, Any], saved: Path | None, others: Mapping[str, str]) -> None:
+    """Print the figures of a run, and ``others`` after what it was."""
     from footfall.measure import Assistance
 
-    if json:
-        print_json(found | {"recording": None if saved is None else str(saved)})
-        return
     speed = ""
     if found["us_per_step"]:
         pace = found["duration_s"] / found["wall_time_s"]
@@ -95,10 +100,11 @@ def show(rec: Recording, found: dict[str, Any], saved: Path | None, *, json: boo
         end = f"fell at {found['fell_at_s']:.4g} s: {found['fell_because']}"
     reported = [f"{one['kind']}: {one['message']}" for one in found["warnings"]]
     unsolved = found["unsolved_samples"]
-    facts = {
+    facts: dict[str, str] = {
         "law": str(rec.law),
         "ground": found["ground"],
         "controller": str(found["controller"]),
+        **others,
         "simulated": f"{found['duration_s']:.6g} s, {found['steps']} steps of {seconds(rec.dt)}",
         "wall time": seconds(found["wall_time_s"] or 0.0) + speed,
         "vertical force at the end": _force(found["final_vertical_force_N"], found["final_vertical_force_bw"], 6),
@@ -153,34 +159,14 @@ class UnderControl(GroundOptions, OutOptions):
 
     law_options: tyro.conf.Suppress[Any] = None
 
-    def simulated(self, robot: Robot, controller: Any) -> tuple[Recording, Path | None]:
-        """The recording of a run as long as the controller lasts, and where it is saved."""
+    def simulated(self, robot: Robot, controller: Any) -> Recording:
+        """The recording of a run as long as the controller lasts."""
         from footfall.simulation import Simulation
 
         self.check_place(self.out)
         sim = Simulation(robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt)
         pushes = [parse_push(text, robot) for text in self.push]
-        rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
-        return rec, None if self.out is None else save(rec, self.out)
-
-    def report(
-        self, rec: Recording, saved: Path | None, outcome: Mapping[str, Any], title: str, facts: Mapping[str, str]
-    ) -> int:
-        """Print the outcome of a run, as ``facts`` (the first is what the robot was to do) or as JSON, and its
-        warnings; returns the exit code, 1 after a fall.
-        """
-        if self.json:
-            print_json(figures(rec) | dict(outcome) | {"recording": None if saved is None else str(saved)})
-        else:
-            (asked, *others), end = facts.items(), rec.failure.message if rec.failure else "stayed up"
-            shown = {"law": str(rec.law), "ground": str(rec.ground)} | dict([asked])
-            shown |= {"outcome": outcome["fall"] or end} | dict(others)
-            shown["recording"] = "not saved (--out DIR saves it)" if saved is None else str(saved)
-            print_facts(shown, title=title)
-            for one in rec.info.get("warnings", ()):
-                say(f"{one['kind']}: {one['message']}")
-        rec.check()
-        return 1 if outcome["fall"] else 0
+        return simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
 
 
 def loaded(folders: Sequence[Path | str], command: str) -> list[Recording]:
