@@ -7,8 +7,6 @@ range, a shape), the function itself checks.
 
 from __future__ import annotations
 
-import ast
-import builtins
 import inspect
 import math
 import os
@@ -16,7 +14,6 @@ import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
-from importlib import import_module
 from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
@@ -143,7 +140,7 @@ def _signature(function: Callable[..., Any]) -> _Known:
     homes, signature = _HOMES.get(function, {}), inspect.signature(function)
     every = signature.parameters.values()
     single = [one for one in every if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-    wanted = {one.name: _evaluated(one.annotation, _Names(homes.get(one.name, function.__module__))) for one in single}
+    wanted = {one.name: _evaluated(one.annotation, homes.get(one.name, function.__module__)) for one in single}
     wanted = {name: one for name, one in wanted.items() if one is not Any}
     return _Known(
         places=tuple(one.name for one in single if one.kind is not one.KEYWORD_ONLY),
@@ -156,41 +153,12 @@ def _signature(function: Callable[..., Any]) -> _Known:
     )
 
 
-def _evaluated(annotation: Any, names: Mapping[str, Any]) -> Any:
-    try:
-        while isinstance(annotation, str):  # the name of an alias may stand for a text again
-            annotation = eval(annotation, {}, names)  # the source of a signature, not a user's text
-    except Exception:
-        return Any
-    return Any if annotation is inspect.Parameter.empty else annotation
-
-
-class _Names(dict[str, Any]):
-    """The names of a module, those among them that it imports for type checkers alone."""
-
-    def __init__(self, module: str) -> None:
+def _evaluated(annotation: Any, module: str) -> Any:
+    """The type that an annotation names in the terms of a module."""
+    if isinstance(annotation, str):
         # What NumPy takes for an array is a union of many types, a text among them.
-        super().__init__(vars(sys.modules[module]) | {"ArrayLike": np.ndarray})
-        self._module = module
-
-    def __getitem__(self, name: str) -> Any:
-        value = self.get(name, getattr(builtins, name, _NONE))
-        if value is not _NONE and not isinstance(value, str):
-            return value
-        home, original = _imported_by(self._module).get(name, ("", name))
-        if not home:
-            return value
-        value = getattr(import_module(home), original) if value is _NONE else value
-        return _evaluated(value, _Names(home)) if isinstance(value, str) else value  # an alias as a text
-
-
-@cache
-def _imported_by(module: str) -> dict[str, tuple[str, str]]:
-    """Where the names come from that a module imports, for type checkers alone too, and what they are called there."""
-    lines = ast.parse(inspect.getsource(sys.modules[module])).body
-    lines += [line for block in lines if isinstance(block, ast.If) for line in block.body]
-    found = [(line.module or "", one) for line in lines if isinstance(line, ast.ImportFrom) for one in line.names]
-    return {one.asname or one.name: (home, one.name) for home, one in found}
+        annotation = eval(annotation, vars(sys.modules[module]) | {"ArrayLike": np.ndarray})
+    return Any if annotation is inspect.Parameter.empty else annotation
 
 
 def _test_of(wanted: Any) -> Callable[[Any], bool]:

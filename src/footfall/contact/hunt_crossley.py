@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from footfall.arguments import public
 from footfall.contact.base import check_range
@@ -17,10 +17,8 @@ from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import NormalTerms, SpringLaw, stable_damping
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
 from footfall.kinds import Float, Int, Vector
+from footfall.robot import Robot
 from footfall.solve.power import power
-
-if TYPE_CHECKING:
-    from footfall.robot import Robot
 
 
 class Parameters(NamedTuple):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from footfall.arguments import public
 from footfall.control.base import CompiledController, Observation, StatefulController
 from footfall.errors import ControllerError, did_you_mean
+from footfall.robot import Robot
 from footfall.robot.motors import drives
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from footfall.control.replay import Replay
     from footfall.control.tracking import HumanWalk
     from footfall.control.walk.walk import Walk
-    from footfall.robot import Robot
 
 __all__ = [
     "Balance",

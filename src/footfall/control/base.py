@@ -24,19 +24,17 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import mujoco
 import numpy as np
 
+from footfall.engine.other_bodies.points import Points
 from footfall.errors import ControllerError
 from footfall.given_numbers import is_whole
-
-if TYPE_CHECKING:
-    from footfall.engine.other_bodies.points import Points
-    from footfall.ground import Ground
-    from footfall.robot import Robot
-    from footfall.solve.contacts import Contacts
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.solve.contacts import Contacts
 
 
 @runtime_checkable

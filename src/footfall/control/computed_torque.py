@@ -13,7 +13,7 @@ foot on the ground the base falls freely.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -21,16 +21,13 @@ import numpy as np
 from footfall.arguments import public
 from footfall.control.base import Observation, check_numbers
 from footfall.errors import ControllerError
+from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
 from footfall.ground import Ground
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import motor_scale, torque_limits
 from footfall.solve.contacts import OPEN
-
-if TYPE_CHECKING:
-    from footfall.gait.polynomial import PolynomialGait
-
 
 #: Share of a phase after which a touch-down of its landing foot counts, so that the foot has left the ground first.
 EARLIEST = 0.5

@@ -8,18 +8,15 @@ whole tree. Rotation vectors are axis times angle, rad.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Bool, BoolMatrix, Float, Int, Ints, Matrix, Tensor, Vector
-from footfall.solve.contacts import OPEN
-
-if TYPE_CHECKING:
-    from footfall.engine.other_bodies.points import Points
-    from footfall.solve.contacts import Contacts
+from footfall.solve.contacts import OPEN, Contacts
 
 
 class Senses(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,11 +19,8 @@ from footfall.engine.soft_contacts import SoftContacts
 from footfall.engine.stages import Servos, damping_servos
 from footfall.engine.tape import Held
 from footfall.kinds import Int, Ints, Matrix, Tensor, Vector, zeros
+from footfall.robot import Robot
 from footfall.solve.contacts import Contacts
-
-if TYPE_CHECKING:
-    from footfall.robot import Robot
-
 
 WORD = 8  # bytes
 #: A run in which only feet touch the ground.

@@ -18,14 +18,12 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.atomic_write import new_file
-
-if TYPE_CHECKING:
-    from footfall.record import Record
+from footfall.record import Record
 
 __all__ = ["FORMATS", "export"]
 

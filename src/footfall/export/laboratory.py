@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from footfall.errors import FootfallError, RecordingError, did_you_mean, optiona
 from footfall.files import c3d
 from footfall.measure import cop, grf
 from footfall.measure.common import feet, flat, load_centre
+from footfall.record import Record
 from footfall.robot.model import BALL, FREE
-
-if TYPE_CHECKING:
-    from footfall.record import Record
-
 
 #: Room around what a foot treads on, m.
 RIM = 0.1

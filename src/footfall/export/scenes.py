@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -38,10 +38,8 @@ from footfall.files.json_values import json_value
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.measure.audit_errors import scales
 from footfall.measure.common import normal_force
+from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, RATE, body_meshes, body_poses, display_samples
-
-if TYPE_CHECKING:
-    from footfall.record import Record
 
 WORLD = "world"
 #: Length of an arrow for a force equal to the robot's weight, relative to the robot's size.

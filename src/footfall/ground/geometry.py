@@ -7,16 +7,13 @@ import math
 import os
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from footfall.errors import GroundError
-
-if TYPE_CHECKING:
-    import mujoco
-
 
 LARGEST_TABLE = 2**25  # entries of a height table: 5792 x 5792, 256 MiB
 READABLE_TABLE = 400  # entries up to which a height table is written as plain numbers

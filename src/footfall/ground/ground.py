@@ -16,8 +16,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -32,9 +33,6 @@ from footfall.ground.heightfield import HEIGHTFIELD
 from footfall.ground.kind import Form, Given, Kind
 from footfall.ground.place_function import PlaceFunction
 from footfall.ground.planes import PLANE, SLOPE, STAIRS
-
-if TYPE_CHECKING:
-    import mujoco
 
 #: Every kind of ground by its name: those that :class:`Ground` lists.
 KINDS: dict[str, Kind[Any]] = {}

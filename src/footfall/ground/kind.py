@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, ParamSpec, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, NamedTuple, ParamSpec, get_args, get_origin, get_type_hints
 
+import mujoco
 import numpy as np
 
 from footfall.ground.friction import Coefficients
 from footfall.ground.geometry import Array, Geoms, Grid, packed
 from footfall.ground.place_function import PlaceFunction
-
-if TYPE_CHECKING:
-    import mujoco
 
 Given = ParamSpec("Given")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import mujoco
 import numpy as np
 
 from footfall.arguments import public
@@ -13,9 +14,6 @@ from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Array, Geoms, Grid, number, square
 from footfall.ground.kind import Form, Kind, Option
 from footfall.kinds import Float, Matrix, Vector
-
-if TYPE_CHECKING:
-    import mujoco
 
 
 @public

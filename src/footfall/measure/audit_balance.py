@@ -7,7 +7,6 @@ their rotors, and equalities that end in the world; adhesion. Forces between two
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -16,12 +15,9 @@ from footfall.engine.replay import replay_places
 from footfall.engine.stages import damping_servos
 from footfall.measure.common import cross, once
 from footfall.measure.motion import Actuation, Motion, actuation, generalised_acceleration, momentum
+from footfall.record import Record
 from footfall.robot.model import BALL, FREE, SLIDE, moving_bodies
 from footfall.standing import scratch_data
-
-if TYPE_CHECKING:
-    from footfall.record import Record
-
 
 JOINT, ROW = mujoco.mjtJoint, mujoco.mjtConstraint
 #: Bounds on the force of a row by its kind, N or N m: equalities have none, others are not below 0; friction loss is

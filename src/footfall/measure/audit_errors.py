@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,15 +35,12 @@ from footfall.measure.common import (
     threshold,
 )
 from footfall.measure.pressure import cop, margins, overall_cop, stance_width
+from footfall.record import Record
+from footfall.robot import Robot
+from footfall.robot.feet import Foot
 from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.standing import at_home, point_positions, scratch_data
-
-if TYPE_CHECKING:
-    from footfall.record import Record
-    from footfall.robot import Robot
-    from footfall.robot.feet import Foot
-
 
 #: Cosine of the angle between the normals of two samples beyond which they belong to two faces of the ground: 30
 #: degrees, by which a normal of smooth ground turns in many steps.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from footfall.record import Record
+from footfall.record import Record
 
 #: Share of the robot's weight below which a load is rounding and has no centre.
 LOADED = 1e-6

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footfall.measure.audit import Audit
 from footfall.measure.motion import energy
 from footfall.measure.summary import settled, summarise
-
-if TYPE_CHECKING:
-    from footfall.measure.audit import Audit
-    from footfall.record import Record
+from footfall.record import Record
 
 #: s, how long a foot that bears the peak force has been on the ground at most where it lands.
 LANDING = 0.05

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import RecordingError
+from footfall.record import Record
 from footfall.solve.contacts import SLIDE
-
-if TYPE_CHECKING:
-    from footfall.record import Record
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ than a foot lies on the ground.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,13 +19,10 @@ from footfall.measure.common import once
 from footfall.measure.motion import momentum
 from footfall.measure.pressure import support_margin
 from footfall.measure.slip import slip_distance
+from footfall.record import Record
+from footfall.robot import Robot
 from footfall.robot.model import chain_of
 from footfall.standing import FALLEN_TILT, at_home, fallen, in_pose, scratch_data
-
-if TYPE_CHECKING:
-    from footfall.record import Record
-    from footfall.robot import Robot
-
 
 # ---- heights of bodies above the ground -----------------------------------------------------------------------------
 

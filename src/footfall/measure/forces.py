@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, warn
+from footfall.files.measured import Measured
 from footfall.measure.common import cross, feet, normal_force, runs, threshold
 from footfall.measure.pressure import cop
 from footfall.record import Record
-
-if TYPE_CHECKING:
-    from footfall.files.measured import Measured
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.measure.common import feet, runs
+from footfall.record import Record
 from footfall.solve.contacts import OPEN
 from footfall.standing import at_home, scratch_data
-
-if TYPE_CHECKING:
-    from footfall.record import Record
 
 #: Points in this part of the foot's length, from either end, are its heel and its toe.
 END = 0.3

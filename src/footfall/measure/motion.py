@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,9 @@ from footfall.arguments import public
 from footfall.engine.replay import ACTUATION, MOTION, Activations, States, replay
 from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import cross, once
+from footfall.record import Record
 from footfall.robot.model import moving_bodies
 from footfall.standing import scratch_data
-
-if TYPE_CHECKING:
-    from footfall.record import Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from footfall.contact.setting import LEVEL
 from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import cross, feet, load_centre, normal_force, once, pierce, reference_plane, threshold
 from footfall.measure.motion import com_height, momentum
+from footfall.record import Record
+from footfall.robot import Robot
 from footfall.solve.contacts import OPEN
 from footfall.solve.selection.soles import convex_outline
 from footfall.standing import at_home, lowest_places, point_jacobian, point_positions, scratch_data
-
-if TYPE_CHECKING:
-    from footfall.record import Record
-    from footfall.robot import Robot
 
 
 @public

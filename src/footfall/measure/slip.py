@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.measure.common import tangential
+from footfall.record import Record
 from footfall.solve.contacts import MODES, OPEN, SLIDE, STICK
-
-if TYPE_CHECKING:
-    from footfall.record import Record
 
 
 @public

@@ -415,7 +415,7 @@ def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str 
 
 
 #: Everything that is accepted as a robot.
-AnyRobot: TypeAlias = "Robot | str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec"
+AnyRobot: TypeAlias = Robot | str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec
 
 
 def as_robot(given: Any) -> Robot:

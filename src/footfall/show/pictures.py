@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -12,11 +12,8 @@ from footfall.gait.step_check import GaitConstraints, Step, examine
 from footfall.robot import Robot
 from footfall.robot.shapes import is_solid
 from footfall.show.frames import shape_of
-from footfall.show.style import BLUE, GREY, VERMILION, new_figure
+from footfall.show.style import BLUE, GREY, VERMILION, Figure, new_figure
 from footfall.standing import at_home
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 STICKS = 9  # postures drawn
 

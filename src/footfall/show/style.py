@@ -12,7 +12,10 @@ from footfall.errors import optional_package
 from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, PUSH_COLOR, ZMP_COLOR
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # types alone: matplotlib, which is optional, is loaded for the first figure
+    Axes = Figure = Any
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#7F7F7F"

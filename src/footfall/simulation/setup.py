@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
 
 from footfall.arguments import public
 from footfall.contact import law as make_law
-from footfall.contact.base import Law
+from footfall.contact.base import Law, NativeContact
 from footfall.contact.registry import DEFAULT_LAW
 from footfall.contact.setting import Setting, make_setting
 from footfall.contact.springs.stable_step import usual_step
@@ -31,10 +31,6 @@ from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.robot.model import IMPLICIT, compiled
 from footfall.standing import place, unit_rise
-
-if TYPE_CHECKING:
-    from footfall.contact.base import NativeContact
-
 
 #: Longest step, s.
 LONGEST_STEP = 1.0

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,16 +38,13 @@ from footfall.measure.audit import audit_table, text_table
 from footfall.measure.comparison import ComparisonRow, compared
 from footfall.process.machine import cores
 from footfall.process.workers import Worker, WorkerDied
+from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
+from footfall.show.style import Figure
 from footfall.simulation import Simulation
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from footfall.record import Push
-    from footfall.simulation.controls import Controller
+from footfall.simulation.controls import Controller
 
 #: Called after each law with the number done, the total, and the law's label.
 Progress = Callable[[int, int, str], None]

@@ -27,21 +27,17 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError
 from footfall.given_numbers import is_number
-from footfall.show.style import COLORS, new_figure
+from footfall.show.style import COLORS, Axes, Figure, new_figure
 from footfall.study.sweep import Samples, SweepTable, sweep
 from footfall.study.sweep.cases import unit_samples
 from footfall.study.sweep.work import check_measures
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def ranks(costs: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,8 @@ from footfall.errors import FootfallError, did_you_mean, optional_package
 from footfall.files.tables import read_columns, without_unit
 from footfall.measure.common import normal_force, once, tangential, threshold
 from footfall.recording import Recording, load_recording
-from footfall.show.style import BLUE, GREY, VERMILION, WIDTH, new_figure
+from footfall.show.style import BLUE, GREY, VERMILION, WIDTH, Figure, new_figure
 from footfall.solve.contacts import OPEN, SLIDE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 # What a column may be called, apart from its unit: the first that is there is taken.
 KNOWN = {

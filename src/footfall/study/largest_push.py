@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,14 +26,10 @@ from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
+from footfall.show.style import Figure, new_figure
 from footfall.simulation import Simulation
+from footfall.simulation.controls import Controller
 from footfall.study.as_worlds import Variant, refusal, run_batched
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from footfall.simulation.controls import Controller
-
 
 #: Factor from one try to the next until the limit is bracketed, and the most such tries.
 FACTOR, TRIES = 1.6, 16
@@ -320,8 +316,6 @@ class PushBasin:
 
     def plot(self) -> Figure:
         """A polar plot of the pushes survived, N."""
-        from footfall.show.style import new_figure
-
         around = np.append(np.arange(len(self.angle)), 0)
         with new_figure(5.0, 5.0) as figure:
             axes: Any = figure.add_subplot(projection="polar")

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, optional_package
+from footfall.show.style import Figure, new_figure
 from footfall.study.sweep import sweep
 from footfall.study.sweep.cases import Samples, unit_samples
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +45,6 @@ class Sensitivity:
 
     def plot(self) -> Figure:
         """Bars of both indices with their intervals."""
-        from footfall.show.style import new_figure
-
         with new_figure(0.9 + 0.55 * len(self.inputs)) as figure:
             ax = figure.subplots()
             places = np.arange(len(self.inputs))

@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -47,11 +47,7 @@ from footfall.ground import Ground
 from footfall.robot import Foot, Robot
 from footfall.robot.feet import grid_on_sole, sole_frame
 from footfall.robot.load import AnyRobot, as_robot
-from footfall.show.style import BLUE, GREEN, GREY, VERMILION, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from footfall.show.style import BLUE, GREEN, GREY, VERMILION, Figure, new_figure
 
 #: What is drawn of each grid: its name, the field of a row, colour and marker.
 CURVES = (

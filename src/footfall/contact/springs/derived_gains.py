@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import mujoco
 import numpy as np
@@ -20,10 +20,8 @@ from footfall.contact.setting import Setting
 from footfall.contact.springs.material import layer_gains
 from footfall.errors import LawError
 from footfall.given_numbers import is_number
+from footfall.robot import Robot
 from footfall.roots import root_between
-
-if TYPE_CHECKING:
-    from footfall.robot import Robot
 
 
 class NormalTerms(NamedTuple):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +32,7 @@ from footfall.contact.base import Law, check
 from footfall.contact.setting import Setting
 from footfall.errors import LawError
 from footfall.given_numbers import is_number
-
-if TYPE_CHECKING:
-    from footfall.robot import Foot, Robot
+from footfall.robot import Foot, Robot
 
 #: Largest difference from a theory's exponent at which a law's gain is used directly.
 SAME_EXPONENT = 1e-9

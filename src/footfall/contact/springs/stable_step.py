@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -13,13 +13,10 @@ from footfall.contact.setting import LEVEL, Setting, make_setting
 from footfall.contact.springs.derived_gains import NormalTerms
 from footfall.contact.trial import normal_force
 from footfall.errors import warn
+from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.standing import at_home
-
-if TYPE_CHECKING:
-    from footfall.ground import Ground
-
 
 #: Default step, s, and the fractions of it that are tried where a law needs a shorter one.
 USUAL_STEP, PARTS = 1e-3, (1, 2, 5, 10, 20, 50, 100)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,15 +46,12 @@ from footfall.control.walk.stature import (
 )
 from footfall.errors import ControllerError, warn
 from footfall.gait.footsteps import MOST_STEPS, POSITION, FootstepPlan, moves_through
+from footfall.ground import Ground
 from footfall.kinds import Float, Int, Vector
+from footfall.robot import Robot
 from footfall.robot.motors import torque_range, write_controls
 from footfall.solve.dense import copy
 from footfall.standing import place
-
-if TYPE_CHECKING:
-    from footfall.ground import Ground
-    from footfall.robot import Robot
-
 
 #: Damping by which the motors of a robot that fell brake, in weight times leg times sqrt(leg / g).
 BRAKE = 0.05

@@ -12,17 +12,14 @@ Contacts between two bodies take places and slots behind those, see :mod:`footfa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
-
-if TYPE_CHECKING:
-    from footfall.robot import Robot
-
+from footfall.robot import Robot
 
 #: Places for points and slots for bodies beside those of the feet, in the sizes that a run grows through.
 SIZES = ((0, 0), (24, 6), (96, 20), (240, 48))

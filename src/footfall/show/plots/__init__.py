@@ -17,17 +17,13 @@ from contextlib import contextmanager
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.atomic_write import new_file
 from footfall.record import Record
-from footfall.show.style import RC, empty_figure, load_matplotlib
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from footfall.show.panels import Panel
+from footfall.show.panels import Panel
+from footfall.show.style import RC, Figure, empty_figure, load_matplotlib
 
 __all__ = ["PLOTS", "plot", "save_plot"]
 

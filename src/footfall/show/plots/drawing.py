@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from footfall.show import style
 from footfall.show.panels import GREY, Curve, Limit, Panel, Runs, decimated, stretches
+from footfall.show.style import Axes, Figure
 from footfall.solve.contacts import MODES, OPEN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Samples of a line that are drawn; peaks keep their height.
 SAMPLES = 4000

@@ -10,19 +10,17 @@ from footfall.measure import momentum, overall_cop, phases
 from footfall.measure import zmp as moment_point
 from footfall.measure.common import normal_force, threshold
 from footfall.measure.pressure import corners_of
+from footfall.record import Record
 from footfall.robot.facing import axis_words
 from footfall.show import style
 from footfall.show.panels import Band, Curve, Panel, Runs, each_run
 from footfall.show.plots.drawing import SAMPLES, draw_panel, draw_pushes, legend, line_style, show_all_time
 from footfall.show.plots.over_time import sole_frame
+from footfall.show.style import Axes, Figure
 from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
-
-    from footfall.record import Record
 
 
 #: Soles that are drawn side by side, and letters over all of them.

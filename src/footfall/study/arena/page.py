@@ -5,17 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from footfall.files.html_table import markdown_table
-from footfall.show.style import COLORS, DASHES, GREY, new_figure
+from footfall.show.style import COLORS, DASHES, GREY, Figure, new_figure
 from footfall.study.arena import Row
 from footfall.study.arena.running import guest, guests
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Errors below this are drawn there: no robot, camera or ruler tells them from none.
 FLOOR = 1e-6

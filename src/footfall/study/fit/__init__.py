@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from footfall.given_numbers import check_seed
 from footfall.ground import Ground
 from footfall.process.machine import cores
 from footfall.robot import Robot
-from footfall.show.style import load_matplotlib, new_figure
+from footfall.show.style import Figure, load_matplotlib, new_figure
 from footfall.simulation import Simulation
 from footfall.study.fit import search as searching
 from footfall.study.fit.kept import Kept
@@ -49,9 +49,6 @@ from footfall.study.fit.trials import (
     planar_impact,
 )
 from footfall.study.sweep.settings import ground_of, put_in
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = [
     "Estimate",

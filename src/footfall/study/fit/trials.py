@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import mujoco
 import numpy as np
@@ -30,14 +30,12 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.controls import find_controller, initial_state
+from footfall.solve.impacts import Collision
 from footfall.standing import unit_rise
 from footfall.study.fit.logs import LogTrial, follow_log, of_robot, varied
 from footfall.study.fit.search import Range
 from footfall.study.fit.tosses import GRAVITY, TOSS_WEIGHTS, Toss, box, cube, follow, step_of
 from footfall.study.identify import Pull, rise_of
-
-if TYPE_CHECKING:
-    from footfall.solve.impacts import Collision
 
 
 @dataclass(frozen=True, eq=False)

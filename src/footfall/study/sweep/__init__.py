@@ -33,7 +33,7 @@ from footfall.frozen_values import made_again
 from footfall.given_numbers import check_seed
 from footfall.measure.audit import text_table
 from footfall.process.machine import cores
-from footfall.show.style import COLORS, new_figure
+from footfall.show.style import COLORS, Figure, new_figure
 from footfall.show.tables import name_and_unit
 from footfall.study.sweep import running
 from footfall.study.sweep import work as working
@@ -42,7 +42,6 @@ from footfall.study.sweep.folder import TABLE, Plan, Row, finished_rows, open_st
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 __all__ = ["Samples", "SweepTable", "load_table", "sweep"]
 
