@@ -31,7 +31,6 @@ from footfall.errors import FootfallError, optional_package, warn
 from footfall.files.stamps import low_passed
 from footfall.ground import Ground
 from footfall.logs.dynamics import GAINED, Inverse, Signals, matrices, signals_of
-from footfall.logs.kalman import advance, correct
 from footfall.logs.log import NEAR_FACTOR, Log, home_up, shortened
 from footfall.measure.common import runs
 from footfall.record import Record
@@ -429,7 +428,7 @@ class _Base:
         self.covariance = np.diag(np.repeat([0.1, 0.1 if placed else 1.0, 0.1, 0.05, 0.3], 3) ** 2)
         self.states: list[list[tuple[np.ndarray, ...]]] = [[], []]  # predicted and updated
         self.covariances = np.zeros((2, T, 15, 15))
-        self.steps, self.half = np.zeros((T, 15, 15)), np.zeros((15, 15))
+        self.steps = np.zeros((T, 15, 15))
 
     def _first(self) -> tuple[np.ndarray, np.ndarray]:
         """Attitude and place of the first sample: as measured; else upright by the accelerometer, or as at home."""
@@ -470,7 +469,7 @@ class _Base:
             noise = np.repeat(
                 [(GYRO * step) ** 2, (ACCEL * step) ** 2, 0.0, GYRO_WANDER**2 * step, ACCEL_WANDER**2 * step], 3
             )
-            advance(self.covariance, ahead, noise, self.half)
+            self.covariance = ahead @ self.covariance @ ahead.T + np.diag(noise)
         self._keep(0, k)
 
     def _keep(self, which: int, k: int) -> None:
@@ -531,9 +530,11 @@ class _Base:
         if self.log.position is not None:
             put(np.eye(15)[PLACE], self.log.position[k] - self.place, PLACED)
         if rows:
-            error = np.zeros(15)
-            correct(self.covariance, np.vstack(rows), np.concatenate(missed), np.array(noise), error, np.zeros(15))
-            self._correct(error)
+            seen_by = np.vstack(rows)
+            spread = self.covariance @ seen_by.T
+            gain = np.linalg.solve(seen_by @ spread + np.diag(noise), spread.T).T
+            self.covariance = self.covariance - gain @ spread.T
+            self._correct(gain @ np.concatenate(missed))
         self._keep(1, k)
         return mode
 
