@@ -15,7 +15,7 @@ import footfall.papers
 from footfall.cli import main
 from footfall.errors import FootfallError
 from footfall.papers import Assumption, Experiment, Paper, papers
-from footfall.papers.base import Sentence, Vary, near, seen, unlike
+from footfall.papers.base import Sentence, Vary, Wording, near, seen, unlike
 from footfall.papers.perform import VERDICTS, Change, PaperResult, shrink
 
 
@@ -33,10 +33,10 @@ def invented(ours: float) -> Paper:
 
     def judge(data):
         return [
-            near(("printed", "one"), "counted", (1.0, data, "m"), rel=0.1, why="a test"),
-            near(("printed", "one"), "counted again", (FINGERS, data, "m"), rel=0.1, why="a test"),
-            unlike(("printed", "pigs"), "looked up", ("yes", "no"), note="Physics"),
-            seen(("ours", "fig1"), "They are pink", ("yes", "yes"), holds=True, why="looked at"),
+            near("counted", 1.0, data, "m", rel=0.1),
+            near("again", FINGERS, data, "m", rel=0.1),
+            unlike("pigs", "yes", "no"),
+            seen("pink", "yes", "yes", holds=True),
         ]
 
     def draw(figure, data):
@@ -60,6 +60,12 @@ def invented(ours: float) -> Paper:
         assumptions=(Assumption("pigs", "pink", "not printed"),),
         missing=("the rest",),
         sentences={"one": Sentence("fig1", "One is one", "1 m"), "pigs": Sentence("fig1", "Pigs fly")},
+        claims={
+            "counted": Wording("printed", "one", "counted", "a test"),
+            "again": Wording("printed", "one", "counted again", "a test"),
+            "pigs": Wording("printed", "pigs", "looked up", note="Physics"),
+            "pink": Wording("ours", "fig1", "They are pink", "looked at"),
+        },
     )
 
 
@@ -188,8 +194,7 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
 
     def paper_of(fragile: str) -> None:
         def judge(data):
-            said = ("ours", "fig1"), "It stays", ("0", data)
-            return [seen(*said, holds=data == 0.0, why="exact", fragile=fragile)]
+            return [seen("stays", "0", data, holds=data == 0.0)]
 
         experiment = Experiment(
             name="one",
@@ -200,7 +205,8 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
             draw=lambda figure, data: figure.subplots().plot([0.0, data]),
         )
         module = ModuleType("invented_paper")
-        module.PAPER = replace(invented(1.0), experiments=(experiment,))
+        words = Wording("ours", "fig1", "It stays", "exact", fragile=fragile)
+        module.PAPER = replace(invented(1.0), experiments=(experiment,), claims={"stays": words})
         monkeypatch.setitem(sys.modules, "invented_paper", module)
         monkeypatch.setitem(footfall.papers._MODULES, "invented", "invented_paper")
 
@@ -234,15 +240,20 @@ def test_a_challenge_varies_what_the_paper_leaves_open(register, capsys):
 
 
 def test_a_claim_that_is_fragile_says_so_and_survives():
-    claim = near(("printed", "one"), "counted", (1.0, 1.0), rel=0.1, why="a test", fragile="on fingers")
+    one = invented(1.0)
+    words = one.claims["counted"]._replace(fragile="on fingers")
+    claim = replace(one, claims={"counted": words}).claim(near("counted", 1.0, 1.0, rel=0.1))
     assert claim.verdict == "fragile"
-    result = PaperResult(invented(1.0), {"one": (claim,)}, {}, changes=(Change(claim, "fingers: 3.0", "FAILS", "3"),))
+    result = PaperResult(one, {"one": (claim,)}, {}, changes=(Change(claim, "fingers: 3.0", "FAILS", "3"),))
     assert result.unstable == () and result.counts()["fragile"] == 1
 
 
-def test_a_claim_on_a_sentence_that_the_paper_does_not_have_is_refused():
+def test_a_claim_or_a_sentence_that_the_paper_does_not_have_is_refused():
+    one = replace(invented(1.0), claims={"counted": Wording("printed", "two", "counted", "a test")})
     with pytest.raises(FootfallError, match="no sentence 'two'"):
-        invented(1.0).cite(near(("printed", "two"), "counted", (1.0, 1.0), rel=0.1, why="a test"))
+        one.claim(near("counted", 1.0, 1.0, rel=0.1))
+    with pytest.raises(FootfallError, match="no claim 'told'"):
+        one.claim(near("told", 1.0, 1.0, rel=0.1))
 
 
 def test_a_thin_line_keeps_its_colour_in_a_small_picture(tmp_path):
