@@ -41,7 +41,7 @@ class Wording(NamedTuple):
     """A claim in words, as ``paper.toml`` has it; {name} stands for what is measured with it."""
 
     source: Source
-    place: str  # of a claim that cites, the key of its sentence
+    place: str  # of a claim that cites, the key of its sentence, or of several
     claim: str  # what is measured
     why: str = ""  # it may be off by so much
     note: str = ""
@@ -59,7 +59,7 @@ class Wording(NamedTuple):
 class Finding(NamedTuple):
     """What was measured for a claim, which is known by its name in ``paper.toml``, beside what it should be."""
 
-    name: str
+    name: str  # of a claim on several sentences with the key of one, as "pressed.broken"
     target: float | str
     ours: float | str
     unit: str
@@ -227,14 +227,15 @@ class Paper:
 
     def claim(self, found: Finding) -> Claim:
         """The claim that something was found for, in its words."""
-        if found.name not in self.claims:
-            raise FootfallError(f"{self.name} has no claim '{found.name}' in its paper.toml")
-        words = self.claims[found.name]
-        sentence = Sentence(words.place, "")
+        name, _, place = found.name.partition(".")
+        if name not in self.claims:
+            raise FootfallError(f"{self.name} has no claim '{name}' in its paper.toml")
+        words = self.claims[name]
+        sentence = Sentence(place or words.place, "")
         if words.source in CITED:
-            if words.place not in self.sentences:
-                raise FootfallError(f"{self.name} has no sentence '{words.place}' in its paper.toml")
-            sentence = self.sentences[words.place]
+            if sentence.where not in self.sentences:
+                raise FootfallError(f"{self.name} has no sentence '{sentence.where}' in its paper.toml")
+            sentence = self.sentences[sentence.where]
         told = {part: getattr(words, part).format_map(found.given) for part in ("claim", "why", *TOLD_BESIDE)}
         statement, why = told.pop("claim"), told.pop("why") or AS_IT_IS
         return Claim(

@@ -177,9 +177,9 @@ def judge_stability(data: Stability) -> Findings:
     beside |= {"sinks": 1e6 * max(0.0, -data.brick.gap.min()), "impacts": len(false_impacts(data.brick))}
     beside |= {"steady": 1e3 * PRESS / MASS / KP}
     for name, said, value in (
-        ("broken", "it sinks in", lambda one: f"{1e6 * one.depth:.3g} µm deep"),
-        ("returns", "it comes back", lambda one: f"after {1e3 * one.back:.0f} ms"),
-        ("parts", "it leaves the ground", lambda one: f"for {1e3 * one.off:.0f} ms"),
+        ("pressed.broken", "it sinks in", lambda one: f"{1e6 * one.depth:.3g} µm deep"),
+        ("pressed.returns", "it comes back", lambda one: f"after {1e3 * one.back:.0f} ms"),
+        ("pressed.parts", "it leaves the ground", lambda one: f"for {1e3 * one.off:.0f} ms"),
     ):
         found = f"{value(late)}; {value(rounded)}"
         yield seen(name, said, found, holds=late.as_said and rounded.as_said, **beside)
