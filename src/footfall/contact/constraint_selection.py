@@ -261,7 +261,16 @@ class ConstraintSelection(CoupledLaw):
         fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 
-    by_design = MappingProxyType({"gap times force": "vertices up to d above the ground are clamped, and pushed"})
+    by_design = MappingProxyType(
+        {
+            "gap times force": "vertices up to d above the ground are clamped, and pushed",
+            "penetration": "a vertex that passes d within a step sinks in, and comes out at Baumgarte's rate",
+            **dict.fromkeys(
+                ("normal energy", "friction energy", "contact energy"),
+                "Baumgarte's rate returns a clamped vertex to the ground and to where it stuck, whatever the load",
+            ),
+        }
+    )
 
     @property
     def reach(self) -> float:

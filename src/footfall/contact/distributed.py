@@ -264,7 +264,9 @@ class Distributed(OnElasticLayer, SpringLaw, CoupledLaw):
 
     @property
     def unclaimed(self) -> Mapping[str, str]:
-        return {"friction direction": "a point slides along the direction frozen when it began to (20)"}
+        fades = "friction fades over t_stick after a slip has ended, and drives the point meanwhile (29)"
+        frozen = {"friction direction": "a point slides along the direction frozen when it began to (20)"}
+        return frozen | ({"friction energy": fades} if self.t_stick else {})
 
     @classmethod
     def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:

@@ -87,8 +87,11 @@ class MujocoNative(Law):
 
     @property
     def unclaimed(self) -> Mapping[str, str]:
-        # The manual, chapter Computation: friction minimises the distance to the reference acceleration -b v.
+        # The manual, chapter Computation: forces minimise the distance to the reference acceleration.
+        lifted = "the reference acceleration -b v - k r lifts a foot that landed deep, whatever load came onto it since"
         return {
+            "normal energy": lifted,
+            "contact energy": lifted,
             "friction direction": "friction opposes the slip's acceleration and b times its velocity together",
             "friction energy": "friction drives a slip that normal forces would end sooner than -b v prescribes",
         }

@@ -198,6 +198,12 @@ def momentum_is_exact(rec: Record) -> bool:
     return rec.every_step and rec.info.get("integrator", "euler") == "euler"
 
 
+def stepped(rec: Record) -> np.ndarray:
+    """(T, 1) periods that a law of events did as one step of semi-implicit Euler."""
+    steps = rec.signals.get("time_steps") if rec.every_step and rec.law.event_driven else None
+    return np.zeros((len(rec), 1), dtype=bool) if steps is None else steps[:, None] > 0.0
+
+
 def largest_change_of_force(rec: Record) -> float:
     """N, between two samples, of the force that the motion needs, and the largest force from outside."""
     motion = momentum(rec)
@@ -253,10 +259,7 @@ def _residual(rec: Record) -> np.ndarray:
     needed, turn = motion.force, motion.moment - cross(motion.com, motion.force)
     if not momentum_is_exact(rec):
         means = _mean_rates(rec, motion)
-        stepped = np.zeros((len(rec), 1), dtype=bool)
-        if rec.every_step and rec.law.event_driven:  # periods that were done as steps of semi-implicit Euler
-            stepped = rec.signals.get("time_steps", np.zeros(len(rec)))[:, None] > 0.0
-        needed, turn = (np.where(stepped, *both) for both in zip((needed, turn), means, strict=True))
+        needed, turn = (np.where(stepped(rec), *both) for both in zip((needed, turn), means, strict=True))
     force, moment = needed - rec.total_force - pushed, turn - ground_moment - turned
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
     wrench[-1:] = np.nan  # the last sample has no acceleration

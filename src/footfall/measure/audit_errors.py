@@ -8,7 +8,7 @@ feet, steps or events), so that laws can be compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from footfall.measure.audit_balance import (
     largest_change_of_moment,
     moment_residual,
     momentum_is_exact,
+    stepped,
     unknown_balance,
 )
 from footfall.measure.common import (
@@ -137,6 +138,8 @@ def rule(
     return listed
 
 
+#: The forces whose energy is judged.
+NORMAL, FRICTION, BOTH = "normal", "friction", "both"
 #: Share of a sole's length by which it may sink in: as if it were tilted by 3 degrees.
 SINKING = 0.05
 #: Share of a sole's length by which the ground may reach into it between its points: a tilt of 0.6 degrees.
@@ -190,11 +193,19 @@ def _of_unfelt_ground(rec: Record) -> Bounds:
     return Bounds(UNFELT * _sole(rec.robot, size), SINKING * _sole(rec.robot, size), size)
 
 
-def _of_normal_energy(rec: Record) -> Bounds:
-    """What a step of finite length creates where a point changes from one face of the ground to another is a note."""
-    scale, created = scales_of_run(rec).energy, normal_energy(rec)
-    late = float(error_at_edges(rec)[np.argmax(created)]) if len(rec) else 0.0
-    return Bounds(1e-6 * scale, 1e-3 * scale + late, scale)
+def _of_energy(part: str) -> Callable[[Record], Bounds]:
+    """Bounds on the energy that a part of the forces creates: rounding, and on top what the step creates.
+
+    What is created where a point changes from one face of the ground to another raises the limit alone.
+    """
+
+    def bounds(rec: Record) -> Bounds:
+        scale, created, of_step = scales_of_run(rec).energy, energy_created(rec, part), error_on_arcs(rec, part)
+        explained = float(created.max(initial=0.0) - (created - of_step).max(initial=0.0))
+        late = float(error_at_edges(rec)[np.argmax(created)]) if part == NORMAL and len(rec) else 0.0
+        return Bounds(1e-6 * scale + explained, 1e-3 * scale + late, scale)
+
+    return bounds
 
 
 def _of_momentum(name: str, changes: Callable[[Record], float]) -> Callable[[Record], Bounds]:
@@ -356,9 +367,7 @@ def outside_the_cone(rec: Record) -> np.ndarray:
     by_point = rec.every_step and not rec.law.cone_of_foot
     limit = np.where((rec.mode == SLIDE) & by_point, dynamic, static) * np.maximum(normal_force(rec), 0.0)
     if rec.law.cone_of_foot:
-        bodies = contact_bodies(rec)
-        tangent = np.stack([tangent[:, points].sum(axis=1) for points in bodies], axis=1)
-        limit = np.stack([limit[:, points].sum(axis=1) for points in bodies], axis=1)
+        tangent, limit = _by_body(rec, tangent), _by_body(rec, limit)
     excess = np.maximum(np.linalg.norm(tangent, axis=-1) - limit, 0.0)
     known, of_bodies = np.where(turning(rec), np.nan, _worst(excess)), _outside_the_cone_of_bodies(rec)
     return np.where(of_bodies > 0.0, np.fmax(known, of_bodies), known)
@@ -374,8 +383,9 @@ def friction_angle(rec: Record) -> np.ndarray:
     Friction of explicit laws opposes the slip at the beginning of the step, that of implicit ones the slip at its end,
     for some with the Jacobian of the beginning, J(q) v+: the smallest of these angles counts. Points are not judged
     that slide slower than 1e-3 of the robot's speed scale at any of these instants (such as points that come to rest
-    where they land, or rest under a tipping robot), that carry less than 1e-3 of its weight as friction, or that land
-    within a period of an event-driven law, whose recorded force is a mean over before, during and after the impact.
+    where they land, or rest under a tipping robot), or that carry less than 1e-3 of its weight as friction. The force
+    of an event-driven law is a mean over a period in which the slip turns, so any direction between those of its
+    beginning and end counts; points that land within it are not judged, as the mean is also of before and the impact.
     """
     own = scales_of_run(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
@@ -390,6 +400,9 @@ def friction_angle(rec: Record) -> np.ndarray:
     slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
     if rec.law.event_driven:
         slides &= np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > -slow
+        later, turned = _angle(force[:-1], -velocity[1:]), _angle(velocity[:-1], velocity[1:])
+        beside = 0.5 * (_angle(force[:-1], -velocity[:-1]) + later - turned)
+        angle[:-1] = np.minimum(angle[:-1], np.maximum(beside, 0.0))
     worst = np.where(slides, angle, -1.0).max(axis=1, initial=-1.0)
     return np.where(slides.any(axis=1), worst, np.nan)
 
@@ -397,23 +410,31 @@ def friction_angle(rec: Record) -> np.ndarray:
 # ---- energy ------------------------------------------------------------------------------------------------
 
 
-@rule("normal energy", "J", _of_normal_energy, NOTHING)
+@rule("normal energy", "J", _of_energy(NORMAL), NOTHING)
 def normal_energy(rec: Record) -> np.ndarray:
     """Normal forces give back no more energy than they took since touch-down."""
-    return energy_created(rec, normal_force(rec)[..., None] * rec.normal, _works(rec)[0])
+    return energy_created(rec, NORMAL)
 
 
-@rule("friction energy", "J", _of("energy", 1e-6, 1e-3), NOTHING)
+@rule("friction energy", "J", _of_energy(FRICTION), NOTHING)
 def friction_energy(rec: Record) -> np.ndarray:
     """Friction gives back no more energy than it took since touch-down."""
-    return energy_created(rec, tangential(rec, rec.force), _works(rec)[1])
+    return energy_created(rec, FRICTION)
 
 
-@rule("contact energy", "J", _of("energy", 1e-6, 1e-3), NOTHING)
+@rule("contact energy", "J", _of_energy(BOTH), NOTHING)
 def contact_energy(rec: Record) -> np.ndarray:
     """Normal forces and friction together give back no more energy than they took since touch-down."""
+    return energy_created(rec, BOTH)
+
+
+def _part(rec: Record, part: str) -> tuple[np.ndarray, np.ndarray]:
+    """That part of the forces (T, P, 3), N, and its work on every body that touches (T - 1, B), J."""
     normal, friction = _works(rec)
-    return energy_created(rec, rec.force, normal + friction)
+    if part == BOTH:
+        return rec.force, normal + friction
+    along = tangential(rec, rec.force)
+    return (along, friction) if part == FRICTION else (rec.force - along, normal)
 
 
 @once
@@ -423,26 +444,39 @@ def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
     Work is the change of kinetic energy that a force makes in a step of semi-implicit Euler: the force of row k times
     the mean of the velocities that its points have with the joint speeds of rows k and k + 1. The recorded velocity of
     row k + 1 would be that of another point of the body where the place of contact jumps, as of a round foot between
-    tread and riser. Where points land, normal forces can reverse their slip within the step; friction that opposes the
-    remaining slip, or holds the point, then seems to drive the slip before. There the work of friction uses the speeds
-    of row k + 1 alone, and the rest counts as work of the normal forces. A law of events moves a point along its path
-    within a period, so there the recorded velocity is that of the end, unless the place jumps.
+    tread and riser. Where a step reverses a slip, friction that opposes it at the beginning, as of explicit laws, or at
+    the end, as of implicit ones, seems to drive it in the mean. There the work of friction uses the speeds of that row
+    alone, and the rest counts as work of the normal forces.
+
+    A law of events moves a point along its path within a period, so there the recorded velocity is that of the end,
+    unless the place jumps or the period was one step of semi-implicit Euler. A point that rises within a period is
+    pushed before it leaves the ground or after it is back: at the lower of the speeds of both ends.
     """
-    span = np.diff(rec.time)[:, None]
-    friction = tangential(rec, rec.force)[:-1]
-    after = _velocity_after(rec)
+    friction, before, after = tangential(rec, rec.force)[:-1], rec.velocity[:-1], _velocity_after(rec)
     if rec.law.event_driven:
-        after = np.where(_jumps(rec)[..., None], after, rec.velocity[1:])
-    mean = 0.5 * (rec.velocity[:-1] + after)
-    bodies = contact_bodies(rec)
+        after = np.where((_jumps(rec) | stepped(rec)[:-1])[..., None], after, rec.velocity[1:])
+    mean = 0.5 * (before + after)
+    slips, presses = (
+        [_work(rec, force, velocity) for velocity in (mean, before, after)]
+        for force in (friction, rec.force[:-1] - friction)
+    )
+    pressed = presses[0]
+    if rec.law.event_driven:
+        rises = (pressed > 0.0) & (presses[1] >= 0.0)
+        pressed = np.where(rises, np.minimum.reduce(presses), pressed)
+    slipped, *ends = (_by_body(rec, each) for each in slips)
+    rubbed = np.where(slipped > 0.0, np.minimum.reduce([slipped, *ends]), slipped)
+    return _by_body(rec, pressed) + slipped - rubbed, rubbed
 
-    def work(force: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        of_points = np.einsum("tpi,tpi->tp", force, velocity) * span
-        return np.stack([of_points[:, points].sum(axis=1) for points in bodies], axis=1)
 
-    total, rubbed = work(rec.force[:-1], mean), work(friction, mean)
-    rubbed = np.where(rubbed > 0.0, np.minimum(rubbed, work(friction, after)), rubbed)
-    return total - rubbed, rubbed
+def _work(rec: Record, force: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """(T - 1, P) J of forces on points at those velocities, (T - 1, P, 3) each."""
+    return np.asarray(np.einsum("tpi,tpi->tp", force, velocity) * np.diff(rec.time)[:, None])
+
+
+def _by_body(rec: Record, of_points: np.ndarray) -> np.ndarray:
+    """(T, B, ...) sums of what belongs to points (T, P, ...), on every body that touches."""
+    return np.stack([of_points[:, points].sum(axis=1) for points in contact_bodies(rec)], axis=1)
 
 
 @once
@@ -460,8 +494,8 @@ def _velocity_after(rec: Record) -> np.ndarray:
     return np.asarray(spin[..., 3:] + cross(spin[..., :3], rec.position[:-1] - com))
 
 
-def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndarray:
-    """(T,) J that forces (T, P, 3) of the ground created by their ``works`` (T - 1, B), all bodies together.
+def energy_created(rec: Record, part: str) -> np.ndarray:
+    """(T,) J that a part of the ground's forces created, all bodies together.
 
     A foot above the ground has stored no energy in it. So however elastic the ground is, the work it has done on the
     foot since touch-down must not be positive at any time of the stance: it can only give back what it took before. A
@@ -470,16 +504,26 @@ def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndar
     foot that is on the ground when the recording begins may have stored force times depth, which bounds a spring's
     energy.
     """
-    found = np.zeros(len(rec))
-    for points, work in zip(contact_bodies(rec), works.T, strict=True):
-        for a, b in _stances(rec, points):
-            stored = 0.0
-            if a == 0:
-                size = np.linalg.norm(force[0, points], axis=-1)
-                stored = float(size @ np.maximum(-rec.gap[0, points], 0.0))
-            end = min(b, len(rec) - 1)
-            found[a + 1 : end + 1] += np.maximum(np.cumsum(work[a:end]) - stored, 0.0)
-    return found
+    force, works = _part(rec, part)
+    stored = [
+        float(np.linalg.norm(force[0, points], axis=-1) @ np.maximum(-rec.gap[0, points], 0.0)) if len(rec) else 0.0
+        for points in contact_bodies(rec)
+    ]
+    return _since_touch_down(rec, works, stored)
+
+
+def error_on_arcs(rec: Record, part: str) -> np.ndarray:
+    """(T,) J, energy that finite steps create on points that move on arcs, since touch-down, all bodies.
+
+    A step takes a point along the straight line of its velocity. Joint speeds stay what they are, but move the point
+    another way at the end, on the next piece of its arc; the force of the next step acts on half of that change. It
+    vanishes with the step, and under a foot of a leg that does not turn.
+    """
+    turned = np.zeros_like(rec.velocity[:-1])
+    turned[1:] = rec.velocity[1:-1] - _velocity_after(rec)[:-1]
+    if rec.law.event_driven:
+        turned[1:] *= stepped(rec)[:-2, :, None]
+    return _since_touch_down(rec, np.maximum(0.5 * _by_body(rec, _work(rec, _part(rec, part)[0][:-1], turned)), 0.0))
 
 
 def error_at_edges(rec: Record) -> np.ndarray:
@@ -490,16 +534,23 @@ def error_at_edges(rec: Record) -> np.ndarray:
     Both are errors of the step, which vanish with it: the normal forces times these distances.
     """
     span, load = np.diff(rec.time)[:, None], np.maximum(normal_force(rec), 0.0)
-    jumps = _jumps(rec)
     entered = np.maximum(-np.einsum("tpi,tpi->tp", rec.velocity[1:], rec.normal[1:]), 0.0)
     left = np.maximum(np.einsum("tpi,tpi->tp", _velocity_after(rec), rec.normal[:-1]), 0.0)
-    late = np.where(jumps, (load[1:] * entered + load[:-1] * left) * span, 0.0)
+    late = np.where(_jumps(rec), (load[1:] * entered + load[:-1] * left) * span, 0.0)
+    return _since_touch_down(rec, _by_body(rec, late))
+
+
+def _since_touch_down(rec: Record, works: np.ndarray, stored: Sequence[float] | None = None) -> np.ndarray:
+    """(T,) J, works (T - 1, B) of each stance up to a row, as far as they are positive, all bodies together.
+
+    ``stored`` is what each body may get back without having given it, if it is on the ground in the first row.
+    """
     found = np.zeros(len(rec))
-    for points in contact_bodies(rec):
-        own = late[:, points].sum(axis=1)
+    for body, points in enumerate(contact_bodies(rec)):
         for a, b in _stances(rec, points):
             end = min(b, len(rec) - 1)
-            found[a + 1 : end + 1] += np.cumsum(own[a:end])
+            given = stored[body] if stored and a == 0 else 0.0
+            found[a + 1 : end + 1] += np.maximum(np.cumsum(works[a:end, body]) - given, 0.0)
     return found
 
 
