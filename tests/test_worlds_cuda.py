@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from worlds_on_a_gpu import CONTINUED, LAID, LYING, ON_EDGE, PROGRAM, ROLLING, TILTED, TUMBLING
+from worlds_on_a_gpu import CONTINUED, LAID, LYING, ON_EDGE, PROGRAM, ROLLING, TILTED, TOUCHING, TUMBLING
 
 import footfall as ff
 
@@ -91,6 +91,29 @@ def test_a_robot_that_falls_on_its_feet_and_back_on_a_gpu_does_so_as_on_the_cpu(
     found = simulated(LAID, law, "300")
     assert found["feet"] > 1.0 and found["load"] > 0.2 * found["weight"] and found["unsolved"] == 0
     assert found["speed"] < 1e-9 and found["force"] < 1e-6 * found["weight"]
+
+
+@pytest.mark.parametrize(
+    ("scene", "law"),
+    [
+        ("folded", "spring-damper"),
+        ("folded", "time-stepping"),
+        ("stack", "spring-damper"),
+        ("stack", "linearizing-penalty"),
+    ],
+)
+def test_bodies_touch_each_other_on_a_gpu_as_on_the_cpu(scene, law, simulated):
+    """Hands of one robot that meet; a box that slides down another, from a state in which the law remembers it."""
+    found = simulated(TOUCHING, law, scene, "32")
+    own, other = found["bodies"]
+    assert own == other == [["right", "left"] if scene == "folded" else ["top", "base"]]
+    assert found["unsolved"] == 0 and found["speed"] < 1e-11
+    assert found["force"] > 1.0 and found["worst"] < 1e-8 * found["force"]
+
+
+def test_a_step_that_lacks_room_for_a_contact_between_bodies_is_unsolved(simulated):
+    found = simulated(TOUCHING, "spring-damper", "stack", "3")
+    assert found["unsolved"] == 4  # all of them: a box stands on four corners
 
 
 def test_single_precision_keeps_what_it_can(simulated):

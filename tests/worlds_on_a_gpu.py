@@ -208,3 +208,42 @@ standing = int((cpu.force[:, :, 2] > 0.1).sum())
 unsolved = int(gpu.unsolved.sum())
 print(json.dumps({"speed": speed, "force": force, "some": some, "standing": standing, "unsolved": unsolved}))
 """
+
+TOUCHING = """
+import json, sys
+import mujoco
+import numpy as np
+import footfall as ff
+from footfall.engine.worlds import every_pair
+
+law, scene, places = sys.argv[1], sys.argv[2], int(sys.argv[3])
+arm = '''<body pos="0 {y} 0.05"><joint axis="0 0 1" damping="0.02" ref="{arm}"/>
+  <geom type="capsule" fromto="0 0 0 0.2 0 0" size="0.03" mass="0.5"/>
+  <body name="{side}" pos="0.2 0 0"><joint axis="0 0 1" damping="0.02"/><joint axis="0 1 0" damping="0.02"/>
+    <geom type="capsule" fromto="0.07 0 0 0.25 0 0" size="0.03" mass="0.3"/></body></body>'''
+box = '''<body name="{name}" pos="0 0 {z}"><freejoint/>
+  <geom type="box" size="{size} {size} 0.05" mass="1" friction="0.2"/></body>'''
+folded = '<body name="trunk" pos="0 0 0.05"><freejoint/><geom type="box" size="0.15 0.1 0.05" mass="2"/>'
+folded += arm.format(y=0.17, side="left", arm=0) + arm.format(y=-0.17, side="right", arm=0) + "</body>"
+stack = box.format(name="base", z=0.05, size=0.2) + box.format(name="top", z=0.1501, size=0.1)
+gravity = "0 0 -9.81" if scene == "folded" else "3.35 0 -9.22"  # a slope of 20 degrees
+body = folded if scene == "folded" else stack
+text = f'<mujoco><option gravity="{gravity}"/><worldbody>{body}</worldbody></mujoco>'
+robot = ff.load_robot(mujoco.MjSpec.from_string(text), name=scene)
+sim = ff.Simulation(robot, law=law, dt=1e-3, ground=ff.Ground.plane(friction=1.0))
+qpos, qvel = sim.place(), np.zeros(robot.model.nv)
+if scene == "folded":  # hands that meet
+    qpos[7:13], qvel[[7, 10]] = (-0.3, -0.9, 0.1, 0.3, 0.9, -0.1), (-2.0, 2.0)
+every_pair.PLACES = places
+world = sim.start(recorded=False, controller=None, qpos=qpos, qvel=qvel)
+world.step(n=0 if scene == "folded" else 10)
+cpu, gpu = (ff.Worlds(sim, 1, device=device, start=world.state(), fall=0.0) for device in ("cpu", "cuda"))
+recordings = [one.run(0.004, controller=None, record=[0])[0] for one in (cpu, gpu)]
+speed = float(np.abs(gpu.read("qvel") - cpu.qvel).max())
+own, other = (rec.body_contacts for rec in recordings)
+found = {"speed": speed, "unsolved": int(gpu.unsolved[0])}
+found["bodies"] = [sorted(set(one.bodies)) for one in (own, other)]
+pushes = [one.force.sum(axis=1) for one in (own, other)]
+found |= {"force": float(np.abs(pushes[0]).max()), "worst": float(np.abs(pushes[1] - pushes[0]).max())}
+print(json.dumps(found))
+"""

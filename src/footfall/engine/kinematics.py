@@ -235,7 +235,7 @@ def rolled_by_ball(points: Points, p: Int, x: Float, y: Float, z: Float) -> tupl
 @inlined
 def roll_anchors(cvel: Matrix, points: Points, contacts: Contacts, dt: Float) -> None:
     """Let the anchors of round points and ellipsoids follow the place of contact as it rolls over the ground."""
-    for k in range(points.body.size):
+    for k in range(ground_slots(points)):
         w = cvel[points.body[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
@@ -253,7 +253,7 @@ def roll_points(cvel: Matrix, points: Points, contacts: Contacts) -> None:
 
     That is the acceleration of the material point, which as a ball rolls goes up and away again, and w x R (w x n).
     """
-    for k in range(points.body.size):
+    for k in range(ground_slots(points)):
         w = cvel[points.body[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]

@@ -13,7 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.engine.other_bodies.pairs import ground_slots, half_solved_pair, pair_accelerations
+from footfall.engine.other_bodies.pairs import (
+    dof_count,
+    dof_of,
+    ground_slots,
+    half_solved_pair,
+    pair_accelerations,
+)
 
 
 @inlined
@@ -39,7 +45,7 @@ def finish_solve(world, x):
 def gather(points, contacts, centroid):
     """Centroids of each foot's near points, and the points' arms from there."""
     near, at = contacts.near, points.position
-    for k in range(points.body.size):
+    for k in range(near.size - 1):
         if near[k] == near[k + 1]:
             continue
         x, y, z = 0.0, 0.0, 0.0
@@ -112,7 +118,7 @@ def free_acceleration(world, points, contacts, centroid, half, force):
 def add_half_solved_forces(points, contacts, half, force):
     """Add H w of all contact forces to a half-solved generalised force."""
     near = contacts.near
-    for k in range(points.body.size):
+    for k in range(near.size - 1):
         if near[k] == near[k + 1]:
             continue
         fx, fy, fz, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -129,8 +135,8 @@ def add_half_solved_forces(points, contacts, half, force):
             ty += r[2] * x - r[0] * z
             tz += r[0] * y - r[1] * x
         h = half[k]
-        for i in range(points.chain_length[k]):
-            j = np.uint64(points.chain[k, i])
+        for i in range(dof_count(points, k)):
+            j = np.uint64(dof_of(points, k, i))
             force[j] += h[j, 0] * fx + h[j, 1] * fy + h[j, 2] * fz + h[j, 3] * tx + h[j, 4] * ty + h[j, 5] * tz
 
 

@@ -109,7 +109,7 @@ def add_step(points: Points, contacts: Contacts, held: Held, tape: Tape, status:
             held.peak[k] = foot_load
             for p in range(points.begin[k], points.begin[k + 1]):
                 copy(tape.peak_force[row, p], held.force[p])
-    last = points.body.size
+    last = held.peak.size - 1
     if count == 1 or load > held.peak[last]:
         held.peak[last] = load
         peak = tape.peak_total_force[row]

@@ -61,8 +61,10 @@ class _Layout:
     every: Points  # the points of all bodies
     feet: Points  # those of the feet alone
 
-    def shapes(self, points: int, slots: int, *, operator: bool) -> tuple[Shapes, Shapes]:
-        """What a world remembers from step to step, and what a step computes in."""
+    def shapes(self, points: int, slots: int, *, operator: bool, **of_pairs: int) -> tuple[Shapes, Shapes]:
+        """What a world remembers from step to step, and what a step computes in; on a GPU, with lengths
+        ``of_pairs`` of bodies.
+        """
         setup, solved = self.setup, (points, slots) if operator else (0, 0)
         lengths = body_lengths(setup.scene.model, self.tree) | {
             "P": points,
@@ -76,6 +78,7 @@ class _Layout:
             "L": solved[1],
             "6L": 6 * solved[1],
             "rolls": points + 1 if self.every.others.curved else 1,
+            **{name: of_pairs.get(name, 0) for name in ("places", "N", "seen", "owners")},
         }
         return shapes(State, lengths), shapes(Space, lengths)
 
@@ -112,14 +115,20 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
 
 
 def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
+    from footfall.engine.other_bodies.solids import make_meetings
     from footfall.engine.worlds.every_body import every_sole
+    from footfall.engine.worlds.every_pair import pair_lengths, pair_space, pairs_of_all
     from footfall.engine.worlds.gpu import Gpu
 
-    soles, rest = every_sole(layout.every, layout.tree)
-    points = len(soles.local)
-    robot = Robot(layout.tree, soles, layout.setup.scene.joints, rest)
-    made = layout.shapes(points, len(soles.body), operator=solves_contacts(layout.setup.law))
-    return Gpu(robot, made, count, layout.setup.law, surface, single=single)
+    setup, model = layout.setup, layout.setup.scene.model
+    solids, meetings = make_meetings(model, setup.robot.home, pairs_are_the_laws(setup))
+    lengths = pair_lengths(model, meetings)
+    pairs = pairs_of_all(layout.every, layout.tree, solids, meetings)
+    soles, rest = every_sole(layout.every, layout.tree, pairs, lengths["places"])
+    points, slots = len(soles.radius), len(soles.body) + lengths["A"]
+    robot = Robot(layout.tree, soles, setup.scene.joints, rest)
+    made = layout.shapes(points, slots, operator=solves_contacts(setup.law), owners=points, **lengths)
+    return Gpu(robot, made, pair_space(lengths), count, setup.law, surface, single=single)
 
 
 def _functions(law: Law, surface: Any) -> Functions:

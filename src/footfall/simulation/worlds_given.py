@@ -15,11 +15,10 @@ from footfall.contact.base import Law
 from footfall.contact.setting import Setting
 from footfall.engine.other_bodies.points import LIVE
 from footfall.engine.worlds.arrays import Given
-from footfall.errors import SimulationError, warn
+from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
 from footfall.ground import Ground
 from footfall.record import Push
-from footfall.robot.model import moving_bodies
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import MUJOCO, State, check_fit, check_start
@@ -264,7 +263,7 @@ def make_inputs(
 
 
 def check_worlds(setup: Setup, count: int, device: str, precision: str) -> None:
-    """Refuse what many worlds do not compute, with a sentence; warn of bodies that would touch in a single run."""
+    """Refuse what many worlds do not compute, with a sentence."""
     if not is_whole(count, 1):
         raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
     for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
@@ -290,19 +289,6 @@ def check_worlds(setup: Setup, count: int, device: str, precision: str) -> None:
     for sentence, given in refused.items():
         if given:
             raise SimulationError(sentence)
-    if gpu:
-        _warn_of_loose_bodies(setup)
-
-
-def _warn_of_loose_bodies(setup: Setup) -> None:
-    """Warn of loose bodies that would touch the robot in a single run, such as a load on its back or a ball."""
-    model = setup.robot.model
-    collide = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
-    bodies = np.unique(model.geom_bodyid[collide])
-    roots = dict.fromkeys(int(root) for root in model.body_rootid[bodies[moving_bodies(model)[bodies]]])
-    if setup.body_contacts and len(roots) > 1:
-        names = " and ".join(f"'{model.body(root).name}'" for root in roots)
-        warn(f"worlds on a GPU have no contacts between bodies: {names} pass through each other")
 
 
 #: Of each array of a world's state its values at the start, one row for all worlds or one for each.
@@ -377,7 +363,13 @@ def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
     row |= {name: arrays[own] for name, own in OF_JOINTS.items()}
     who = arrays["others.who"]
     on_cpu = "who" in row
-    others = np.arange(len(who)) if on_cpu else who  # -1 where nobody has that place
+    others = np.arange(len(who)) if on_cpu else who.copy()  # -1 where nobody has that place
+    if not on_cpu:
+        between = np.flatnonzero(who == len(setup.robot.others))[: len(row["touching"])]  # bodies that touch each other
+        others[who == len(setup.robot.others)] = -1
+        others[between] = len(setup.robot.others) + np.arange(len(between))
+        row["touching"][: len(between)] = 1 + arrays["others.pair"][between]
+        row["touched"][: len(between)] = arrays["others.spot"][between]
     place = np.concatenate([np.arange(feet), feet + others])
     taken = np.concatenate([np.full(feet, True), others >= 0]) & (place < len(row["mode"]))
     for name, own in OF_POINTS.items():

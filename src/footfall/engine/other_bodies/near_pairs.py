@@ -18,7 +18,7 @@ from footfall.engine.other_bodies.near import AHEAD, KEEP, SLACK, insert
 from footfall.engine.other_bodies.pairs import is_pair, relative_velocity
 from footfall.engine.other_bodies.points import FAR, LIVE, LOST, ON_GROUND, Points
 from footfall.ground.surface import tangent_frame
-from footfall.kinds import Float, Int, Named
+from footfall.kinds import Float, Int, Ints, Named, Vector
 from footfall.solve.contacts import OPEN, Contacts
 
 _FIELDS = CONTACT.fields
@@ -30,10 +30,8 @@ _GEOM = _FIELDS["geom"][1] // 4
 
 
 @inlined
-def merge_chains(points: Points, k: Int) -> Int:
+def merge_chains(pairs: Named, body: Int, partner: Int, out: Ints, sign: Vector) -> Int:
     """Write the dofs that move a body or its partner, children before their parents; returns their number."""
-    pairs, body, partner = points.others.pairs, points.body[k], points.partner[k]
-    out, sign = points.chain[k], points.sign[k]
     a, b = pairs.chain[body], pairs.chain[partner]
     n, m = pairs.chain_length[body], pairs.chain_length[partner]
     i, j, count = 0, 0, 0
@@ -61,7 +59,7 @@ def find_slot(points: Points, body: Int, partner: Int, used: Int) -> Int:
     if others.slot[k - others.feet] != who:
         others.slot[k - others.feet] = who
         points.body[k], points.root[k], points.partner[k] = body, others.pairs.root[body], partner
-        points.chain_length[k] = merge_chains(points, k)
+        points.chain_length[k] = merge_chains(others.pairs, body, partner, points.chain[k], points.sign[k])
     for m in range(k + 1):  # the product of its columns with any others' goes over all of them
         points.shared[k, m] = points.chain_length[k]
     return k
@@ -113,47 +111,92 @@ def forget_pairs(points: Points, contacts: Contacts) -> None:
             contacts.gap[others.first + s] = FAR
 
 
+class Touch(NamedTuple):
+    """One place at which two geoms touch, or nearly so."""
+
+    pair: Int  # of geoms
+    body: Int
+    partner: Int
+    at: Vector  # (3,) m, world frame
+    normal: tuple[Float, Float, Float]  # from the partner to the body
+    gap: Float  # m
+    friction: Float
+
+
+@inlined
+def sides(pairs: Named, first: Int, second: Int) -> tuple[Int, Int, Float]:
+    """The body that the law pushes, its partner, and the sign of a normal from the first geom to the second."""
+    body, partner = pairs.body[second], pairs.body[first]
+    if pairs.chain_length[body] == 0:  # held in the world
+        return partner, body, -1.0
+    return body, partner, 1.0
+
+
+@inlined
+def way_of(spot: Vector, at: Vector) -> tuple[Float, Float, Float]:
+    """How far a contact is from its ``spot``, m, where it is from now on."""
+    x, y, z = at[0] - spot[0], at[1] - spot[1], at[2] - spot[2]
+    spot[0], spot[1], spot[2] = at[0], at[1], at[2]
+    return x, y, z
+
+
+@inlined
+def way_of_place(points: Points, p: Int, at: Vector) -> tuple[Float, Float, Float]:
+    """How far the contact of a place is from where it was in the last step, m, world frame."""
+    return way_of(points.others.spot[p - points.others.first], at)
+
+
+@inlined
+def lack_room(points: Points) -> None:
+    """Note that there is no place or slot for a contact."""
+    points.others.counters[LOST] += 1
+
+
+@inlined
+def list_touch(world: Named, points: Points, contacts: Contacts, touch: Touch, used: Int) -> Int:
+    """List one contact, if it is about to touch; returns the slots that are ``used`` then."""
+    dt, at, (nx, ny, nz) = points.others.dt, touch.at, touch.normal
+    vx, vy, vz = relative_velocity(world.cvel, world.subtree_com, points, touch.body, touch.partner, at)
+    if touch.gap > SLACK + AHEAD * dt * max(0.0, -(vx * nx + vy * ny + vz * nz)):
+        return used
+    p, k = find_place(points, contacts, touch.pair, at[0], at[1], at[2]), -1
+    if p >= 0:
+        k = find_slot(points, touch.body, touch.partner, used)
+    if k < 0:
+        lack_room(points)
+        return used
+    (x, y, z), anchor, count = way_of_place(points, p, at), points.anchor[p], contacts.number[0]
+    anchor[0], anchor[1], anchor[2] = anchor[0] + x - dt * vx, anchor[1] + y - dt * vy, anchor[2] + z - dt * vz
+    for c in range(3):
+        points.position[p, c] = at[c]
+    contacts.gap[p], contacts.body[p] = touch.gap, k
+    contacts.static_friction[p], contacts.dynamic_friction[p] = touch.friction, touch.friction
+    tangent_frame(nx, ny, nz, contacts.frame[p])
+    contacts.points[count] = p
+    insert(contacts, k, count)
+    contacts.number[0] = count + 1
+    return max(used, k + 1)
+
+
 @cold(types.none)
 def list_pairs(world: Named, points: Points, contacts: Contacts, many: Int, address: Int) -> None:
     """List the contacts between bodies that MuJoCo found, so many at an address, after those with the ground.
 
     Velocities of the bodies must be known.
     """
-    others, pairs, dt = points.others, points.others.pairs, points.others.dt
+    others, pairs = points.others, points.others.pairs
     numbers, integers = doubles_at(address, _NUMBERS * many), integers_at(address, _INTEGERS * many)
-    count, used = contacts.number[0], others.counters[ON_GROUND]
+    used = others.counters[ON_GROUND]
     for i in range(many):
         own, geoms = numbers[_NUMBERS * i :], integers[_INTEGERS * i + _GEOM :]
         first, second = np.int64(geoms[0]), np.int64(geoms[1])
         if first < 0 or second < 0:  # of a flex, whose contacts are MuJoCo's
             continue
-        pair, body, partner, side = first * pairs.body.size + second, pairs.body[second], pairs.body[first], 1.0
-        if pairs.chain_length[body] == 0:  # held in the world
-            body, partner, side = partner, body, -1.0
-        at = own[_POS : _POS + 3]
-        nx, ny, nz = side * own[_FRAME], side * own[_FRAME + 1], side * own[_FRAME + 2]
+        pair, (body, partner, side) = first * pairs.body.size + second, sides(pairs, first, second)
+        normal = side * own[_FRAME], side * own[_FRAME + 1], side * own[_FRAME + 2]
         gap = own[_DIST] + rest_depth(points, pair)
-        vx, vy, vz = relative_velocity(world.cvel, world.subtree_com, points, body, partner, at)
-        if gap > SLACK + AHEAD * dt * max(0.0, -(vx * nx + vy * ny + vz * nz)):
-            continue
-        p, k = find_place(points, contacts, pair, at[0], at[1], at[2]), -1
-        if p >= 0:
-            k = find_slot(points, body, partner, used)
-        if k < 0:
-            others.counters[LOST] += 1
-            continue
-        used = max(used, k + 1)
-        spot, slip = others.spot[p - others.first], (dt * vx, dt * vy, dt * vz)
-        for c in range(3):
-            points.anchor[p, c] += at[c] - spot[c] - slip[c]
-            points.position[p, c] = spot[c] = at[c]
-        contacts.gap[p], contacts.body[p] = gap, k
-        contacts.static_friction[p], contacts.dynamic_friction[p] = own[_FRICTION], own[_FRICTION]
-        tangent_frame(nx, ny, nz, contacts.frame[p])
-        contacts.points[count] = p
-        insert(contacts, k, count)
-        count += 1
-    contacts.number[0] = count
+        touch = Touch(int(pair), body, partner, own[_POS : _POS + 3], normal, gap, own[_FRICTION])
+        used = list_touch(world, points, contacts, touch, used)
 
 
 # ---- in one of many worlds -------------------------------------------------------------------------------------

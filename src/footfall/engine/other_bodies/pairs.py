@@ -27,6 +27,30 @@ def ground_slots(points: Points) -> Int:
 
 
 @inlined
+def bodies_of(points: Points, k: Int) -> tuple[Int, Int]:
+    """The body of a pair's slot, and its partner."""
+    return points.body[k], points.partner[k]
+
+
+@inlined
+def dof_count(points: Points, k: Int) -> Int:
+    """How many dofs move the body of a slot, or the bodies of a pair."""
+    return points.chain_length[k]
+
+
+@inlined
+def dof_of(points: Points, k: Int, i: Int) -> Int:
+    """The i-th of these dofs, children before their parents."""
+    return points.chain[k, i]
+
+
+@inlined
+def sign_of(points: Points, k: Int, i: Int) -> Float:
+    """Whether the i-th dof of a pair moves the body alone (1), the partner alone (-1) or both (0)."""
+    return points.sign[k, i]
+
+
+@inlined
 def velocity_at(cvel: Matrix, subtree_com: Matrix, points: Points, body: Int, at: Vector) -> tuple[Float, Float, Float]:
     """Velocity (m/s, world frame) of the material point of a body that is ``at`` a place (3)."""
     v, com = cvel[body], subtree_com[points.others.pairs.root[body]]
@@ -47,11 +71,11 @@ def relative_velocity(
 @inlined
 def pair_velocities(cvel: Matrix, subtree_com: Matrix, points: Points, contacts: Contacts) -> None:
     """Velocities of the near points of pairs, in their contact frames."""
-    for k in range(ground_slots(points), points.body.size):
+    for k in range(ground_slots(points), contacts.near.size - 1):
         for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.points[i]
+            p, (body, partner) = contacts.points[i], bodies_of(points, k)
             frame, at = contacts.frame[p], points.position[p]
-            x, y, z = relative_velocity(cvel, subtree_com, points, points.body[k], points.partner[k], at)
+            x, y, z = relative_velocity(cvel, subtree_com, points, body, partner, at)
             for j in range(3):
                 contacts.velocity[p, j] = frame[j, 0] * x + frame[j, 1] * y + frame[j, 2] * z
 
@@ -80,15 +104,15 @@ def add_body_force(
 @inlined
 def add_pair_forces(cdof: Matrix, subtree_com: Matrix, points: Points, contacts: Contacts, generalised: Vector) -> None:
     """Add the generalised forces of all contacts between bodies: action and reaction."""
-    for k in range(ground_slots(points), points.body.size):
+    for k in range(ground_slots(points), contacts.near.size - 1):
         for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.points[i]
+            p, (body, partner) = contacts.points[i], bodies_of(points, k)
             f, frame, at = points.force[p], contacts.frame[p], points.position[p]
             x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
             y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
             z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
-            add_body_force(cdof, subtree_com, points, points.body[k], at, (x, y, z), generalised)
-            add_body_force(cdof, subtree_com, points, points.partner[k], at, (-x, -y, -z), generalised)
+            add_body_force(cdof, subtree_com, points, body, at, (x, y, z), generalised)
+            add_body_force(cdof, subtree_com, points, partner, at, (-x, -y, -z), generalised)
 
 
 @inlined
@@ -98,16 +122,16 @@ def half_solved_pair(world: Named, points: Points, k: Int, centre: Vector, h: Ma
     As for one body (:func:`footfall.engine.mobility.half_solved_jacobian`), but two chains meet at a dof or not at all:
     the row of a dof in the factor U tells whether another is its ancestor.
     """
-    roots, chain = points.others.pairs.root, points.chain[k]
-    for i in range(points.chain_length[k]):
-        j, sign = chain[i], points.sign[k, i]
-        com, s = world.subtree_com[roots[points.partner[k] if sign < 0.0 else points.body[k]]], world.cdof[j]
+    roots, (body, partner) = points.others.pairs.root, bodies_of(points, k)
+    for i in range(dof_count(points, k)):
+        j, sign = dof_of(points, k, i), sign_of(points, k, i)
+        com, s = world.subtree_com[roots[partner if sign < 0.0 else body]], world.cdof[j]
         rx, ry, rz = centre[0] - com[0], centre[1] - com[1], centre[2] - com[2]
         h0, h1, h2 = s[3] + s[1] * rz - s[2] * ry, s[4] + s[2] * rx - s[0] * rz, s[5] + s[0] * ry - s[1] * rx
         h0, h1, h2, h3, h4, h5 = sign * h0, sign * h1, sign * h2, sign * s[0], sign * s[1], sign * s[2]
         depth = world.M_rownnz[j] - 1
         for below in range(i):
-            d = chain[below]
+            d = dof_of(points, k, below)
             e = world.M_rowadr[d] + depth
             if depth < world.M_rownnz[d] - 1 and world.M_colind[e] == j:
                 factor = world.qLD[e]
@@ -138,12 +162,13 @@ def bias_at(world: Named, points: Points, body: Int, at: Vector) -> tuple[Float,
 @inlined
 def pair_accelerations(world: Named, points: Points, contacts: Contacts, half: Tensor, force: Vector) -> None:
     """Accelerations of the near points of pairs without contact forces, from a half-solved ``force`` (nv,)."""
-    for k in range(ground_slots(points), points.body.size):
+    for k in range(ground_slots(points), contacts.near.size - 1):
         if contacts.near[k] == contacts.near[k + 1]:
             continue
+        body, partner = bodies_of(points, k)
         ax, ay, az, ap, aq, ar = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(points.chain_length[k]):
-            j = points.chain[k, i]
+        for i in range(dof_count(points, k)):
+            j = dof_of(points, k, i)
             weight, h = world.qLDiagInv[j] * force[j], half[k, j]
             ax, ay, az = ax + weight * h[0], ay + weight * h[1], az + weight * h[2]
             ap, aq, ar = ap + weight * h[3], aq + weight * h[4], ar + weight * h[5]
@@ -151,8 +176,8 @@ def pair_accelerations(world: Named, points: Points, contacts: Contacts, half: T
             p = contacts.points[i]
             frame, r, at = contacts.frame[p], contacts.arm[p], points.position[p]
             gx, gy, gz = ax + aq * r[2] - ar * r[1], ay + ar * r[0] - ap * r[2], az + ap * r[1] - aq * r[0]
-            ex, ey, ez = bias_at(world, points, points.body[k], at)
-            fx, fy, fz = bias_at(world, points, points.partner[k], at)
+            ex, ey, ez = bias_at(world, points, body, at)
+            fx, fy, fz = bias_at(world, points, partner, at)
             ex, ey, ez = ex - fx, ey - fy, ez - fz
             for c in range(3):
                 bias = frame[c, 0] * ex + frame[c, 1] * ey + frame[c, 2] * ez

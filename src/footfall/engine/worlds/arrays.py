@@ -80,10 +80,17 @@ class State(NamedTuple):
     row_state: Annotated[Ints, "R"]  # what each constraint of a joint does, see ``engine/constraints/active_set``
     row_inertia: Annotated[Vector, "R"]  # inertia that it adds to its dof while it holds, kg or kg m2
     seated: Annotated[Ints, "B"]  # points of each body other than a foot that have a place; on a GPU, that are near
+    # On a GPU, of contacts between bodies (:mod:`footfall.engine.worlds.every_pair`): N pairs of geoms.
+    touching: Annotated[
+        Ints, "places"
+    ]  # one more than the number of each place's pair; negative when that is open again
+    touched: Annotated[Matrix, "places", 3]  # m, world frame, where it touched last
+    room: Annotated[Vector, "N + 1"]  # m, how far the bodies of each pair may move before it can touch; the least
+    seen: Annotated[Vector, "seen"]  # joint positions when that was looked at
 
 
 #: What of a world's state its law and its other bodies remember, and the steps it has taken: zero at a start at rest.
-REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated")
+REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated", "touching", "touched")
 
 
 class Space(NamedTuple):
@@ -143,6 +150,8 @@ class Space(NamedTuple):
     held_peak: Annotated[Vector, "K + 1"]  # N, greatest normal force on each foot and the robot since the last sample
     progress: Annotated[Ints, 3]  # of a call on a GPU, see :mod:`footfall.engine.worlds.turns`
     roll: Annotated[Tensor, "rolls", 3, 3]  # m, see :class:`Points`; one alone where nothing is an ellipsoid
+    owner: Annotated[Ints, "owners"]  # on a GPU, the slot of each near point
+    pairs: Any  # on a GPU, what contacts between bodies are found in, see :mod:`footfall.engine.worlds.every_pair`
 
 
 #: Names of the arrays of integers.

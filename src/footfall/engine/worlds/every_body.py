@@ -17,13 +17,12 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, release, release_far
-from footfall.engine.mobility import half_solve, half_solved_jacobian, mobility
+from footfall.engine.mobility import fill_slot, half_solve, half_solved_jacobian, mobility
 from footfall.engine.other_bodies.near import (
     Below,
     free_far_places,
     insert,
     is_far,
-    lacks_room,
     live,
     locate_all,
     release_all,
@@ -31,14 +30,7 @@ from footfall.engine.other_bodies.near import (
     touches_soon,
     touching_place,
 )
-from footfall.engine.other_bodies.near_pairs import find_pairs
-from footfall.engine.other_bodies.pairs import (
-    add_pair_forces,
-    ground_slots,
-    is_pair,
-    pair_accelerations,
-    pair_velocities,
-)
+from footfall.engine.other_bodies.pairs import dof_count, dof_of
 from footfall.engine.other_bodies.points import FEET, Points
 from footfall.engine.tape import (
     SAMPLES,
@@ -48,10 +40,11 @@ from footfall.engine.tape import (
     add_step_of_all,
     begin_sample,
     begin_sample_of_all,
-    recorded,
     who_has,
 )
+from footfall.engine.worlds import every_pair
 from footfall.engine.worlds.arrays import Soles, Space, State
+from footfall.engine.worlds.every_pair import Between, PairsOfAll
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
 from footfall.ground.surface import tangent_frame
@@ -82,10 +75,13 @@ def lean_half_solve(world, x):
 def lean_mobility(world, points, contacts, centroid, half, block):
     """Replaces :func:`footfall.engine.mobility.mobility`; three rows of a block are in registers at a time."""
     near, out = contacts.near, contacts.mobility
-    for k in range(points.body.size):
+    for k in range(near.size - 1):
         if near[k] == near[k + 1]:
             continue
-        half_solved_jacobian(world, points, k, centroid[k], half[k])
+        if k < points.body.size:
+            half_solved_jacobian(world, points, k, centroid[k], half[k])
+        else:
+            fill_slot(world, points, k, centroid[k], half[k])
         for m in range(k + 1):
             if near[m] < near[m + 1]:
                 for r in range(0, 6, 3):
@@ -98,9 +94,9 @@ def write_rows(world, points, k, m, r, half, out):
     a0, a1, a2, a3, a4, a5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     b0, b1, b2, b3, b4, b5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    length = points.chain_length[k]
-    for i in range(length - points.shared[k, m], length):
-        j = points.chain[k, i]
+    length = dof_count(points, k)
+    for i in range(length - points.shared[k, m] if k < points.body.size else 0, length):
+        j = dof_of(points, k, i)
         h, g, weight = half[k, j], half[m, j], world.qLDiagInv[j]
         x, y, z = weight * h[r], weight * h[r + 1], weight * h[r + 2]
         g0, g1, g2, g3, g4, g5 = g[0], g[1], g[2], g[3], g[4], g[5]
@@ -119,9 +115,6 @@ def write_row(out, row, column, values):
     out[row, column + 3], out[row, column + 4], out[row, column + 5] = a3, a4, a5
     out[column, row], out[column + 1, row], out[column + 2, row] = a0, a1, a2
     out[column + 3, row], out[column + 4, row], out[column + 5, row] = a3, a4, a5
-
-
-LEAN = {half_solve: lean_half_solve, mobility: lean_mobility}
 
 
 class Rest(NamedTuple):
@@ -143,16 +136,19 @@ class Rest(NamedTuple):
     size: Any  # (B,) m
     axes: Any  # (P, 3, 3) m, of all points
     smooth: Any  # (P,) of all points
+    pairs: PairsOfAll
 
 
 #: The same in one world: ``seated`` (B,) counts the points of each body that are near the ground.
-RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape"), __name__)
+RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape", "touching"), __name__)
 #: The contact points of one world, and what ellipsoids need.
-EveryPoint = tuple_of("EveryPoint", (*FEET, "smooth", "roll", "others"), __name__)
+EveryPoint = tuple_of("EveryPoint", (*FEET, "smooth", "roll", "others", "between"), __name__)
 
 
-def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
-    """The constant part of all points of a robot, each with a place, and of all its bodies, each with a slot."""
+def every_sole(points: Points, tree: Tree, pairs: PairsOfAll, places: int) -> tuple[Soles, Rest]:
+    """The constant part of all points of a robot, each with a place, and of all its bodies, each with a slot; and as
+    many places for contacts between bodies.
+    """
     others, first, feet = points.others, points.others.first, points.others.feet
     loose = np.flatnonzero(others.foot < 0)
     slot = others.foot.copy()
@@ -161,20 +157,19 @@ def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
     begin = np.full(len(chosen) + 1, first, dtype=np.int64)
     begin[: feet + 1] = points.begin[: feet + 1]
     body = np.concatenate([points.body[:feet], others.body[loose]])
-    of_feet, of_others = np.diff(points.begin[: feet + 1]), np.diff(others.begin)
     soles = Soles(
         local=np.concatenate([points.local[:first], others.local]),
-        radius=np.concatenate([points.radius[:first], others.radius]),
+        radius=np.concatenate([points.radius[:first], others.radius, np.zeros(places)]),
         begin=begin,
         body=body,
         tree=tree.body_tree[body],
         chain=np.concatenate([points.chain[:feet], others.chain[loose]]),
         chain_length=np.concatenate([points.chain_length[:feet], others.chain_length[loose]]),
         shared=others.shared[np.ix_(chosen, chosen)],
-        foot=np.concatenate([np.repeat(np.arange(feet), of_feet), np.repeat(slot, of_others)]),
+        foot=np.zeros(0, dtype=np.int64),  # a contact between bodies has one of several slots
     )
     same = {name: getattr(others, name) for name in Rest._fields if hasattr(others, name)}
-    same |= {"root": tree.body_tree[others.body], "slot": slot}
+    same |= {"root": tree.body_tree[others.body], "slot": slot, "pairs": pairs}
     same |= {
         name: np.concatenate([getattr(points, name)[:first], getattr(others, name)]) for name in ("axes", "smooth")
     }
@@ -182,11 +177,15 @@ def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
 
 
 #: The bodies other than feet in one world.
-rest_of = gather(RestOfWorld, {"rest": Rest, "state": None, "tape": None}, seated="state.seated")
+rest_of = gather(
+    RestOfWorld, {"rest": Rest, "state": None, "tape": None}, seated="state.seated", touching="state.touching"
+)
+#: Contacts between bodies in one world.
+between_of = gather(Between, {"state": State, "space": None}, own="space.pairs")
 #: The contact points of one world, of feet and of all other bodies.
 points_of_all = gather(
     EveryPoint,
-    {"soles": Soles, "rest": None, "state": State, "space": Space, "others": None},
+    {"soles": Soles, "rest": None, "state": State, "space": Space, "others": None, "between": None},
     root="soles.tree",
     smooth="rest.smooth",
 )
@@ -196,9 +195,9 @@ points_of_all = gather(
 def one_world_on_every_body(robot, given, state, space, tape):
     """What kernels take of one world in which every body may touch the ground."""
     others = rest_of(robot.rest, state, tape)
-    points = points_of_all(robot.soles, robot.rest, state, space, others)
+    points = points_of_all(robot.soles, robot.rest, state, space, others, between_of(state, space))
     set_friction(given, space, points.others.first)
-    return one_world(robot, given, state, space, points, robot.soles.foot)
+    return one_world(robot, given, state, space, points, space.owner)
 
 
 @inlined
@@ -295,22 +294,16 @@ def who_touches(others, held, s, row):
     return s if held.mode[others.first + s] != OPEN or others.tape.who[s, row] > 0 else -1
 
 
-STAND_INS = LEAN | {
+STAND_INS = every_pair.STAND_INS | {
+    half_solve: lean_half_solve,
+    mobility: lean_mobility,
     locate_all: locate_every,
     release_all: release_feet,
     begin_sample_of_all: begin_sample_of_every_body,
     add_step_of_all: add_step_of_every_body,
     who_has: who_touches,
-    # Every point has a place, and there are no contacts between bodies.
+    # Every point has a place.
     live: lambda points: points.mode.size,
-    lacks_room: lambda points: False,
     too_small: lambda points, found: False,
     free_far_places: lambda points, contacts: None,
-    recorded: lambda others, s, q: q + 1,
-    find_pairs: lambda world, points, contacts: None,
-    ground_slots: lambda points: points.body.size,
-    is_pair: lambda others, q: False,
-    pair_velocities: lambda cvel, subtree_com, points, contacts: None,
-    pair_accelerations: lambda world, points, contacts, half, force: None,
-    add_pair_forces: lambda cdof, subtree_com, points, contacts, generalised: None,
 }

@@ -74,6 +74,7 @@ class Gpu:
         self,
         robot: Robot,
         shapes: tuple[Shapes, Shapes],
+        pairs: Any,
         count: int,
         law: Law,
         surface: Any,
@@ -84,15 +85,15 @@ class Gpu:
         self.real = np.float32 if self.single else np.float64
         self.count, self.law, self.surface = count, law, surface
         self.lanes = min(count, LANES)
-        size = Size(robot.soles.local.shape[0], robot.soles.body.shape[0], robot.soles.chain.shape[1])
+        size = Size(shapes[0]["mode"][0], shapes[1]["near"][0] - 1, robot.soles.chain.shape[1])
         own = without_newton(law.scratch(size)) if isinstance(law, CoupledLaw) else None
         self.size, self.searches = size, hasattr(own, "problem")
-        self._check_memory(shapes, own)
-        self.robot = Robot(*(self._constants(part) for part in robot))
+        self._check_memory(shapes, (own, pairs))
+        self.robot = self._constant(robot)
         self.of_feet = shapes[0]["push"][0]
         self.others = shapes[0]["mode"][0] - self.of_feet
         self.state: Any = State(**self._zeros(shapes[0], count))
-        self.plot = lay_out(shapes[1], own)
+        self.plot = lay_out(shapes[1], own, pairs)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
         self.given: Any = None
@@ -130,10 +131,9 @@ class Gpu:
                 f"free: {most} worlds fit"
             )
 
-    def _constants(self, values: Any) -> Any:
-        return type(values)(*map(self._constant, values))
-
     def _constant(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return type(value)(*map(self._constant, value))
         if isinstance(value, np.ndarray):
             return self.cuda.to_device(self._cast(value))
         return self.real(value) if isinstance(value, float) else value

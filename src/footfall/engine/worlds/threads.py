@@ -355,7 +355,7 @@ class Cores:
         laid = [ByReference(one) for one in made if one is not None]
         self.of_law += laid
         law = np.array([one.address for one in laid] or [0] * threads)
-        space = Space(**room(shapes, threads, world_last=False), law=law)
+        space = Space(**room(shapes, threads, world_last=False), law=law, pairs=np.zeros(threads))
         return Rooms(make_beside(points, tree, self.detector), space, lay_out(points, tree, owner, self.data))
 
     def give(self, given: Given) -> None:

@@ -58,10 +58,11 @@ class _Places:
         return Layout(type(named), tuple(map(self.within, named)))
 
 
-def lay_out(shapes: Shapes, scratch: Any) -> Plot:
-    """Lay out the scratch space and the law's scratch arrays, a tuple or ``None``."""
+def lay_out(shapes: Shapes, scratch: Any, pairs: Any) -> Plot:
+    """Lay out the scratch space, the law's scratch arrays, a tuple or ``None``, and those of ``pairs`` of bodies."""
     places = _Places()
-    fields = (None if name == "law" else places.of(shapes[name], name in INTEGERS) for name in Space._fields)
+    own = {"law": None, "pairs": places.within(pairs)}
+    fields = (own[name] if name in own else places.of(shapes[name], name in INTEGERS) for name in Space._fields)
     space = Layout(Space, tuple(fields))
     law = None if scratch is None else places.within(scratch)
     return Plot(space, law, Tiles(**places.used))
