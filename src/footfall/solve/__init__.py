@@ -2,16 +2,16 @@
 
 For NumPy arrays there are :func:`lemke` and :func:`fischer_burmeister` for linear complementarity problems. Contact
 problems, given by their Delassus matrix, are solved on Coulomb's exact cone by :func:`cone_newton` and
-:func:`cone_gauss_seidel`, on one with facets by :func:`polyhedral`. All answer with a :class:`Solution`. Impacts alone,
-by three rules of restitution, are solved by :func:`impact`.
+:func:`cone_gauss_seidel`, on a polyhedral cone by :func:`polyhedral`. All return a :class:`Solution`. :func:`impact`
+solves a single impact, by one of three rules of restitution.
 
 Which file does what:
 
 - the contact problem of a law (``problem``) is solved by the ladder of ``contact_problem``: in closed form where feet
   are held (``held_feet``), by Newton's method (``newton``), and in turn with Gauss-Seidel (``gauss_seidel``)
-- on a cone with facets: ``faceted``, by a linear complementarity problem (``pyramid``); these are solved by
+- on a polyhedral cone: ``faceted``, by a linear complementarity problem (``pyramid``); these are solved by
   ``lemke_pivoting`` and ``newton_on_lcp``
-- forces of least norm: ``minimum_norm``; ``rigid_motion`` fits rigid motions of feet to those wanted of their points
+- forces of least norm: ``minimum_norm``; ``rigid_motion`` fits rigid motions of feet to motions wanted of their points
 - for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which return the types of ``solution``
 - constraint selection: ``selection/``
 - ``quadratic_program`` for controllers, ``dense`` for small matrices, ``power`` for powers of depths, and ``contacts``

@@ -1,13 +1,13 @@
 """The one ladder by which a contact problem is solved, see :mod:`footfall.solve.problem`.
 
-1. Feet that stood in the last step are held: the least forces that stop all points, in closed form
+1. Feet that stood in the last step are held: the least-norm forces that stop all points, in closed form
    (:mod:`footfall.solve.held_feet`). Most steps end here.
-2. Newton's method on all near points, from the last forces (:mod:`footfall.solve.newton`).
-3. Where it does not converge, some sweeps of Gauss-Seidel (:mod:`footfall.solve.gauss_seidel`), which comes near a
-   solution from any start, and Newton again, ``TRIES`` times.
+2. Newton's method on all near points, warm-started from the last forces (:mod:`footfall.solve.newton`).
+3. Where Newton does not converge, sweeps of Gauss-Seidel (:mod:`footfall.solve.gauss_seidel`), which approach a
+   solution from any start, and Newton again, up to ``TRIES`` times.
 
-What is not solved then is told: the status is 1, and the forces are scaled down so that they add no energy. Laws
-record the number of steps and sweeps, and the residual, as the signals ``SIGNALS``.
+A problem that remains unsolved has status 1, and its forces are scaled down so that they add no energy. Laws record
+the number of Newton steps and sweeps, and the residual, as the signals ``SIGNALS``.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from footfall.solve.problem import ANY, MODE, known_slip, problem_type
 
 #: What laws record of the solution: names and units.
 SIGNALS = MappingProxyType({"iterations": "", "residual": "of the largest impulse that stops a point alone"})
-#: Largest difference between motions wanted of more than three points of a foot, which a rigid sole follows only if it
-#: is flat, in units of the motion that is none.
+#: Largest difference between the target normal motions of a foot's points, in units of ``Problem.still``, up to which
+#: the closed form is tried: a rigid sole can follow any three targets, but more only if they lie in one plane.
 UNEVEN = 1e3
-#: Share of the largest force that is rounding.
+#: Rounding error of a force, as a share of the largest force.
 ROUNDING = 1e-10
-#: How often Gauss-Seidel and Newton take turns, and the sweeps of a turn.
+#: Most turns of Gauss-Seidel followed by Newton, and the sweeps in each turn.
 TRIES, SWEEPS = 3, 20
-#: Relative change in the last sweep with which forces count as found.
+#: Largest relative change of a force in the last sweep at which Gauss-Seidel has converged.
 SETTLED = 1e-8
 
 
 @inlined
 def may_hold(problem):
-    """Whether every near point stuck in the last step or enters the ground, and soles can move as wanted."""
+    """Whether every near point stuck in the last step or enters the ground, and rigid soles can meet the targets."""
     contacts, target = problem.contacts, problem.target
     for b in range(contacts.near.size - 1):
         first, last = contacts.near[b], contacts.near[b + 1]
@@ -55,7 +55,7 @@ def may_hold(problem):
 
 @inlined
 def hold(problem):
-    """The least forces that hold all points; False, with nothing changed, if the ground cannot give them."""
+    """Write the least-norm forces that hold all points; False, with nothing changed, if they leave the cone."""
     contacts, step, free, target = problem.contacts, problem.step, problem.free, problem.target
     force, end, trial = problem.force, problem.end, problem.wanted
     for i in range(contacts.number[0]):
@@ -87,8 +87,8 @@ def hold(problem):
 
 @kernel
 def limit_work(problem):
-    """Scale forces that are not a solution so that they leave the least motion (Gauss's principle): then they add no
-    energy, however far from a solution they are.
+    """Scale unconverged forces by the factor in [0, 1] that leaves the least motion (Gauss's principle), so that they
+    add no energy.
     """
     contacts, free, target = problem.contacts, problem.free, problem.target
     force, end = problem.force, problem.end
@@ -127,7 +127,7 @@ def conclude(problem):
 
 @kernel
 def sweep(problem):
-    """Some sweeps of Gauss-Seidel, by one lane; returns the last relative change."""
+    """Run ``SWEEPS`` sweeps of Gauss-Seidel on one lane; returns the relative change in the last sweep."""
     told = problem.newton.block
     if lane() == 0:
         change, _ = gauss_seidel(problem, SWEEPS, ROUNDING)
@@ -147,9 +147,9 @@ def search_signature() -> Any:
 
 @kernel
 def try_once(problem, tries):
-    """Newton's method, after sweeps of Gauss-Seidel if there were ``tries`` before.
+    """Newton's method, preceded by sweeps of Gauss-Seidel unless this is the first try (``tries`` is 0).
 
-    Returns whether a solution was found, the steps and sweeps taken, and the residual.
+    Returns whether a solution was found, the Newton steps and sweeps taken, and the residual.
     """
     change, sweeps = 1.0, 0
     if tries > 0:
@@ -164,10 +164,7 @@ def try_once(problem, tries):
 
 @separate(search_signature)
 def search(problem):
-    """Newton's method, in turn with Gauss-Seidel where it does not converge.
-
-    Returns whether a solution was found, the steps and sweeps taken, and the residual.
-    """
+    """Newton's method, in turn with Gauss-Seidel where Newton does not converge; returns as :func:`try_once` does."""
     found, iterations, residual = try_once(problem, 0)
     for tries in range(1, TRIES + 1):
         if found:
@@ -181,7 +178,7 @@ def search(problem):
 
 @inlined
 def is_searched(problem):
-    """Whether a solution waits for its law, as on a GPU, where :func:`search` is done between two calls of a law."""
+    """Whether :func:`search` has already run for this step: only on a GPU, where it runs between two calls of a law."""
     return False
 
 
@@ -196,8 +193,8 @@ def solver_signature() -> Any:
 def solve_contacts(problem):
     """Forces and modes of all near points, for a law that has written the motions of its problem.
 
-    Returns a law's status, the steps and sweeps taken, and the residual (see :mod:`footfall.solve.newton`); both are
-    zero where the closed form holds all feet.
+    Returns a law's status, the Newton steps and sweeps taken, and the residual (see :mod:`footfall.solve.newton`); the
+    last two are zero where the closed form holds all feet.
     """
     found, iterations, residual = False, 0, 0.0
     if not is_searched(problem) and may_hold(problem):

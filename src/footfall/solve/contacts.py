@@ -20,9 +20,9 @@ class Contacts(NamedTuple):
     accelerations are those of the body's material point, in its contact frame.
     """
 
-    number: Annotated[Ints, 4]  # near points; how often the law was asked before in the same step; columns of
-    # ``response`` in use; on a GPU, how far a search is
-    points: Annotated[Ints, "P"]  # which points these are, first `number` entries
+    number: Annotated[Ints, 4]  # near points; earlier calls of the law in the same step; columns of ``response`` in
+    # use; on a GPU, the stage of the search
+    points: Annotated[Ints, "P"]  # indices of the near points, in the first `number` entries
     body: Ints  # (P,) contact body of each point
     near: Annotated[Ints, "K + 1"]  # where the near points of each body begin in `points`, and `number`
     position: Matrix  # (P, 3) m, world frame
@@ -31,12 +31,12 @@ class Contacts(NamedTuple):
     frame: Annotated[Tensor, "P", 3, 3]  # world from contact frame, as rows
     velocity: Annotated[Matrix, "P", 3]  # m/s
     acceleration: Annotated[Matrix, "P", 3]  # m/s2, without any contact force
-    bias: Annotated[Matrix, "P", 3]  # m/s2, the part of it that is Jdot qdot
+    bias: Annotated[Matrix, "P", 3]  # m/s2, the part Jdot qdot of the acceleration
     arm: Annotated[Matrix, "P", 3]  # m, world frame, from the centroid of the body's near points
     mobility: Annotated[Matrix, "6K", "6K"]  # acceleration (linear, angular) of centroids per unit wrench, world frame
     static_friction: Vector  # (P,)
     dynamic_friction: Vector  # (P,)
-    response: Annotated[Tensor, "K", "C", 8]  # columns H of each body, six numbers of eight
+    response: Annotated[Tensor, "K", "C", 8]  # columns H of each body: six numbers, padded to eight
     weight: Annotated[Vector, "C"]  # of each column: the mobility between two bodies is the sum of weight times H H^T
 
 
@@ -60,7 +60,7 @@ def coupled_signature() -> Any:
 
 @inlined
 def coulomb(x, y, limit):
-    """Limit a tangential force to ``limit`` N in its direction: the limited force, and whether the point slides.
+    """Shorten a tangential force to at most ``limit`` N; returns it, and SLIDE if it was shortened, else STICK.
 
     Rengifo 2009, (12) and (20); Ott 2011, (2).
     """

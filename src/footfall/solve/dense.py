@@ -1,4 +1,4 @@
-"""Small dense algebra: Cholesky, with and without pivots, minimum-norm solutions, and Gauss' elimination."""
+"""Small dense algebra: Cholesky, with and without pivoting, minimum-norm solutions, and Gaussian elimination."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from footfall.compiled import inlined, kernel
 from footfall.compiled.meeting import meet
 
-#: Relative rounding error of a pivot that follows a small one, with a margin.
+#: Relative rounding error of a pivot, some fifty times that of one operation; a small earlier pivot amplifies it.
 ROUNDING = 1e-14
 
 
@@ -29,9 +29,9 @@ def dot(x, y, n):
 
 @inlined
 def cholesky(a, n, tolerance, factor):
-    """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots.
+    """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* entries.
 
-    False if ``a`` is singular, or nearly so.
+    False if a pivot is not above ``tolerance`` times the largest diagonal entry.
     """
     largest = 0.0
     for i in range(n):
@@ -55,8 +55,8 @@ def cholesky(a, n, tolerance, factor):
 
 @inlined
 def pivots_are_certain(a, n, factor):
-    """Whether every pivot of a factor from :func:`cholesky` is more than rounding: after a small one the next have an
-    error of rounding over it.
+    """Whether every pivot of a factor from :func:`cholesky` exceeds its rounding error, which is inversely proportional
+    to the smallest pivot before it.
     """
     largest = 0.0
     for i in range(n):
@@ -87,8 +87,8 @@ def cholesky_solve(factor, n, x):
 
 @kernel
 def pivoted_cholesky(a, n, tolerance, factor):
-    """Columns C with a = C C^T for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys a,
-    gives the rank.
+    """Columns C with a = C C^T for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys
+    ``a`` and returns the rank.
     """
     for i in range(n):
         for j in range(i):
@@ -124,8 +124,8 @@ def pivoted_cholesky(a, n, tolerance, factor):
 
 @kernel
 def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
-    """Replace x by pinv(a) x for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys a,
-    gives the rank.
+    """Replace x by pinv(a) x for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys
+    ``a`` and returns the rank.
 
     ``factor``, ``gram`` (n, n) and ``half`` (n,) are scratch. A regular matrix costs one Cholesky; a singular
     one, a = C C^T with C of full column rank, has pinv(a) = C (C^T C)^-2 C^T.
@@ -156,8 +156,8 @@ def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
 
 @kernel
 def eliminate(a, n, tolerance, x):
-    """Replace x by the solution of ``a x' = x`` for the leading n x n of ``a``, by Gauss' elimination with row pivots;
-    destroys ``a``. False, with x destroyed, where a pivot is below ``tolerance`` times the largest element.
+    """Replace x by the solution of ``a x' = x`` for the leading n x n of ``a``, by Gaussian elimination with row
+    pivots; destroys ``a``. False, with x destroyed, where a pivot is below ``tolerance`` times the largest element.
     """
     floor = 0.0
     if tolerance > 0.0:

@@ -1,8 +1,8 @@
-"""The contact problem that laws share (:mod:`footfall.solve.problem`), on a friction cone with facets.
+"""The contact problem that laws share (:mod:`footfall.solve.problem`), on a polyhedral friction cone.
 
-The forces of Coulomb's exact cone come first, by the common ladder: they are the answer where nothing slides and the
-facets allow them, and say which points carry the robot. Lemke's method then solves the problem of those points, which
-are joined by points that enter the ground.
+The common ladder first finds the forces on Coulomb's exact cone. If no point slides and these forces lie inside the
+polyhedral cone, they are the solution. Otherwise Lemke's method solves the problem of the points that they load;
+points that would then enter the ground are added, and the problem is solved again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from footfall.solve.newton import SOLVED as ACCURATE
 from footfall.solve.problem import ANY, MODE
 from footfall.solve.pyramid import Dense, inside_polygon, pyramid_floats, pyramid_integers, solve_pyramid
 
-#: Most points whose problem Lemke's method solves: its work grows with the third power of their number.
+#: Most points that Lemke's method takes: its work grows with the third power of their number.
 MOST = 32
-#: How often the problem is solved while points that begin to slide change from static to dynamic friction, and while
-#: points that enter the ground join those that carry the robot.
+#: Iteration limits: solutions while points that begin to slide change from static to dynamic friction, and solutions
+#: while points that enter the ground are added.
 ROUNDS, JOININGS = 4, 12
-#: Share of a point's mobility below which a direction has none but rounding.
+#: Mobility along a direction, as a share of the point's largest, below which it is a rounding error.
 IDLE = 1e-12
 
 
@@ -47,7 +47,7 @@ def facet_scratch(points: int, facets: int) -> FacetScratch:
 
 @inlined
 def dense_problem(problem, scratch, count):
-    """The problem of the first ``count`` chosen points with its Delassus matrix written out."""
+    """The problem of the first ``count`` chosen points with its explicit Delassus matrix."""
     space, n = scratch.floats, count
     a = 9 * n * n
     b, c, d, e = a + 3 * n, a + 4 * n, a + 5 * n, a + 8 * n
@@ -66,7 +66,7 @@ def dense_problem(problem, scratch, count):
 
 @kernel
 def write_out(problem, chosen, dense):
-    """Fill a dense problem; points that slid have the friction of sliding ones."""
+    """Fill a dense problem; points that slid in the last step have dynamic friction."""
     contacts, w, rows, moved = problem.contacts, dense.matrix, problem.rows, problem.moved
     for i in range(dense.target.size):
         p = chosen[i]
@@ -92,7 +92,7 @@ def write_out(problem, chosen, dense):
 
 @inlined
 def within_facets(problem, facets):
-    """Whether no point slides and the facets allow the friction of all."""
+    """Whether no point slides and the friction of every point lies inside the polyhedral cone."""
     contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -106,7 +106,7 @@ def within_facets(problem, facets):
 
 @inlined
 def choose_loaded(problem, chosen):
-    """List the points that carry most, at most as many as there is room for; returns their number."""
+    """List the points by falling load, as many as fit into ``chosen``; returns their number."""
     contacts, count = problem.contacts, 0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -125,7 +125,7 @@ def choose_loaded(problem, chosen):
 
 @inlined
 def join(problem, chosen, count):
-    """Add the point of each body that enters the ground fastest, unless it is there; returns the number then."""
+    """Add, for each body, the point that enters the ground fastest, if it is new; returns the new number of points."""
     contacts, end, target = problem.contacts, problem.end, problem.target
     largest = 0.0
     for i in range(contacts.number[0]):
@@ -149,8 +149,8 @@ def join(problem, chosen, count):
 
 @inlined
 def remove_idle_friction(w, impulse):
-    """Remove friction along directions in which no force moves anything, such as those that a planar robot's rails
-    bear: it is not determined, and zero is the least. ``w`` (3n, 3n) is the Delassus matrix, ``impulse`` (n, 3).
+    """Remove friction along directions without mobility, such as across the plane of a planar robot: any friction there
+    is a solution, and zero is the least. ``w`` (3n, 3n) is the Delassus matrix, ``impulse`` (n, 3).
     """
     for i in range(impulse.shape[0]):
         k = 3 * i
@@ -173,7 +173,7 @@ def remove_idle_friction(w, impulse):
 
 @kernel
 def pivot(problem, scratch, facets, count):
-    """Lemke's forces on the first ``count`` chosen points, and motions: how it ended, and the pivots."""
+    """Write Lemke's forces on the first ``count`` chosen points, and all motions; returns the status and the pivots."""
     contacts, chosen, force, end = problem.contacts, scratch.chosen, problem.force, problem.end
     dense = dense_problem(problem, scratch, count)
     status, iterations = SOLVED, 0
@@ -202,7 +202,7 @@ def pivot(problem, scratch, facets, count):
 
 @kernel
 def pivot_and_join(problem, scratch, facets):
-    """Lemke's forces on the points that carry the robot, until no other enters the ground."""
+    """Lemke's forces on the loaded points, repeated with further points until none enters the ground."""
     status, iterations, count = SOLVED, 0, choose_loaded(problem, scratch.chosen)
     for _ in range(JOININGS):
         status, pivots = pivot(problem, scratch, facets, count)
@@ -225,7 +225,7 @@ def faceted_signature() -> Any:
 def solve_with_facets(problem, scratch, facets):
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 
-    Where pivoting ends with a solution it is exact but for rounding, and the residual is zero.
+    A solution by pivoting is exact up to rounding; its residual is reported as zero.
     """
     status, iterations, residual = SOLVED, 0, 0.0
     if not (may_hold(problem) and hold(problem) and within_facets(problem, facets)):
@@ -234,14 +234,14 @@ def solve_with_facets(problem, scratch, facets):
             status, pivots = pivot_and_join(problem, scratch, facets)
             iterations += pivots
             residual = 0.0
-            if status != SOLVED:  # the exact cone's forces are the best there are
+            if status != SOLVED:  # fall back on the forces of the exact cone
                 _, _, residual = search(problem)
     conclude(problem)
     return 0 if status == SOLVED else 1, iterations, residual
 
 
 def refuse_facets(problem, scratch, facets):
-    """What a GPU has in its place: pivoting needs more memory than a lane has."""
+    """Replacement of :func:`solve_with_facets` on a GPU: pivoting needs more memory than a lane has."""
     return 1, 0, 0.0
 
 

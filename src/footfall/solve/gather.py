@@ -10,15 +10,15 @@ from footfall.compiled import generated, inlined
 
 
 def tuple_of(name: str, fields: tuple[str, ...], module: str) -> Any:
-    """A named tuple type with these fields, in that module."""
+    """A named tuple type with these fields that names ``module`` as its own."""
     return namedtuple(name, fields, module=module)
 
 
 def gather(kind: type, sources: Mapping[str, type | None], **where: str) -> Any:
-    """A kernel that takes the ``sources``, named tuples by argument name, and gives a named tuple ``kind``.
+    """A kernel that takes the ``sources``, named tuples by argument name, and returns a named tuple ``kind``.
 
-    Each field comes from its expression in ``where``, else is the argument of its name, else comes from the one source
-    that has it. A source without a type serves only expressions and the field of its name.
+    Each field is its expression in ``where``; else the argument of its name, if that has no type; else the field of
+    that name of the one source that has it.
     """
     values = []
     for field in _fields(kind):

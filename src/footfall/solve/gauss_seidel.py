@@ -1,10 +1,10 @@
 """Nonsmooth Gauss-Seidel on the exact Coulomb cone.
 
-Finds forces f of all points together such that the velocities ``u = free + dt G f`` at the end of the step obey, in
-every contact frame, ``0 <= u_n - target _|_ f_n >= 0`` and Coulomb's law with the exact cone: ``|f_t| <= mu f_n``,
-friction against ``u_t`` and on the cone where it is not zero. One point at a time is solved exactly, the others given,
-until nothing changes. The Delassus matrix is never formed: the effect of the forces is kept as accelerations of the
-feet.
+Finds the forces f of all points such that the velocities ``u = free + dt G f`` at the end of the step obey, in every
+contact frame, ``0 <= u_n - target _|_ f_n >= 0`` and Coulomb's law with the exact cone: ``|f_t| <= mu f_n``, and where
+``u_t`` is not zero, friction opposes it and lies on the cone. A sweep solves one point after the other exactly, with
+the forces on the others given. The Delassus matrix is never formed: the effect of the forces is kept as accelerations
+of the feet.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
 
-#: Iterations for the sliding speed of one point, and the relative error of its friction that is rounding.
+#: Iteration limit of the search for the slip of one point, and its relative tolerance, a few times rounding.
 TRIALS, ON_CONE = 60, 1e-15
 
 
@@ -40,16 +40,18 @@ def solve_3x3(a, x, y, z):
 
 @kernel
 def solve_point(a, x, y, z, friction):
-    """The force on one point whose velocity without it is (x, y, z), z less its target: open, stick or slide."""
-    if z >= 0.0 or not a[2, 2] > 0.0:  # nor is there one that moves a point which cannot leave the ground
+    """The force on one point, ``a`` (3, 3) its velocity per unit force and (x, y, z) its velocity without force, z less
+    the target: open, stick or slide.
+    """
+    if z >= 0.0 or not a[2, 2] > 0.0:  # the point leaves, or no force can move it along the normal
         return 0.0, 0.0, 0.0
     fx, fy, fz = solve_3x3(a, -x, -y, -z)
     if fz >= 0.0 and fx * fx + fy * fy <= (friction * fz) ** 2:
         return fx, fy, fz
     if friction == 0.0:
         return 0.0, 0.0, -z / a[2, 2]
-    # Sliding: u_t = -s f_t with s > 0 such that the force lies on the cone; friction falls as s grows. It is sought
-    # between s with too much friction and s with too little, by secants, of whose ends one that stays counts half.
+    # Sliding: u_t = -s f_t with s > 0 such that the force lies on the cone; friction falls as s grows. The root is
+    # bracketed and found by the Illinois method: secants, with the value at an end that stays halved.
     tx, ty = a[0, 0], a[1, 1]
     low, over = 0.0, math.sqrt(fx * fx + fy * fy) - friction * fz
     high, under, side = a[0, 0] + a[1, 1], 0.0, 0
@@ -81,7 +83,7 @@ def solve_point(a, x, y, z, friction):
 
 @kernel
 def wrench_row(contacts, p, k, row):
-    """What a unit force along axis k of a point's contact frame does to its foot: force and moment."""
+    """The wrench on its foot of a unit force along axis k of a point's contact frame: force, then moment."""
     e, r = contacts.frame[p, k], contacts.arm[p]
     row[0], row[1], row[2] = e[0], e[1], e[2]
     row[3] = r[1] * e[2] - r[2] * e[1]
@@ -91,7 +93,7 @@ def wrench_row(contacts, p, k, row):
 
 @kernel
 def push_foot(contacts, b, row, size, moved):
-    """Add to the feet's accelerations what a force of a size does that acts on foot b by a row."""
+    """Add to ``moved`` (6K,), accelerations of the feet, the effect of ``size`` times the wrench ``row`` on foot b."""
     near = contacts.near
     for k in range(near.size - 1):
         if near[k + 1] > near[k]:
@@ -104,7 +106,7 @@ def push_foot(contacts, b, row, size, moved):
 
 @inlined
 def write_local(contacts, b, dt, rows, local):
-    """Write what forces along the axes of a point's contact frame do to its motion, from their wrenches on foot b."""
+    """Write the velocity of a point of foot b per unit force on it, from the wrenches ``rows`` of the three axes."""
     for m in range(3):
         row, p, q, r, s, t, u = rows[m], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for c in range(6):
@@ -122,13 +124,13 @@ def write_local(contacts, b, dt, rows, local):
 
 @kernel
 def gauss_seidel(problem, sweeps, tolerance):
-    """Solve for the forces of all near points, from those there are projected onto the cone.
+    """Solve for the forces of all near points, warm-started from ``problem.force`` projected onto the cone.
 
-    Returns the last relative change and the sweeps taken.
+    Returns the relative change in the last sweep, and the sweeps taken.
 
-    Between sweeps the forces are extrapolated (Nesterov's acceleration), with a restart where that makes things worse
-    (O'Donoghue and Candes 2015). On flat feet it takes half the sweeps at the median, a fifteenth in the slowest
-    twentieth of cases.
+    Between sweeps the forces are extrapolated (Nesterov's acceleration), with a restart where the change grows or
+    reverses (O'Donoghue and Candes 2015). On flat feet that halves the median number of sweeps, and divides the number
+    by fifteen in the slowest twentieth of cases.
     """
     contacts, dt, force = problem.contacts, problem.step, problem.force
     free, target, before = problem.free, problem.target, problem.wanted
@@ -201,7 +203,7 @@ def gauss_seidel(problem, sweeps, tolerance):
 
 @kernel
 def find_motions(problem):
-    """Write the motions of the points under the forces, to ``end``."""
+    """Write the motions of the points under ``problem.force`` to ``problem.end``."""
     contacts, rows, moved, free = problem.contacts, problem.rows, problem.moved, problem.free
     for c in range(moved.size):
         moved[c] = 0.0

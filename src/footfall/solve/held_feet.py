@@ -1,13 +1,13 @@
-"""Least forces on feet all of whose points are held in all directions, in closed form: the common case, standing.
+"""Least-norm forces on feet whose points are all held in all directions, in closed form: the common case, standing.
 
 About the centroid of a foot's n points ``W^T W`` (see :mod:`footfall.solve.minimum_norm`) is n times the identity for
-translations. For rotations it is
+translations. Its block for rotations depends on n:
 
-- of three points or more, not on a line, a 3x3 block S: the foot feels all six motions;
-- of two points at the arms r and -r, ``2 r^2`` about the axes across the line through them: the foot feels five;
-- of one point nothing: the foot feels three.
+- three points or more, not on a line: a regular 3x3 matrix S; the points constrain all six motions of the foot;
+- two points at the arms r and -r: ``2 r^2`` about the two axes across their line; they constrain five motions;
+- one point: zero; it constrains the three translations.
 
-With B the motions that feet feel, orthonormal,
+With B an orthonormal basis of the constrained motions of the feet,
 
     pinv(G) = W B (B^T W^T W B)^-1 (B^T L B)^-1 (B^T W^T W B)^-1 B^T W^T.
 """
@@ -21,17 +21,17 @@ from footfall.compiled import inlined, kernel
 from footfall.kinds import Ints, Matrix, Vector, zeros
 from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
 
-#: Pivots smaller than this share of the largest count as zero: motions that no force produces.
+#: Pivots below this share of the largest count as zero: they belong to motions that no force produces.
 TOLERANCE = 1e-10
-#: Compliance of points, relative to the mobility of the most mobile foot, where only that decides which forces are
-#: least.
+#: Compliance of the points, relative to the mobility of the most mobile foot; used only where ``B^T L B`` is singular,
+#: so that the forces are unique.
 COMPLIANCE = 1e-9
-#: Largest share of a motion wanted that compliance may make instead of forces, which then are not of rigid contacts.
+#: Largest share of a wanted motion that compliance may contribute; above it the contacts are not rigid any more.
 GIVES_WAY = 1e-3
 
 
 class HeldScratch(NamedTuple):
-    """Scratch for K feet whose points feel R motions, at most n = 6K."""
+    """Scratch for K feet whose points constrain R motions, at most n = 6K."""
 
     reduced: Annotated[Matrix, "6K", "6K"]  # B^T L B, first (R, R)
     factor: Annotated[Matrix, "6K", "6K"]
@@ -49,8 +49,8 @@ def held_scratch(bodies: int) -> HeldScratch:
 
 @inlined
 def lay_out_feet(contacts, scratch):
-    """Write ``B^T L B`` and the rest of the description of the feet. False where the points of a foot coincide or, if
-    three or more, lie on a line.
+    """Write ``B^T L B``, and ``start`` and ``turns`` of the feet. False if two points of a foot coincide, or if three
+    or more lie on a line.
     """
     near, feet = contacts.near, contacts.near.size - 1
     start, turns = scratch.start, scratch.turns
@@ -72,9 +72,10 @@ def lay_out_feet(contacts, scratch):
 
 @inlined
 def spread_over_held_feet(contacts, force, compliant, scratch):
-    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame. False, with
-    nothing changed, if the points of a foot coincide or, if three or more, lie on a line; and if no force produces a
-    motion that points feel, unless they are ``compliant`` and that motion is as good as none.
+    """Replace the accelerations in ``force`` (P, 3) by the least-norm forces that give them, world frame.
+
+    False, with nothing changed, where :func:`lay_out_feet` fails, or where no force produces a constrained motion.
+    ``compliant`` points tolerate the latter up to the share ``GIVES_WAY`` of the largest wanted translation.
     """
     if not lay_out_feet(contacts, scratch):
         return False
@@ -101,7 +102,7 @@ def spread_over_held_feet(contacts, force, compliant, scratch):
 
 @inlined
 def largest_shift(x, start):
-    """The largest translation of a foot among its motions x (R,)."""
+    """The largest component of a translation of any foot in the motions x (R,)."""
     largest = 0.0
     for b in range(start.size - 1):
         for k in range(start[b], min(start[b] + 3, start[b + 1])):
@@ -111,9 +112,10 @@ def largest_shift(x, start):
 
 @kernel
 def add_compliance(contacts, scratch):
-    """Give every point a compliance c: ``B^T L B`` becomes that plus ``c (B^T W^T W B)^-1``. Returns c.
+    """Give every point a compliance c, which adds ``c (B^T W^T W B)^-1`` to ``B^T L B``. Returns c.
 
-    Where feet feel motions that no force produces, as those of a robot without hip abduction, the least forces follow.
+    Where no force produces some constrained motion, as for a robot without hip abduction, the forces of least norm
+    follow.
     """
     near, start, turns, out = contacts.near, scratch.start, scratch.turns, scratch.reduced
     softest = 0.0
@@ -157,7 +159,7 @@ def write_row(contacts, b, r, scratch):
 
 @inlined
 def gather_wanted(contacts, b, force, turns, pull, x):
-    """``(B^T W^T W B)^-1 B^T W^T a`` of one foot, into x."""
+    """Write ``(B^T W^T W B)^-1 B^T W^T a`` of one foot to x, the accelerations a being in ``force``."""
     resultant(contacts, b, force, pull)
     for k in range(3):
         x[k] = pull[k] / (contacts.near[b + 1] - contacts.near[b])
@@ -168,7 +170,7 @@ def gather_wanted(contacts, b, force, turns, pull, x):
 
 @inlined
 def scatter(contacts, b, x, turns, force):
-    """``W B (B^T W^T W B)^-1 x`` of one foot: its forces."""
+    """Write the forces ``W B (B^T W^T W B)^-1 x`` of one foot to ``force``."""
     count = contacts.near[b + 1] - contacts.near[b]
     share, p, q, s = turns[2, 0] if x.size == 5 else 1.0, 0.0, 0.0, 0.0
     for k in range(x.size - 3):  # S^-1 is symmetric
@@ -184,8 +186,8 @@ def scatter(contacts, b, x, turns, force):
 
 @inlined
 def across(contacts, b, out):
-    """Two axes across the line through the two points of a foot, unit vectors, and 1 / (2 r^2) in the third row; False
-    if the points are in one place.
+    """Write two unit vectors across the line through the two points of a foot, and 1 / (2 r^2) in the third row; False
+    if the points coincide.
     """
     r = contacts.arm[contacts.points[contacts.near[b]]]
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
@@ -232,7 +234,7 @@ def inverse_moment(contacts, b, out):
 
 @kernel
 def resultant(contacts, b, force, x):
-    """W^T f for one foot, into x: force and moment about the centroid of its near points."""
+    """Write W^T f of one foot to x: force and moment about the centroid of its near points."""
     for k in range(6):
         x[k] = 0.0
     for i in range(contacts.near[b], contacts.near[b + 1]):

@@ -1,15 +1,16 @@
-"""Impacts alone: velocities after a collision with friction, by Newton's, Poisson's or Stronge's restitution.
+"""Single impacts: velocities after a collision with friction, by Newton's, Poisson's or Stronge's restitution.
 
 With generalised velocity v and mass matrix M a point moves at ``u = J v`` in its contact frame (tangent, tangent,
-normal) and an impulse p changes that by ``W p``, ``W = J inv(M) J^T``.
+normal), and an impulse p changes u by ``W p``, ``W = J inv(M) J^T``.
 
 - ``newton``: the normal velocity after is ``-e`` times that before (Coulomb's law on impulses, any number of points).
 - ``poisson``: the normal impulse of expansion is ``e`` times that of compression.
 - ``energetic`` (Stronge 1990): the work of the normal impulse in expansion is ``e**2`` times that in compression.
 
-The last two follow the sliding of one point through the impact (Routh 1905): with the normal impulse as time, friction
-``-mu u_t / |u_t|`` bends the path until the point leaves; where it stops sliding it sticks, if the cone allows that, or
-slides on. Newton's rule may gain energy where the point slides (Kane and Levinson 1985), Stronge's never does.
+The last two follow the sliding of one point through the impact (Routh 1905): over the normal impulse as the independent
+variable, friction ``-mu u_t / |u_t|`` changes the slip until the point leaves. A point whose slip vanishes sticks, if
+the cone allows that, or slides on. Newton's rule may gain energy where the point slides (Kane and Levinson 1985),
+Stronge's never does.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from footfall.solve.numpy_api import ContactProblem, newton_impulse
 from footfall.solve.solution import STATUSES, as_floats, as_square
 
 RULES = ("newton", "poisson", "energetic")
-#: Sliding slower than this share of the speed before the impact counts as none.
+#: Slip speed, as a share of the point's speed before the impact, below which the point sticks.
 STOPPED = 1e-9
-#: Relative accuracy of the path of a sliding point.
+#: Relative tolerance of the integration over the path of a sliding point.
 ACCURACY = 1e-10
-#: Slip that turns by less than this share of what an impulse changes keeps its direction, to rounding.
+#: Rate of turning of the slip per normal impulse, as a share of the largest entry of W, below which it is rounding.
 TURNING = 1e-14
 ENDLESS = "the impact does not end: the mass matrix is nearly singular"
 
@@ -45,7 +46,7 @@ class Impact:
         impulse: (P, 3) N s in the contact frames (tangent, tangent, normal).
         before, after: (P, 3) m/s, velocities of the points.
         energy_lost: J; negative if the rule gains energy.
-        rule: of the restitution.
+        rule: of restitution.
     """
 
     velocity: np.ndarray
@@ -133,7 +134,7 @@ def collide(given: Collision, friction: Any, restitution: float, rule: str) -> I
 
 
 class _State(NamedTuple):
-    """The state of an impact: impulses of friction (2,) and of the normal, N s, and work of the normal one, J."""
+    """The state of an impact: impulses (N s) of friction (2,) and normal force, and the work (J) of the latter."""
 
     friction: np.ndarray
     normal: float
@@ -151,7 +152,7 @@ def _followed(W: np.ndarray, before: np.ndarray, mu: float, restitution: float, 
         goal = _Goal(compressed, rule, ends)
         state, done = _slide(W, before, mu, state, goal, still) if slides else _straight(W, u, mu, state, goal)
         if not done:
-            slides = False  # what is left is straight
+            slides = False  # from here on the direction of friction is constant
             continue
         if compressed or restitution == 0.0:
             return np.array([*state.friction, state.normal])
@@ -160,26 +161,28 @@ def _followed(W: np.ndarray, before: np.ndarray, mu: float, restitution: float, 
 
 
 class _Goal(NamedTuple):
-    """Where a phase ends: compression where the point comes no nearer, expansion at an impulse or a work."""
+    """Where a phase ends: compression at zero normal speed, expansion at a given normal impulse or work."""
 
     compressed: bool
     rule: str
     ends: float
 
     def missing(self, normal: float, work: float, speed: float) -> float:
-        """Below zero until the phase has ended."""
+        """Event function: negative until the phase ends."""
         return speed if not self.compressed else (normal if self.rule == "poisson" else work) - self.ends
 
 
 def _straight(W: np.ndarray, u: np.ndarray, mu: float, state: _State, goal: _Goal) -> tuple[_State, bool]:
-    """A point without slip sticks or slides off in one direction until the phase ends: friction keeps its ratio."""
+    """A point without slip sticks, or slides off in one direction, until the phase ends: the ratio of friction to
+    normal impulse is constant.
+    """
     ratio = _ratio_from_rest(W, mu)
-    gain = float(W[2] @ [*ratio, 1.0])  # of the normal velocity per impulse; positive, since W is
+    gain = float(W[2] @ [*ratio, 1.0])  # normal velocity per normal impulse; positive, since W is positive definite
     return _gone_on(state, ratio, u[2], gain, _until_end(state, goal, u[2], gain)), True
 
 
 def _until_end(state: _State, goal: _Goal, speed: float, gain: float) -> float:
-    """Normal impulse to the end of a phase, N s, if the normal velocity grows by ``gain`` per impulse; may be never."""
+    """Normal impulse to the end of a phase, N s, if the normal velocity grows by ``gain`` per impulse; inf if never."""
     if not goal.compressed:
         return -speed / gain if gain > 0.0 else math.inf
     if goal.rule == "poisson":
@@ -192,13 +195,15 @@ def _until_end(state: _State, goal: _Goal, speed: float, gain: float) -> float:
 
 
 def _gone_on(state: _State, ratio: np.ndarray, speed: float, gain: float, more: float) -> _State:
-    """The state after some more normal impulse with friction of one ratio."""
+    """The state after ``more`` normal impulse with friction ``ratio`` times that."""
     work = state.work + speed * more + 0.5 * gain * more**2
     return _State(state.friction + ratio * more, state.normal + more, work)
 
 
 def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
-    """(2,) friction over normal impulse of a point without slip: what holds it, or where the cone ends, sliding."""
+    """(2,) friction over normal impulse of a point without slip: sticking friction, or sliding where that leaves the
+    cone.
+    """
     holding = -np.linalg.solve(W[:2, :2], W[:2, 2])
     if np.hypot(*holding) <= mu:
         return holding
@@ -209,8 +214,8 @@ def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
         growth = W[:2, 2] - mu * W[:2, :2] @ slip
         return float(slip[0] * growth[1] - slip[1] * growth[0])
 
-    # The slip grows along itself: the one direction in which friction against it makes it grow.
-    # Sought all round; where the tangents are alike it is that of W_tn, kept away from the ends of the search.
+    # The direction of incipient slip: the slip that grows under friction against it must grow along itself. All
+    # directions are searched. If W_tt is isotropic, the root is the direction of W_tn: the grid starts 0.1 rad off it.
     angles = math.atan2(W[1, 2], W[0, 2]) + 0.1 + np.linspace(-math.pi, math.pi, 181)
     x, y = slips = np.array([np.cos(angles), np.sin(angles)])
     growth = W[:2, 2:] - mu * W[:2, :2] @ slips
@@ -226,11 +231,11 @@ def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
 def _slide(
     W: np.ndarray, before: np.ndarray, mu: float, state: _State, goal: _Goal, still: float
 ) -> tuple[_State, bool]:
-    """A point slides until it stops (False) or the phase ends (True).
+    """A point slides until its slip vanishes (False) or the phase ends (True).
 
-    Where slip keeps its direction, as in a plane, the path is straight. Else it is followed over s with dp = |u_t| ds,
-    in which slip that ends dies away smoothly and nothing is divided by it. The state is the velocity (3), the impulse
-    of friction (2), that of the normal, and its work.
+    Where the slip keeps its direction, as in planar motion, the path is straight. Otherwise the rates are integrated
+    over s with dp = |u_t| ds: vanishing slip then decays smoothly, and no rate divides by it. The state y is the
+    velocity (3), the impulse of friction (2), the normal impulse, and its work.
     """
     u = before + W @ [*state.friction, state.normal]
     slip = u[:2] / math.hypot(u[0], u[1])
@@ -241,9 +246,9 @@ def _slide(
         if min(ends, stops) == math.inf:
             raise SolveError(ENDLESS)
         return _gone_on(state, -mu * slip, u[2], growth[2], min(ends, stops)), ends <= stops
-    from scipy.integrate import solve_ivp  # takes half a second, and few programs need it
+    from scipy.integrate import solve_ivp  # its import takes half a second, and few programs need it
 
-    rows = W.tolist()  # plain numbers: arrays of three cost more than what is computed with them
+    rows = W.tolist()  # plain numbers are faster than arrays of three
     mu = float(mu)
 
     def rates(_: float, y: np.ndarray) -> list[float]:
@@ -263,7 +268,7 @@ def _slide(
     speed = still / STOPPED
     impulse = speed / W[2, 2]
     sizes = np.array([speed, speed, speed, impulse, impulse, impulse, speed * impulse])
-    # An end that no impact reaches: the largest impulse there can be, at the slowest slip.
+    # An upper bound of s: the largest possible impulse over the slowest slip.
     longest = float(np.linalg.norm(np.linalg.inv(W), 2)) / STOPPED
     run = solve_ivp(
         rates,

@@ -29,9 +29,9 @@ from footfall.solve.newton_on_lcp import (
 )
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
-#: Residual of a solution, relative to the largest q, above which it is refined.
+#: Residual of a solution, relative to the largest q, above which the other method refines it.
 ROUGH = 1e-11
-#: Pivots per unknown allowed to refine Newton's result: Lemke's method mostly takes one.
+#: Most pivots per unknown when Lemke's method refines Newton's result; it usually takes about one.
 FEW_PIVOTS = 4
 
 
@@ -63,9 +63,9 @@ def _solution(M: np.ndarray, q: np.ndarray, z: np.ndarray, status: int, iteratio
 def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     """Solve ``w = M z + q``, ``0 <= z _|_ w >= 0`` for an (n, n) matrix by Lemke's method.
 
-    Degenerate and rank-deficient problems are no special case; where the last basis is nearly singular, Newton's steps
-    remove the rounding errors. Where the path ends in a ray, the status says so: there is no solution if the matrix is
-    copositive-plus, and none was found otherwise. ``max_pivots`` is ``50 n + 100`` unless given; some problems need
+    Degenerate and rank-deficient problems are allowed; where the last basis is nearly singular, Newton's steps remove
+    the rounding errors. The status tells a path that ends in a ray: a problem with a copositive-plus matrix then has no
+    solution; with any other matrix none was found. ``max_pivots`` is ``50 n + 100`` unless given; some problems need
     2^n.
 
     >>> lemke([[2, 1], [1, 2]], [-5, -6]).z
@@ -81,10 +81,10 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
 def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = TOLERANCE) -> Solution:
     """Solve the same problem by semismooth Newton on Fischer-Burmeister's function, from ``start`` (n,) or zero.
 
-    It converges quadratically near a solution, so the solution of a similar problem as a start saves most of the work.
-    Where it does not converge, :func:`lemke` solves the problem; where the residual exceeds rounding and ``tolerance``,
-    a few of Lemke's pivots are tried; ``iterations`` counts them too. ``tolerance`` is that of the equations, relative
-    to the largest q.
+    It converges quadratically near a solution, so the solution of a similar problem is a good warm start. Where it does
+    not converge, :func:`lemke` solves the problem; where the residual exceeds rounding and ``tolerance``, Lemke's
+    method refines it; ``iterations`` counts the pivots too. ``tolerance`` bounds the residual of the equations,
+    relative to the largest q.
     """
     M, q = _problem(M, q)
     n = len(q)
@@ -103,7 +103,7 @@ def _by_pivots(M: np.ndarray, q: np.ndarray, limit: int) -> Solution:
 
 
 def _by_newton(M: np.ndarray, q: np.ndarray, z: np.ndarray, tolerance: float) -> Solution:
-    """From z, which is overwritten."""
+    """Newton's solution from the start z, which is overwritten."""
     n = len(q)
     floats, integers = np.zeros(newton_floats(n)), np.zeros(newton_integers(n), dtype=np.int64)
     status, steps, pivots = _newton(M, q, z, tolerance, floats, integers) if n else (SOLVED, 0, 0)
@@ -111,7 +111,7 @@ def _by_newton(M: np.ndarray, q: np.ndarray, z: np.ndarray, tolerance: float) ->
 
 
 def _rough(found: Solution, q: np.ndarray, tolerance: float = TOLERANCE) -> bool:
-    """Whether the residual is larger than it need be: with equations of different units, or a nearly singular basis."""
+    """Whether a solution needs refinement: equations have different units, or the basis is nearly singular."""
     return found.solved and found.residual > max(ROUGH, tolerance) * float(np.abs(q).max(initial=0.0))
 
 

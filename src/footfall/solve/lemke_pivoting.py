@@ -3,11 +3,11 @@
 Finds z with ``w = M z + q``, ``z >= 0``, ``w >= 0`` and ``z_i w_i = 0``. An artificial unknown z0 makes the start
 feasible; the complement of the variable that leaves the basis enters, until z0 itself leaves (a solution) or none can
 (a ray). Where several could leave, the lexicographic order of the rows of the basis inverse decides, so that no basis
-comes twice (Cottle, Pang and Stone 1992, sections 4.4 and 4.9). If M is copositive-plus, a ray means that there is no
+occurs twice (Cottle, Pang and Stone 1992, sections 4.4 and 4.9). If M is copositive-plus, a ray means that there is no
 solution.
 
-The tableau is kept without its unit columns: one row of it per unknown that is not in the basis. Those of w are columns
-of the inverse of the basis, which the ratio test needs, and the last refinement.
+The tableau is stored without its unit columns, with one row per nonbasic unknown. The rows of nonbasic w are columns of
+the inverse of the basis, which the ratio test and the last refinement need.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ import numpy as np
 from footfall.compiled import inlined, kernel
 
 SOLVED, RAY, LIMIT = 0, 1, 2
-#: Entries of the entering column smaller than this, of its largest, are rounding.
+#: Entries of the entering column below this share of its largest are rounding errors, and no pivots.
 PIVOT = 1e-10
-#: Ratios closer than this are equal.
+#: Relative difference below which two ratios are equal.
 TIE = 1e-11
-#: A diagonal smaller than this, of the largest, counts as zero.
+#: Diagonal entries of M below this share of the largest count as zero.
 ZERO = 1e-12
 #: Refinements of the last basis.
 REFINEMENTS = 3
 
 
 class Tableau(NamedTuple):
-    """What :func:`pivot_to_solution` computes in: n unknowns w, as many z, and z0 are numbered in this order."""
+    """Scratch of :func:`pivot_to_solution`. Unknowns are numbered: n unknowns w, n unknowns z, then z0."""
 
-    rows: np.ndarray  # (n + 2, n) one for each unknown outside the basis; the last has the values of those in it
-    scale: np.ndarray  # (n,) factors that make the matrix of about one
-    miss: np.ndarray  # (n,) what rounding has done
-    basic: np.ndarray  # (n,) the unknowns in the basis
-    nonbasic: np.ndarray  # (n + 1,) those that are not, by row
-    where: np.ndarray  # (2n + 1,) where each is: its place in the basis, or n and its row
+    rows: np.ndarray  # (n + 2, n) one for each nonbasic unknown; the last has the values of the basic ones
+    scale: np.ndarray  # (n,) factors that scale the entries of the matrix to about one
+    miss: np.ndarray  # (n,) residuals from rounding
+    basic: np.ndarray  # (n,) the basic unknowns
+    nonbasic: np.ndarray  # (n + 1,) the nonbasic unknown of each row
+    where: np.ndarray  # (2n + 1,) of each unknown: its place in the basis, or n plus its row
 
 
 def lemke_floats(n: int) -> int:
@@ -66,7 +66,7 @@ def tableau(n, floats, integers):
 
 @inlined
 def pivot_limit(n):
-    """Pivots after which to give up: problems of contact take about n, the worst known exponentially many."""
+    """Iteration limit: contact problems take about n pivots, the worst known problems exponentially many."""
     return 50 * n + 100
 
 
@@ -92,7 +92,7 @@ def equilibrate(m, scale):
 
 @inlined
 def pivot(rows, row, slot):
-    """Exchange what is in the basis at ``row`` with what waits in ``slot``."""
+    """Exchange the basic unknown at ``row`` with the nonbasic one in ``slot``."""
     n = rows.shape[1]
     entering = rows[slot]
     inverse = 1.0 / entering[row]
@@ -132,7 +132,7 @@ def comes_before(rows, where, slot, i, j):
 
 @kernel
 def leaving_row(rows, basic, where, slot):
-    """The row that must leave for what waits in ``slot``: -1 if none does."""
+    """The row whose basic unknown must leave when the one in ``slot`` enters; -1 if none blocks it (a ray)."""
     n = rows.shape[1]
     entering, value = rows[slot], rows[n + 1]
     largest = 1.0
@@ -158,7 +158,7 @@ def leaving_row(rows, basic, where, slot):
 
 @kernel
 def refine(m, q, size, table):
-    """Take off what rounding has done to the values of the last basis, by means of its inverse."""
+    """Remove rounding errors from the values of the last basis by iterative refinement with its inverse."""
     n = q.size
     rows, scale, miss, basic, where = table.rows, table.scale, table.miss, table.basic, table.where
     value = rows[n + 1]
@@ -178,7 +178,7 @@ def refine(m, q, size, table):
 
 @kernel
 def pivot_to_solution(m, q, z, limit, table):
-    """Write z; gives how it ended and the number of pivots. ``table`` is a :class:`Tableau`."""
+    """Write z; returns the status and the number of pivots. ``table`` is a :class:`Tableau`."""
     n = q.size
     rows, scale, basic, nonbasic, where = table.rows, table.scale, table.basic, table.nonbasic, table.where
     value = rows[n + 1]

@@ -4,8 +4,8 @@ The accelerations a of the points obey ``G f = a`` with the Delassus matrix ``G 
 its six motions, a point's row of W (for the unit vector e, at the arm r) is ``(e, r x e)``, and L is the mobility of
 the feet. G is singular for a flat foot, and the forces of least norm are ``pinv(G) a``. No 3n x 3n matrix is needed:
 
-- feet that stand, every point held in all directions: see :mod:`footfall.solve.held_feet`;
-- anything else (points held along the normal only, three points of a foot on a line, feet that the robot cannot move
+- standing feet, every point held in all directions: see :mod:`footfall.solve.held_feet`;
+- all others (points held along the normal only, three points of a foot on a line, feet that the robot cannot move
   independently): with ``W^T W = C C^T``, C of full column rank, and ``T = C (C^T C)^-1``, the columns of ``W T`` are
   orthonormal, and ``pinv(G) = W T pinv(C^T L C) T^T W^T``.
 """
@@ -26,7 +26,7 @@ class LeastScratch(NamedTuple):
 
     held: HeldScratch
     bases: Annotated[Matrix, "6K", "6K"]  # T of each foot, (6, rank) from row 6b
-    felt: Annotated[Matrix, "6K", "6K"]  # C of each foot, the same way
+    felt: Annotated[Matrix, "6K", "6K"]  # C of each foot, stored likewise
     row: Annotated[Vector, 6]  # of W
     gram: Annotated[Matrix, 6, 6]  # of one foot
     roots: Annotated[Matrix, 6, 6]  # C of one foot
@@ -40,9 +40,10 @@ def least_scratch(bodies: int) -> LeastScratch:
 
 @kernel
 def spread(contacts, kind, force, scratch):
-    """Replace accelerations in ``force`` (P, 3) by the least forces that give them, world frame: Rengifo 2009, (18).
+    """Replace accelerations in ``force`` (P, 3) by the least-norm forces that give them, world frame: Rengifo 2009,
+    (18).
 
-    A point of ``kind`` OPEN gets none; with STICK it is held in all directions, with SLIDE along its normal only.
+    A point of ``kind`` OPEN gets no force, STICK holds it in all directions, SLIDE along its normal only.
     """
     all_held = True
     for i in range(contacts.number[0]):
@@ -54,7 +55,7 @@ def spread(contacts, kind, force, scratch):
 
 @kernel
 def row_of(contacts, p, axis, held, w):
-    """The row of W for a point: along world axis ``axis`` if it is held, along its normal if not."""
+    """Write the row of W for a point: along world axis ``axis`` if the point is held, else along its normal."""
     r = contacts.arm[p]
     for k in range(3):
         w[k] = (1.0 if k == axis else 0.0) if held else contacts.frame[p, 2, k]
@@ -73,7 +74,7 @@ def rows_signature() -> Any:
 
 @separate(rows_signature)
 def spread_over_rows(contacts, kind, force, scratch):
-    """The general case, with an orthonormal basis for each foot of the motions that its points feel."""
+    """The general case of :func:`spread`, with a basis T of the constrained motions of each foot."""
     held, felt, bases, w, gram, roots = (
         scratch.held,
         scratch.felt,
@@ -137,7 +138,7 @@ def spread_over_rows(contacts, kind, force, scratch):
 
 @kernel
 def feel(contacts, kind, b, force, gram, roots, w, pull):
-    """C of one foot, into ``roots``, and W^T a of the accelerations in ``force``, into ``pull``. Gives the rank."""
+    """Write C of one foot to ``roots``, and W^T a of the accelerations in ``force`` to ``pull``. Returns the rank."""
     for k in range(6):
         pull[k] = 0.0
         for m in range(6):

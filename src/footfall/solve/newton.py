@@ -1,27 +1,27 @@
 """Newton's method on Coulomb's exact cone, for all near points at once.
 
-Impulses z of the points move them by ``u = free + W z`` in their contact frames. Sought is z with
+Impulses z of the points move them by ``u = free + W z`` in their contact frames. The solution is the z with
 
     z = P(z - r (u + compliance z - target n))                                                    (Alart, Curnier 1991)
 
-P the projection onto Coulomb's law: the normal part onto z_n >= 0, the tangential part onto the disc of radius mu z_n.
-The compliance is a billionth of the mobility of the most mobile point (:data:`footfall.solve.problem.COMPLIANCE`): it
-makes the forces of points that share a body unique, the least ones.
+where P projects onto Coulomb's law: the normal part onto z_n >= 0, the tangential part onto the disc of radius mu z_n.
+The compliance is a billionth of the mobility of the most mobile point (:data:`footfall.solve.problem.COMPLIANCE`). It
+makes the forces of points that share a body unique: those of least norm.
 
 All points of a body move together. With G the wrenches of unit forces on the points of a body, and S the motions of
 the body in the coordinates that contacts move, each with the sign s of its weight (see ``response`` of
-:class:`footfall.solve.contacts.Contacts`), ``W = G S s S^T G^T``, and is never written out: with P linearised,
+:class:`footfall.solve.contacts.Contacts`), ``W = G S s S^T G^T`` need not be formed: with P linearised,
 ``z' = B z + E u'``, a step solves
 
     (1 + s S^T (G^T E G) S) y = s S^T G^T step,
 
-which has about as many unknowns as the robot has degrees of freedom, however many points there are. Few of these move a
-given body: S is kept without the columns that do not. Coordinates are eliminated from the hands and feet to the trunk,
-as in the inertia matrix, so that limbs do not mix. Where W has fewer rows than that, it is written out, and a step
-solves ``(1 + E W) z' = step`` for the points that are pressed.
+which has about as many unknowns as the robot has degrees of freedom, however many points there are. Few coordinates
+move a given body: its S is stored without the columns that are zero. Coordinates are eliminated from the hands and feet
+to the trunk, as in the inertia matrix, which avoids fill-in between limbs. Where W has fewer rows than there are such
+coordinates, it is formed, and a step solves ``(1 + E W) z' = step`` for the points under load.
 
-Where whole steps do not converge, the problem is softened about the last iterate, which is the proximal point method
-(Rockafellar 1976), and hardened again as it is solved.
+Where full steps do not converge, the proximal point method (Rockafellar 1976) is used: the problem is softened about
+the last iterate, and hardened again as iterates converge.
 
 On a GPU a warp solves one problem (:mod:`footfall.compiled.lanes`).
 """
@@ -38,34 +38,34 @@ from footfall.solve.dense import eliminate
 from footfall.solve.held_feet import GIVES_WAY
 from footfall.solve.problem import ANY, COMPLIANCE, MODE, known_slip
 
-#: Residuals, relative to the largest impulse that stops a point alone: at which Newton ends (a thousandth of the
-#: compliance, so that forces which only that decides are known to three digits), with which it is content if rounding
-#: allows no better, and at which a problem counts as solved.
+#: Residuals, relative to the largest impulse that stops one point alone. Newton iterates down to the first, a
+#: thousandth of the compliance, so that forces which only compliance determines have three digits; it accepts the
+#: second where rounding prevents the first; below the third a problem counts as solved.
 TOLERANCE, CONTENT, SOLVED = 1e-12, 1e-10, 1e-6
-#: Most steps in all: the limit of a search. On the problem as it is and on each softened one there are fewer, since
-#: Newton either converges in a few steps or not at all, and a softer problem is worth more than the rest.
+#: Iteration limits: of a whole search, of the original problem, and of each softened one. The last two are low, since
+#: Newton converges in a few steps or not at all.
 STEPS, HARD_STEPS, SOFT_STEPS = 300, 8, 10
-#: Softness, relative to each point's own mobility: of the first softened problem, the most and the least there is.
+#: Softness, relative to each point's own mobility: of the first softened problem, the largest, and the smallest.
 SOFT, SOFTEST, LEAST_SOFT = 1e-2, 1.0, 1e-9
-#: Factors of the softness: after a solved problem, after one that followed a failure, and after a failure.
+#: Factors of the softness: after convergence, after convergence once a problem has failed, and after a failure.
 HARDER, SLOWLY, SOFTER = 0.1, 0.2, 10.0
-#: Share of the softness to which a softened problem is solved.
+#: Tolerance of a softened problem, as a share of its softness.
 ROUGH = 1e-2
-#: Longest step of an impulse, relative to the largest impulse that stops a point alone.
+#: Longest change of an impulse in a step, relative to the largest impulse that stops one point alone.
 LONGEST = 2.0
 
 
 class Scale(NamedTuple):
     """The size of a problem."""
 
-    columns: int  # of S; zero if W is written out
+    columns: int  # of S; zero if W is formed
     size: float  # the unit of impulses
     compliance: float  # of contacts, in the unit of W
 
 
 @inlined
 def write_motions(problem, space):
-    """Write S of each body and the signs; returns the number of columns that contacts move."""
+    """Write S of each body and the signs of its columns; returns the number of columns that move any of the bodies."""
     contacts, near, response = problem.contacts, problem.contacts.near, problem.contacts.response
     weight, whole, number = contacts.weight, contacts.number[2], space.number
     for j in range(lane(), whole, lanes()):
@@ -85,7 +85,7 @@ def write_motions(problem, space):
     wait()
     n = 0
     for j in range(whole - 1, -1, -1):
-        if number[j] >= 0:  # as it stays when the first lane numbers it
+        if number[j] >= 0:  # still true after the first lane has numbered the column
             if lane() == 0:
                 space.sign[n] = 1.0 if weight[j] > 0.0 else -1.0
                 number[j] = n
@@ -110,7 +110,7 @@ def write_lever(contacts, p, levers):
 
 @inlined
 def mobility_of_point(contacts, p, b):
-    """Trace of a point's own mobility, from that of its body: that of ``[1 -r] L [1 -r]^T``."""
+    """Trace of a point's own mobility ``[1 -r] L [1 -r]^T``, L being the mobility of its body."""
     r, m, k = contacts.arm[p], contacts.mobility, 6 * b
     x, y, z = r[0], r[1], r[2]
     xx, yy, zz = m[k + 3, k + 3], m[k + 4, k + 4], m[k + 5, k + 5]
@@ -123,7 +123,7 @@ def mobility_of_point(contacts, p, b):
 
 @kernel
 def write_out(problem, space):
-    """Write W, from the mobility of the bodies."""
+    """Form W from the mobility of the bodies."""
     contacts, w, step = problem.contacts, space.delassus, problem.step
     for e in range(lane(), 3 * contacts.number[0], lanes()):
         i = e // 3
@@ -145,7 +145,7 @@ def write_out(problem, space):
 
 @kernel
 def lay_out(problem, space):
-    """Write G, the weights and the friction of every near point, and S, or W if it is smaller. Returns the scale."""
+    """Write G, the weights and the friction of every near point, and S, or W if that is smaller. Returns the scale."""
     contacts, weight = problem.contacts, space.weight
     size, mobile = 1e-300, 0.0
     for i in range(lane(), contacts.number[0], lanes()):
@@ -171,7 +171,7 @@ def lay_out(problem, space):
 
 @inlined
 def sum_wrenches(problem, space, n, impulse):
-    """Write ``y = s S^T G^T z`` of impulses (P, 3), to ``right``."""
+    """Write ``y = s S^T G^T z`` of impulses z (P, 3) to ``space.right``."""
     near, y = problem.contacts.near, space.right
     for c in range(lane(), n, lanes()):
         y[c] = 0.0
@@ -197,7 +197,7 @@ def sum_wrenches(problem, space, n, impulse):
 
 @inlined
 def move_bodies(problem, space):
-    """Write the motions ``S y`` of the bodies, y being in ``right``."""
+    """Write the motions ``S y`` of the bodies, y being in ``space.right``."""
     near, y = problem.contacts.near, space.right
     for b in range(near.size - 1):
         if near[b + 1] == near[b]:
@@ -214,13 +214,15 @@ def move_bodies(problem, space):
 
 @inlined
 def along(g, m):
-    """The motion of a point along one axis, whose wrench is ``g`` (6,), with its body's."""
+    """The motion of a point along an axis, from the wrench ``g`` (6,) of that axis and the motion ``m`` (6,) of its
+    body.
+    """
     return g[0] * m[0] + g[1] * m[1] + g[2] * m[2] + g[3] * m[3] + g[4] * m[4] + g[5] * m[5]
 
 
 @inlined
 def moved_by_impulses(space, scale, i, b, k, count):
-    """``W z`` of one point along one axis; the motions of the bodies are known, or W."""
+    """``W z`` of one point along one axis, from the motions of the bodies or, if formed, from W."""
     if scale.columns > 0:
         return along(space.levers[3 * i + k], space.moved[b])
     value, line, z = 0.0, space.delassus[3 * i + k], space.impulse
@@ -231,8 +233,8 @@ def moved_by_impulses(space, scale, i, b, k, count):
 
 @inlined
 def project_point(problem, space, i, p, limit, x, y):
-    """Friction within ``limit`` for a shifted impulse (x, y); writes its direction, zero where the point sticks, and by
-    how much it is shortened.
+    """Friction, at most ``limit``, nearest to a tangential impulse (x, y); writes the direction of sliding friction,
+    zero where the point sticks, and the factor by which (x, y) is shortened.
     """
     slope = space.slope[i]
     slope[3], slope[4], space.shrink[i] = 0.0, 0.0, 1.0
@@ -249,8 +251,8 @@ def project_point(problem, space, i, p, limit, x, y):
 
 @kernel
 def find_residual(problem, space, scale, soft):
-    """Write the motions u under the impulses, compliance and softness included, the residual and which points are
-    pressed; returns its largest part. Of points that are not pressed only the normal motion is written.
+    """Write the motions u under the impulses, compliance and softness included, the residual, and which points are
+    under load (``pressed``); returns the largest residual. Of unloaded points only the normal motion is written.
     """
     contacts, size, count, worst = problem.contacts, scale.size, problem.contacts.number[0], 0.0
     if scale.columns > 0:
@@ -277,7 +279,7 @@ def find_residual(problem, space, scale, soft):
 
 @inlined
 def linearise(space, i, compliance, soft):
-    """Write E of a point, to ``slope``, and ``-B^-1 phi``, to ``step``."""
+    """Write E of a point to ``slope``, and ``-B^-1 phi`` to ``step``, phi being its residual."""
     r, mu, f, step, slope = space.weight[i], space.friction[i], space.residual[i], space.step[i], space.slope[i]
     if space.pressed[i] == 0:
         step[0], step[1], step[2] = -f[0], -f[1], -f[2]
@@ -327,7 +329,7 @@ def write_block(space, first, last):
 
 @inlined
 def add_block(space, b):
-    """Add ``s S^T (G^T E G) S`` of one body to the matrix."""
+    """Add ``s S^T (G^T E G) S`` of one body to ``space.matrix``."""
     block, s, support, width, lifted = space.block, space.motions[b], space.support[b], space.width[b], space.lifted
     for a in range(lane(), width, lanes()):
         s0, s1, s2, s3, s4, s5 = s[0, a], s[1, a], s[2, a], s[3, a], s[4, a], s[5, a]
@@ -347,7 +349,7 @@ def add_block(space, b):
 
 @inlined
 def step_by_bodies(problem, space, n):
-    """Continue the step of all points in the coordinates of S; False if there is none."""
+    """Complete the step of all points in the coordinates of S; False if the matrix is singular."""
     contacts, near, matrix, step = problem.contacts, problem.contacts.near, space.matrix, space.step
     for i in range(lane(), n, lanes()):
         line = matrix[i]
@@ -381,7 +383,7 @@ def step_by_bodies(problem, space, n):
 
 @inlined
 def write_equations(space, i, row, count):
-    """Write the three equations of a pressed point in the impulses of all that are pressed; the others' are known."""
+    """Write the three equations of a pressed point in the steps of all pressed points; other steps are known."""
     w, slope, step, right = space.delassus, space.slope[i], space.step, space.right
     wx, wy, wz = w[3 * i], w[3 * i + 1], w[3 * i + 2]
     ax, ay, az = space.matrix[row], space.matrix[row + 1], space.matrix[row + 2]
@@ -413,7 +415,7 @@ def pressed_before(space, i):
 
 @inlined
 def step_by_points(problem, space):
-    """Continue the step of all points in the impulses of those that are pressed; False if there is none."""
+    """Complete the step of all points in the impulses of the pressed ones; False if the matrix is singular."""
     count, step, right = problem.contacts.number[0], space.step, space.right
     for i in range(lane(), count, lanes()):
         if space.pressed[i] == 1:
@@ -431,7 +433,7 @@ def step_by_points(problem, space):
 
 @kernel
 def newton_step(problem, space, scale, soft):
-    """Write Newton's step of the impulses; False if there is none."""
+    """Write Newton's step of the impulses; False if the matrix is singular."""
     for i in range(lane(), problem.contacts.number[0], lanes()):
         linearise(space, i, scale.compliance, soft)
     wait()
@@ -450,7 +452,7 @@ def copy_points(target, source, count):
 
 @kernel
 def newton(problem, space, scale, soft, limit):
-    """Newton's method from z, about which the problem is softened. Returns the residual and the steps taken."""
+    """Newton's method from z on the problem softened about z by ``soft``. Returns the residual and the steps taken."""
     z, step, count = space.impulse, space.step, problem.contacts.number[0]
     copy_points(space.centre, z, count)
     error, steps = find_residual(problem, space, scale, soft), 0
@@ -471,7 +473,7 @@ def newton(problem, space, scale, soft, limit):
 
 @inlined
 def project(space, count):
-    """Replace z by its projection: on the cone, inside it or at its tip without a rounding error."""
+    """Replace z by its projection P: exactly on the cone, inside it, or zero."""
     for i in range(lane(), count, lanes()):
         for k in range(3):
             space.impulse[i, k] -= space.residual[i, k]
@@ -480,8 +482,8 @@ def project(space, count):
 
 @kernel
 def proximal_newton(problem, space, scale):
-    """From the impulses there are to those of a solution, and the motions under them. Returns the residual and the
-    steps taken.
+    """Newton's method from the present impulses, on softened problems if it fails; writes impulses and motions. Returns
+    the residual and the steps taken.
     """
     count, z, best = problem.contacts.number[0], space.impulse, space.best
     copy_points(best, z, count)
@@ -506,7 +508,7 @@ def proximal_newton(problem, space, scale):
                 break
             soft = factor * soft if soft > LEAST_SOFT else 0.0
         else:
-            copy_points(z, space.centre, count)  # not the best: its residual may be least, and no solution near
+            copy_points(z, space.centre, count)  # not ``best``: a point of least residual may be far from a solution
             if soft >= SOFTEST or (lowest <= SOLVED and soft <= LEAST_SOFT):
                 break
             soft, factor = min(SOFTEST, max(LEAST_SOFT, SOFTER * soft)), SLOWLY
@@ -517,7 +519,7 @@ def proximal_newton(problem, space, scale):
 
 @inlined
 def move_open_points(problem, space, scale):
-    """Write the motions along the ground of points that are not pressed, after :func:`find_residual`."""
+    """Write the tangential motions of unloaded points, which :func:`find_residual` leaves out."""
     contacts, count = problem.contacts, problem.contacts.number[0]
     for i in range(lane(), count, lanes()):
         p = contacts.points[i]
@@ -529,7 +531,7 @@ def move_open_points(problem, space, scale):
 
 @inlined
 def let_slide(problem, space, size):
-    """Give points that stuck and now slide the friction of sliding ones; returns whether there are any."""
+    """Give points that begin to slide their dynamic friction; returns whether there are any."""
     contacts, found = problem.contacts, 0.0
     for i in range(lane(), contacts.number[0], lanes()):
         p, u = contacts.points[i], space.motion[i]
@@ -543,7 +545,7 @@ def let_slide(problem, space, size):
 
 @inlined
 def take_forces(problem, space, size):
-    """Write the impulses from the forces there are."""
+    """Write the impulses from ``problem.force``, in units of ``size``."""
     for i in range(lane(), problem.contacts.number[0], lanes()):
         for k in range(3):
             space.impulse[i, k] = problem.force[problem.contacts.points[i], k] / size
@@ -552,7 +554,7 @@ def take_forces(problem, space, size):
 
 @inlined
 def give_forces(problem, space, size):
-    """Write the forces, and the motions under them, from the impulses."""
+    """Write ``problem.force`` and ``problem.end`` from the impulses and their motions."""
     for i in range(lane(), problem.contacts.number[0], lanes()):
         p = problem.contacts.points[i]
         for k in range(3):
@@ -562,9 +564,10 @@ def give_forces(problem, space, size):
 
 @inlined
 def borne_by_compliance(problem, space, scale):
-    """The share of the largest motion that compliance makes where no forces do, as between jammed bodies; else none.
+    """The motion that compliance contributes, as a share of the largest motion; 0 up to the share ``GIVES_WAY``.
 
-    Forces that are to make it grow without bound; no point keeps more than makes as much as compliance may.
+    Between jammed bodies no force produces the wanted motion, and the forces would grow until compliance does. Each
+    point's impulse is therefore limited to one that moves its compliance by the share ``GIVES_WAY``.
     """
     motion, way, count = 0.0, 0.0, problem.contacts.number[0]
     for i in range(lane(), count, lanes()):
@@ -585,8 +588,8 @@ def borne_by_compliance(problem, space, scale):
 
 @kernel
 def solve_by_newton(problem):
-    """Forces of all near points, contact frames, from the last ones, which ``force`` holds, and the motions under
-    them. Returns the residual and the steps taken.
+    """Replace ``problem.force``, the last forces of all near points, by those of a solution, and write the motions.
+    Returns the residual and the steps taken.
     """
     space = problem.newton
     scale = lay_out(problem, space)
@@ -603,7 +606,7 @@ def solve_by_newton(problem):
 
 @kernel
 def remove_compliance(problem):
-    """Continue from forces that solve the problem to the nearest ones of contacts without compliance."""
+    """Correct forces that solve the problem with compliance to the nearest solution without it."""
     space = problem.newton
     scale = lay_out(problem, space)
     rigid = Scale(scale.columns, scale.size, 0.0)

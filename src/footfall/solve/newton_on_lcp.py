@@ -1,10 +1,10 @@
 """Semismooth Newton on the Fischer-Burmeister equations of a linear complementarity problem.
 
 ``phi(z, w) = z + w - sqrt(z^2 + w^2)`` is zero exactly where ``z >= 0, w >= 0, z w = 0`` (Fischer 1992; Bravo 2021, eq.
-17-18). Newton's method on ``phi(z_i, (M z + q)_i) = 0`` converges quadratically from near, so that a guess from the
-last step pays; a line search on ``|phi|^2 / 2`` brings it near. The derivative is singular under a flat foot, so the
-steps are Levenberg and Marquardt's, damped ever less (Yamashita and Fukushima 2001). Where that stalls, Lemke's method
-takes over.
+17-18). Newton's method on ``phi(z_i, (M z + q)_i) = 0`` converges quadratically near a solution, so a warm start pays;
+a line search on ``|phi|^2 / 2`` makes it converge from further away. The derivative is singular under a flat foot, so
+the steps are Levenberg and Marquardt's, with a damping that vanishes with the residual (Yamashita and Fukushima 2001).
+Where that stalls, Lemke's method takes over.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve, copy
 from footfall.solve.lemke_pivoting import SOLVED, Tableau, equilibrate, lemke_integers, pivot_to_solution, tableau
 
-#: Most Newton steps before Lemke's method.
+#: Iteration limit of Newton's method, after which Lemke's takes over.
 STEPS = 60
-#: Largest |phi|, of the largest q, at which the problem is solved.
+#: Largest |phi| of a solution, relative to the largest q.
 TOLERANCE = 1e-13
-#: Bounds of the damping that keeps steps of a singular derivative short; between them it is the merit.
+#: Bounds of the damping, which equals the merit ``|phi|^2 / 2`` between them.
 LEAST, MOST = 1e-13, 1e-4
-#: Armijo's share of the promised decrease, and how often a step is halved.
+#: Share of the predicted decrease that Armijo's rule demands, and most halvings of a step.
 SHARE, HALVINGS = 1e-4, 30
 
 
 class NewtonScratch(NamedTuple):
-    """What :func:`newton_to_solution` computes in, for n unknowns."""
+    """Scratch of :func:`newton_to_solution` for n unknowns."""
 
     h: np.ndarray  # (n, n) derivative of phi
     gram: np.ndarray  # (n, n)
-    scale: np.ndarray  # (n,) factors that make the matrix of about one
+    scale: np.ndarray  # (n,) factors that scale the entries of the matrix to about one
     w: np.ndarray  # (n,)
     phi: np.ndarray  # (n,)
     gradient: np.ndarray  # (n,)
     step: np.ndarray  # (n,)
     trial: np.ndarray  # (n,)
     x: np.ndarray  # (n,) z over its scale
-    table: Tableau  # over what Newton has done with: all but x
+    table: Tableau  # shares the memory of all fields but x
 
 
 def newton_floats(n: int) -> int:
@@ -54,7 +54,7 @@ def newton_integers(n: int) -> int:
 
 @inlined
 def newton_scratch(n, floats, integers):
-    """Scratch for n unknowns in arrays that have room for it."""
+    """Scratch for n unknowns, as views of ``floats`` and ``integers``."""
     vectors = floats[2 * n * n : n * (2 * n + 7)].reshape((7, n))
     return NewtonScratch(
         floats[: n * n].reshape((n, n)),
@@ -72,14 +72,14 @@ def newton_scratch(n, floats, integers):
 
 @inlined
 def fischer_burmeister(z, w):
-    """``z + w - sqrt(z^2 + w^2)``, written so that nothing cancels: Bravo 2021, (17)."""
+    """``z + w - sqrt(z^2 + w^2)``, written without cancellation: Bravo 2021, (17)."""
     root = (z * z + w * w) ** 0.5
     return 2.0 * z * w / (root + z + w) if z + w > 0.0 else z + w - root
 
 
 @kernel
 def values(m, q, scale, size, z, w, phi):
-    """Write w and phi at z, all in equilibrated units; gives ``|phi|^2 / 2``."""
+    """Write w and phi at z, all in equilibrated units; returns the merit ``|phi|^2 / 2``."""
     n = q.size
     merit = 0.0
     for i in range(n):
@@ -95,7 +95,7 @@ def values(m, q, scale, size, z, w, phi):
 
 @kernel
 def derivative(m, scale, z, w, h):
-    """An element of the generalised derivative of phi; where z and w are both zero, that of w = z."""
+    """Write an element of the generalised derivative of phi; where z and w are both zero, the one along w = z."""
     n = z.size
     for i in range(n):
         root = (z[i] * z[i] + w[i] * w[i]) ** 0.5
@@ -108,9 +108,9 @@ def derivative(m, scale, z, w, h):
 
 @kernel
 def damped_step(h, phi, merit, gram, gradient, step):
-    """Levenberg and Marquardt's step, ``-(H^T H + damping)^-1 H^T phi``: gives the slope of the merit along it.
+    """Write Levenberg and Marquardt's step, ``-(H^T H + damping)^-1 H^T phi``; returns the slope of the merit along it.
 
-    Destroys H. Where rounding leaves nothing to factorise, the step and its slope are zero.
+    Destroys H. Where the matrix is not positive definite because of rounding, the step and its slope are zero.
     """
     n = phi.size
     for i in range(n):
@@ -148,8 +148,8 @@ def largest(phi):
 
 @kernel
 def descend(m, q, size, tolerance, most, scratch):
-    """Newton's method from ``scratch.x``, in equilibrated units, for at most ``most`` steps or until none helps: the
-    steps taken and the largest |phi|.
+    """Newton's method from ``scratch.x``, in equilibrated units, for at most ``most`` steps or until the merit stops
+    falling. Returns the steps taken and the largest |phi|.
     """
     n, scale, z, h, gram = q.size, scratch.scale, scratch.x, scratch.h, scratch.gram
     w, phi, gradient, step, trial = scratch.w, scratch.phi, scratch.gradient, scratch.step, scratch.trial
@@ -177,10 +177,11 @@ def descend(m, q, size, tolerance, most, scratch):
 
 @kernel
 def newton_to_solution(m, q, z, tolerance, most, limit, scratch):
-    """Write z, from what it holds; gives how it ended, the Newton steps, up to ``most``, and Lemke's pivots, up to
-    ``limit`` (0 if Newton sufficed).
+    """Replace the start z by a solution; returns the status, the Newton steps, at most ``most``, and Lemke's pivots, at
+    most ``limit`` (0 if Newton converged).
 
-    ``scratch`` is a :class:`NewtonScratch`. ``tolerance`` is that of |phi|, of the largest q, in equilibrated units.
+    ``scratch`` is a :class:`NewtonScratch`. ``tolerance`` bounds |phi| relative to the largest q, in equilibrated
+    units.
     """
     n, scale, x = q.size, scratch.scale, scratch.x
     equilibrate(m, scale)
@@ -197,7 +198,7 @@ def newton_to_solution(m, q, z, tolerance, most, limit, scratch):
             z[i] = max(0.0, x[i]) * scale[i] * size
         return SOLVED, steps, 0
     status, pivots = pivot_to_solution(m, q, z, limit, scratch.table)
-    if status != SOLVED:  # as near as Newton came
+    if status != SOLVED:  # return Newton's last iterate
         equilibrate(m, scale)
         for i in range(n):
             z[i] = max(0.0, x[i]) * scale[i] * size

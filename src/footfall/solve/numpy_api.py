@@ -1,8 +1,8 @@
 """Contact problems with Coulomb's exact cone on NumPy arrays: a Delassus matrix in, impulses out.
 
-With P points, W (3P, 3P) turns impulses into velocities, ``u = free + W z``, in contact frames (tangent, tangent,
-normal). Wanted are impulses with ``0 <= u_n - target _|_ z_n >= 0``, ``|z_t| <= mu z_n``, and where a point slides
-friction on the cone and against ``u_t``.
+With P points, W (3P, 3P) maps impulses to velocities, ``u = free + W z``, in contact frames (tangent, tangent,
+normal). A solution has ``0 <= u_n - target _|_ z_n >= 0`` and ``|z_t| <= mu z_n``; where a point slides, its friction
+lies on the cone and opposes ``u_t``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_
 
 #: Largest asymmetry of a matrix, relative to its largest number.
 SYMMETRY = 1e-8
-#: Residual, relative to the largest impulse that would stop a point alone, at which Newton is not tried again.
+#: Residual, relative to the largest impulse that would stop one point alone, below which Newton is not repeated.
 EXACT = 1e-12
-#: How often it is tried: walls of hundreds of contacts need several.
+#: Most repetitions of Newton: walls of hundreds of contacts need several.
 TRIES = 8
-#: Eigenvalues of W below this share of the largest are rounding.
+#: Eigenvalues of W below this share of the largest are rounding errors.
 NO_RANK = 1e-14
 
 
@@ -75,7 +75,7 @@ def problem(
 
 
 def _contacts(given: ContactProblem) -> ByReference:
-    """The same problem as laws see it: every point on its own body, whose columns are its three rows of W = H^T H."""
+    """The problem in the form of laws: each point on its own body, whose columns are its three rows of W = H^T H."""
     count = len(given.friction)
     mobility = np.zeros((count, 6, count, 6))
     mobility[:, :3, :, :3] = given.W.reshape(count, 3, count, 3)
@@ -167,14 +167,14 @@ def cone_gauss_seidel(
 
 
 class Points(NamedTuple):
-    """What a law is given of its points besides the contacts."""
+    """The part of a law's view of its points that :func:`_problem_of` needs besides the contacts."""
 
     memory: np.ndarray
     mode: np.ndarray
 
 
 def _law_view(given: ContactProblem) -> tuple[ByReference, Points, ByReference]:
-    """Contacts, points and scratch of a problem, as laws have them."""
+    """Contacts, points and scratch of a problem, in the form that laws use."""
     contacts, count = _contacts(given), len(given.friction)
     points = Points(np.zeros((count, MEMORY_SIZE)), np.zeros(count, dtype=np.int64))
     size = Size(count, count, contacts.named.response.shape[1])
@@ -183,7 +183,7 @@ def _law_view(given: ContactProblem) -> tuple[ByReference, Points, ByReference]:
 
 @kernel
 def _problem_of(contacts, points, scratch, given, impulse):
-    """The problem of a law; ``impulse`` (P, 3) holds the start, and is where impulses are written."""
+    """The problem of a law; ``impulse`` (P, 3) holds the start and receives the solution."""
     problem = begin_problem(contacts, 1.0, 0.0, points.memory, impulse, points.mode, scratch)
     for p in range(given.friction.size):
         problem.target[p] = given.target[p]
@@ -209,7 +209,7 @@ def _search(contacts, points, scratch, given, impulse):
 def cone_newton(
     W: Any, free: ArrayLike, friction: ArrayLike, *, target: ArrayLike = 0.0, start: ArrayLike | None = None
 ) -> Solution:
-    """Solve a contact problem as laws do: by Newton's method (Alart and Curnier) on problems that get harder, from
+    """Solve a contact problem as laws do: by Newton's method (Alart and Curnier) with proximal softening, from
     ``start`` or zero, in turn with Gauss-Seidel where it does not converge.
 
     Where there are many solutions, the impulses are those of least norm, to five digits. ``iterations`` counts Newton's
@@ -220,7 +220,7 @@ def cone_newton(
 
 
 def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
-    """Impulses (P, 3) by Newton's steps, the number of the status that they end with, and how many they were."""
+    """Impulses (P, 3) by Newton's method, the status (an index of ``STATUSES``), and the number of iterations."""
     impulse, iterations = given.start.copy(), 0
     if not len(impulse):
         return impulse, 0, 0
@@ -233,7 +233,7 @@ def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
 
 
 def _miss(given: ContactProblem, impulse: np.ndarray) -> float:
-    """The residual of impulses, relative to the largest one that would stop a point alone."""
+    """The residual of impulses, relative to the largest impulse that would stop one point alone."""
     weight = np.diag(given.W).reshape(impulse.shape).mean(axis=1)
     free = np.maximum(np.abs(given.free).max(axis=1), np.abs(given.target))
     size = (free / np.where(weight > 0.0, weight, 1.0)).max(initial=1e-300)

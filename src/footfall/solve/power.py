@@ -1,4 +1,4 @@
-"""Powers of depths, the costliest thing a point law does."""
+"""Powers of depths, the costliest operation of a point law."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def power(depth, exponent):
 
 @kernel
 def two_powers(depth, first, second):
-    """Raise a depth >= 0 to two exponents at once; zero depth gives zero, but for the exponent zero."""
+    """Raise a depth >= 0 to two exponents at once; ``first`` must be positive, ``second`` may be zero."""
     if depth <= 0.0:
         return 0.0, 1.0 if second == 0.0 else 0.0
     logarithm = math.log(depth)

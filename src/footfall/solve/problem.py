@@ -1,9 +1,9 @@
 """The contact problem that rigid and prescribed-acceleration laws share, on the exact Coulomb cone.
 
 Motions of the points (velocities at the end of a step, or accelerations less the wanted ones) are ``u = free + step G
-f`` with the Delassus matrix G. Sought are forces with ``0 <= u_n - target _|_ f_n >= 0`` and friction inside the cone;
-where ``u_t`` is not zero, friction is on the cone and opposes it. A law writes ``free``, ``target`` and, where it knows
-which way a point slides, ``slip``; the solvers do the rest (:mod:`footfall.solve.contact_problem`).
+f`` with the Delassus matrix G. A solution has ``0 <= u_n - target _|_ f_n >= 0`` and friction inside the cone; where
+``u_t`` is not zero, friction opposes it and lies on the cone. A law writes ``free``, ``target`` and, where it knows
+which way a point slides, ``slip``; the solvers find the forces (:mod:`footfall.solve.contact_problem`).
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.gather import gather
 from footfall.solve.held_feet import HeldScratch, held_scratch
 
-#: A least normal motion for points that are not constrained.
+#: Target (least normal motion) of points that are not constrained.
 ANY = -1e12
 #: Compliance of contacts, relative to the mobility of the most mobile point. It makes the forces of points that share a
-#: body unique, the least ones, and costs them all but nine digits.
+#: body unique, those of least norm, and leaves them nine digits of accuracy.
 COMPLIANCE = 1e-9
-#: What a point remembers: its mode in the last step.
+#: Column of a point's memory with its mode in the last step, and the number of columns.
 MODE = 0
 MEMORY_SIZE = 1
 
 
 class Size(NamedTuple):
-    """What the size of a law's scratch arrays depends on."""
+    """The numbers that determine the size of a law's scratch arrays."""
 
     points: int
     bodies: int  # that carry points
     columns: int  # of ``contacts.response``: the robot's degrees of freedom, and constraint rows
 
     def lengths(self) -> dict[str, int]:
-        """The lengths of arrays by the names that their annotations have."""
+        """Lengths of arrays by the names in their annotations."""
         points, bodies, columns = self
         return {"P": points, "3P": 3 * points, "K": bodies, "6K": 6 * bodies, "N": columns}
 
@@ -47,20 +47,20 @@ class NewtonScratch(NamedTuple):
     See :mod:`footfall.solve.newton`.
     """
 
-    number: Annotated[Ints, "N"]  # which column of S each of ``contacts.response`` is, or -1
+    number: Annotated[Ints, "N"]  # column of S that each column of ``contacts.response`` becomes, or -1
     sign: Annotated[Vector, "N"]  # of each column of S, 1 or -1
-    motions: Annotated[Tensor, "K", 6, "N"]  # S of each body, without columns that do not move it
-    support: Annotated[IntMatrix, "K", "N"]  # which columns these are
-    width: Annotated[Ints, "K"]  # how many
+    motions: Annotated[Tensor, "K", 6, "N"]  # S of each body, without zero columns
+    support: Annotated[IntMatrix, "K", "N"]  # indices of these columns
+    width: Annotated[Ints, "K"]  # number of these columns
     moved: Annotated[Matrix, "K", 6]  # motion of each body
-    delassus: Annotated[Matrix, "N", "N"]  # W, if it is that small
-    matrix: Annotated[Matrix, "N", "N"]  # of the unknowns of a step
-    right: Annotated[Vector, "N"]
+    delassus: Annotated[Matrix, "N", "N"]  # W, if it has at most N rows
+    matrix: Annotated[Matrix, "N", "N"]  # of the linear system of a step
+    right: Annotated[Vector, "N"]  # its right side and its solution
     block: Annotated[Matrix, 6, 6]  # G^T E G of one body
     lifted: Annotated[Matrix, 6, "N"]  # that times S
     levers: Annotated[Matrix, "3P", 6]  # G
     turned: Annotated[Matrix, "3P", 6]  # E G
-    impulse: Annotated[Matrix, "P", 3]  # z, over the size of impulses
+    impulse: Annotated[Matrix, "P", 3]  # z, in units of ``Scale.size``
     motion: Annotated[Matrix, "P", 3]  # u, likewise
     residual: Annotated[Matrix, "P", 3]  # z less its projection
     step: Annotated[Matrix, "P", 3]
@@ -69,7 +69,7 @@ class NewtonScratch(NamedTuple):
     slope: Annotated[Matrix, "P", 5]  # E: across and along the slip, normal; direction of friction, zero if it sticks
     weight: Annotated[Vector, "P"]  # r, the impulse per motion that stops a point alone
     friction: Annotated[Vector, "P"]  # coefficient
-    shrink: Annotated[Vector, "P"]  # the friction of a point over what would hold it, at most one
+    shrink: Annotated[Vector, "P"]  # friction of a point over the friction that would hold it, at most one
     pressed: Annotated[Ints, "P"]  # 1 for points whose normal impulse is positive
 
 
@@ -98,26 +98,26 @@ class ProblemScratch(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A contact problem: givens, unknowns and scratch; in contact frames, unless noted otherwise."""
+    """A contact problem: data, unknowns and scratch; in contact frames, unless noted otherwise."""
 
     contacts: Contacts
-    step: float  # what a unit of acceleration adds to a motion
-    still: float  # the size below which a motion is none
-    memory: np.ndarray  # (P, M) what each point did
-    force: np.ndarray  # (P, 3) N, sought; holds those of the last step
-    mode: np.ndarray  # (P,) sought
+    step: float  # change of a motion per unit acceleration
+    still: float  # motions smaller than this count as rest
+    memory: np.ndarray  # (P, M) of each point, from the last step
+    force: np.ndarray  # (P, 3) N, unknown; holds the forces of the last step as a start
+    mode: np.ndarray  # (P,) unknown
     free: np.ndarray  # (P, 3) motions without contact forces
     target: np.ndarray  # (P,) least normal motions
     slip: np.ndarray  # (P, 2) direction in which a point slides, where the law knows it, and zero elsewhere
-    end: np.ndarray  # (P, 3) motions under the forces, sought
+    end: np.ndarray  # (P, 3) motions under the forces, unknown
     wanted: np.ndarray  # (P, 3) accelerations that would stop every point, world frame; forces of a trial
     kind: np.ndarray  # (P,) scratch
     moved: np.ndarray  # (6K,) accelerations of the bodies under the forces
     other: np.ndarray  # (6K,) scratch
-    rows: np.ndarray  # (3, 6) what unit forces on a point do to its body
-    local: np.ndarray  # (3, 3) what they do to its own motion
-    report: np.ndarray  # (2, 3) of a problem that waits on a GPU: step, still, tries; found, iterations, residual
-    friction: np.ndarray  # (P, 2) of the same: static and dynamic friction, which a law may have changed for it
+    rows: np.ndarray  # (3, 6) wrenches of unit forces on a point
+    local: np.ndarray  # (3, 3) motion of a point per unit force on it
+    report: np.ndarray  # (2, 3) of a problem queued on a GPU: step, still, tries; found, iterations, residual
+    friction: np.ndarray  # (P, 2) of such a problem: static and dynamic friction, which the law may have changed
     held: HeldScratch
     newton: NewtonScratch
 
@@ -134,7 +134,7 @@ class ContactScratch(NamedTuple):
 
 
 _given = ("contacts", "step", "still", "memory", "force", "mode")
-#: The problem in the arrays ``own`` of a law.
+#: Makes a problem from its arguments and the scratch arrays ``own`` of a law.
 problem_in = gather(Problem, {**dict.fromkeys(_given), "own": ProblemScratch})
 
 
@@ -151,7 +151,7 @@ def known_slip(problem, p):
 
 
 def problem_type() -> Any:
-    """A problem by reference, to compiled code."""
+    """The type of a problem by reference in compiled code."""
     from numba import float64, types
 
     contacts, _, matrix, _, integers, *_ = coupled_signature().args

@@ -23,19 +23,19 @@ from footfall.solve.lemke_pivoting import lemke_floats, lemke_integers, pivot_li
 
 
 class Dense(NamedTuple):
-    """The problem of n points with its Delassus matrix written out, and the space to solve it in."""
+    """The problem of n points with its explicit Delassus matrix, and scratch to solve it."""
 
     matrix: np.ndarray  # (3n, 3n)
     free: np.ndarray  # (n, 3)
     target: np.ndarray  # (n,)
     friction: np.ndarray  # (n,) coefficients
-    impulse: np.ndarray  # (n, 3) sought
+    impulse: np.ndarray  # (n, 3) unknown
     rest: np.ndarray  # (floats,) scratch
     integers: np.ndarray  # scratch
 
 
 def unknowns(points: int, facets: int) -> int:
-    """The size of the problem."""
+    """The number of unknowns of the complementarity problem."""
     return points * (facets + 2)
 
 
@@ -90,7 +90,7 @@ def friction_lcp(w, free, target, friction, facets, m, q):
 
 @kernel
 def impulses(z, facets, impulse):
-    """The impulses (P, 3) that the unknowns of the problem stand for."""
+    """Write the impulses (P, 3) from the unknowns z of the complementarity problem."""
     points = impulse.shape[0]
     for a in range(points):
         x, y = 0.0, 0.0
@@ -103,9 +103,9 @@ def impulses(z, facets, impulse):
 
 @kernel
 def solve_pyramid(dense, facets):
-    """Write the impulses of a contact problem; returns how Lemke ended and the pivots.
+    """Write the impulses of a contact problem; returns the status of Lemke's method and its pivots.
 
-    Scratch has ``pyramid_floats`` numbers and ``pyramid_integers`` integers.
+    ``dense.rest`` has ``pyramid_floats`` numbers, ``dense.integers`` has ``pyramid_integers``.
     """
     floats, n = dense.rest, dense.friction.size * (facets + 2)
     m = floats[: n * n].reshape((n, n))
@@ -119,7 +119,7 @@ def solve_pyramid(dense, facets):
 
 @inlined
 def inside_polygon(x, y, limit, facets):
-    """Whether friction (x, y) is one that the facets allow: in the polygon with corners at the distance ``limit``."""
+    """Whether friction (x, y) lies in the regular polygon with its ``facets`` corners at the distance ``limit``."""
     sector = 2.0 * math.pi / facets
-    edge = (math.floor(math.atan2(y, x) / sector) + 0.5) * sector  # the normal of the edge that it is nearest to
+    edge = (math.floor(math.atan2(y, x) / sector) + 0.5) * sector  # angle of the normal of the nearest edge
     return x * math.cos(edge) + y * math.sin(edge) <= limit * math.cos(0.5 * sector)

@@ -1,9 +1,9 @@
 """Convex quadratic programs by a dual active-set method: Goldfarb and Idnani 1983, Mathematical Programming 27.
 
-Minimise x'Hx/2 + f'x subject to lower <= (b, C x) <= upper, b the first unknowns and H positive definite. The method
-begins at the unconstrained minimum and adds violated constraints one after the other, each time moving to the minimum
-on the active ones. Every iterate is optimal for the active constraints, so it ends at the solution or with a proof that
-there is none.
+Minimise x'Hx/2 + f'x subject to lower <= (b, C x) <= upper, where b are the first unknowns and H is positive definite.
+The method begins at the unconstrained minimum and adds violated constraints one after the other, each time moving to
+the minimum on the active ones. Every iterate is optimal for the active constraints, so the method ends at the solution
+or with a proof that there is none.
 """
 
 from __future__ import annotations
@@ -19,31 +19,32 @@ from footfall.solve.dense import cholesky, cholesky_solve
 
 #: The value of a missing bound, and the size from which on a bound counts as missing.
 UNBOUNDED, NO_BOUND = 1e30, 1e20
-#: Violation that is tolerated, relative to the largest unknown.
+#: Largest violation of a constraint, relative to the largest unknown.
 TOLERANCE = 1e-9
-#: Rounding of an unknown per unknown and change of the active set, relative to the largest that any was on the way.
+#: Rounding error of an unknown, per unknown and per change of the active set, relative to the largest iterate.
 ROUNDING = 4.0e-16
-#: A normal is linearly dependent on the active ones if less than this share (squared) of it is left beside them.
+#: Squared length of the part of a normal across the active ones, as a share of its whole, below which the normal is
+#: linearly dependent on them.
 DEPENDENT = 1e-14
-#: Pivot below which H is singular, as a share of its largest.
+#: Pivot below which H is singular, as a share of its largest diagonal entry.
 SINGULAR = 1e-14
-#: Changes of the active set after which the search is given up, per unknown.
+#: Most changes of the active set per unknown.
 CHANGES = 8
-#: Smaller numbers have too few digits for a rotation.
+#: Entries smaller than this are not rotated away: their squares underflow.
 NOTHING = 1e-280
 
 SOLVED, INFEASIBLE, INDEFINITE, UNFINISHED = 0, 1, 2, 3
 
 
 class QuadraticProgram(NamedTuple):
-    """min x'Hx/2 + f'x with lower <= (b, C x) <= upper, b the first unknowns, as many as there are bounds for."""
+    """min x'Hx/2 + f'x with lower <= (b, C x) <= upper, b being the unknowns with bounds, which come first."""
 
     H: Annotated[Matrix, "n", "n"]  # its lower triangle
     f: Annotated[Vector, "n"]
     C: Annotated[Matrix, "m", "n"]
     lower: Annotated[Vector, "b m"]
     upper: Annotated[Vector, "b m"]
-    shape: Ints  # (3,) n, b and m: arrays may be larger, and what is beyond is not looked at
+    shape: Ints  # (3,) n, b and m; arrays may be larger, and the rest of them is ignored
 
 
 def empty_program(n: int, bounds: int, m: int) -> QuadraticProgram:
@@ -53,18 +54,18 @@ def empty_program(n: int, bounds: int, m: int) -> QuadraticProgram:
 
 
 class ActiveSet(NamedTuple):
-    """The solution of a program and the space that finding it takes."""
+    """The solution of a program, and scratch."""
 
     x: Annotated[Vector, "n"]  # the solution
     multiplier: Annotated[Vector, "n + 1"]  # of the active constraints
     active: Annotated[Ints, "n + 1"]  # their numbers in (b, C x)
     side: Annotated[Ints, "b m"]  # 1 active at its lower bound, -1 at its upper one, 0 not active
     count: Annotated[Ints, 2]  # type: ignore[assignment]  # active constraints, changes of the active set
-    far: Annotated[Vector, 1]  # the largest |x| on the way from the unconstrained minimum: x is rounded like it
-    factor: Annotated[Matrix, "n", "n"]  # of H
-    base: Annotated[Matrix, "n", "n"]  # row k is column k of J = L^-T Q; the first ``count`` span what is active
+    far: Annotated[Vector, 1]  # the largest |x| of all iterates, which determines the rounding error of x
+    factor: Annotated[Matrix, "n", "n"]  # L of H = L L^T
+    base: Annotated[Matrix, "n", "n"]  # row k is column k of J = L^-T Q; the first ``count`` span the active normals
     triangle: Annotated[Matrix, "n", "n"]  # row k is column k of R
-    normal: Annotated[Vector, "n"]  # of the constraint that is taken up
+    normal: Annotated[Vector, "n"]  # of the constraint that is being added
     along: Annotated[Vector, "n"]  # J^T normal
     step: Annotated[Vector, "n"]  # direction of x
     back: Annotated[Vector, "n + 1"]  # direction of the multipliers
@@ -78,7 +79,7 @@ def active_set(n: int, bounds: int, m: int) -> ActiveSet:
 
 @kernel
 def solve_quadratic_program(program, work):
-    """Write the solution to ``work.x``; SOLVED, or why there is none."""
+    """Write the solution to ``work.x``; returns SOLVED, or the reason of a failure."""
     x, C = work.x, program.C
     n, bounds, m = program.shape[0], program.shape[1], program.shape[2]
     work.count[0] = work.count[1] = 0
@@ -109,7 +110,7 @@ def solve_quadratic_program(program, work):
 
 @inlined
 def begin_base(work, n):
-    """J = L^-T; row k of L^-1 is a combination of those above it."""
+    """Start with J = L^-T; row k of L^-1 is a combination of the rows above it."""
     L, J = work.factor, work.base
     for k in range(n):
         for j in range(n):
@@ -126,7 +127,9 @@ def begin_base(work, n):
 
 @inlined
 def most_violated(program, work):
-    """The constraint that x violates most for its size, or -1; and by how much, negative where x is too large."""
+    """The constraint that x violates most, relative to the norm of its normal, or -1; and the violation, negative at an
+    upper bound.
+    """
     n, bounds, m, x = program.shape[0], program.shape[1], program.shape[2], work.x
     tolerance = TOLERANCE * largest_on_the_way(work, n) + ROUNDING * n * (1 + work.count[1]) * work.far[0]
     worst, chosen, found = 0.0, -1, 0.0
@@ -153,7 +156,7 @@ def most_violated(program, work):
 
 @inlined
 def largest_on_the_way(work, n):
-    """The largest |x| now; ``far`` becomes that of all iterates."""
+    """The largest |x| of this iterate; updates ``work.far``, the largest of all iterates."""
     largest = 0.0
     for j in range(n):
         largest = max(largest, abs(work.x[j]))
@@ -163,7 +166,7 @@ def largest_on_the_way(work, n):
 
 @inlined
 def take_up(program, work, chosen, violation, most):
-    """Make a violated constraint active, dropping those that block it."""
+    """Make a violated constraint active; drops the active ones whose multipliers would become negative."""
     n, bounds, x = program.shape[0], program.shape[1], work.x
     sign = 1 if violation > 0.0 else -1
     short = abs(violation)
@@ -171,7 +174,7 @@ def take_up(program, work, chosen, violation, most):
         work.normal[j] = 0.0 if chosen < bounds else sign * program.C[chosen - bounds, j]
     if chosen < bounds:
         work.normal[chosen] = float(sign)
-    own = 0.0  # multiplier of the constraint that is taken up
+    own = 0.0  # multiplier of the constraint that is being added
     while True:
         if work.count[1] >= most:
             return UNFINISHED
@@ -203,7 +206,9 @@ def take_up(program, work, chosen, violation, most):
 
 @inlined
 def directions(work, n):
-    """Write the directions of x and of the multipliers; the gain of the constraint along x, and of it alone."""
+    """Write the directions of x and of the multipliers; returns the change of the constraint along that of x, and the
+    change it would have without active constraints.
+    """
     q, J, R = work.count[0], work.base, work.triangle
     whole = 0.0
     for k in range(n):
@@ -232,7 +237,7 @@ def directions(work, n):
 
 @inlined
 def add_normal(work, n):
-    """Turn the columns of J beside the active ones until only the first of them sees the new normal."""
+    """Rotate the inactive columns of J until all but the first of them are orthogonal to the new normal."""
     q, J, R, d = work.count[0], work.base, work.triangle, work.along
     for k in range(n - 1, q, -1):
         if abs(d[k]) < NOTHING:

@@ -1,8 +1,8 @@
-"""Gauss' elimination by the lanes of a warp, each with a row of the matrix in its registers, exchanged by shuffles.
+"""Gaussian elimination by the lanes of a warp, each with a row of the matrix in its registers, exchanged by shuffles.
 
 In shared memory most instructions of an elimination compute addresses, and each waits for the one before. Here the
-unknown to be eliminated is always in the first register, and all others move up by one. There are registers for as many
-columns as a warp has lanes; of a larger matrix the first unknowns are eliminated in memory.
+next unknown to eliminate is always in the first register, and all others move up by one. There are registers for as
+many columns as a warp has lanes; the first unknowns of a larger matrix are eliminated in memory.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 from footfall.compiled import generated, inlined
 from footfall.compiled.lanes import WARP, greatest, lane, lanes, total, wait
 
-#: How the lanes of a warp share a matrix in memory: rows and columns at a time.
+#: Rows and columns of the block of a matrix in memory that the lanes of a warp work on together.
 DOWN, ACROSS = 4, 8
-#: Columns that are left out together once they are eliminated.
+#: Columns per branch: shifts of registers are skipped in groups of this size once their unknowns are eliminated.
 PART = 4
 
 
 @inlined
 def eliminate_in_memory(a, n, k, x):
-    """Eliminate unknown k from all equations after it; False if it is in none."""
+    """Eliminate unknown k from all equations after the k-th; False if its column is zero."""
     down, across = lane() // ACROSS, lane() % ACROSS
     best, pivot = n, -1.0
     for i in range(k + lane(), n, lanes()):
@@ -51,7 +51,7 @@ def eliminate_in_memory(a, n, k, x):
 
 @inlined
 def insert_unknown(a, n, i, x):
-    """Solve equation i for its unknown, all after it given."""
+    """Back substitution: solve equation i for its unknown, with those after it known."""
     value = 0.0
     for j in range(i + 1 + lane(), n, lanes()):
         value += a[i, j] * x[j]
@@ -63,8 +63,8 @@ def insert_unknown(a, n, i, x):
 
 
 def eliminator(cuda: Any) -> Any:
-    """What replaces :func:`footfall.solve.dense.eliminate` in a warp; of pivots whose first twenty binary digits are
-    the same, the first is taken, and ``tolerance`` is not looked at.
+    """The replacement of :func:`footfall.solve.dense.eliminate` in a warp. Pivots whose first twenty binary digits
+    agree count as equal, and the first is taken; ``tolerance`` is ignored.
     """
     columns = range(WARP)
     read = "".join(f"    a{j} = row[first + {j}] if {j} < rows else 0.0\n" for j in columns)

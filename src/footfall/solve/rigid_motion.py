@@ -1,11 +1,12 @@
-"""The rigid motions of feet that fit motions wanted of their single points."""
+"""The rigid motions of feet that best fit the motions wanted of their points."""
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.solve.gauss_seidel import solve_3x3
 
-#: Regularises the rotation of points on one line, which is zero about that line anyway.
+#: Regularisation of the rotation, as a share of the trace of the second moment: makes the rotation of collinear points
+#: about their line zero.
 TRACE = 1e-12
 
 

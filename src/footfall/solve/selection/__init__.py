@@ -1,1 +1,1 @@
-"""Constraint selection (Moraud 2008): which vertices of each foot are clamped, found by trial and error."""
+"""Constraint selection (Moraud 2008): a search over which vertices of each foot are clamped."""

@@ -1,12 +1,13 @@
 """The states of a foot (Moraud 2008, Table I) and the forces that a choice of states gives.
 
-A foot has no contact, or a vertex, an edge or the whole face is clamped, static or sliding. What is clamped is held by
-multipliers at a virtual joint, the mean of the clamped vertices: translations along x, y, z, then the rotations that
-the clamped vertices prevent. The centre of pressure follows from them (section III, with corrected signs).
+A foot has no contact, or a vertex, an edge or the whole face is clamped, static or sliding. Multipliers at a virtual
+joint, the mean of the clamped vertices, hold them: translations along x, y, z, then the rotations that the clamped
+vertices prevent. The centre of pressure follows from the multipliers (section III, with corrected signs).
 
 The paper's sliding friction acts at the virtual joint, where it cannot brake a foot that spins on the spot. Here each
-vertex has its own, ``-mu N v / |v|``, of its load N against its slip v. It is linearised in slip and load until all
-agree, which is Newton's method; a vertex that may stop gets a damper instead, so that it can come to rest.
+vertex has its own friction, ``-mu N v / |v|``, with its load N and slip v. It is linearised in slip and load, and
+iterated until friction, load and slip agree, which is Newton's method; a vertex that may stop gets a damper instead, so
+that it can come to rest.
 """
 
 from __future__ import annotations
@@ -30,22 +31,23 @@ INDEX = 3  # a state holds its first vertex to the left of these bits
 # A point's memory beyond that of the contact problem: its slip speed and its load.
 SPEED, LOAD = OF_POINTS, OF_POINTS + 1
 MEMORY_SIZE = OF_POINTS + 2
-#: m/s, the least slip speed of the first guess of friction, below which a foot may come to rest.
+#: m/s, slip speed below which the initial guess of friction is a damper, so that the foot may come to rest.
 SLOW = 1e-4
-#: m/s, below which a point counts as at rest.
+#: m/s, slip speed below which a point is at rest.
 STILL = 1e-8
 #: Pivots below this share of the largest belong to motions that no force produces.
 SINGULAR = 1e-11
 #: Compliance, relative to the mobility, that makes the forces of sliding feet unique where such motions exist.
 COMPLIANCE = 1e-9
-#: Most rounds in which friction, load and slip are adapted to one another, and their relative tolerance.
+#: Iteration limit of friction, load and slip, and the relative tolerance of their agreement.
 ROUNDS, AGREEMENT = 40, 1e-9
-#: The first rounds let friction follow the loads within the linear problem, which fails where friction jams a foot.
+#: Iterations in which the linear problem includes the dependence of friction on load (Newton's method); after them
+#: loads lag by one iteration, since Newton's method fails where friction jams a foot.
 NEWTON = 16
-#: Share of friction's slope along the slip that is a constant force: all of it in Newton's tangent, (almost) none of it
-#: in the damper of a vertex that may stop.
+#: Share of friction along the slip that is a constant force, the rest being a damper: all of it in Newton's tangent,
+#: none in the damper of a vertex that may stop. STOPPING is zero but tells a vertex that Newton overshot from others.
 TANGENT, STOPPING, DAMPER = 1.0, 1e-300, 0.0
-#: Distance from an edge, relative to the size of the outline, below which a centre of pressure counts as on it.
+#: Distance from an edge, relative to the size of the outline, below which a centre of pressure lies on the edge.
 ON_EDGE = 1e-12
 
 
@@ -58,7 +60,7 @@ def clamped(code: Int, vertices: Int) -> Int:
 
 @inlined
 def vertex(work: Workspace, b: Int, code: Int, j: Int) -> Int:
-    """The j-th point that a state of a foot clamps, or, beyond these, the next on its outline."""
+    """The j-th point that a state of a foot clamps; beyond these, the following points of its outline."""
     begin, n = work.begin[b], work.begin[b + 1] - work.begin[b]
     k = (code >> INDEX) + j
     return work.ring[begin + (k if k < n else k - n)]
@@ -78,7 +80,7 @@ def state_of(modes: Vector, work: Workspace, b: Int) -> Int:
         if mode == SLIDE:
             slides = SLIDING
     if count == 2 and n > 2 and modes[work.ring[begin + (first + 1 if first + 1 < n else 0)]] == OPEN:
-        count = n  # two vertices that are no edge
+        count = n  # two vertices that are not neighbours
     return FACE | slides if count >= 3 else count | slides | first << INDEX if count > 0 else NONE
 
 
@@ -157,7 +159,9 @@ def put_rotation(frame: Matrix, x: Float, y: Float, z: Float, w: Vector) -> None
 
 @inlined
 def assemble(contacts: Contacts, dt: Float, work: Workspace) -> Int:
-    """The matrix of the states in ``work.code``: velocities along the constraints over a step, per unit multiplier."""
+    """Write the matrix of the states in ``work.code``: change of velocity along the constraints in a step, per unit
+    multiplier. Returns the number of constraints.
+    """
     feet, rows = contacts.near.size - 1, 0
     for b in range(feet):
         work.row[b] = rows
@@ -188,7 +192,7 @@ def assemble(contacts: Contacts, dt: Float, work: Workspace) -> Int:
 
 @inlined
 def solve_static(work: Workspace, rows: Int) -> None:
-    """The multipliers of assembled states in which no foot slides, of least norm if they are not unique."""
+    """Write the multipliers of assembled states in which no foot slides, of least norm if they are not unique."""
     for i in range(rows):
         for j in range(i):
             work.system[i, j] = work.matrix[i, j] * work.scale[i] * work.scale[j]
@@ -201,8 +205,8 @@ def solve_static(work: Workspace, rows: Int) -> None:
 
 @inlined
 def per_multiplier(work: Workspace, b: Int, k: Int) -> tuple[Float, Float, Float]:
-    """Normal force and its moments F x, F y about the virtual joint, per unit of the k-th multiplier from the normal
-    one on.
+    """Normal force F and its moments F x, F y about the virtual joint per unit of a multiplier, k = 0 being the normal
+    force.
     """
     if k == 0:
         return 1.0, 0.0, 0.0
@@ -213,8 +217,8 @@ def per_multiplier(work: Workspace, b: Int, k: Int) -> tuple[Float, Float, Float
 
 @inlined
 def affine_load(work: Workspace, b: Int, p: Int, force: Float, x: Float, y: Float) -> Float:
-    """Load (N) of a clamped vertex if loads are an affine function of the place, which has the least norm and may pull;
-    ``x`` and ``y`` are the moments of :func:`per_multiplier`.
+    """Load (N) of a clamped vertex if loads are an affine function of position, which has the least norm and may be
+    negative; ``x`` and ``y`` are the moments of :func:`per_multiplier`.
     """
     joint = work.joint[b]
     u, w = work.place[p, 0] - joint[0], work.place[p, 1] - joint[1]
@@ -224,7 +228,7 @@ def affine_load(work: Workspace, b: Int, p: Int, force: Float, x: Float, y: Floa
 
 @inlined
 def read_joint(work: Workspace, b: Int) -> None:
-    """Normal force, centre of pressure (section III, with corrected signs), friction and torsion of a foot."""
+    """Write normal force, centre of pressure (section III, with corrected signs), friction and torsion of a foot."""
     kind, row, joint, found = work.code[b] & 3, work.row[b], work.joint[b], work.pressure[b]
     for k in range(6):
         found[k] = 0.0
@@ -245,10 +249,10 @@ def read_joint(work: Workspace, b: Int) -> None:
 
 @inlined
 def spread_load(work: Workspace, b: Int) -> None:
-    """Loads of a foot's clamped vertices, none of which pulls, for its force and centre of pressure.
+    """Write non-negative loads of a foot's clamped vertices for its normal force and centre of pressure.
 
-    They are an affine function of the place. Where that pulls, so much of the load is spread by Wachspress' coordinates
-    of the centre of pressure, which are positive in a convex polygon, that no vertex pulls.
+    Loads are an affine function of position. Where that is negative somewhere, it is blended with the Wachspress
+    coordinates of the centre of pressure, which are positive in a convex polygon, until no load is negative.
     """
     code, found = work.code[b], work.pressure[b]
     count = clamped(code, work.begin[b + 1] - work.begin[b])
@@ -264,7 +268,7 @@ def spread_load(work: Workspace, b: Int) -> None:
 
 @kernel
 def spread_positive(work: Workspace, b: Int, count: Int, force: Float) -> None:
-    """The rest of :func:`spread_load`, if the affine function pulls."""
+    """The blending of :func:`spread_load`, where an affine load is negative."""
     code, total, share = work.code[b], 0.0, 0.0
     for j in range(count):
         work.end[vertex(work, b, code, j), 4] = coordinate(work, b, j, count)
@@ -282,7 +286,7 @@ def spread_positive(work: Workspace, b: Int, count: Int, force: Float) -> None:
 
 @inlined
 def coordinate(work: Workspace, b: Int, j: Int, count: Int) -> Float:
-    """The centre of pressure's coordinate of the j-th clamped vertex, up to a factor that all have in common."""
+    """Wachspress coordinate of the centre of pressure for the j-th clamped vertex, up to a common factor."""
     code, found = work.code[b], work.pressure[b]
     a = work.place[vertex(work, b, code, j + count - 1 if j == 0 else j - 1)]
     c, e = work.place[vertex(work, b, code, j)], work.place[vertex(work, b, code, j + 1 if j + 1 < count else 0)]
@@ -329,10 +333,10 @@ def move_feet(contacts: Contacts, work: Workspace, rows: Int) -> None:
 
 @inlined
 def hold(contacts: Contacts, work: Workspace, b: Int, memory: Matrix) -> Float:
-    """Friction at the vertices of a foot that does not slide, in shares of their loads. Returns by how much friction
-    per load exceeds its limit, at most.
+    """Write the friction at the vertices of a foot that does not slide. Returns the largest excess of friction per load
+    over the friction coefficient.
 
-    Friction per load is a rigid velocity field, ``u + w x r``, which minimises the sum of squares per load.
+    Friction per load is a rigid field, ``u + w x r``, which minimises the sum of squared friction over load.
     """
     code, found = work.code[b], work.pressure[b]
     count = clamped(code, work.begin[b + 1] - work.begin[b])
@@ -367,7 +371,9 @@ def evaluate_signature() -> Any:
 
 @separate(evaluate_signature)
 def evaluate(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rounds: Int) -> Bool:
-    """Forces and motions of the states in ``work.code``. False if sliding friction was not found in ``rounds``."""
+    """Write forces and motions of the states in ``work.code``. False if sliding friction did not converge in
+    ``rounds``.
+    """
     rows, feet, loose = assemble(contacts, dt, work), contacts.near.size - 1, False
     for b in range(feet):
         if work.code[b] & SLIDING:
@@ -383,7 +389,7 @@ def evaluate(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rou
 
 @cold(types.boolean)
 def slide(contacts: Contacts, memory: Matrix, work: Workspace, rows: Int, rounds: Int) -> Bool:
-    """Forces and motions of assembled states, of which some slide. True if friction, load and slip agree."""
+    """Write forces and motions of assembled states, some of which slide. True if friction, load and slip agree."""
     feet = contacts.near.size - 1
     for b in range(feet):
         if work.code[b] & SLIDING:
@@ -407,7 +413,7 @@ def slide(contacts: Contacts, memory: Matrix, work: Workspace, rows: Int, rounds
 
 @inlined
 def begin_sliding(contacts: Contacts, memory: Matrix, work: Workspace, b: Int) -> None:
-    """A first guess of loads and slip velocities of a foot that slides."""
+    """Write the initial guess of loads and slip velocities of a foot that slides."""
     code, row = work.code[b], work.row[b]
     count = clamped(code, work.begin[b + 1] - work.begin[b])
     known = True
@@ -427,8 +433,8 @@ def begin_sliding(contacts: Contacts, memory: Matrix, work: Workspace, b: Int) -
 
 @inlined
 def friction(contacts: Contacts, work: Workspace, p: Int) -> tuple[Float, Float, Float, Float]:
-    """Sliding friction at a vertex, linearised: strength of its damper (N s/m), the share of it that is a constant
-    force instead, and the direction of the slip.
+    """Sliding friction at a vertex, linearised: its damping (N s/m), the share along the slip that is a constant force
+    instead of a damper, and the direction of the slip.
     """
     f = work.push[p]
     speed = max(f[3], STILL)
@@ -437,8 +443,8 @@ def friction(contacts: Contacts, work: Workspace, p: Int) -> tuple[Float, Float,
 
 @kernel
 def solve_sliding(contacts: Contacts, work: Workspace, rows: Int, turn: Int, softness: Float) -> Bool:
-    """The multipliers with linearised friction: ``A m = wanted`` in rows that hold, and in those of friction ``m = c -
-    D u + G m`` for the slip ``u = A m - wanted``. False if they are not unique.
+    """Write the multipliers m with linearised friction: ``A m = wanted`` in the rows of constraints, and ``m = c - D u
+    + G m`` with the slip ``u = A m - wanted`` in those of friction. False if they are not unique.
     """
     a, right, scale = work.system, work.multiplier, work.scale
     for i in range(rows):
@@ -523,7 +529,7 @@ def put_friction(contacts: Contacts, work: Workspace, b: Int, rows: Int, turn: I
 def adapt_sliding(contacts: Contacts, work: Workspace, b: Int, turn: Int) -> tuple[Float, Float]:
     """Update friction, loads and slip velocities of a sliding foot to those of the solution.
 
-    Returns the friction missed and the friction there should be, N.
+    Returns the error of friction and the limit of friction, summed over vertices, N.
     """
     code, joint, found, v = work.code[b], work.joint[b], work.pressure[b], work.moved[b]
     count = clamped(code, work.begin[b + 1] - work.begin[b])
@@ -543,7 +549,7 @@ def adapt_sliding(contacts: Contacts, work: Workspace, b: Int, turn: Int) -> tup
         rest_x, rest_y = rest_x - f[0], rest_y - f[1]
         if k > strongest:
             strongest, which = k, p
-    # The rounding error goes to the vertex with the strongest damper, whose it mostly is.
+    # Rounding comes mostly from the vertex with the strongest damper, which is corrected for it.
     work.push[which, 0] += rest_x
     work.push[which, 1] += rest_y
     spread_load(work, b)
@@ -556,7 +562,7 @@ def adapt_sliding(contacts: Contacts, work: Workspace, b: Int, turn: Int) -> tup
 
 @inlined
 def adapt_vertex(contacts: Contacts, work: Workspace, p: Int) -> tuple[Float, Float]:
-    """The same as :func:`adapt_sliding` for a vertex whose load is new."""
+    """The part of :func:`adapt_sliding` for one vertex, after its load has been updated."""
     v, f = work.end[p], work.push[p]
     speed = math.sqrt(v[0] * v[0] + v[1] * v[1])
     limit = contacts.dynamic_friction[p] * f[2]

@@ -1,27 +1,28 @@
 """The selection of states (Moraud 2008): rules of valid contact, and the search for states that break none.
 
-All feet are searched together, since forces on one move the other. A trial sets the states of all feet, solves for the
-forces that hold what they clamp, and judges every vertex. A vertex that breaks a rule should change between clamped and
-free. The rules are, in order of priority, with the paper's sections:
+All feet are searched together, since forces on one move the others. A trial sets the states of all feet, solves for the
+forces that hold the clamped vertices, and checks every vertex. A vertex that breaks a rule should change between
+clamped and free. The rules are, in order of priority, with the paper's sections:
 
-1. friction (II.C): a foot that does not slide needs no more friction than there is; else it slides;
-2. centre of pressure (III): it lies within what is clamped; else the vertices away from it are released;
+1. friction (II.C): a foot that does not slide stays inside the friction cone; else it slides;
+2. centre of pressure (III): it lies within the clamped vertices; else the vertices away from it are released;
 3. geometry (II.C): a vertex above ``+d`` is free, one below ``-d`` clamped;
 4. force (II.C): no clamped vertex pulls;
 5. kinematics (II.C): a free vertex below ``+d`` is clamped, unless it separates (``a_z > a_t`` and ``v_z > -v_t``);
-6. fewest constraints (II.C): of states that break none of these, the one that clamps fewer vertices. It is asked when
-   another rule has changed the states, since thresholds are to keep them otherwise (III).
+6. fewest constraints (II.C): of the states that obey rules 1 to 5, the one that clamps fewer vertices. It applies only
+   if another rule has changed the states: without a violation the thresholds are meant to keep the states (III).
 
-A free vertex is asked to be clamped (3, 5) only if the clamp would push, since rule 4 forbids the other case, and not
-by rule 5 beside a clamped edge if another vertex is above ``+d``, since rule 3 forbids the face. Under the rules of
-``landing``, a free vertex is asked to be clamped if it would end the step inside the ground; ``d``, ``a_t`` and ``v_t``
-have no part in it, and 3 and 6 are not asked.
+Rules 3 and 5 clamp a free vertex only if the clamp would push, since rule 4 forbids pulling. Rule 5 does not apply
+beside a clamped edge if another vertex is above ``+d``, since rule 3 forbids the face. Under the rules of ``landing``,
+a free vertex is clamped if it would end the step inside the ground, whatever ``d``, ``a_t`` and ``v_t``; rules 3 and 6
+do not apply.
 
-The search begins with the last states. From each trial follow new ones: every vertex votes for what it should be, with
-a weight that falls from rule to rule, and the state with the most votes other than the present one is queued, for all
-feet at once and foot by foot. The trial of the best parent comes next (the paper's priority queue). When none is left,
-the best trial queues every change of a single foot that has votes for it, then the next best, until the queue is full.
-The one-step mode (section IV) takes votes on what is known before the step, and does what they say.
+The search begins with the last states. Each trial queues new ones: every vertex votes for being clamped or free, with a
+weight that falls from rule to rule, and the state with the most votes other than the present one is queued, for all
+feet at once and foot by foot. The state whose parent ranks best is tried next (the paper's priority queue). When the
+queue is empty, the best trial queues every change of a single foot that has votes for it, then the next best trial,
+until the queue is full. The one-step mode (section IV) votes on the motions before the step, and applies the result
+without a search.
 """
 
 from __future__ import annotations
@@ -57,22 +58,23 @@ from footfall.solve.selection.soles import Workspace
 
 #: The rules in order, as numbers.
 GOOD, FRICTION, PRESSURE, GEOMETRY, PULL, KINEMATICS, FEWEST = 0, 1, 2, 3, 4, 5, 6
-#: A rank holds how often each rule is broken, the first rule highest, and the clamped vertices in its lowest bits.
+#: Bits per field of a rank. Its fields count the violations of each rule, the first rule highest, and, in the lowest
+#: field, the clamped vertices.
 BITS = 10
 UNSOLVED = 1 << 60
-#: Tolerances of the rules: relative to the largest force, relative to a friction coefficient, and m.
+#: Tolerances: of pulling, relative to the largest force; of friction per load; of the centre of pressure, m.
 NO_PULL, IN_CONE, INSIDE = 1e-10, 1e-9, 1e-9
-#: Size of the queue, beyond which states are not queued.
+#: Capacity of the queue; further states are dropped.
 PLACES = 128
 #: Stages of states in the queue.
 QUEUED, TRIED, WIDENED = 0, 1, 2
-#: Rounds in which the one-step mode adapts friction to load and slip.
+#: Iteration limit of friction, load and slip in the one-step mode.
 FEW_ROUNDS = 3
 
 
 @inlined
 def broken(rule: Int) -> Int:
-    """What one violation of a rule adds to a rank."""
+    """The increase of a rank by one violation of a rule."""
     return 1 << BITS * (KINEMATICS - rule + 1)
 
 
@@ -84,7 +86,7 @@ def is_clean(rank: Int) -> Bool:
 
 @inlined
 def read_rank(rank: Int) -> tuple[Int, Int]:
-    """How often states of this rank break rules, all vertices and feet together, and the first rule that they break."""
+    """The number of violations in a rank, over all vertices and feet, and the first rule violated."""
     count, first = 0, GOOD
     for rule in range(KINEMATICS, GOOD, -1):
         often = rank // broken(rule) % (1 << BITS)
@@ -102,7 +104,7 @@ def try_states(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, r
 
 @kernel
 def judge(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> Int:
-    """Rank of the states in ``work.code``, less is better; flaws of feet and vertices go to ``work``."""
+    """Rank of the states in ``work.code``, less is better; writes the rules that feet and vertices break."""
     feet, rank, largest = contacts.near.size - 1, 0, 0.0
     for b in range(feet):
         largest = max(largest, abs(work.pressure[b, 0]), abs(work.pressure[b, 3]), abs(work.pressure[b, 4]))
@@ -156,7 +158,7 @@ def free_flaw(contacts: Contacts, work: Workspace, p: Int, rules: Named, v: Floa
 def judge_clamped(
     contacts: Contacts, memory: Matrix, work: Workspace, b: Int, count: Int, rules: Named, pull: Float
 ) -> None:
-    """Flaws of the clamped vertices of a foot; fills in their loads and, if it does not slide, their friction."""
+    """Write the rules that clamped vertices of a foot break, their loads, and friction if the foot does not slide."""
     code, found, kind = work.code[b], work.pressure[b], work.code[b] & 3
     pulls, drags = found[0] < -pull, abs(found[3]) + abs(found[4]) > 10.0 * pull
     if not pulls:
@@ -188,8 +190,8 @@ def judge_clamped(
 
 @inlined
 def beyond(work: Workspace, b: Int, count: Int) -> tuple[Float, Int]:
-    """Distance (m) of the centre of pressure beyond what is clamped, negative inside, and the clamped vertex there: the
-    first of the nearest edge of a face, or an end of an edge.
+    """Distance (m) of the centre of pressure outside the clamped face or edge, negative inside, and the clamped vertex
+    nearest to it: the first vertex of the nearest edge of a face, or the nearer end of an edge.
     """
     code, found = work.code[b], work.pressure[b]
     worst, which = -1e300, 0
@@ -208,12 +210,12 @@ def beyond(work: Workspace, b: Int, count: Int) -> tuple[Float, Int]:
 
 @inlined
 def vote(work: Workspace, b: Int, j: Int, share: Float) -> Float:
-    """How much better a state is if it clamps the j-th vertex of a foot's outline, negative if it should be free.
+    """The vote of the j-th vertex of a foot's outline for being clamped; negative for being free.
 
     Weights fall by a factor N + 1 from rule to rule, so that N violations of one rule weigh less than one of the rule
-    above. With the paper's factor N (section IV.C) they could tie. A vertex without flaw votes for what it is: a
-    clamped one before the kinematics of others, the more the more it carries. One that should be clamped votes the more
-    the faster it goes in (m/s).
+    above. With the paper's factor N (section IV.C) they could tie. A vertex that breaks no rule votes for its present
+    state: a clamped one with more weight than the kinematics of others, and with more the larger its load. A vertex
+    that should be clamped votes with more weight the faster (m/s) it enters the ground.
     """
     code, n, p = work.code[b], work.begin[b + 1] - work.begin[b], work.ring[work.begin[b] + j]
     k, flaw = j - (code >> INDEX), work.flaw[p]
@@ -230,7 +232,9 @@ def vote(work: Workspace, b: Int, j: Int, share: Float) -> Float:
 
 @inlined
 def elected(work: Workspace, b: Int, other: Bool) -> Int:
-    """The state of a foot with the most votes, of equals the one with fewest clamped; ``other``: than the present."""
+    """The state of a foot with the most votes, among ties the one with fewest clamped vertices; with ``other``, not the
+    present state.
+    """
     n, present = work.begin[b + 1] - work.begin[b], work.code[b] if other else -1
     slides, share, found, total = work.code[b] & SLIDING, 1.0 / (n + 1.0), NONE, 0.0
     best = -1e300 if present == NONE else 0.0
@@ -267,7 +271,10 @@ def search(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules
 def search_on(
     contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, rank: Int
 ) -> tuple[Int, Int]:
-    """The search proper, from the states in ``work.code``, which were tried and have this ``rank``."""
+    """The rest of :func:`search`, from the states in ``work.code``, which have been tried and have this ``rank``.
+
+    Returns the rank of the states found, and the number of states tried.
+    """
     feet, tried, count = contacts.near.size - 1, 1, 1
     remember(work, 0, feet)
     work.rank[0], work.tried[0] = rank, TRIED
@@ -297,7 +304,7 @@ def search_on(
 
 @cold(types.boolean)
 def replaced(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named, b: Int, code: Int) -> Bool:
-    """Take another state for a foot, if that breaks no rule; otherwise change nothing. Returns whether it did."""
+    """Change the state of a foot to ``code`` if that breaks no rule; returns whether it was changed."""
     kept, work.code[b] = work.code[b], code
     if is_clean(try_states(contacts, dt, memory, work, rules, ROUNDS)):
         return True
@@ -310,7 +317,7 @@ def replaced(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rul
 def release(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> tuple[Int, Bool]:
     """The rule of fewest constraints: release edges and vertices while no rule is broken.
 
-    Returns how many states were tried, and whether one was taken.
+    Returns the number of states tried, and whether the states changed.
     """
     tried, found = 0, False
     for b in range(contacts.near.size - 1):
@@ -345,7 +352,7 @@ def recall(work: Workspace, place: Int, feet: Int) -> None:
 
 @inlined
 def first_of(work: Workspace, count: Int, stage: Int) -> Int:
-    """The states of this stage that rank best, or whose parent does, the oldest of equals; -1 if there are none."""
+    """The oldest of the best-ranked states of this stage (untried ones have their parent's rank); -1 if none."""
     best = -1
     for q in range(count):
         if work.tried[q] == stage and (best < 0 or work.rank[q] < work.rank[best]):
@@ -355,7 +362,7 @@ def first_of(work: Workspace, count: Int, stage: Int) -> Int:
 
 @inlined
 def add(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
-    """Keep the states that were written at the end of the queue, ``count``, unless the queue has them already."""
+    """Keep the states written at the end of the queue unless it is full or has them already; returns its new length."""
     if count >= PLACES - 1:
         return count
     for q in range(count):
@@ -370,9 +377,9 @@ def add(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
 
 @inlined
 def add_elected(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
-    """Queue corrections of the states tried last: of all feet at once, then one by one.
+    """Queue corrections of the states tried last: of all feet at once, then foot by foot.
 
-    Friction has no rank in the paper: if all feet that exceed it slide, the other rules say how good the trial was.
+    The rank of the first ignores friction, which has no priority in the paper: all feet that exceed it will slide.
     """
     for only in range(-1, feet):
         remember(work, count, feet)
@@ -385,7 +392,7 @@ def add_elected(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
 
 @inlined
 def corrected(work: Workspace, b: Int) -> Int:
-    """The state that corrects the flaws of a foot, its present one if it has none."""
+    """The state that corrects the violations of a foot; its present one if it breaks no rule."""
     if work.fault[b] == FRICTION:
         return work.code[b] | SLIDING
     for j in range(work.begin[b], work.begin[b + 1]):
@@ -396,7 +403,7 @@ def corrected(work: Workspace, b: Int) -> Int:
 
 @inlined
 def add_neighbours(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
-    """Queue all states that differ from those tried last by one foot and clamp what has votes for it."""
+    """Queue all states that differ from those tried last in one foot and clamp vertices with a positive vote."""
     for b in range(feet):
         n = work.begin[b + 1] - work.begin[b]
         share = 1.0 / (n + 1.0)
@@ -414,7 +421,7 @@ def add_neighbours(work: Workspace, feet: Int, rank: Int, count: Int) -> Int:
 
 @cold(types.int64)
 def predict(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules: Named) -> Int:
-    """The one-step mode: elect the states of all feet by what is known before the step. Returns the rank."""
+    """The one-step mode: elect the states of all feet from the motions before the step. Returns the rank."""
     for b in range(contacts.near.size - 1):
         code = state_of(memory[:, MODE], work, b)
         work.code[b], work.pressure[b, 0] = code, 0.0

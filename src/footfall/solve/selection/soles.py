@@ -1,7 +1,7 @@
 """The soles in constraint selection: their outlines, free motions and wanted motions.
 
-Everything is in the contact frame of each foot, about the centroid of its near points. The near points are the vertices
-of the outline if they form a convex polygon; of other points (a grid) the convex hull is taken.
+Positions are in the contact frame of each foot, about the centroid of its near points. If the near points form a convex
+polygon they are the vertices of the outline; otherwise (a grid) the outline is their convex hull.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from footfall.solve.contacts import OPEN, STICK, Contacts
 from footfall.solve.dense import minimum_norm_solve
 from footfall.solve.problem import MODE
 
-#: Largest differences of normals, and of heights (m), of ground that counts as one plane under a foot.
+#: Largest difference of normals, and of heights (m), at which the ground under a foot is one plane.
 FLAT = 1e-9
-#: Largest distance (m) of points of a flat sole from its plane.
+#: Largest distance (m) of the points of a flat sole from its plane.
 UNEVEN = 1e-5
-#: Area, relative to the foot's squared size, below which a corner is straight and three points are on a line.
+#: Area of a triangle, relative to its squared sides, below which its three points lie on a line.
 STRAIGHT = 1e-9
-#: Largest distance (m) of a static vertex from its anchor. Beyond it the vertex drags the anchor along, since pulling
+#: Largest distance (m) of a static vertex from its anchor. A vertex further away drags the anchor along, since pulling
 #: the vertex back would add energy.
 LEASH = 1e-4
 
 
 class Stabilisation(NamedTuple):
-    """Baumgarte's stabilisation: what the next step keeps of the errors of clamped vertices, and what it corrects."""
+    """Baumgarte's stabilisation of the velocities and positions of clamped vertices."""
 
-    keep: float  # share of a velocity
-    rate: float  # 1/s, of an error of position
-    fastest: float  # m/s, the fastest correction
-    level: float  # 1/s, rate at which vertices above the lowest one, or above the ground, come down
+    keep: float  # share of its velocity that a clamped vertex keeps in a step
+    rate: float  # 1/s, at which errors of position are corrected
+    fastest: float  # m/s, largest velocity of a correction
+    level: float  # 1/s, at which clamped vertices above the lowest one, or above the ground, descend
 
 
 class Workspace(NamedTuple):
@@ -42,7 +42,7 @@ class Workspace(NamedTuple):
     # per foot
     begin: Annotated[Ints, "K + 1"]  # where each outline begins in `ring`
     code: Annotated[Ints, "K"]  # the state that was evaluated last, see footfall.solve.selection.forces
-    fault: Annotated[Ints, "K"]  # the first rule that it breaks
+    fault: Annotated[Ints, "K"]  # FRICTION if the foot exceeds its friction, else GOOD
     row: Annotated[Ints, "K + 1"]  # first row of constraints
     motion: Annotated[Matrix, "K", 6]  # velocity of the centroid and angular velocity, after a step without contact
     moved: Annotated[Matrix, "K", 6]  # the same with the contact forces of the state
@@ -50,7 +50,7 @@ class Workspace(NamedTuple):
     # moments (xx, yy, xy); direction of an edge (x, y)
     pressure: Annotated[Matrix, "K", 6]  # normal force, centre of pressure (x, y), tangential force (x, y), torsion
     # per point
-    ring: Annotated[Ints, "P + 1"]  # outlines, counter-clockwise from above the ground; one more while one is sought
+    ring: Annotated[Ints, "P + 1"]  # outlines, counter-clockwise from above; one spare place for the hull's search
     order: Annotated[Ints, "P"]
     flaw: Annotated[Ints, "P"]  # rule by which a vertex should change between clamped and free
     place: Annotated[Matrix, "P", 6]  # x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
@@ -86,7 +86,9 @@ def workspace_type() -> Any:
 
 @inlined
 def look(contacts: Contacts, dt: Float, stabilisation: Stabilisation, memory: Matrix, work: Workspace) -> Bool:
-    """Describe every foot on the ground; False if a sole or the ground under one is not flat."""
+    """Write outline, free motion and wanted motion of every foot near the ground; False if a sole or the ground under
+    it is not flat.
+    """
     count = 0
     for b in range(contacts.near.size - 1):
         work.begin[b] = count
@@ -130,11 +132,11 @@ def on_a_plane(contacts: Contacts, first: Int, last: Int) -> Bool:
 def put_in_place(
     contacts: Contacts, stabilisation: Stabilisation, memory: Matrix, first: Int, last: Int, place: Matrix
 ) -> None:
-    """Positions of a foot's near points in its contact frame, and the velocities wanted of them if they are clamped.
+    """Write the positions of a foot's near points in its contact frame, and the velocities wanted of them if clamped.
 
     A point inside the ground comes out, and one away from its anchor returns, at the rate of the stabilisation; a point
-    above the ground descends to it at the rate ``level``. Under a foot inside the ground the ground counts as that low,
-    since a rigid sole can only follow a plane. A clamped vertex may keep a share of its velocity.
+    above the ground descends to it at the rate ``level``. If a foot is inside the ground, heights are measured from its
+    lowest point, since a rigid sole can only follow a plane. A clamped vertex keeps the share ``keep`` of its velocity.
     """
     keep, rate, fastest, level = stabilisation
     ground = 0.0
@@ -167,8 +169,8 @@ def put_in_place(
 
 @inlined
 def free_motion(contacts: Contacts, dt: Float, first: Int, last: Int, work: Workspace, motion: Vector) -> Bool:
-    """Motion of a foot at the end of a step without contact forces, from that of its near points; False if these are
-    not in one plane, as they must be to stand on the whole face.
+    """Write the motion of a foot at the end of a step without contact forces, from that of its near points; False if
+    the points are not in one plane.
     """
     place, moment = work.place, work.system
     for k in range(3):
@@ -192,9 +194,9 @@ def free_motion(contacts: Contacts, dt: Float, first: Int, last: Int, work: Work
     trace = xx + yy - moment[2, 2]
     for k in range(3):
         moment[k, k] += trace
-    # Rotation about a line through all points moves none: the least angular velocity has none of it.
+    # The least angular velocity does not rotate about a line through all points.
     minimum_norm_solve(moment, 3, STRAIGHT, motion[3:6], work.factor, work.spare, work.half)
-    # Heights of a flat sole are a linear function of the place; where it is a line, along that.
+    # Heights of a flat sole are a linear function of position; of collinear points, of position along their line.
     determinant, size = xx * yy - xy * xy, xx + yy
     slope_x, slope_y = xz / max(size, 1e-300), yz / max(size, 1e-300)
     if determinant > STRAIGHT * size * size:
@@ -229,9 +231,9 @@ def convex_outline(place: Matrix, order: Ints, count: Int, straight: Float, ring
     """The corners of the first ``count`` points of ``order`` seen from above, counter-clockwise (Andrew's monotone
     chain). Returns their number.
 
-    Sorts ``order``, rows of ``place`` that begin with x and y. ``ring`` has room for one more than there are points:
-    the second half of the chain may add a corner twice. A corner of less than ``straight``, see :data:`STRAIGHT`, is
-    none.
+    Sorts ``order``, indices of rows of ``place`` that begin with x and y. ``ring`` has room for one more than there are
+    points: the second half of the chain may add a corner twice. Corners flatter than ``straight``, see
+    :data:`STRAIGHT`, are left out.
     """
     for i in range(count):
         p = order[i]
@@ -253,7 +255,7 @@ def convex_outline(place: Matrix, order: Ints, count: Int, straight: Float, ring
             p = order[i] if half == 0 else order[count - 1 - i]
             while size - base >= 2 and not turns_left(place[ring[size - 2]], place[ring[size - 1]], place[p], straight):
                 size -= 1
-            size = min(size, count)  # in spite of rounding
+            size = min(size, count)  # rounding could add more corners than points
             ring[size] = p
             size += 1
         size -= 1  # the last is the first of the other half
