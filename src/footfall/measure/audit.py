@@ -6,9 +6,9 @@
 
 The rules are the same for all laws, see :mod:`footfall.measure.audit_errors`: up to its tolerance a row passes, up to
 its limit it is a note, beyond that it fails. Soft laws may sink in up to the limit of penetration. Where a law does not
-claim a rule (:attr:`footfall.contact.base.Law.unclaimed`), what is above the tolerance is by design, with the law's
-reason, and does not spoil the verdict of the audit. A row is not known where the recording lacks the data: what
-happened between samples that leave steps out, the forces on bodies other than feet, anything at all without samples.
+claim a rule (:attr:`footfall.contact.base.Law.unclaimed`), an error above the tolerance is by design: the row gives the
+law's reason, and the audit still passes. A row is not known where the recording lacks its data: the steps between
+samples, the forces on bodies other than feet, or all samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from footfall.measure.audit_errors import EVERYTHING, FAULTS, NOTHING, PROOFS, R
 from footfall.measure.common import once
 from footfall.record import Record
 
-#: From good to bad; a recording passes with the first three.
+#: From best to worst; a recording passes with the first three.
 VERDICTS = ("pass", "by design", "note", "not known", "fail")
 
 
@@ -46,7 +46,7 @@ class AuditRow:
         limit: up to here it is a note, beyond it fails.
         verdict: "pass", "by design", "note", "not known" or "fail".
         meaning: what the row asks, one sentence.
-        when: s, the time of the worst sample; NaN where there is no error.
+        when: s, the time of the worst sample; NaN without an error.
     """
 
     name: str
@@ -236,7 +236,7 @@ def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
     worst = float(judged.max(initial=0.0))
     rms = float(np.sqrt(np.mean(judged**2))) if judged.size else 0.0
     verdict, meaning = "fail", rule.meaning
-    not_claimed = {**rec.law.unclaimed, **rec.info.get("unclaimed", {})}  # by the law, or by what a record is of
+    not_claimed = {**rec.law.unclaimed, **rec.info.get("unclaimed", {})}  # by the law, or by the source of the record
     unclaimed = not_claimed.get(rule.name)
     reason = rec.law.by_design.get(rule.name) if unclaimed is None else f"does not claim that: {unclaimed}"
     if reason is not None and worst > bounds.tolerance:

@@ -1,7 +1,7 @@
-"""What acts on a robot from outside, besides ground, gravity and pushes: everything that ties it to the world.
+"""Balance of forces and moments (Newton, Euler), with all external forces beside ground, gravity and pushes.
 
-Motors, damping, springs, friction, limits and rotors of the root's own joints; a fluid; compensated gravity; tendons,
-their rotors, and equalities that end in the world; adhesion. Forces between two bodies of the robot do not count.
+These are motors, damping, springs, friction, limits and rotors of the root's own joints; a fluid; compensated gravity;
+tendons, their rotors, and equalities that end in the world; adhesion. Forces between two bodies of the robot cancel.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from footfall.robot.model import BALL, FREE, SLIDE, moving_bodies
 from footfall.standing import scratch_data
 
 JOINT, ROW = mujoco.mjtJoint, mujoco.mjtConstraint
-#: Bounds on the force of a row by its kind, N or N m: equalities have none, others are not below 0; friction loss is
-#: added to both.
+#: Bounds on the force of a constraint row by its kind, N or N m, without friction loss, which widens both: equalities
+#: have none, unilateral rows are at least 0, friction has both at 0.
 LEAST, MOST = np.zeros(len(ROW.__members__)), np.full(len(ROW.__members__), np.inf)
 LEAST[int(ROW.mjCNSTR_EQUALITY)] = -np.inf
 MOST[[int(ROW.mjCNSTR_FRICTION_DOF), int(ROW.mjCNSTR_FRICTION_TENDON)]] = 0.0
 
 
 def root_joints(model: mujoco.MjModel) -> np.ndarray:
-    """Ids of the joints between the world and what moves in it."""
+    """Ids of the joints between the world and the topmost moving bodies."""
     moving = moving_bodies(model)
     tops = np.flatnonzero(moving & ~moving[model.body_parentid])
     return np.flatnonzero(np.isin(model.jnt_bodyid, tops))
 
 
 def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Force (N) and moment about the centre of mass (N m) of what ties the root to the world, (T, 3) each."""
+    """External force (N) and moment about the centre of mass (N m) beside ground, gravity and pushes, (T, 3) each."""
     model, count = rec.robot.model, len(rec)
     force, moment = np.zeros((count, 3)), np.zeros((count, 3))
     joints = root_joints(model)
@@ -82,7 +82,7 @@ def _adhesion(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _anything(model: mujoco.MjModel, joints: np.ndarray) -> bool:
-    """Whether the model has anything that may act from outside; tendons and equalities count, also those within it."""
+    """Whether the model may have further external forces; any tendon or equality counts, also between its bodies."""
     own = np.isin(model.dof_jntid, joints)
     at_joint = np.isin(model.actuator_trntype, [int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)])
     inner = at_joint & ~np.isin(model.actuator_trnid[:, 0], joints)
@@ -99,7 +99,7 @@ def _anything(model: mujoco.MjModel, joints: np.ndarray) -> bool:
 
 
 def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
-    """(T, nv) N or N m, forces from outside on the root's own degrees of freedom, 0 on all others."""
+    """(T, nv) N or N m, external forces on the root's own degrees of freedom, 0 on all others."""
     model, given = rec.robot.model, actuation(rec)
     acceleration = generalised_acceleration(rec)
     gained = acceleration * np.diff(rec.time, append=rec.time[-1:])[:, None]
@@ -114,7 +114,7 @@ def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
 
 
 def _tendon_inertia(rec: Record, acceleration: np.ndarray) -> np.ndarray:
-    """(T, nv) N or N m, what accelerates the rotors of tendons: the inverse dynamics with them, less that without."""
+    """(T, nv) N or N m, inertial forces of the rotors of tendons: inverse dynamics with them, less that without."""
     total = np.zeros((2, len(rec), rec.robot.model.nv))
     for own, armature in zip(total, (1.0, 0.0), strict=True):
         model = copy.copy(rec.robot.model)
@@ -131,20 +131,20 @@ def _tendon_inertia(rec: Record, acceleration: np.ndarray) -> np.ndarray:
 
 
 def _damping(model: mujoco.MjModel, given: Actuation) -> np.ndarray:
-    """(T, nv) N s/m or N m s/rad, of joints, and of servos that a model damps as it does joints."""
+    """(T, nv) N s/m or N m s/rad, implicit damping of joints and of servos."""
     servos = damping_servos(model)
     low, high, lowest, highest = servos.limit.T
     force, of_joint = given.force[:, servos.actuator], given.torque[:, servos.dof]
     within = (low < force) & (force < high) & (lowest < of_joint) & (of_joint < highest)
-    at_dof = np.arange(model.nv) == servos.dof[:, None]  # two servos may share one
+    at_dof = np.arange(model.nv) == servos.dof[:, None]  # two servos may act on one dof
     return np.asarray(model.dof_damping.reshape(model.nv, -1)[:, 0] + (within * servos.damping) @ at_dof)
 
 
 def _constraints(rec: Record, acceleration: np.ndarray, damped: np.ndarray) -> np.ndarray:
-    """(T, nv) N or N m, of friction, limits and equalities: MuJoCo's constraints are soft, so the motion gives their
-    forces.
+    """(T, nv) N or N m, forces of friction, limits and equalities, which follow from the motion, since MuJoCo's
+    constraints are soft.
 
-    ``damped`` is the implicit part of damping within a step, which MuJoCo's own solver does not know.
+    ``damped`` is the implicit part of damping within a step, which MuJoCo's own solver leaves out.
     """
     model = copy.copy(rec.robot.model)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
@@ -173,7 +173,7 @@ def _constraints(rec: Record, acceleration: np.ndarray, damped: np.ndarray) -> n
 # ---- Newton and Euler -----------------------------------------------------------------------------------------------
 
 
-#: Share of a wrench that counts as rounding: below it the world bears none of the wrench.
+#: Eigenvalue of the projection onto blocked motions below which a motion is free; 1 is blocked, the rest is rounding.
 FREELY = 1e-9
 
 
@@ -188,30 +188,30 @@ def force_residual(rec: Record) -> np.ndarray:
 def moment_residual(rec: Record) -> np.ndarray:
     """Moments about the centre of mass add up to the rate of angular momentum (Euler).
 
-    (T,) N m, what is not explained of these moments.
+    (T,) N m, part of the moment required by the motion that these moments do not explain.
     """
     return np.linalg.norm(_residual(rec)[:, 3:], axis=1)
 
 
 def momentum_is_exact(rec: Record) -> bool:
-    """Whether differences of velocities are the accelerations of the steps: semi-implicit Euler, each recorded."""
+    """Whether differences of velocities are the steps' accelerations: semi-implicit Euler, every step recorded."""
     return rec.every_step and rec.info.get("integrator", "euler") == "euler"
 
 
 def stepped(rec: Record) -> np.ndarray:
-    """(T, 1) periods that a law of events did as one step of semi-implicit Euler."""
+    """(T, 1) whether an event-driven law took a period as one step of semi-implicit Euler."""
     steps = rec.signals.get("time_steps") if rec.every_step and rec.law.event_driven else None
     return np.zeros((len(rec), 1), dtype=bool) if steps is None else steps[:, None] > 0.0
 
 
 def largest_change_of_force(rec: Record) -> float:
-    """N, between two samples, of the force that the motion needs, and the largest force from outside."""
+    """N, largest change between two samples of the force that the motion requires, plus the largest external force."""
     motion = momentum(rec)
     return _largest_change(motion.force) + _largest(outside_wrench(rec, motion.com)[0])
 
 
 def largest_change_of_moment(rec: Record) -> float:
-    """N m, between two samples, of the moment about the centre of mass, and the largest moment from outside."""
+    """N m, largest change between two samples of the moment that the motion requires, plus the largest external one."""
     motion = momentum(rec)
     needed = motion.moment - cross(motion.com, motion.force)
     return _largest_change(needed) + _largest(outside_wrench(rec, motion.com)[1])
@@ -227,7 +227,7 @@ def _largest(vectors: np.ndarray) -> float:
 
 
 def unknown_balance(rec: Record) -> np.ndarray:
-    """(T,) samples that cannot be judged: all, if there is no second sample to tell the acceleration."""
+    """(T,) samples that cannot be judged: all of a recording with one sample, which has no acceleration."""
     unknown = np.isnan(_residual(rec)).any(axis=1)
     if len(rec) > 1:
         unknown[-1] = False
@@ -248,8 +248,8 @@ def _mean_rates(rec: Record, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
 def _residual(rec: Record) -> np.ndarray:
     """(T, 6) N and N m about the centre of mass; NaN in the last row.
 
-    A root on rails (a planar robot's) is judged along its degrees of freedom only, several roots along those that they
-    share: what the world bears in other directions is not known.
+    The root of a planar robot is judged along its degrees of freedom only, several roots along those that they share:
+    the reactions of the world in other directions are not known.
     """
     motion = momentum(rec)
     pushed, turned = _pushes(rec, motion.com)
@@ -288,8 +288,7 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndarray:
     """The part of wrenches (T, 6) about the centre of mass along motions allowed by the joints of every root.
 
-    Along other motions the world bears part of the wrench: of robots on rails, and of bodies that hang on it side by
-    side.
+    Along other motions the world bears part of the wrench, as of planar robots and of several bodies hung on it.
     """
     model = rec.robot.model
     joints = root_joints(model)
@@ -308,7 +307,7 @@ def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndar
 
 
 def _motions(rec: Record, com: np.ndarray, joint: int) -> np.ndarray:
-    """(T, 6, n) velocities at the centre of mass, and rates of turning, of what moves on a joint that is not free."""
+    """(T, 6, n) velocities at the centre of mass and angular velocities, per unit speed of a joint that is not free."""
     model, data = rec.robot.model, scratch_data(rec.robot.model)
     axis, anchor = replay_places(data, rec.qpos, [data.xaxis[joint], data.xanchor[joint]])
     kind = model.jnt_type[joint]

@@ -1,8 +1,8 @@
-"""The rules of the audit: the errors that it looks for, each as a number per sample, and how they are judged.
+"""The rules of the audit: the errors that it looks for, each as a number per sample, and their bounds.
 
 Each is a function of a recording that returns (T,) numbers >= 0 for the worst point or foot of each sample, in the unit
-of its :func:`rule`, NaN where there is nothing to judge. Of the law they ask only what its forces are of (points or
-feet, steps or events), so that laws can be compared.
+of its :func:`rule`, NaN where there is nothing to judge. The rules depend on the law only by whether it limits friction
+per point or per foot, and whether it takes steps or goes from event to event, so that laws can be compared.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.standing import at_home, point_positions, scratch_data
 
-#: Cosine of the angle between the normals of two samples beyond which they belong to two faces of the ground: 30
-#: degrees, by which a normal of smooth ground turns in many steps.
+#: Cosine of the angle between the normals of two samples beyond which they belong to two faces of the ground: smooth
+#: ground turns by 30 degrees only in many steps.
 TURNED = math.cos(math.radians(30.0))
 
 
 class Scales(NamedTuple):
-    """What errors are compared with."""
+    """Units of errors."""
 
     weight: float  # N
     size: float  # m, the longest side of the box around the robot at home
@@ -58,8 +58,8 @@ class Scales(NamedTuple):
 
 
 def scales(robot: Robot, start: np.ndarray | None = None) -> Scales:
-    """Weight, size, energy and speed of a robot; 1 N where there is no gravity. Its size is that at home, and reaches
-    to where its contact points ``start`` (P, 3), m.
+    """Weight (1 N without gravity), size, energy and speed of a robot. The box of its size holds the robot at home and
+    the contact points ``start`` (P, 3), m.
     """
     model = robot.model
     data = at_home(robot, scratch_data(model))
@@ -77,7 +77,7 @@ def scales(robot: Robot, start: np.ndarray | None = None) -> Scales:
 
 @once
 def scales_of_run(rec: Record) -> Scales:
-    """Those of the robot of a record, from where its points start."""
+    """Scales of the robot of a record, from the start of its points."""
     return scales(rec.robot, rec.position[:1].reshape(-1, 3))
 
 
@@ -94,9 +94,9 @@ class Bounds(NamedTuple):
     scale: float = 1.0  # what the relative error is relative to
 
 
-#: What a row can tell about a recording that leaves steps out: everything; only that something is wrong, because a mean
-#: may hide the fault of one step; only that all is well, because an error may come from differences over many steps; or
-#: nothing, because what happened between the samples is not recorded.
+#: What a row can conclude from a recording that leaves steps out: everything; only a fault, because a mean may hide the
+#: fault of one step; only the absence of faults, because an error may come from differences over many steps; or
+#: nothing, because the steps between the samples are not recorded.
 EVERYTHING, FAULTS, PROOFS, NOTHING = "everything", "faults", "proofs", "nothing"
 
 
@@ -107,8 +107,8 @@ class Rule(NamedTuple):
     unit: str
     quantity: Callable[[Record], np.ndarray]
     bounds: Callable[[Record], Bounds]
-    between_samples: str  # what it can say where steps are left out
-    unknown: Callable[[Record], np.ndarray] | None  # (T,) samples of which it cannot say anything
+    between_samples: str  # what it can conclude where steps are left out
+    unknown: Callable[[Record], np.ndarray] | None  # (T,) samples that it cannot judge
 
     @property
     def meaning(self) -> str:
@@ -140,25 +140,25 @@ def rule(
 
 #: The forces whose energy is judged.
 NORMAL, FRICTION, BOTH = "normal", "friction", "both"
-#: Share of a sole's length by which it may sink in: as if it were tilted by 3 degrees.
+#: Largest depth of a sole in the ground, as a share of its length: a tilt of 3 degrees.
 SINKING = 0.05
-#: Share of a sole's length by which the ground may reach into it between its points: a tilt of 0.6 degrees.
+#: Largest depth of the ground in a sole between its points, as a share of its length: a tilt of 0.6 degrees.
 UNFELT = 0.01
 
 
 def _sole(robot: Robot, size: float) -> float:
-    """Length (m) of the longest sole, or of the support; the robot's ``size`` where its feet are points."""
+    """Length (m) of the longest sole, or width of the support if that is larger; the ``size`` of a robot on points."""
     sole = max((foot.length for foot in robot.feet), default=0.0)
     return max(sole, stance_width(robot)) if sole else size
 
 
 def sinking(robot: Robot, size: float) -> float:
-    """How deep a robot of that ``size`` (m) may stand in the ground, m."""
+    """Largest depth (m) in the ground of a standing robot of that ``size`` (m)."""
     return SINKING * _sole(robot, size)
 
 
 def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]:
-    """Bounds as parts of one of the robot's scales."""
+    """Bounds as shares of one of the robot's scales."""
 
     def bounds(rec: Record) -> Bounds:
         scale = getattr(scales_of_run(rec), name)
@@ -168,16 +168,16 @@ def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]
 
 
 def _of_gap(rec: Record) -> Bounds:
-    """What a force does to points no higher than the law says it reaches (``Law.reach``) is a note."""
+    """The part of the error on points no higher than ``Law.reach`` raises the limit: it is a note."""
     scale, reach = scales_of_run(rec).energy, rec.law.reach
     whole, beyond = (np.nanmax(gap_times_force(rec, one), initial=0.0) for one in (0.0, reach))
     return Bounds(1e-6 * scale, 1e-4 * scale + float(whole - beyond), scale)
 
 
 def _of_depth(rec: Record) -> Bounds:
-    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm for a human's. A soft one (``law.by_design``) may
-    sink by less than 5 %, as if it were tilted by 3 degrees, and where it lands by the distance it covers in 10 ms at
-    landing speed: heels and shoe soles take as long. For several short soles, as under four legs, the length is that of
+    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm for a human's. A soft one (``law.by_design``) sinks
+    in by less than 5 % of it, a tilt of 3 degrees, plus, in a landing, the distance covered in 10 ms at landing speed,
+    which is how long heels and shoe soles give way. For several short soles, as under four legs, the length is that of
     the support. Errors are relative to the robot's size.
     """
     sole = _sole(rec.robot, scales_of_run(rec).size)
@@ -188,15 +188,15 @@ def _of_depth(rec: Record) -> Bounds:
 
 
 def _of_unfelt_ground(rec: Record) -> Bounds:
-    """What reaches deeper into a sole than a soft sole may sink is ground that the robot walks through."""
+    """Ground that reaches deeper into a sole than a soft sole may sink is ground that the robot walks through."""
     size = scales_of_run(rec).size
     return Bounds(UNFELT * _sole(rec.robot, size), SINKING * _sole(rec.robot, size), size)
 
 
 def _of_energy(part: str) -> Callable[[Record], Bounds]:
-    """Bounds on the energy that a part of the forces creates: rounding, and on top what the step creates.
+    """Bounds on the energy that a part of the forces creates: rounding, plus the error of finite steps on arcs.
 
-    What is created where a point changes from one face of the ground to another raises the limit alone.
+    The error of finite steps at edges of the ground raises the limit alone.
     """
 
     def bounds(rec: Record) -> Bounds:
@@ -210,8 +210,8 @@ def _of_energy(part: str) -> Callable[[Record], Bounds]:
 
 def _of_momentum(name: str, changes: Callable[[Record], float]) -> Callable[[Record], Bounds]:
     """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where the recorded velocities are not one step of
-    semi-implicit Euler apart, differences of velocities may also miss what the wrench changes by between two samples,
-    and what ties the root to the world.
+    semi-implicit Euler apart, their differences may also be wrong by the change of the wrench between two samples and
+    by the external forces.
     """
 
     def bounds(rec: Record) -> Bounds:
@@ -225,9 +225,7 @@ def _of_momentum(name: str, changes: Callable[[Record], float]) -> Callable[[Rec
 
 
 def _no_bad_samples(rec: Record) -> Bounds:
-    """One sample in a hundred that is not solved does no harm to a walk; a run that ended early does, unless the user
-    ended it.
-    """
+    """One unsolved sample in a hundred does no harm to a walk. A run that ended early fails, unless by the user."""
     return Bounds(0.0, 0.01 if rec.failure is None or rec.failure.cause == "interrupted" else -1.0)
 
 
@@ -238,12 +236,12 @@ def _no_bad_samples(rec: Record) -> Bounds:
 def gap_times_force(rec: Record, reach: float = 0.0) -> np.ndarray:
     """The ground pushes only what touches it (Signorini).
 
-    (T,) J, normal force times the gap that remains at the end of the step, of points above the ground by more than
-    ``reach`` (m), from there.
+    (T,) J, normal force times the gap beyond ``reach`` (m) that remains at the end of the step.
 
-    Laws that work on velocities push in the step in which a point arrives, along a straight line at the speed that it
-    has at the end of the step; so the gap that counts is the smallest of now, of one step ahead at the present speed
-    and at that of the end, and of the next sample. The end of the last of several samples is not recorded: NaN.
+    Laws on velocities push in the step in which a point arrives, along a straight line at the velocity at the end of
+    the step. So the gap that counts is the smallest of four: now, one step ahead at the present velocity, one step
+    ahead at the velocity of the end, and in the next sample. The end of the last of several samples is not recorded:
+    NaN.
     """
     ahead = rec.gap + rec.dt * np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     gap = np.minimum(rec.gap, ahead)
@@ -279,7 +277,7 @@ def _between_bodies(rec: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _outside_the_cone_of_bodies(rec: Record) -> np.ndarray:
-    """(T,) N, friction between bodies beyond its limit, of a law with one cone per foot that of all their contacts."""
+    """(T,) N, friction between bodies beyond its limit; under a law with one cone per foot, summed over a pair."""
     _, tangent, limit = _between_bodies(rec)
     if rec.law.cone_of_foot and limit.shape[1]:
         bodies = rec.body_contacts.bodies if rec.body_contacts is not None else ()
@@ -295,10 +293,10 @@ def depth(rec: Record) -> np.ndarray:
     return _worst(np.maximum(-rec.gap, 0.0))
 
 
-# ---- ground between the points of a sole, which no law feels --------------------------------------------------------
+# ---- ground between the contact points of a sole, where no law acts ------------------------------------------------
 
 
-#: Parts into which a triangle of a sole is divided along each side.
+#: Intervals of the lattice along each side of a triangle of a sole.
 PARTS = 4
 
 
@@ -343,7 +341,7 @@ def _spread_over(foot: Foot) -> np.ndarray:
 
 
 def turning(rec: Record) -> np.ndarray:
-    """(T,) samples whose force is a mean over more than one step, in which the normal of a closed point turns."""
+    """(T,) samples whose force is a mean over a period in which the normal of a closed point turns."""
     found = np.zeros(len(rec), dtype=bool)
     if not flat(rec) and (rec.law.event_driven or not rec.every_step):
         turned = np.abs(np.diff(rec.normal, axis=0)).max(axis=2, initial=0.0) > 1e-9
@@ -380,12 +378,12 @@ def friction_angle(rec: Record) -> np.ndarray:
 
     (T,) degrees between friction and what opposes the slip, of sliding points; NaN where none slides.
 
-    Friction of explicit laws opposes the slip at the beginning of the step, that of implicit ones the slip at its end,
-    for some with the Jacobian of the beginning, J(q) v+: the smallest of these angles counts. Points are not judged
-    that slide slower than 1e-3 of the robot's speed scale at any of these instants (such as points that come to rest
-    where they land, or rest under a tipping robot), or that carry less than 1e-3 of its weight as friction. The force
+    Friction of explicit laws opposes the slip at the beginning of the step, friction of implicit laws the slip at its
+    end, for some with the Jacobian of the beginning, J(q) v+: the smallest of these angles counts. Not judged are
+    points that slide slower than 1e-3 of the robot's speed scale at any of these instants (such as points that come to
+    rest where they land, or rest under a tipping robot), and points with friction below 1e-3 of the weight. The force
     of an event-driven law is a mean over a period in which the slip turns, so any direction between those of its
-    beginning and end counts; points that land within it are not judged, as the mean is also of before and the impact.
+    beginning and end counts; points that land within the period are not judged, since the mean includes the impact.
     """
     own = scales_of_run(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
@@ -429,7 +427,7 @@ def contact_energy(rec: Record) -> np.ndarray:
 
 
 def _part(rec: Record, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """That part of the forces (T, P, 3), N, and its work on every body that touches (T - 1, B), J."""
+    """A part of the forces (T, P, 3), N, and its work on every body in contact (T - 1, B), J."""
     normal, friction = _works(rec)
     if part == BOTH:
         return rec.force, normal + friction
@@ -439,17 +437,17 @@ def _part(rec: Record, part: str) -> tuple[np.ndarray, np.ndarray]:
 
 @once
 def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
-    """(T - 1, B) J each, of normal forces and of friction on every body that touches.
+    """(T - 1, B) J each, work of normal forces and of friction on every body in contact.
 
-    Work is the change of kinetic energy that a force makes in a step of semi-implicit Euler: the force of row k times
-    the mean of the velocities that its points have with the joint speeds of rows k and k + 1. The recorded velocity of
-    row k + 1 would be that of another point of the body where the place of contact jumps, as of a round foot between
-    tread and riser. Where a step reverses a slip, friction that opposes it at the beginning, as of explicit laws, or at
-    the end, as of implicit ones, seems to drive it in the mean. There the work of friction uses the speeds of that row
-    alone, and the rest counts as work of the normal forces.
+    Work is the change of kinetic energy by a force in a step of semi-implicit Euler: the force of row k times the mean
+    of the velocities that its points have with the joint speeds of rows k and k + 1. The recorded velocity of row k + 1
+    would belong to another material point where the contact jumps, as of a round foot between tread and riser. Where a
+    step reverses a slip, friction that opposes it at the beginning (explicit laws) or at the end (implicit laws) seems
+    to drive it in the mean. There the work of friction uses the speeds of that row alone, and the rest counts as work
+    of the normal forces.
 
-    A law of events moves a point along its path within a period, so there the recorded velocity is that of the end,
-    unless the place jumps or the period was one step of semi-implicit Euler. A point that rises within a period is
+    An event-driven law moves a point along its path within a period, so the recorded velocity is used for the end,
+    unless the contact jumps or the period was one step of semi-implicit Euler. A point that rises within a period is
     pushed before it leaves the ground or after it is back: at the lower of the speeds of both ends.
     """
     friction, before, after = tangential(rec, rec.force)[:-1], rec.velocity[:-1], _velocity_after(rec)
@@ -470,18 +468,18 @@ def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _work(rec: Record, force: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """(T - 1, P) J of forces on points at those velocities, (T - 1, P, 3) each."""
+    """(T - 1, P) J, work of forces on points with these velocities, (T - 1, P, 3) each."""
     return np.asarray(np.einsum("tpi,tpi->tp", force, velocity) * np.diff(rec.time)[:, None])
 
 
 def _by_body(rec: Record, of_points: np.ndarray) -> np.ndarray:
-    """(T, B, ...) sums of what belongs to points (T, P, ...), on every body that touches."""
+    """(T, B, ...) sums over the points of every body in contact of values (T, P, ...)."""
     return np.stack([of_points[:, points].sum(axis=1) for points in contact_bodies(rec)], axis=1)
 
 
 @once
 def _velocity_after(rec: Record) -> np.ndarray:
-    """(T - 1, P, 3) m/s, world frame: velocities of the points placed as in each row, with joint speeds of the next."""
+    """(T - 1, P, 3) m/s, world frame: velocities of the points in the pose of each row at joint speeds of the next."""
     robot, model = rec.robot, rec.robot.model
     body = robot.point_body
     if rec.other_points.size:
@@ -495,14 +493,13 @@ def _velocity_after(rec: Record) -> np.ndarray:
 
 
 def energy_created(rec: Record, part: str) -> np.ndarray:
-    """(T,) J that a part of the ground's forces created, all bodies together.
+    """(T,) J, energy created by a part of the ground's forces, all bodies together.
 
-    A foot above the ground has stored no energy in it. So however elastic the ground is, the work it has done on the
-    foot since touch-down must not be positive at any time of the stance: it can only give back what it took before. A
-    positive work is energy created. Normal forces and friction are judged separately, so that the heat of a slide
-    cannot pay for a jump; and feet, not points, because laws may distribute a foot's wrench over its points freely. A
-    foot that is on the ground when the recording begins may have stored force times depth, which bounds a spring's
-    energy.
+    Ground that no foot touches stores no energy. However elastic it is, its work on a foot since touch-down must
+    therefore never be positive during the stance; positive work is energy created. Normal forces and friction are
+    judged separately, so that the heat of a slide cannot pay for a jump; and feet, not points, because laws may
+    distribute a foot's wrench over its points freely. Ground under a foot when the recording begins may have stored
+    force times depth, an upper bound of a spring's energy.
     """
     force, works = _part(rec, part)
     stored = [
@@ -515,9 +512,9 @@ def energy_created(rec: Record, part: str) -> np.ndarray:
 def error_on_arcs(rec: Record, part: str) -> np.ndarray:
     """(T,) J, energy that finite steps create on points that move on arcs, since touch-down, all bodies.
 
-    A step takes a point along the straight line of its velocity. Joint speeds stay what they are, but move the point
-    another way at the end, on the next piece of its arc; the force of the next step acts on half of that change. It
-    vanishes with the step, and under a foot of a leg that does not turn.
+    A step moves a point along the straight line of its velocity. At the end of the step the same joint speeds give the
+    point another velocity, tangent to its arc; the force of the next step acts on half of that change. The error
+    vanishes with the step, and for a leg that does not turn.
     """
     turned = np.zeros_like(rec.velocity[:-1])
     turned[1:] = rec.velocity[1:-1] - _velocity_after(rec)[:-1]
@@ -529,9 +526,9 @@ def error_on_arcs(rec: Record, part: str) -> np.ndarray:
 def error_at_edges(rec: Record) -> np.ndarray:
     """(T,) J, bound of the energy that finite steps create where the normal jumps, since touch-down, all bodies.
 
-    A point has one normal. Where it changes from one face of the ground to another, as a round foot between tread and
-    riser, a step takes it into the new face before that pushes back, and the old face pushes it until the step ends.
-    Both are errors of the step, which vanish with it: the normal forces times these distances.
+    A point has one normal. Where the point passes from one face of the ground to another, as a round foot between tread
+    and riser, it enters the new face before that pushes back, and the old face pushes it until the step ends. Both
+    errors, the normal forces times these distances, vanish with the step.
     """
     span, load = np.diff(rec.time)[:, None], np.maximum(normal_force(rec), 0.0)
     entered = np.maximum(-np.einsum("tpi,tpi->tp", rec.velocity[1:], rec.normal[1:]), 0.0)
@@ -541,9 +538,9 @@ def error_at_edges(rec: Record) -> np.ndarray:
 
 
 def _since_touch_down(rec: Record, works: np.ndarray, stored: Sequence[float] | None = None) -> np.ndarray:
-    """(T,) J, works (T - 1, B) of each stance up to a row, as far as they are positive, all bodies together.
+    """(T,) J, positive parts of the works (T - 1, B) summed over each stance up to a row, all bodies together.
 
-    ``stored`` is what each body may get back without having given it, if it is on the ground in the first row.
+    ``stored`` (J) is the energy stored initially under each body that is on the ground in the first row.
     """
     found = np.zeros(len(rec))
     for body, points in enumerate(contact_bodies(rec)):
@@ -555,7 +552,7 @@ def _since_touch_down(rec: Record, works: np.ndarray, stored: Sequence[float] | 
 
 
 def _jumps(rec: Record) -> np.ndarray:
-    """(T - 1, P) where a point is on another face of the ground in the next sample."""
+    """(T - 1, P) whether a point is on another face of the ground in the next sample."""
     return np.asarray(np.einsum("tpi,tpi->tp", rec.normal[1:], rec.normal[:-1]) < TURNED)
 
 

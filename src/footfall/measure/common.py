@@ -1,4 +1,4 @@
-"""What measures share: ground normals at the points, loads, the plane of pressure centres."""
+"""Functions that measures share: ground normals at the points, loads, the plane of pressure centres."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from footfall.record import Record
 
-#: Share of the robot's weight below which a load is rounding and has no centre.
+#: Load below which a foot is unloaded and has no centre of pressure, as a share of the robot's weight: rounding.
 LOADED = 1e-6
 
 Subject = TypeVar("Subject")
@@ -42,7 +42,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def threshold(rec: Record) -> float:
     """The load in N above which something stands on the ground."""
-    # Without gravity there is no weight to compare with; then any force counts that is not rounding of 1 N.
+    # Without gravity there is no weight; 1 N takes its place.
     return LOADED * (rec.robot.weight or 1.0)
 
 
@@ -69,7 +69,7 @@ def feet(rec: Record) -> list[slice]:
 
 
 def contact_bodies(rec: Record) -> list[np.ndarray]:
-    """The points of each rigid body that carries any: first those of the feet, with others on the same body."""
+    """The points of each rigid body in contact: first of the feet, with the other points of their bodies."""
     found = [np.arange(points.start, points.stop) for points in feet(rec)]
     if not rec.other_points.size:
         return found
@@ -113,7 +113,7 @@ def reference_plane(rec: Record) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pierce(force: np.ndarray, moment: np.ndarray, normal: np.ndarray, distance: np.ndarray) -> np.ndarray:
-    """(T, 3) m, the point of a plane about which a wrench has no moment in the plane.
+    """(T, 3) m, the point of a plane about which a wrench has no moment component in the plane.
 
     ``moment`` is about the origin. From n x (M - p x F) = 0 and n . p = d: p = (n x M + d F) / (n . F).
     """

@@ -1,4 +1,4 @@
-"""What is compared of a run with others: the row of a law in ``footfall.compare``, and of a recording in a report."""
+"""The row of a run in a comparison: of a law in ``footfall.compare``, or of a recording in a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from footfall.measure.motion import energy
 from footfall.measure.summary import settled, summarise
 from footfall.record import Record
 
-#: s, how long a foot that bears the peak force has been on the ground at most where it lands.
+#: s, longest time between touch-down of a foot, or the end of a push, and a peak force that is attributed to it.
 LANDING = 0.05
 
 
@@ -66,7 +66,7 @@ class ComparisonRow:
 
 
 def compared(rec: Record, label: str, audited: Audit | None) -> ComparisonRow:
-    """What is compared of a recording, with its audit if there is one."""
+    """The row of a recording, with its audit if there is one."""
     summary, own = summarise(rec), energy(rec)
     fell = f"fell at t = {summary['fell_at_s']:.4g} s: {summary['fell_because']}" if summary["fell"] else ""
     steps, wall = round(rec.duration / rec.dt), rec.info.get("wall_time")

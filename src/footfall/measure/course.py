@@ -1,4 +1,4 @@
-"""The course of a robot that was asked for a velocity: where it should have come to, and where it came to."""
+"""The course of a robot under a velocity command: the displacement commanded and the displacement made."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Course:
     """The way of a robot over the ground, world frame.
 
     Attributes:
-        asked: (2,) m, from its start to where the command leads.
-        went: (2,) m, from its start to where it came.
-        length: m, of the way that was asked for; of a robot that is to stand, the height of its base at the start.
-        turned: rad, to the left of the heading that the command leads to, at the end.
+        asked: (2,) m, the displacement that was commanded.
+        went: (2,) m, the displacement that was made.
+        length: m, of the commanded path; for a robot that is to stand, the height of its base at the start.
+        turned: rad, final heading relative to the commanded one, positive to the left.
     """
 
     asked: np.ndarray
@@ -30,7 +30,7 @@ class Course:
 
     @property
     def error(self) -> float:
-        """How far it is from where it should be, over the length of the way: 0 on course, 1 if it stood still."""
+        """Distance from the commanded position over the length of the path: 0 on course, 1 if it stood still."""
         return float(np.linalg.norm(self.went - self.asked)) / self.length
 
 
@@ -51,7 +51,7 @@ def course(rec: Record) -> Course:
 
 
 def headings(rec: Record) -> np.ndarray:
-    """(T,) rad, of the free base about the vertical."""
+    """(T,) rad, yaw of the free base."""
     w, x, y, z = rec.qpos[:, 3:7].T
     return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
@@ -65,13 +65,13 @@ class FootEvent:
     what: str  # "touches", "lifts" or "slides"
 
 
-#: Share of the weight that a foot must bear to count as touching, and below which it has lifted.
+#: Load above which a foot touches and below which it has lifted, as shares of the weight; hysteresis against chatter.
 TOUCHES, LIFTS = 0.05, 0.01
 
 
 @public
 def foot_events(rec: Record) -> list[FootEvent]:
-    """What the feet do, in the order of time."""
+    """Touch-downs, lift-offs and beginnings of slips of all feet, in order of time."""
     robot, found = rec.robot, []
     for f, foot in enumerate(robot.feet):
         own = robot.point_foot == f

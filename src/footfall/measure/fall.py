@@ -27,16 +27,16 @@ from footfall.standing import FALLEN_TILT, at_home, fallen, in_pose, scratch_dat
 # ---- heights of bodies above the ground -----------------------------------------------------------------------------
 
 
-#: s between samples in which bodies are checked for lying on the ground: none comes and goes faster.
+#: s between samples in which bodies are checked for lying on the ground: shorter than any such contact.
 EVERY = 5e-3
-#: Share of the height of its centre of mass below which the origin of a base says nothing about how it stands.
+#: Height of the origin of a base at home, as a share of that of its centre of mass, below which the latter is used.
 LOW_ORIGIN = 0.5
-#: m over the ground at home, below which a body belongs to the feet.
+#: m, height above the ground at home below which a body belongs to the feet.
 AT_THE_FEET = 2e-3
 
 
 class BodyDown(NamedTuple):
-    """The first body other than a foot on the ground, and the sample."""
+    """The first body other than a foot on the ground, and the sample in which it is."""
 
     sample: int
     body: str
@@ -58,7 +58,7 @@ def base_tilt(rec: Record) -> np.ndarray:
     if robot.base in robot.point_body:
         return np.zeros(len(rec))
     data = at_home(robot, scratch_data(robot.model))
-    up = data.xmat[robot.base, 6:9].copy()  # the vertical in its frame
+    up = data.xmat[robot.base, 6:9].copy()  # the vertical in the frame of the base
     (axes,) = replay_places(data, rec.qpos, [data.xmat[robot.base]])
     tilt: np.ndarray = np.arccos(np.clip(axes.reshape(-1, 9)[:, 6:9] @ up, -1.0, 1.0))
     return tilt
@@ -104,7 +104,7 @@ def first_body_down(rec: Record) -> BodyDown | None:
 
 @once
 def _watched(robot: Robot) -> np.ndarray:
-    """Those of ``robot.others`` on bodies that belong to no foot, and that are clear of the ground at home."""
+    """Indices of ``robot.others`` on bodies that belong to no foot and are clear of the ground at home."""
     model, others = robot.model, robot.others
     feet = {int(model.body_weldid[body]) for body in robot.point_body}
     own = [not feet & {int(model.body_weldid[b]) for b in chain_of(model, body)} for body in others.of_body]
@@ -115,24 +115,24 @@ def _watched(robot: Robot) -> np.ndarray:
 
 @once
 def _base(rec: Record) -> np.ndarray:
-    """(T, 3) m, where the base is."""
+    """(T, 3) m, position of the base."""
     robot = rec.robot
     model, data, base = robot.model, scratch_data(robot.model), robot.base
     root = int(model.body_jntadr[base])
     if not _begins_low(robot) and root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE:
-        at = int(model.jnt_qposadr[root])  # its place is among the coordinates
+        at = int(model.jnt_qposadr[root])  # the position of a free joint is part of qpos
         return np.array(rec.qpos[:, at : at + 3])
     (bases,) = replay_places(data, rec.qpos, [(data.xipos if _begins_low(robot) else data.xpos)[base]])
     return bases
 
 
-#: Least slip of a foot before the fall that is reported with it, m.
+#: m, slip of a foot before a fall from which on it is reported.
 SLID = 0.01
 
 
 @dataclass(frozen=True)
 class Fall:
-    """When a robot had fallen (s), and the cause in words."""
+    """The time of a fall (s), and its cause in words."""
 
     time: float
     cause: str
@@ -148,8 +148,8 @@ def fall(rec: Record) -> Fall | None:
 
     The base is the last body that carries all legs, with one leg the root; its standing height above the ground is that
     of the home pose, or of the start of the run if that is lower. The cause says when the centre of mass left the
-    support for good and on which side (as the robot faced then), or that it sank between the feet; how far a foot
-    had slid by then; and which sign of a fall was seen. A robot that is fixed in the world does not fall.
+    support for good and to which side of the robot, or that it sank between the feet; how far a foot had slid by then;
+    and by which sign the fall was detected. A robot that is fixed in the world does not fall.
     """
     sign = _first_sign(rec)
     if sign is None:
@@ -170,7 +170,7 @@ def fall(rec: Record) -> Fall | None:
 
 
 def _side(step: np.ndarray, robot: Robot, qpos: np.ndarray) -> str:
-    """The side of a robot, in the pose ``qpos``, to which a step (2,) leads."""
+    """The side of a robot in the pose ``qpos`` to which a displacement (2,) of its centre of mass leads."""
     data = in_pose(robot, qpos)
     x, y, _ = data.body(robot.root).xmat.reshape(3, 3) @ robot.forward_in_root
     ahead, left = x * step[0] + y * step[1], x * step[1] - y * step[0]
@@ -186,7 +186,7 @@ def has_fallen(rec: Record) -> bool:
 
 
 def _first_sign(rec: Record) -> tuple[int, str] | None:
-    """The sample in which a robot had fallen, and the sign of it."""
+    """The first sample in which a robot has fallen, and the sign by which that is detected."""
     if not len(rec) or rec.robot.held:
         return None
     height, standing, tilt = base_height(rec), standing_base_height(rec), base_tilt(rec)

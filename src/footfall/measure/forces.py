@@ -18,7 +18,7 @@ from footfall.record import Record
 
 @dataclass(frozen=True, eq=False)
 class GroundReaction:
-    """What the ground does to a robot, world frame.
+    """Forces and moments of the ground on a robot, world frame.
 
     Attributes:
         force: (T, feet, 3) N.
@@ -49,19 +49,19 @@ def grf(rec: Record) -> GroundReaction:
     )
 
 
-# ---- over a stance, cut and scaled like those of the measured walk --------------------------------------------------
+# ---- forces over a stance, cut and scaled like those of the measured walk -------------------------------------------
 
 
-#: N, below which a force plate of the recorded walk reads zero, at the recorded man's weight.
+#: N, vertical force below which the force plates of the recorded walk read zero, and the weight of the recorded man.
 THRESHOLD, WEIGHT = 30.0, 757.0
-#: s; shorter touches are no stance, and a foot that bounces for less has not left.
+#: s, shortest stance, and shortest flight: shorter bounces are part of a stance.
 SHORTEST, BOUNCE = 0.2, 0.05
 
 
 def stance_forces(rec: Record) -> np.ndarray:
     """(stances, 51, 3) forces on one foot over each whole stance, in body weights: forward, to the other leg, up.
 
-    A stance lasts from where the vertical force rises above 30 N (of a man of 77 kg) to where it falls below.
+    In a stance the vertical force is above 30 N for a man of 77 kg, and in proportion for other weights.
     """
     from footfall.gait.human.data import STANCE
 
@@ -79,7 +79,7 @@ def stance_forces(rec: Record) -> np.ndarray:
 
 
 def _joined(stays: list[tuple[int, int]], time: np.ndarray) -> list[tuple[int, int]]:
-    """Stances with short bounces ignored."""
+    """Stances, those that are separated by a short bounce joined."""
     found: list[tuple[int, int]] = []
     for a, b in stays:
         if found and time[a] - time[found[-1][1]] < BOUNCE:
@@ -90,7 +90,7 @@ def _joined(stays: list[tuple[int, int]], time: np.ndarray) -> list[tuple[int, i
 
 
 def _crossing(time: np.ndarray, values: np.ndarray, k: int, level: float) -> float:
-    """When values cross the level between the samples k - 1 and k."""
+    """The time (s) at which values cross the level between the samples k - 1 and k."""
     part = (level - values[k - 1]) / (values[k] - values[k - 1])
     return float(time[k - 1] + part * (time[k] - time[k - 1]))
 
@@ -99,8 +99,8 @@ def _crossing(time: np.ndarray, values: np.ndarray, k: int, level: float) -> flo
 
 
 AXES = ("x", "y", "z")
-#: Peak of vertical forces in weights above which a unit is doubted, as below one part in so many: people who land from
-#: a jump make five to ten.
+#: Peak of vertical forces, in weights, above which, or below whose inverse, the unit of a file is doubted: people who
+#: land from a jump reach five to ten.
 FAR_ABOVE = 30.0
 
 
@@ -162,7 +162,7 @@ def forces_against(rec: Record, measured: Measured) -> tuple[ForceError, ...]:
 
 
 def _warn_of_other_units(found: Sequence[ForceError], rec: Record, source: str) -> None:
-    """Warn where the peak of measured vertical forces is far from what a body of this weight makes."""
+    """Warn where the peak of measured vertical forces is implausible for a robot of this weight."""
     peak = max((abs(one.measured_peak) for one in found if one.axis == "z"), default=0.0)
     weights = peak / rec.robot.weight if rec.robot.weight > 0.0 else 0.0
     if weights > FAR_ABOVE or 0.0 < weights < 1.0 / FAR_ABOVE:

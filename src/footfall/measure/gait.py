@@ -13,7 +13,7 @@ from footfall.record import Record
 from footfall.solve.contacts import OPEN
 from footfall.standing import at_home, scratch_data
 
-#: Points in this part of the foot's length, from either end, are its heel and its toe.
+#: Length of heel and of toe, as a share of the length of the foot.
 END = 0.3
 
 
@@ -120,7 +120,7 @@ def phases(rec: Record, shortest: float = 0.02) -> Phases:
 
 
 def _stance(rec: Record, foot: str, a: int, b: int, heel: np.ndarray, toe: np.ndarray) -> Stance:
-    """The stance that lasts from sample ``a`` to before ``b``."""
+    """The stance from sample ``a`` to ``b``, exclusive."""
     time, begun, left = rec.time, a > 0, b < len(rec)
     both = np.flatnonzero(heel[a:b] & toe[a:b])
     flat = float(time[a + both[0]]) if both.size and (begun or both[0] > 0) else math.nan
@@ -143,7 +143,7 @@ def _stance(rec: Record, foot: str, a: int, b: int, heel: np.ndarray, toe: np.nd
 
 
 def _steady(active: np.ndarray, time: np.ndarray, shortest: float) -> np.ndarray:
-    """Close gaps that are shorter than ``shortest``, then drop what is still as short. The ends stay."""
+    """Close gaps shorter than ``shortest`` (s), then drop contacts shorter than that, except at both ends."""
     steady = active.copy()
     for value in (False, True):
         for a, b in runs(steady == value):

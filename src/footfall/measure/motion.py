@@ -56,7 +56,7 @@ def momentum(rec: Record) -> Motion:
     moving = moving_bodies(model)
     tops = np.flatnonzero(moving & ~moving[model.body_parentid])
     roots = model.body_rootid[tops]
-    # The forces that give all bodies their acceleration, less gravity, are summed from the tips to the root.
+    # MuJoCo sums the forces that accelerate all bodies, less gravity, from the tips to the root.
     every, velocity, spin, internal = replay(
         data,
         MOTION,
@@ -67,7 +67,7 @@ def momentum(rec: Record) -> Motion:
     centre, about = centres[:, 0], centres[:, roots]
     wrench = internal.reshape(count, model.nbody, 6)[:, tops]
     linear = velocity * model.body_subtreemass[0]
-    # MuJoCo also counts bodies fixed to the world.
+    # MuJoCo's centre of mass includes bodies fixed to the world.
     fixed = np.flatnonzero(~moving & (model.body_mass > 0))
     mass = rec.robot.mass
     com = (centre * model.body_subtreemass[0] - model.body_mass[fixed] @ data.xipos[fixed]) / mass
@@ -82,7 +82,7 @@ def momentum(rec: Record) -> Motion:
 
 
 def generalised_acceleration(rec: Record) -> np.ndarray:
-    """(T, nv) m/s2 or rad/s2, forward differences of ``qvel``; the last row repeats, one sample has NaN."""
+    """(T, nv) m/s2 or rad/s2, forward differences of ``qvel``, the last one repeated; NaN for a single sample."""
     if len(rec) < 2:
         return np.full(rec.qvel.shape, np.nan)
     difference = np.diff(rec.qvel, axis=0) / np.diff(rec.time)[:, None]
@@ -157,13 +157,12 @@ class Energy:
     Attributes:
         kinetic: (T,) J, rotors (armature) included.
         potential: (T,) J, of gravity and of springs.
-        contact_power: (T,) W, sum of force times velocity over the contact points; negative: into the ground.
+        contact_power: (T,) W, sum of force times velocity over the contact points, negative into the ground.
         contact_work: (T,) J.
         actuator_power: (T, nu) W, that each actuator puts in.
         actuator_work: (T,) J, of all actuators.
-        dissipated: (T,) J, what the actuators put in and the robot no longer has: lost in contacts, joint
-            damping, friction and limits. The work of pushes counts as a negative loss, the integrator's error
-            as a loss.
+        dissipated: (T,) J, work of the actuators less the gain of mechanical energy: lost in contacts, joint damping,
+            friction and limits. The work of pushes counts as a negative loss, the integrator's error as a loss.
     """
 
     kinetic: np.ndarray
@@ -184,8 +183,8 @@ class Energy:
 def energy(rec: Record) -> Energy:
     """Energies, powers and works of a recording.
 
-    Works hold the force of row k over the interval to row k + 1 and take the mean of the two velocities,
-    which is the change of kinetic energy that a step of semi-implicit Euler makes, also in an impact.
+    Work is the force of row k times the mean velocity of rows k and k + 1 times the interval between them, which is
+    the change of kinetic energy in a step of semi-implicit Euler, also in an impact.
     """
     own = actuation(rec)
     put_in = _work(own.torque, rec.qvel, rec.time)
@@ -242,7 +241,7 @@ def _work(force: np.ndarray, velocity: np.ndarray, time: np.ndarray) -> np.ndarr
 
 
 def position_error(simulated: np.ndarray, measured: np.ndarray, width: float) -> np.ndarray:
-    """(T,) distance between two places (T, 3) in m, in ``width`` (m)."""
+    """(T,) distance between two positions (T, 3) in m, in units of ``width`` (m)."""
     return np.linalg.norm(np.asarray(simulated) - np.asarray(measured), axis=-1) / width
 
 
@@ -251,7 +250,7 @@ def rotation_error(simulated: np.ndarray, measured: np.ndarray) -> np.ndarray:
     a, b = np.asarray(simulated, dtype=float), np.asarray(measured, dtype=float)
     a, b = a / np.linalg.norm(a, axis=-1, keepdims=True), b / np.linalg.norm(b, axis=-1, keepdims=True)
     b = np.where((a * b).sum(axis=-1, keepdims=True) < 0.0, -b, b)
-    # Of half the angle, sine and cosine: exact for small angles too, where an arc cosine is not.
+    # The arc tangent is accurate also for small angles, where an arc cosine is not.
     return np.degrees(4.0 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)))
 
 

@@ -34,10 +34,10 @@ def cop(rec: Record) -> np.ndarray:
 def overall_cop(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: centre of pressure of all feet together, NaN in flight.
 
-    The point of the reference plane (see ``reference_plane``: the ground where it is a plane) about which all
-    contact forces have no moment in that plane. So it is what the zero moment point must be when nothing but
-    the ground and gravity acts on the robot. It differs from the load-weighted mean of the feet's centres
-    only where points lie off that plane: by penetration times friction on a plane, by more on stairs.
+    The point of the reference plane (see ``reference_plane``: the ground where it is a plane) about which the contact
+    forces have no moment component in that plane. It equals the zero moment point if only the ground and gravity act
+    on the robot. It differs from the load-weighted mean of the feet's centres only where points lie off that plane: by
+    penetration times friction on a plane, by more on stairs.
     """
     load = load_centre(rec, slice(None))[2]
     moment = cross(rec.position, rec.force).sum(axis=1)
@@ -63,7 +63,7 @@ def free_moment(rec: Record) -> np.ndarray:
 # ---- zero moment point, from the motion -----------------------------------------------------------------------------
 
 
-#: Share of the robot's weight below which the force of a motion has no meaningful line of action.
+#: Force of a motion below which its line of action is not meaningful, as a share of the robot's weight.
 FLIGHT = 1e-3
 
 
@@ -118,16 +118,15 @@ MARGIN_OF = {
 
 @public
 def support_polygon(rec: Record, k: int) -> np.ndarray:
-    """(N, 3) m, world frame: corners of what the robot stands on in sample ``k``, counter-clockwise.
+    """(N, 3) m, world frame: corners of the support polygon in sample ``k``, counter-clockwise.
 
-    The convex hull, in x and y and seen from above, of the closed points: two corners on a line, one on a
-    point, none in flight.
+    The convex hull of the closed points seen from above: two corners on a line, one on a point, none in flight.
     """
     return corners_of(rec.position[k, rec.mode[k] != OPEN])
 
 
 def corners_of(points: np.ndarray) -> np.ndarray:
-    """(N, 3) those of the points (P, 3) that are corners of their convex hull seen from above, counter-clockwise."""
+    """(N, 3) corners of the convex hull of the points (P, 3) seen from above, counter-clockwise."""
     order, corners = np.arange(len(points) + 1), np.zeros(len(points) + 1, dtype=np.int64)
     count = convex_outline(np.ascontiguousarray(points[:, :2]), order, len(points), 0.0, corners)
     found = points[corners[:count]]
@@ -136,7 +135,7 @@ def corners_of(points: np.ndarray) -> np.ndarray:
 
 @once
 def stance_width(robot: Robot) -> float:
-    """The least width (m), seen from above, of what a robot stands on at home; 0 of a point or a line."""
+    """The least width (m) of the support polygon at home, seen from above; 0 for a point or a line."""
     places = lowest_places(robot, at_home(robot, scratch_data(robot.model)))
     corners = corners_of(places[places[:, 2] <= places[:, 2].min() + LEVEL])[:, :2]
     if len(corners) < 3:
@@ -174,7 +173,7 @@ def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
 
 @once
 def _line_of_motion(robot: Robot) -> np.ndarray | None:
-    """(2,) the horizontal direction all contact points move in, if there is only one."""
+    """(2,) the single horizontal direction in which contact points can move; None if there are more."""
     data = at_home(robot, scratch_data(robot.model))
     rows = point_jacobian(robot, data, point_positions(robot, data)).reshape(-1, 3, robot.model.nv)
     directions, size, _ = np.linalg.svd(np.hstack(list(rows[:, :2])), full_matrices=False)

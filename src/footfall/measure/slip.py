@@ -43,7 +43,7 @@ def creep_distance(rec: Record) -> np.ndarray:
 
 
 def _path_in(rec: Record, mode: int) -> np.ndarray:
-    """(T, P) m, the path of each point's material along the ground over the intervals that begin in a mode."""
+    """(T, P) m, length of each point's material path along the ground, over the intervals that begin in a mode."""
     speed = np.linalg.norm(tangential(rec, rec.velocity), axis=-1)
     path = np.zeros(speed.shape)
     length = 0.5 * (speed[1:] + speed[:-1]) * np.diff(rec.time)[:, None]
@@ -84,8 +84,7 @@ def intervals(rec: Record) -> list[Interval]:
     for point, name in enumerate(rec.point_names):
         mode = rec.mode[:, point]
         switches = [0, *(np.flatnonzero(np.diff(mode)) + 1).tolist(), last]
-        # A switch at the very last sample begins an interval of length zero, which says what the mode is
-        # there.
+        # A switch at the last sample begins an interval of length zero, so that its mode is listed.
         for a, b in pairwise(switches):
             found.append(
                 Interval(

@@ -1,4 +1,4 @@
-"""The few numbers of a run that a reader looks for first."""
+"""The main numbers of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from footfall.measure.fall import fall
 from footfall.measure.slip import creep_distance, slip_distance
 from footfall.record import Record
 
-# ---- what motors between world and root do --------------------------------------------------------------------------
+# ---- motors between world and root ----------------------------------------------------------------------------------
 
 
 class Assistance(NamedTuple):
@@ -50,11 +50,11 @@ def assistance(rec: Record) -> Assistance:
 # ---- the start, in which a robot settles under its weight -----------------------------------------------------------
 
 
-#: It has settled when the ground carries its weight within this share of it ...
+#: A robot has settled once the ground's force differs from its weight by at most this share of it ...
 NEAR = 0.1
-#: ... for so long, s.
+#: ... for this time, s.
 QUIET = 0.1
-#: Largest share of a run that may be its start transient.
+#: Longest start transient, as a share of the run.
 MOST = 0.5
 
 
@@ -83,10 +83,10 @@ def settled(rec: Record) -> float:
 
 @public
 def summarise(rec: Record) -> dict[str, float | int | bool | str]:
-    """A few numbers of a run, with units in their names (``bw``: times the robot's weight).
+    """The main numbers of a run, with units in their names (``bw``: times the robot's weight).
 
-    ``outcome`` is "stayed up", "fell" (see :func:`fall`) or "failed". The peak force is that after the start transient
-    (see :func:`settled`), that within it ``start_force_N``, NaN where there is none.
+    ``outcome`` is "stayed up", "fell" (see :func:`fall`) or "failed". The peak force is taken after the start transient
+    (see :func:`settled`); ``start_force_N`` is the peak within it, NaN where there is none.
     """
     fallen = fall(rec)
     at_start = rec.time < settled(rec)
@@ -118,9 +118,9 @@ def summarise(rec: Record) -> dict[str, float | int | bool | str]:
 # ---- numbers for people: few digits, a fitting unit, and 0 for rounding errors --------------------------------------
 
 
-#: Below this a value of a unit is rounding, and written as 0: a nanometre, a micronewton, a microjoule.
+#: Size of a value below which it is rounding and written as 0, by its unit.
 FLOORS = {"m": 1e-9, "N": 1e-6, "N m": 1e-6, "J": 1e-6, "s": 1e-9}
-#: From which size on a value is written in which unit, the largest first.
+#: Least size, factor and unit with which a value of a unit is written, the largest first.
 SCALES = {
     "m": ((1.0, 1.0, "m"), (1e-3, 1e3, "mm"), (1e-6, 1e6, "µm"), (0.0, 1e9, "nm")),
     "N": ((0.1, 1.0, "N"), (1e-4, 1e3, "mN"), (0.0, 1e6, "µN")),
@@ -131,7 +131,7 @@ SCALES = {
 
 
 def number(value: float, unit: str = "", digits: int = 4) -> str:
-    """A number with some digits in a unit that suits its size; 0 where it is below what the unit can mean."""
+    """A number with ``digits`` digits in a unit that suits its size; 0 below ``FLOORS``."""
     if isinstance(value, int):
         return f"{value} {unit}".strip()
     if math.isnan(value):
