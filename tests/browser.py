@@ -236,6 +236,20 @@ TEXTS = """(() => {
 })()"""
 
 
+# What plots, figures, layers and controls are called.
+NAMES = """(() => {
+  const named = "h3, dt, .chip, .ranking thead button, .laws > label, .together label, .laws button";
+  const own = (one) => [...one.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent);
+  return [...new Set([...document.querySelectorAll(named)].map((one) => own(one).join("").trim()))].sort();
+})()"""
+
+
+def is_todays(browser: Browser, picture: str) -> bool:
+    """Whether the page that is open shows what the page in a picture of docs/images shows."""
+    shown = json.loads((Path(__file__).parents[1] / "docs" / "images" / "pages.json").read_text(encoding="utf-8"))
+    return browser.evaluate(NAMES) == shown[picture]
+
+
 def clipped(browser: Browser) -> list[str]:
     """Texts that a box around them, or the side of the window, cuts off."""
     width = browser.evaluate("window.innerWidth")

@@ -7,6 +7,7 @@ import json
 import re
 import runpy
 import shlex
+import shutil
 import warnings
 from inspect import getdoc, signature
 from pathlib import Path
@@ -187,6 +188,23 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert {p.relative_to(DOCS).as_posix() for p in PAGES} <= pages
     law = (tmp_path / "site" / "laws" / "time-stepping.html").read_text(encoding="utf-8")
     assert "<math" in law and "\\begin" not in law and "&amp;=" not in law  # equations are drawn, none is left in TeX
+
+
+@pytest.mark.browser
+def test_the_site_searches_in_files_by_a_worker_in_a_frame(browser, tmp_path):
+    """Chromium starts no workers for pages that are files, and the site loads nothing from elsewhere."""
+    from mkdocs.config import load_config
+
+    config = load_config(str(DOCS.parent / "mkdocs.yml"))
+    assert config.repo_url is None and "material/offline" in config.plugins
+    assert config.extra["polyfills"] == ["iframe-worker.js"]
+    (tmp_path / "twice.js").write_text("addEventListener('message', ({ data }) => postMessage(2 * data));")
+    shutil.copy(DOCS / "iframe-worker.js", tmp_path)
+    use = "const one = new Worker('twice.js'); one.addEventListener('message', ({ data }) => (window.answer = data));"
+    page = tmp_path / "page.html"
+    page.write_text(f"<body><script src='iframe-worker.js'></script><script>{use} one.postMessage(21);</script>")
+    browser.open(page.as_uri())
+    browser.wait("window.answer === 42")
 
 
 def test_the_reference_has_every_public_name():

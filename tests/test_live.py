@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from browser import clipped, overlapping
+from browser import clipped, is_todays, overlapping
 
 import footfall as ff
 from footfall.contact import law as make_law
@@ -392,6 +392,7 @@ def test_a_page_resets_restarts_and_tells_why_the_robot_fell(browser):
         browser.wait(lambda: len(live.recordings) == 3 and "end" in live.server.kept)
         assert live.recordings[-1].time[0] == 0.0
         assert browser.evaluate("document.querySelector('#friction').value") == "0.7"
+        assert is_todays(browser, "live.png")  # if not: python tools/make_screenshots.py
         assert browser.errors == []
 
 

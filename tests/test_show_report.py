@@ -9,7 +9,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from browser import clipped, ink_at_the_edge, overlapping
+from browser import clipped, ink_at_the_edge, is_todays, overlapping
 from show_recordings import standing
 
 from footfall import Push, Simulation, load_robot
@@ -147,6 +147,12 @@ def shown(browser, page):
     yield browser
     assert browser.errors == []
     assert browser.requests == [page.as_uri()]
+
+
+@pytest.mark.browser
+def test_the_picture_in_the_documentation_is_of_todays_report(shown):
+    """If not: python tools/make_screenshots.py."""
+    assert is_todays(shown, "report.png")
 
 
 @pytest.mark.browser

@@ -2,12 +2,13 @@
 
     python tools/make_screenshots.py
 
-Writes docs/images/plot-NAME.png, report.png, report-comparison.png and live.png; needs Chromium and the packages of the
-tests.
+Writes docs/images/plot-NAME.png, report.png, report-comparison.png and live.png, and to pages.json what they show,
+which tests compare with the pages of today; needs Chromium and the packages of the tests.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import threading
@@ -23,10 +24,12 @@ ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT / "tests"))
 
-from browser import Browser, find_chromium  # noqa: E402
+from browser import NAMES, Browser, find_chromium  # noqa: E402
 
 #: Plots that the guide shows.
 SHOWN = ("grf", "pressure", "modes", "cop")
+#: A window with a pixel for each dot, which tests on a desk do without.
+WINDOW = {"width": 1280, "height": 860, "phone": True}
 LAWS = ("spring-damper", "linearizing-penalty", "time-stepping", "mujoco")
 
 
@@ -36,20 +39,21 @@ def draw_plots(rec: ff.Recording) -> None:
         shrink(save_plot(rec.plot(name), IMAGES / f"plot-{name}.png"))
 
 
-def shoot(browser: Browser, page: Path, time: float, picture: str) -> None:
-    """A picture of a page of the disk at a time of its replay, s."""
-    browser.open(page.as_uri(), width=1280, height=860)
+def shoot(browser: Browser, page: Path, time: float, picture: str) -> list[str]:
+    """A picture of a page of the disk at a time of its replay, s; returns what it shows."""
+    browser.open(page.as_uri(), **WINDOW)
     browser.wait("window.footfall !== undefined", 60)
     browser.evaluate(f"footfall.seek({time})")
     browser.screenshot(IMAGES / picture)
+    return list(browser.evaluate(NAMES))
 
 
-def shoot_live(browser: Browser) -> None:
-    """A picture of a run under way, with a body dragged by the mouse."""
+def shoot_live(browser: Browser) -> list[str]:
+    """A picture of a run under way, with a body dragged by the mouse; returns what it shows."""
     with LiveView(ff.Simulation("spatial-biped", law="time-stepping"), port=0) as live:
         options = {"controller": "posture", "record_dt": 0.01}
         threading.Thread(target=live.run, args=(60.0,), kwargs=options, daemon=True).start()
-        browser.open(live.address, width=1280, height=860)
+        browser.open(live.address, **WINDOW)
         browser.wait("window.footfall !== undefined && footfall.time > 2", 120)
         x, y, wide, high = browser.evaluate(
             "(() => { const r = document.querySelector('#view').getBoundingClientRect();"
@@ -60,9 +64,10 @@ def shoot_live(browser: Browser) -> None:
             browser.ask("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **at)
         begin = browser.evaluate("footfall.time")
         browser.wait(f"footfall.time > {begin} + 0.5", 60)
-        live.desk.command({"pause": True})
+        live.requests.command({"pause": True})
         browser.screenshot(IMAGES / "live.png")
-        live.desk.command({"pause": False, "push": None, "speed": 1000})
+        live.requests.command({"pause": False, "push": None, "speed": 1000})
+        return list(browser.evaluate(NAMES))
 
 
 def main() -> None:
@@ -75,9 +80,14 @@ def main() -> None:
     # One law at a time, so that none pays for another in the cost of a step.
     compared = ff.compare("spatial-biped", laws=LAWS, controller="posture", pushes=[push], duration=2.0, workers=1)
     with tempfile.TemporaryDirectory() as folder, Browser(executable) as browser:
-        shoot(browser, walk.report(Path(folder, "walk.html")), 2.1, "report.png")
-        shoot(browser, compared.report(Path(folder, "laws.html")), 0.66, "report-comparison.png")
-        shoot_live(browser)
+        pages = {
+            "report.png": shoot(browser, walk.report(Path(folder, "walk.html")), 2.1, "report.png"),
+            "report-comparison.png": shoot(
+                browser, compared.report(Path(folder, "laws.html")), 0.66, "report-comparison.png"
+            ),
+            "live.png": shoot_live(browser),
+        }
+    (IMAGES / "pages.json").write_text(json.dumps(pages, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

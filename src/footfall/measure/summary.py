@@ -119,7 +119,7 @@ def summarise(rec: Record) -> dict[str, float | int | bool | str]:
 
 
 #: Size of a value below which it is rounding and written as 0, by its unit.
-FLOORS = {"m": 1e-9, "N": 1e-6, "N m": 1e-6, "J": 1e-6, "s": 1e-9}
+FLOORS = {"m": 1e-9, "N": 1e-6, "N m": 1e-6, "J": 1e-6, "s": 1e-9, "deg": 1e-3}
 #: Least size, factor and unit with which a value of a unit is written, the largest first.
 SCALES = {
     "m": ((1.0, 1.0, "m"), (1e-3, 1e3, "mm"), (1e-6, 1e6, "µm"), (0.0, 1e9, "nm")),

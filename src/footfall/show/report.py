@@ -323,11 +323,11 @@ def render_live(rest: Record, title: str, figures: str, data: Mapping[str, Any])
     return render_page(
         {**replay_data([scene], [rest.law.name]), **data},
         title=title,
-        lead=f"{rest.ground.kind}, friction {rest.ground.dynamic_friction:g}, step {1000 * rest.dt:.4g} ms",
+        lead=f"{rest.ground.kind}, step {1000 * rest.dt:.4g} ms",
         kind="live",
         brand="live",
         figures=figures,
-        tables=facts_table([rest], [rest.law.name]),
+        tables=facts_table([rest], [rest.law.name], only=("Robot", "Feet", "Step")),
         connect=" connect-src 'self';",
     )
 

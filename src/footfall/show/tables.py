@@ -128,9 +128,12 @@ def _cell(value: Any, unit: str, digits: int = 4) -> str:
 # ---- what was run ----------------------------------------------------------------------------------------------
 
 
-def facts_table(runs: Sequence[Record], labels: Sequence[str]) -> str:
-    """What was run: what all recordings share in one table, what is the own of each in one of its own."""
-    columns = [_facts(rec) for rec in runs]
+def facts_table(runs: Sequence[Record], labels: Sequence[str], only: Sequence[str] = ()) -> str:
+    """What was run: what all recordings share in one table, what is the own of each in one of its own.
+
+    ``only`` names the facts that are shown; all if left out.
+    """
+    columns = [{key: cell for key, cell in _facts(rec).items() if not only or key in only} for rec in runs]
     shared = [key for key in columns[0] if len({column[key] for column in columns}) == 1]
     tables = [table("What was run", [], [[key, columns[0][key]] for key in shared if columns[0][key]])]
     for column, label in zip(columns, labels, strict=True):
@@ -279,7 +282,7 @@ QUANTITIES = (
     Quantity("peak", "Peak force", "N", lambda run: run.peak_force_N),
     Quantity("slip", "Slip", "m", lambda run: run.slip_m),
     Quantity("depth", "Penetration", "m", lambda run: run.penetration_m),
-    Quantity("loss", "Lost in the ground", "J", lambda run: run.ground_loss_J),
+    Quantity("loss", "Ground loss", "J", lambda run: run.ground_loss_J),
     Quantity("cost", "Cost of a step", "µs", lambda run: run.us_per_step),
     Quantity("unsolved", "Unsolved samples", "", lambda run: run.unsolved_samples),
 )
@@ -322,14 +325,15 @@ def comparison(
     """
     given: Sequence[Audit | None] = audits or [None] * len(runs)
     found = [compared(rec, label, audit) for rec, label, audit in zip(runs, labels, given, strict=True)]
-    sorts = "".join(f'<option value="{q.key}">{q.heading.lower()}</option>' for q in QUANTITIES)
+    columns = QUANTITIES if any(run.unsolved_samples for run in found) else QUANTITIES[:-1]
+    sorts = "".join(f'<option value="{q.key}">{q.heading.lower()}</option>' for q in columns)
     names = "".join(f'<option value="{r}">{escape(label)}</option>' for r, label in enumerate(labels))
     told = "".join(f"<li>{escape(sentence)}</li>" for sentence in differences(found))
     return f'<ul class="differences">{told}</ul>', (
         '<section class="compared" aria-label="Comparison"><div class="asked">'
         f'<label>Sort by <select id="sort"><option value="">order given</option>{sorts}</select></label>'
         f'<label>Difference to <select id="reference"><option value="">none</option>{names}</select></label></div>'
-        f"{_table(found, failed)}</section>"
+        f"{_table(found, failed, columns)}</section>"
     )
 
 
@@ -341,12 +345,12 @@ def _audit(run: ComparisonRow) -> str:
     return f'<span class="verdict{kind}">{escape(run.audit)}</span><small>{escape(rows)}</small>'
 
 
-def _table(found: Sequence[ComparisonRow], failed: Mapping[str, str]) -> str:
+def _table(found: Sequence[ComparisonRow], failed: Mapping[str, str], columns: Sequence[Quantity]) -> str:
     heads = "".join(
-        f'<th scope="col"><button type="button" data-sort="{q.key}">{q.heading}</button></th>' for q in QUANTITIES
+        f'<th scope="col"><button type="button" data-sort="{q.key}">{q.heading}</button></th>' for q in columns
     )
-    rows = "".join(_row(run, r) for r, run in enumerate(found)) + "".join(
-        f'<tr><th scope="row">{escape(label)}</th><td colspan="{len(QUANTITIES) + 2}">'
+    rows = "".join(_row(run, r, columns) for r, run in enumerate(found)) + "".join(
+        f'<tr><th scope="row">{escape(label)}</th><td colspan="{len(columns) + 2}">'
         f'<span class="verdict bad">did not run</span><small class="why">{escape(why)}</small></td></tr>'
         for label, why in failed.items()
     )
@@ -359,8 +363,8 @@ def _table(found: Sequence[ComparisonRow], failed: Mapping[str, str]) -> str:
     )
 
 
-def _row(run: ComparisonRow, index: int) -> str:
-    cells = "".join(_figure(run, quantity) for quantity in QUANTITIES)
+def _row(run: ComparisonRow, index: int, columns: Sequence[Quantity]) -> str:
+    cells = "".join(_figure(run, quantity) for quantity in columns)
     return (
         f'<tr data-run="{index}"><th scope="row"><i class="swatch"></i>{escape(run.law)}</th>'
         f'<td><span class="verdict {OUTCOMES[run.outcome]}">{run.outcome}</span>'
@@ -371,14 +375,14 @@ def _row(run: ComparisonRow, index: int) -> str:
 def _figure(run: ComparisonRow, quantity: Quantity) -> str:
     value = quantity.value(run)
     shown = number(value, quantity.unit, 3)
-    beside = ""
+    beside = title = ""
     if quantity.key == "peak":
         if math.isfinite(run.peak_force_bw):
             beside = f"{number(run.peak_force_bw, '', 3)} × weight"
         if run.start_force_N > 1.02 * run.peak_force_N:
-            beside += f", {number(run.start_force_N, 'N', 3)} at the start"
+            title = f' title="{number(run.start_force_N, "N", 3)} at the start"'
     exact = "" if not math.isfinite(value) else f"{0.0 if abs(value) < FLOORS.get(quantity.unit, 0.0) else value:.9g}"
     return (
-        f'<td data-key="{quantity.key}" data-unit="{quantity.unit}" data-value="{exact}">{shown}'
+        f'<td data-key="{quantity.key}" data-unit="{quantity.unit}" data-value="{exact}"{title}>{shown}'
         f'<small class="beside">{beside}</small><small class="delta"></small></td>'
     )

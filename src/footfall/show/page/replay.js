@@ -295,7 +295,7 @@ class Replay extends Camera {
       cell.runs.forEach((r, i) => {
         const run = this.runs[r], label = this.labels[r], [swatch, name, state] = label.children;
         const ended = run.failure && this.time >= run.time[run.time.length - 1], fell = run.fall !== null && this.time >= run.fall;
-        const pushed = this.drawn[r].pushes.map((push) => `push ${vec.norm(push.force).toPrecision(3)} N${several ? "" : ` on ${push.body}`}`);
+        const pushed = several ? [] : this.drawn[r].pushes.map((push) => `push ${vec.norm(push.force).toPrecision(3)} N on ${push.body}`);
         swatch.hidden = !several;
         swatch.style.background = this.theme.palette[r % this.theme.palette.length];
         name.textContent = several ? run.label : "";
