@@ -70,6 +70,10 @@ ARTEFACTS = {
 CREEPS = 0.05
 
 
+#: rad, of the slopes that are tried.
+SLOPES = (0.05, 0.1, 0.175, 0.26)
+
+
 class Axis(NamedTuple):
     """One assumption: its values from the reference outward, and the settings that each changes."""
 
@@ -440,8 +444,7 @@ def _judged(case: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         why = f"turns {turned:.0f}°" if abs(turned) > 45.0 else "does not get there"
     else:
         why = ""
-    own = {name: case[name] for name in ("assumption", "value", "shown", "changes")}
-    return {**own, "law": case.get("law", ""), "works": not why, "why": why, **row}
+    return {**case, "works": not why, "why": why, **row}
 
 
 def _axes(robot: Any, policy: Policy, control_dt: float, base: Mapping[str, Any]) -> list[Axis]:
@@ -449,41 +452,25 @@ def _axes(robot: Any, policy: Policy, control_dt: float, base: Mapping[str, Any]
     friction, dt = float(base["ground"]["friction"]), float(base["dt"])
     height = float(robot.home[2])
     steps = [dt * factor for factor in (0.5, 0.25, 2.0, 4.0) if _divides(control_dt, dt * factor)]
-    late = [share * control_dt for share in (0.25, 0.5, 1.0, 2.0, 3.0)]
-
-    def on(kind: str, **options: float) -> dict[str, Any]:
-        return {"ground": {"kind": kind, "friction": friction, **options}}
-
+    slope, step = {"ground.kind": "slope"}, {"ground.kind": "stairs", "ground.run": 10.0, "ground.count": 1}
     found = [
-        Axis(
-            "friction",
-            "",
-            friction,
-            tuple(friction * x for x in (0.75, 0.5, 0.35, 0.25, 0.15)),
-            _put("ground.friction"),
-        ),
-        Axis("more friction", "", friction, tuple(friction * x for x in (1.5, 2.0)), _put("ground.friction")),
+        Axis("friction", "", friction, _times(friction, 0.75, 0.5, 0.35, 0.25, 0.15), _put("ground.friction")),
+        Axis("more friction", "", friction, _times(friction, 1.5, 2.0), _put("ground.friction")),
         Axis("smaller step", " s", dt, tuple(x for x in steps if x < dt), _put("dt")),
         Axis("larger step", " s", dt, tuple(x for x in steps if x > dt), _put("dt")),
-        Axis(
-            "restitution",
-            "",
-            0.0,
-            (0.0, 0.2, 0.4, 0.6),
-            lambda value: {"law": {"name": "time-stepping", "restitution": value}},
-        ),
-        Axis("latency", " s", 0.0, tuple(late), _put("controller.latency")),
+        Axis("restitution", "", 0.0, (0.0, 0.2, 0.4, 0.6), _put("law.restitution", {"law": "time-stepping"})),
+        Axis("latency", " s", 0.0, _times(control_dt, 0.25, 0.5, 1.0, 2.0, 3.0), _put("controller.latency")),
         Axis("lighter", " x mass", 1.0, (0.85, 0.7, 0.5), _put("robot.mass_scale")),
         Axis("heavier", " x mass", 1.0, (1.15, 1.3, 1.5, 2.0), _put("robot.mass_scale")),
         Axis("strength", " x torque", 1.0, (0.85, 0.7, 0.5, 0.35), _put("robot.strength")),
-        Axis("slope up", " rad", 0.0, (0.05, 0.1, 0.175, 0.26), lambda value: on("slope", angle=value)),
-        Axis("slope down", " rad", 0.0, (0.05, 0.1, 0.175, 0.26), lambda value: on("slope", angle=-value)),
+        Axis("slope up", " rad", 0.0, SLOPES, _put("ground.angle", slope)),
+        Axis("slope down", " rad", 0.0, SLOPES, _put("ground.angle", slope, sign=-1.0)),
         Axis(
             "step up",
             " m",
             0.0,
-            tuple(share * height for share in (0.02, 0.05, 0.1, 0.2)),
-            lambda value: on("stairs", rise=value, run=10.0, count=1, start=2.0 * height),
+            _times(height, 0.02, 0.05, 0.1, 0.2),
+            _put("ground.rise", {**step, "ground.start": 2.0 * height}),
         ),
     ]
     if any(policy.layouts[0].sensors.values()):
@@ -495,32 +482,28 @@ def _divides(whole: float, part: float) -> bool:
     return abs(whole / part - round(whole / part)) < 1e-6 and part <= whole
 
 
-def _put(path: str) -> Callable[[float], dict[str, Any]]:
-    return lambda value: {path: value}
+def _times(value: float, *factors: float) -> tuple[float, ...]:
+    return tuple(value * one for one in factors)
 
 
-def _case(axis: Axis, value: float) -> dict[str, Any]:
-    return {
-        "assumption": axis.name,
-        "value": value,
-        "shown": f"{value:.4g}{axis.unit}",
-        "changes": axis.changes(value),
-    }
+def _put(path: str, others: Mapping[str, Any] | None = None, *, sign: float = 1.0) -> Callable[[float], dict[str, Any]]:
+    """Puts a value into the setting of a path, with ``others`` that it needs."""
+    return lambda value: {**(others or {}), path: sign * value}
+
+
+def _case(assumption: str, value: Any, changes: Mapping[str, Any], *, shown: str = "", law: str = "") -> dict[str, Any]:
+    """A run of the map: the settings that an assumption of this value changes, and under which law if that is one."""
+    return {"assumption": assumption, "value": value, "shown": shown or value, "changes": changes, "law": law}
+
+
+def _on(axis: Axis, value: float) -> dict[str, Any]:
+    return _case(axis.name, value, axis.changes(value), shown=f"{value:.4g}{axis.unit}")
 
 
 def _perform(work: _Work, axes: Sequence[Axis], robot: str, law: str, *, with_laws: bool) -> Autopsy:
     others = [name for name in laws() if name != law] if with_laws else []
-    cases = [
-        {
-            "assumption": "law",
-            "value": name,
-            "shown": name,
-            "changes": {} if name == law else {"law": name},
-            "law": name,
-        }
-        for name in (law, *others)
-    ]
-    rows = work.run("map", [*cases, *(_case(axis, value) for axis in axes for value in axis.values)])
+    cases = [_case("law", name, {} if name == law else {"law": name}, law=name) for name in (law, *others)]
+    rows = work.run("map", [*cases, *(_on(axis, value) for axis in axes for value in axis.values)])
     broken = [row["value"] for row in rows[1 : len(cases)] if not row["works"]]
     breakings = _bisected(work, axes, rows) if rows[0]["works"] else []
     options = work.run("options", [case for name in broken for case in _other_options(work, name)])
@@ -570,7 +553,7 @@ def _bisected(work: _Work, axes: Sequence[Axis], rows: Sequence[Mapping[str, Any
             for name, (good, bad, _) in brackets.items()
             if not name.endswith(" step") and good != bad  # steps of time have no middle
         }
-        cases = [_case(by_name[name], value) for name, value in halves.items()]
+        cases = [_on(by_name[name], value) for name, value in halves.items()]
         for row in work.run(f"bisection-{turn + 1}", cases):
             good, bad, why = brackets[row["assumption"]]
             mine = (row["value"], bad, why) if row["works"] else (good, row["value"], row["why"])
@@ -605,9 +588,7 @@ def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
     cases: list[tuple[str, dict[str, Any]]] = [(said, {"law": {"name": name, **options}}) for said, options in found]
     quarter = 0.25 * float(work.base["dt"])
     cases.append((f"a step of {quarter:.3g} s", {"law": {"name": name}, "dt": quarter}))
-    return [
-        {"assumption": name, "value": said, "shown": said, "changes": changes, "law": name} for said, changes in cases
-    ]
+    return [_case(name, said, changes, law=name) for said, changes in cases]
 
 
 def _choices(law: str) -> dict[str, tuple[str, ...]]:
@@ -630,8 +611,7 @@ def _the_other_way_round(
             for law in sound if row["works"] else ():
                 if own in _choices(law).get(name, ()) and own != getattr(law_class(law)(), name):
                     said, changes = f"{name} = {own}", {"law": {"name": law, name: own}}
-                    case = {"assumption": law, "value": said, "shown": said, "changes": changes, "law": law}
-                    found[law, said] = case
+                    found[law, said] = _case(law, said, changes, law=law)
     return list(found.values())
 
 

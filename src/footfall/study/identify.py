@@ -295,8 +295,7 @@ def _onset(pull: Pull) -> Onset:
     time, normal, along = pull.time[loaded], pull.normal[loaded], pull.tangential[loaded]
     ratio = along / normal
     if pull.sliding is None:
-        begin, end = _window(pull, ratio)
-        broke = begin + _break(time[begin:end], ratio[begin:end])
+        begin, broke, end = _parts(pull, time, ratio)
         slides = np.zeros(ratio.size, dtype=bool)
         slides[broke:end] = True
         if end - broke < FEWEST_SLIDING:
@@ -337,10 +336,8 @@ def rise_of(pull: Pull) -> Rise:
     """The line through the ratio of tangential to normal force before a pull breaks away; it begins at zero."""
     loaded = _loaded(pull)
     time, ratio = pull.time[loaded], pull.tangential[loaded] / pull.normal[loaded]
-    begin, end = _window(pull, ratio)
-    if pull.sliding is None:
-        broke = begin + _break(time[begin:end], ratio[begin:end])
-    else:
+    begin, broke, end = _parts(pull, time, ratio)
+    if pull.sliding is not None:
         broke = int(np.argmax(pull.sliding[loaded])) if pull.sliding[loaded].any() else end
     if broke - begin < 3:
         raise FootfallError(f"{pull.name} slides from its first samples on: nothing shows how it was drawn")
@@ -358,15 +355,16 @@ def _loaded(pull: Pull) -> np.ndarray:
     return loaded
 
 
-def _window(pull: Pull, ratio: np.ndarray) -> tuple[int, int]:
-    """The samples from the start of a pull to its release."""
+def _parts(pull: Pull, time: np.ndarray, ratio: np.ndarray) -> tuple[int, int, int]:
+    """The samples at which a pull begins, breaks away and is released, by the ratio of its forces."""
     smooth = np.median(np.lib.stride_tricks.sliding_window_view(np.pad(ratio, 2, mode="edge"), 5), axis=1)
     most = float(np.quantile(smooth, 0.98))
     if most <= 0:
         raise FootfallError(f"{pull.name}: the tangential force is zero throughout, so nothing is pulled")
     rising = int(np.argmax(smooth >= RISING * most))
     before = np.flatnonzero(smooth[:rising] < BEGUN * most)
-    return (int(before[-1]) + 1 if before.size else 0), int(np.flatnonzero(smooth > BEGUN * most)[-1]) + 1
+    begin, end = (int(before[-1]) + 1 if before.size else 0), int(np.flatnonzero(smooth > BEGUN * most)[-1]) + 1
+    return begin, begin + _break(time[begin:end], ratio[begin:end]), end
 
 
 def _break(time: np.ndarray, ratio: np.ndarray) -> int:
