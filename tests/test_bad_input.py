@@ -65,7 +65,7 @@ SIM = ff.Simulation("brick")
         (lambda: ff.Push("brick", force="abc"), "force = 'abc'"),
         (lambda: ff.Push("brick", start="soon"), "start = 'soon'"),
         (lambda: ff.Push("brick", start=math.inf), "start = inf"),
-        (lambda: ff.Push("brick", duration=-1.0), "the duration >= 0"),
+        (lambda: ff.Push("brick", duration=-1.0), "duration = -1.0, but it must be a number >= 0"),
         (lambda: SIM.run(0.1, controller=Posture), r"controller=Posture is the class: write Posture\(\)"),
         (lambda: SIM.run(0.1, controller=Walk), r"controller=Walk is the class"),
         (lambda: ff.load_robot(__file__), "is not a model of a robot: its name must end in .xml"),

@@ -40,7 +40,7 @@ def test_contracts_are_written_and_read_again(tmp_path):
 def test_wrong_training_is_refused_in_a_sentence():
     with pytest.raises(FootfallError, match="did you mean 'velocity'"):
         Training("velocities")
-    with pytest.raises(FootfallError, match="whole numbers"):
+    with pytest.raises(FootfallError, match="must be a whole number > 0"):
         Training("stand", worlds=0)
     with pytest.raises(FootfallError, match="must be a range"):
         Training("stand", friction=(1.0, 0.5))

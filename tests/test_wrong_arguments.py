@@ -169,7 +169,7 @@ def test_wrong_arguments_are_met_with_a_sentence(name, tmp_path, monkeypatch):
         (lambda: ff.Simulation("brick", 1, 2), "Simulation takes 1 arguments without a name"),
         (lambda: sim().place(at="here"), "Simulation.place: at = 'here', but it must be .a number, a number."),
         (lambda: ff.study.Samples(2.5, {"a": (0, 1)}), "Samples: number = 2.5, but it must be a whole number"),
-        (lambda: ff.law("spring-damper", k=math.nan), "spring-damper: k = nan, but it must be a number or None"),
+        (lambda: ff.law("spring-damper", k=math.nan), "spring-damper: k = nan, but it must be a number > 0 or None"),
         (lambda: ff.compare("brick", laws=[3]), "laws = .3., but it must be a text or a sequence, each a text or Law"),
         (lambda: ff.load_robot("planar-biped", mass=1e-300), "MuJoCo cannot build robot 'planar-biped'"),
     ],

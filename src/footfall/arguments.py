@@ -1,8 +1,8 @@
 """The arguments of public functions, checked by the types of their signature.
 
 A function or class decorated with :func:`public` refuses what its signature does not allow with one sentence: a wrong
-type, a number that is none, a missing argument, or one that it does not have. Where a type says less than is wanted (a
-range, a shape), the function itself checks.
+type, a number that is none, a missing argument, or one that it does not have. Ranges of numbers are types, too, those
+of :mod:`footfall.given_numbers`. Where a type says less than is wanted (a shape), the function itself checks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from functools import cache, wraps
 from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
@@ -33,7 +34,7 @@ from footfall.errors import (
     did_you_mean,
     nearest,
 )
-from footfall.given_numbers import is_whole
+from footfall.given_numbers import Bounds, is_whole
 
 T = TypeVar("T")
 #: Characters of a wrong argument that a message shows.
@@ -66,7 +67,7 @@ def public(given: T) -> T:
         name: base.__module__ for base in reversed(given.__mro__) for name in vars(base).get("__annotations__", {})
     }
     for name, value in list(vars(given).items()):
-        if name == "__init__":
+        if name == "__init__" and is_dataclass(given):
             _HOMES[value] = fields  # the constructor of a dataclass has the fields of its bases
         if name == "__init__" or (isinstance(value, types.FunctionType) and not name.startswith("_")):
             setattr(given, name, _checked(value))
@@ -167,7 +168,8 @@ def _test_of(wanted: Any) -> Callable[[Any], bool]:
     if (origin or wanted) in TESTS:
         return TESTS[origin or wanted]
     if origin is Annotated:
-        return _test_of(parts[0])
+        bounds = next((one for one in parts[1:] if isinstance(one, Bounds)), None)
+        return _test_of(parts[0]) if bounds is None else _within(_test_of(parts[0]), *bounds.ends)
     if origin is Literal:
         return lambda value: any(type(value) is type(one) and value == one for one in parts)
     tests = [_test_of(one) for one in parts if one is not Ellipsis] if origin is not Callable else []
@@ -183,6 +185,10 @@ def _test_of(wanted: Any) -> Callable[[Any], bool]:
     if origin in (dict, Mapping):
         return lambda value: isinstance(value, Mapping) and all(tests[0](k) and tests[1](v) for k, v in value.items())
     return _instance_test(origin or wanted)
+
+
+def _within(test: Callable[[Any], bool], least: float, most: float) -> Callable[[Any], bool]:
+    return lambda value: test(value) and least <= value <= most
 
 
 def _asked(test: Callable[[Any], bool], value: Any) -> bool:
@@ -280,7 +286,7 @@ def _said(wanted: Any) -> str:
     if (known := origin or wanted) in WORDS:
         return WORDS[known]
     if origin is Annotated:
-        return _said(parts[0])
+        return " ".join([_said(parts[0]), *(str(one) for one in parts[1:] if isinstance(one, Bounds))]).rstrip()
     if origin is Literal:
         return " or ".join(repr(one) for one in parts)
     if origin in (Union, types.UnionType):

@@ -1,12 +1,11 @@
-"""Checks of numbers that a user gives."""
+"""Numbers that a user gives: checks of them, and types that say what they may be."""
 
 from __future__ import annotations
 
 import math
+import sys
 from numbers import Integral, Real
-from typing import Any
-
-from footfall.errors import FootfallError
+from typing import Annotated, Any, NamedTuple
 
 
 def is_number(value: Any) -> bool:
@@ -22,7 +21,30 @@ def is_whole(value: Any, least: int) -> bool:
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 
-def check_seed(seed: Any) -> None:
-    """Refuse what cannot seed random numbers."""
-    if not is_whole(seed, 0):
-        raise FootfallError(f"seed = {seed!r}, but it must be a whole number >= 0")
+class Bounds(NamedTuple):
+    """Which numbers a type allows: finite ones from ``least`` to ``most``, without ``least`` if it is ``open``."""
+
+    least: float = -math.inf
+    most: float = math.inf
+    open: bool = False
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest number that is allowed."""
+        least = math.nextafter(self.least, math.inf) if self.open else max(self.least, -sys.float_info.max)
+        return least, min(self.most, sys.float_info.max)
+
+    def __str__(self) -> str:
+        if self.most < math.inf and not self.open:
+            return f"between {self.least:g} and {self.most:g}"
+        above = "" if self.least == -math.inf else f"{'>' if self.open else '>='} {self.least:g}"
+        return above if self.most == math.inf else f"{above} and <= {self.most:g}"
+
+
+#: Types of arguments: what ``footfall.arguments.public`` checks of them beyond that they are numbers.
+Finite = Annotated[float, Bounds()]
+Positive = Annotated[float, Bounds(0.0, open=True)]
+NotNegative = Annotated[float, Bounds(0.0)]
+Share = Annotated[float, Bounds(0.0, 1.0)]
+Count = Annotated[int, Bounds(0, open=True)]
+Whole = Annotated[int, Bounds(0)]

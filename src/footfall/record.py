@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -18,8 +18,9 @@ import numpy as np
 from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.errors import RecordingError, SimulationError, did_you_mean
+from footfall.files.json_values import json_value
 from footfall.frozen_values import made_again
-from footfall.given_numbers import is_number
+from footfall.given_numbers import Finite, NotNegative
 from footfall.ground import Ground
 from footfall.robot import Robot
 
@@ -72,30 +73,13 @@ class Push:
     """A force (N) and torque (N m), world frame, at a body's centre of mass, over an interval (s)."""
 
     body: str
-    force: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    start: float = 0.0
-    duration: float = 0.1
-
-    def __post_init__(self) -> None:
-        for name in ("force", "torque"):
-            given = getattr(self, name)
-            if not _are_numbers(given, 3):
-                raise SimulationError(f"push on {self.body}: {name} = {given!r} but it must be three finite numbers")
-        if not _are_numbers([self.start, self.duration], 2) or self.duration < 0:
-            raise SimulationError(
-                f"push on {self.body}: start = {self.start!r} and duration = {self.duration!r} but they must be "
-                "finite numbers of seconds, the duration >= 0"
-            )
+    force: tuple[Finite, Finite, Finite] = (0.0, 0.0, 0.0)
+    torque: tuple[Finite, Finite, Finite] = (0.0, 0.0, 0.0)
+    start: Finite = 0.0
+    duration: NotNegative = 0.1
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "body": self.body,
-            "force": list(map(float, self.force)),
-            "torque": list(map(float, self.torque)),
-            "start": float(self.start),
-            "duration": float(self.duration),
-        }
+        return json_value(asdict(self))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Push:
@@ -107,14 +91,6 @@ class Push:
         """The first step of ``dt`` (s) under the push, and the first after it."""
         first, last = (min(max(time / dt, -FAR), FAR) for time in (self.start, self.start + self.duration))
         return round(first), round(last)
-
-
-def _are_numbers(values: Any, count: int) -> bool:
-    try:
-        found = list(values)
-    except TypeError:
-        return False
-    return len(found) == count and all(is_number(one) for one in found)
 
 
 # ---- the record -----------------------------------------------------------------------------------------------------

@@ -212,7 +212,7 @@ def test_laws_without_springs_have_no_material_and_no_native_twin():
         ({"thickness": -1.0}, "thickness"),
         ({"area": 0.0}, "area"),
         ({"area": None}, "give robot="),
-        ({"restitution": 0.0}, r"restitution = 0.0 but it must be in \(0, 1\]"),
+        ({"restitution": 0.0}, "restitution = 0.0, but it must be a number > 0 and <= 1"),
         ({"restitution": 1.1}, "restitution"),
         ({"restitution": 0.5, "damping_ratio": 0.1}, "damping_ratio and restitution both settle the damping"),
         ({"loss": 0.1, "restitution": 0.5}, "loss and restitution both settle the damping"),

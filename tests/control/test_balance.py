@@ -291,7 +291,7 @@ def test_a_motor_at_its_limit_is_told_and_not_asked_for_more(biped):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kh": -1.0}, "kh = -1.0 but it must be a number >= 0"),
+        ({"kh": -1.0}, "kh = -1.0, but it must be a number >= 0"),
         ({"trunk": "trunc"}, "no body of torque-biped is called 'trunc': did you mean 'trunk'"),
         ({"contacts": (Contact("hand"),)}, "no body is called 'hand'"),
         ({"contacts": (Contact("trunk", normal=(0.0, 0.0, 0.0)),)}, "is not a direction"),

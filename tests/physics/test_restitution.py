@@ -127,6 +127,5 @@ def test_laws_with_newtons_restitution_are_found():
 @newtons_laws
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan])
 def test_restitution_is_between_nothing_and_all(law, value):
-    wanted = "a number" if math.isnan(value) else "a number between 0 and 1"
-    with pytest.raises(LawError, match=f"{law}: restitution = {value},? but it must be {wanted}$"):
+    with pytest.raises(LawError, match=f"{law}: restitution = {value}, but it must be a number between 0 and 1$"):
         ff.law(law, restitution=value)

@@ -126,7 +126,7 @@ def test_the_largest_push_is_a_measure():
         ({"goals": {"left": 0.0}}, "has the weight 0.0"),
         ({"goals": {"middle": 1.0}}, "give no 'middle'"),
         ({"vary": {"x": (1.0, 0.0)}}, "do not make an interval"),
-        ({"rounds": 0}, "at least one"),
+        ({"rounds": 0}, "rounds = 0, but it must be a whole number > 0"),
     ],
 )
 def test_what_is_no_design_is_refused_in_a_sentence(change, sentence):

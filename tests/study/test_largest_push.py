@@ -9,7 +9,7 @@ import pytest
 
 import footfall as ff
 from footfall.cli import main
-from footfall.errors import SimulationError
+from footfall.errors import SimulationError, StudyError
 from footfall.study.largest_push import bisect_batched, largest_pushes, push_basin
 
 BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
@@ -66,7 +66,7 @@ def test_what_is_no_direction_is_refused():
     for push in (ff.Push("trunk"), ff.Push("trunk", (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))):
         with pytest.raises(SimulationError, match="along a force or a torque"):
             largest_pushes("torque-biped", [push])
-    with pytest.raises(SimulationError, match="between 0 and 1"):
+    with pytest.raises(StudyError, match="but it must be a number > 0 and"):
         largest_pushes("torque-biped", [ff.Push("trunk", (1.0, 0.0, 0.0))], within=0.0)
 
 

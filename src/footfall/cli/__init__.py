@@ -197,7 +197,15 @@ def _parse(name: str, args: list[str]) -> Any:
 
     from footfall.cli.shared.options import with_options
     from footfall.cli.shared.task import RobotChoice
-    from footfall.cli.shared.usage import CONFIG, help_of, in_one_sentence, options_in, with_plain_help, with_repeats
+    from footfall.cli.shared.usage import (
+        CONFIG,
+        help_of,
+        in_one_sentence,
+        options_in,
+        with_plain_help,
+        with_repeats,
+        within_bounds,
+    )
 
     command, name, args = command_of(name, args)
     about = f"{getdoc(command)}\n\nAlso: --debug, --import FILE, see footfall --help."
@@ -207,8 +215,10 @@ def _parse(name: str, args: list[str]) -> Any:
         print(help_of(command, f"footfall {name}", about), end="")
         raise SystemExit(0)
     with in_one_sentence(name, lambda: options_in(help_of(command, "", ""))):
-        return tyro.cli(
-            with_plain_help(command), args=with_repeats(command, args), prog=f"footfall {name}", config=(CONFIG,)
+        return within_bounds(
+            tyro.cli(
+                with_plain_help(command), args=with_repeats(command, args), prog=f"footfall {name}", config=(CONFIG,)
+            )
         )
 
 

@@ -25,6 +25,7 @@ from footfall.cli.shared.usage import JsonOption
 from footfall.errors import FootfallError
 from footfall.files.atomic_write import write_text
 from footfall.files.html_table import markdown_row, markdown_table
+from footfall.given_numbers import Bounds, Count, Whole
 
 if TYPE_CHECKING:
     from footfall.ground import Ground
@@ -50,7 +51,7 @@ class Bench:
     """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
     moving: bool = False
     """measure them instead standing, restless, falling and lying, beside mj_step, with the share of unsolved steps"""
-    worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...")] = ()
+    worlds: Annotated[tuple[int, ...], Bounds(0, open=True), tyro.conf.arg(metavar="COUNT...")] = ()
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     derivatives: bool = False
     """measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process"""
@@ -85,8 +86,6 @@ class Bench:
 
         chosen = self.laws or None
         if self.worlds:
-            if min(self.worlds) < 1:
-                raise FootfallError(f"--worlds {min(self.worlds)}: it must be a whole number > 0")
             say(f"bench: many worlds at once on {speeds.machine()}")
             for name in self.robots or ("spatial-biped",):
                 robot, some = speeds.world_robot(name), chosen or speeds.LAWS
@@ -163,15 +162,15 @@ class Stress(LawsOptions):
     on a plane. The same seed gives the same states. Exits with 1 if a run diverges, leaves the cone, pulls or fails.
     """
 
-    count: tyro.conf.Positional[int] = 10
+    count: tyro.conf.Positional[Count] = 10
     """runs of each robot on each ground under each law"""
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|chance|NAME|FILE...")] = ("all", "chance")
     """all that are built in, robots made by chance, built-in names or model files"""
-    chance: int = 10
+    chance: Count = 10
     """how many robots are made by chance"""
     grounds: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|KIND...")] = ("all",)
     """plane, slope, stairs, heightfield, function"""
-    seed: int = 0
+    seed: Whole = 0
     """another one gives other states and other robots"""
     each: bool = False
     """a row for every robot and ground, not only for every law"""
@@ -181,13 +180,8 @@ class Stress(LawsOptions):
     """print one JSON object for every law, robot and ground"""
 
     def run(self) -> int:
-        from footfall.given_numbers import check_seed
         from footfall.study.bench.stress import coulomb_laws, random_states
 
-        for name, number in (("count", self.count), ("chance", self.chance)):
-            if number < 1:
-                raise FootfallError(f"{name} = {number} but it must be a whole number >= 1")
-        check_seed(self.seed)
         laws = coulomb_laws(self.chosen_laws())
         robots, grounds = self._robots(), self._grounds()
         found: list[Case] = []

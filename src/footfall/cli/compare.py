@@ -48,7 +48,7 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
             )
         robot = self.chosen_robot()
         ground = self.chosen_ground()
-        controller, own = self.chosen_controller(robot), is_own(self.controller)
+        controller, own = self.chosen_controller(), is_own(self.controller)
         chosen = self.chosen_laws()
         with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
             found = compare(

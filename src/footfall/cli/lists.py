@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import tyro
 
@@ -48,10 +50,14 @@ class Laws(JsonOption):
 def describe(law: type[Law]) -> dict[str, Any]:
     """A law and its options, as JSON can hold them."""
     kind, notes = "native" if law.native else "coupled" if law.coupled else "point", described_fields(law)
+    hints = {  # as they are written
+        name: reduce(or_, get_args(hint)) if get_origin(hint) is Union else hint
+        for name, hint in get_type_hints(law).items()
+    }
     options = [
         {
             "name": one.name,
-            "type": one.type if isinstance(one.type, str) else getattr(one.type, "__name__", str(one.type)),
+            "type": inspect.formatannotation(hints[one.name]),
             "default": None if one.default is MISSING else one.default,
             "required": one.default is MISSING,
             "note": notes.get(one.name, ""),

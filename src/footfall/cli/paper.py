@@ -11,6 +11,7 @@ import tyro
 
 from footfall.cli.shared.output import print_facts, print_json, print_table, sentences_bar
 from footfall.cli.shared.usage import JsonOption, UsageError
+from footfall.given_numbers import Whole
 
 if TYPE_CHECKING:
     from footfall.papers import PaperResult
@@ -45,7 +46,7 @@ class Paper(JsonOption):
     """run only these figures or experiments, as in fig7,stability"""
     docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md")] = None
     """with "all": write a Markdown page, and one of each paper with every figure and claim; pictures in images/"""
-    perturb: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
+    perturb: Annotated[Whole, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
     """run everything N times more from starts that are off by up to 1e-9, and name verdicts that change"""
     challenge: bool = False
     """run everything again with other values of what the paper leaves open, and name verdicts that change"""
@@ -56,8 +57,6 @@ class Paper(JsonOption):
         if self.name is None:
             _list(json=self.json)
             return 0
-        if self.perturb < 0:
-            raise UsageError(f"--perturb {self.perturb} but it must be a number of runs >= 0")
         if self.name == "all":
             return self._all()
         if self.docs is not None:

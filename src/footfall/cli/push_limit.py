@@ -54,7 +54,7 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
         if self.directions and self.laws == ("all",):  # those that many worlds offer
             laws = [one for one in laws if not law_class(one).native and not law_class(one).event_driven]
         given = {
-            "controller": self.chosen_controller(robot),
+            "controller": self.chosen_controller(),
             "ground": self.chosen_ground(),
             "dt": self.dt,
             "wait": self.wait,

@@ -49,7 +49,7 @@ class Run(TaskOptions):
 
         robot, ground = self.chosen_robot(), self.chosen_ground()
         sim = Simulation(robot, ground=ground, law=self.law_options.make(), dt=self.dt, integrator=self.integrator)
-        controller = self.chosen_controller(robot)
+        controller = self.chosen_controller()
         options = {
             "controller": controller,
             "qpos": self.start(robot, ground),

@@ -11,8 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
 
 from footfall.cli.shared.output import sentences_bar, tell
+from footfall.given_numbers import Bounds
 
 #: Packages that compile, or that compiled code calls or is laid out for.
 PACKAGES = ("llvmlite", "mujoco", "numba", "numpy")
@@ -29,18 +31,15 @@ class Warm:
     changes. If everything is compiled already, the command ends at once.
     """
 
-    processes: int | None = None
+    processes: Annotated[int | None, Bounds(1)] = None
     """processes that compile at the same time; as many as there are cores if left out"""
     json: bool = False
     """print one JSON object: the folder and the time it took, s"""
 
     def run(self) -> int:
-        from footfall.cli.shared.usage import UsageError
         from footfall.errors import FootfallError
         from footfall.process.cache_folder import cache_folder
 
-        if self.processes is not None and self.processes < 1:
-            raise UsageError(f"--processes {self.processes}: there must be at least one")
         folder = cache_folder("compiled")
         if folder is None:
             raise FootfallError(

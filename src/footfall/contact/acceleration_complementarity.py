@@ -22,7 +22,6 @@ from numba import types
 
 from footfall.arguments import public
 from footfall.compiled import cold, inlined, kernel
-from footfall.contact.base import check_positive, check_range
 from footfall.contact.event_law import (
     DOES,
     ENGINE_COLUMNS,
@@ -36,6 +35,7 @@ from footfall.contact.event_law import (
 )
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import TimeStepping
+from footfall.given_numbers import Positive, Share
 from footfall.solve.contact_problem import conclude, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.gauss_seidel import find_motions
@@ -288,18 +288,14 @@ class AccelerationComplementarity(EventLaw):
         tolerance: how far a step or macro step between events may err, m/s or rad/s (positions: m or rad).
     """
 
-    restitution: float = 0.0
-    tolerance: float = 1e-9
+    restitution: Share = 0.0
+    tolerance: Positive = 1e-9
 
     name = "acceleration-complementarity"
     citation = "Bravo and Rengifo 2021, eq. 15-22; Fischer 1992; Painleve 1895; Kane and Levinson 1985"
     memory_size = MEMORY_SIZE + ENGINE_COLUMNS
     kernel = staticmethod(forces)
     impact = staticmethod(impact)
-
-    def __post_init__(self) -> None:
-        check_range(self, "restitution", 0.0, 1.0)
-        check_positive(self, "tolerance")
 
     def in_steps(self) -> TimeStepping:
         return TimeStepping(restitution=self.restitution)

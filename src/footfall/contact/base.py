@@ -48,7 +48,6 @@ import numpy as np
 from footfall.contact.setting import Setting
 from footfall.contact.trial import check_foreign, is_foreign
 from footfall.errors import LawError, did_you_mean
-from footfall.given_numbers import is_number
 from footfall.solve.contacts import SLIDE, STICK, coupled_signature
 from footfall.solve.problem import Size
 
@@ -212,21 +211,6 @@ def check(condition: bool, law: str, option: str, value: object, rule: str) -> N
     """Refuse an option with a sentence that names it, its value and what it must be."""
     if not condition:
         raise LawError(f"{law}: {option} = {value} but it must be {rule}")
-
-
-def check_positive(law: Law, *options: str, zero: bool = False) -> None:
-    """Refuse options that are not positive finite numbers (None, for "derive it", passes)."""
-    for option in options:
-        value = getattr(law, option)
-        good = value is None or (is_number(value) and (value > 0 or (zero and value == 0)))
-        check(good, law.name, option, value, "a finite number >= 0" if zero else "a positive finite number")
-
-
-def check_range(law: Law, option: str, low: float, high: float) -> None:
-    """Refuse an option that is not a number between two bounds, inclusive (None, for "derive it", passes)."""
-    value = getattr(law, option)
-    good = value is None or (is_number(value) and low <= value <= high)
-    check(good, law.name, option, value, f"a number between {low:g} and {high:g}")
 
 
 def make(law: type[Law], options: dict[str, Any]) -> Law:

@@ -20,9 +20,10 @@ from numba import types
 from footfall.arguments import public
 from footfall.compiled import cold, inlined
 from footfall.compiled.meeting import meet
-from footfall.contact.base import CoupledLaw, check, check_positive
+from footfall.contact.base import CoupledLaw, check
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
+from footfall.given_numbers import NotNegative
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts, coulomb
@@ -223,15 +224,15 @@ class ConstraintSelection(CoupledLaw):
     """
 
     rules: Literal["paper", "landing"] = "paper"
-    d: float | None = None
-    a_t: float | None = None
-    v_t: float | None = None
+    d: NotNegative | None = None
+    a_t: NotNegative | None = None
+    v_t: NotNegative | None = None
     mode: Literal["exact", "one-step"] = "exact"
     cop_rule: bool = True
-    pull: float = 0.0
+    pull: NotNegative = 0.0
     warm: bool = True
-    alpha: float | None = None
-    beta: float | None = None
+    alpha: NotNegative | None = None
+    beta: NotNegative | None = None
 
     name = "constraint-selection"
     citation = "Moraud, Hale and Cheng 2008"
@@ -251,13 +252,10 @@ class ConstraintSelection(CoupledLaw):
     kernel = staticmethod(constraint_selection)
 
     def __post_init__(self) -> None:
-        check_positive(self, "d", "a_t", "v_t", zero=True)
         for option in ("d", "a_t", "v_t"):
             value = getattr(self, option)
             fits = value is None or self.rules == "paper"
             check(fits, self.name, option, value, "left out unless rules is 'paper', which alone has thresholds")
-        check_positive(self, "alpha", "beta", zero=True)
-        check_positive(self, "pull", zero=True)
         fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.contact.base import SINKS, CoupledLaw, check_positive, check_range
+from footfall.contact.base import SINKS, CoupledLaw
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import NormalTerms, OnElasticLayer, SpringLaw, check_soles, stable_damping
+from footfall.given_numbers import Bounds, NotNegative, Positive
 from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.power import two_powers
@@ -225,15 +226,15 @@ class Distributed(OnElasticLayer, SpringLaw, CoupledLaw):
         criterion: whose resultant must leave the cone before points slide.
     """
 
-    kn: float | None = None
-    mun: float | None = None
-    kt: float | None = None
-    mut: float | None = None
-    alpha: float = 1.2
-    beta: float = 0.02
-    mu_ts: float | None = None
-    t_slide: float = 0.01
-    t_stick: float = 0.01
+    kn: Positive | None = None
+    mun: NotNegative | None = None
+    kt: Positive | None = None
+    mut: Positive | None = None
+    alpha: Annotated[float, Bounds(1.0, 3.0)] = 1.2
+    beta: Annotated[float, Bounds(0.0, 3.0)] = 0.02
+    mu_ts: NotNegative | None = None
+    t_slide: NotNegative = 0.01
+    t_stick: NotNegative = 0.01
     criterion: Literal["foot", "point"] = "foot"
 
     name = "distributed"
@@ -252,10 +253,6 @@ class Distributed(OnElasticLayer, SpringLaw, CoupledLaw):
     by_design = SINKS
 
     def __post_init__(self) -> None:
-        check_positive(self, "kt", "mut")
-        check_positive(self, "mu_ts", "t_slide", "t_stick", zero=True)
-        check_range(self, "alpha", 1.0, 3.0)
-        check_range(self, "beta", 0.0, 3.0)
         self.check_gains()
 
     @property

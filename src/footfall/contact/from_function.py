@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field, make_dataclass
 from functools import cache
 from keyword import iskeyword
@@ -14,12 +14,13 @@ from typing import Any
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.contact.base import FRICTION, PointLaw, check_positive
+from footfall.contact.base import FRICTION, PointLaw, check
 from footfall.contact.registry import law as known_law
 from footfall.contact.registry import register
 from footfall.contact.setting import Setting
 from footfall.contact.trial import check_foreign
 from footfall.errors import LawError
+from footfall.given_numbers import is_number
 from footfall.solve.contacts import SLIDE, coulomb
 
 ARGUMENTS = ("depth", "depth_rate", "slip", "slip_velocity", "memory", "parameters")
@@ -109,7 +110,7 @@ def point_law(
                 "kernel": staticmethod(function),
                 "resolve": resolve,
                 "__reduce__": _packed,
-                "__post_init__": lambda self: check_positive(self, *defaults, zero=True),
+                "__post_init__": lambda self: _check_numbers(self, defaults),
                 "__doc__": inspect.getdoc(function) or f"The law '{name}', from {function.__module__}.",
             },
             frozen=True,
@@ -120,6 +121,12 @@ def point_law(
         return law
 
     return decorate
+
+
+def _check_numbers(law: PointLaw, options: Iterable[str]) -> None:
+    for name in options:
+        value = getattr(law, name)
+        check(is_number(value) and value >= 0, law.name, name, value, "a finite number >= 0")
 
 
 def _packed(self: PointLaw) -> tuple[Any, ...]:

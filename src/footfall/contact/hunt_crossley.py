@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from footfall.arguments import public
-from footfall.contact.base import check_range
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import NormalTerms, SpringLaw, stable_damping
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
+from footfall.given_numbers import Bounds, NotNegative, Positive
 from footfall.kinds import Float, Int, Vector
 from footfall.robot import Robot
 from footfall.solve.power import power
@@ -75,9 +75,9 @@ class HuntCrossley(SpringLaw, FrictionalLaw):
     """
 
     friction: Literal["anchored", "regularised", "lugre"] = "regularised"
-    k: float | None = None
-    c: float | None = None
-    alpha: float = 1.5
+    k: Positive | None = None
+    c: NotNegative | None = None
+    alpha: Annotated[float, Bounds(1.0, 3.0)] = 1.5
 
     name = "hunt-crossley"
     citation = "Bruneau and Ouezdou 1999, eq. 15; Hunt and Crossley 1975"
@@ -85,8 +85,6 @@ class HuntCrossley(SpringLaw, FrictionalLaw):
 
     def __post_init__(self) -> None:
         self.check_gains()
-        check_range(self, "alpha", 1.0, 3.0)
-        self.check_friction()
 
     @classmethod
     def from_material(

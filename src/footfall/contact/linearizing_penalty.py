@@ -25,8 +25,9 @@ from typing import Literal, NamedTuple
 
 from footfall.arguments import public
 from footfall.compiled import inlined, kernel
-from footfall.contact.base import CoupledLaw, check_positive
+from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
+from footfall.given_numbers import NotNegative
 from footfall.solve.contact_problem import SIGNALS, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import LeastScratch, least_scratch, spread
@@ -135,9 +136,9 @@ class LinearizingPenalty(CoupledLaw):
         lead_back: with eps > 0: a point that touched and rises goes back to its depth (ours).
     """
 
-    kp: float = 500.0
-    kv: float = 250.0
-    eps: float = 1e-6
+    kp: NotNegative = 500.0
+    kv: NotNegative = 250.0
+    eps: NotNegative = 1e-6
     saturation: Literal["consistent", "paper"] = "consistent"
     lead_back: bool = True
 
@@ -163,9 +164,6 @@ class LinearizingPenalty(CoupledLaw):
             "friction direction": "friction opposes the acceleration and kv times the velocity that (17) asks away",
             "friction energy": "friction drives a slip that normal forces would end sooner than (17) prescribes",
         }
-
-    def __post_init__(self) -> None:
-        check_positive(self, "kp", "kv", "eps", zero=True)
 
     def scratch(self, size: Size) -> Scratch:
         return Scratch(problem_scratch(size), least_scratch(size.bodies if self.saturation == "paper" else 0))

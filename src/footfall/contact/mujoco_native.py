@@ -40,9 +40,10 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from footfall.arguments import public
-from footfall.contact.base import Law, NativeContact, check_positive
+from footfall.contact.base import Law, NativeContact
 from footfall.contact.setting import Setting
 from footfall.contact.springs.material import spring_law
+from footfall.given_numbers import Positive
 
 
 class Parameters(NamedTuple):
@@ -67,14 +68,13 @@ class MujocoNative(Law):
     solref: tuple[float, float] = (0.02, 1.0)
     solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
     cone: Literal["pyramidal", "elliptic"] = "pyramidal"
-    impratio: float = 1.0
+    impratio: Positive = 1.0
 
     name = "mujoco"
     citation = "Todorov, Erez and Tassa 2012; the MuJoCo manual, chapter Computation"
     native = True
 
     def __post_init__(self) -> None:
-        check_positive(self, "impratio")
         object.__setattr__(self, "solref", tuple(map(float, self.solref)))
         object.__setattr__(self, "solimp", tuple(map(float, self.solimp)))
 

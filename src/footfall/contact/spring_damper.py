@@ -21,6 +21,7 @@ from footfall.contact.springs.derived_gains import (
     stable_damping,
 )
 from footfall.contact.springs.friction import FrictionalLaw, tangential_force
+from footfall.given_numbers import NotNegative, Positive
 from footfall.kinds import Float, Int, Vector
 
 
@@ -70,8 +71,8 @@ class SpringDamper(OnElasticLayer, SpringLaw, FrictionalLaw):
         adhesive: keep the pulling force of eq. 2.
     """
 
-    k: float | None = None
-    c: float | None = None
+    k: Positive | None = None
+    c: NotNegative | None = None
     adhesive: bool = False
 
     name = "spring-damper"
@@ -80,7 +81,6 @@ class SpringDamper(OnElasticLayer, SpringLaw, FrictionalLaw):
 
     def __post_init__(self) -> None:
         self.check_gains()
-        self.check_friction()
 
     @classmethod
     def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:

@@ -9,14 +9,15 @@ pyramid, which makes the problem linear (:mod:`footfall.solve.faceted`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.contact.base import CoupledLaw, check, check_positive, check_range
+from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
+from footfall.given_numbers import Bounds, NotNegative, Share
 from footfall.solve.contact_problem import SIGNALS, solve_contacts
 from footfall.solve.faceted import FacetScratch, facet_scratch, solve_with_facets
 from footfall.solve.problem import ANY, MEMORY_SIZE, ProblemScratch, Size, begin_problem, problem_scratch
@@ -133,12 +134,12 @@ class TimeStepping(CoupledLaw):
         correction: 0 to 1, how fast a foot that starts inside the ground is led out.
     """
 
-    restitution: float = 0.0
-    impact_friction: float = 1.0
-    impact_speed: float = 0.1
+    restitution: Share = 0.0
+    impact_friction: Share = 1.0
+    impact_speed: NotNegative = 0.1
     cone: Literal["exact", "polyhedral"] = "exact"
-    facets: int = 8
-    correction: float = 0.0
+    facets: Annotated[int, Bounds(FEWEST, MOST)] = 8
+    correction: Share = 0.0
 
     name = "time-stepping"
     citation = "Bravo and Rengifo 2021, eq. 23-26; Stewart and Trinkle 1996; Anitescu and Potra 1997"
@@ -147,14 +148,6 @@ class TimeStepping(CoupledLaw):
     fastest = 10.0  # m/s, after a fall from 5 m
     signals = SIGNALS
     kernel = staticmethod(time_stepping)
-
-    def __post_init__(self) -> None:
-        check_range(self, "restitution", 0.0, 1.0)
-        check_range(self, "impact_friction", 0.0, 1.0)
-        check_positive(self, "impact_speed", zero=True)
-        fits = FEWEST <= self.facets <= MOST
-        check(fits, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
-        check_range(self, "correction", 0.0, 1.0)
 
     def scratch(self, size: Size) -> Scratch:
         few = size.points if self.cone == "polyhedral" else 0

@@ -108,13 +108,16 @@ def default_controller(robot: Robot) -> str | None:
 
 
 @public
-def chosen_controller(controller: Any, robot: Robot) -> Any:
-    """The controller that was meant: itself, one by name, the default of a robot ("default"), or None ("none")."""
-    if isinstance(controller, str) and controller == "default":
-        controller = default_controller(robot)
-    if controller is None or (isinstance(controller, str) and controller == "none"):
-        return None
-    return named_controller(controller) if isinstance(controller, str) else controller
+def chosen_controller(controller: Any, robot: Robot, **options: Any) -> Any:
+    """The controller that was meant: itself, one by name with ``options``, the default of a robot ("default"), or None
+    ("none").
+    """
+    if not isinstance(controller, str):
+        return controller
+    name = default_controller(robot) or "none" if controller == "default" else controller
+    if name == "none" and options:
+        raise ControllerError(f"options of a controller are given, not its name, and {robot.name} has no default one")
+    return None if name == "none" else named_controller(name, **options)
 
 
 @public

@@ -22,7 +22,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined, kernel
-from footfall.control.base import Observation, check_numbers
+from footfall.control.base import Observation
 from footfall.control.body.stance import Size, actuated_dofs, giving_springs, size_of
 from footfall.control.contact_forces import (
     Contact,
@@ -61,6 +61,7 @@ from footfall.control.unloaded_limbs import (
 )
 from footfall.engine.bridge import Clock, make_clock, nanoseconds
 from footfall.errors import ControllerError, did_you_mean
+from footfall.given_numbers import NotNegative
 from footfall.ground import Ground
 from footfall.kinds import Float, Int, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
@@ -504,12 +505,12 @@ class Balance:
         hold_limbs: lead feet in the air back, keep arms and waist in their pose; not in the paper, which is False.
     """
 
-    kh: float | None = None
-    kv: float | None = None
-    damping_h: float = 1.15
-    damping_v: float = 0.2
-    kr: float | None = None
-    dr: float | None = None
+    kh: NotNegative | None = None
+    kv: NotNegative | None = None
+    damping_h: NotNegative = 1.15
+    damping_v: NotNegative = 0.2
+    kr: NotNegative | None = None
+    dr: NotNegative | None = None
     alpha1: float = 1.0
     alpha2: float = 1e-3
     alpha3: float = 1e-6
@@ -521,9 +522,6 @@ class Balance:
     orientation: Callable[[float], Any] | None = None
     contacts: Sequence[Contact] = ()
     hold_limbs: bool = True
-
-    def __post_init__(self) -> None:
-        check_numbers("balance", self, not_negative=("kh", "kv", "damping_h", "damping_v", "kr", "dr"))
 
     def __str__(self) -> str:
         values = {one.name: getattr(self, one.name) for one in fields(self)}

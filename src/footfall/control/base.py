@@ -20,8 +20,7 @@ A controller that must be fast is an object with two other methods: ``gains(robo
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, runtime_checkable
@@ -30,8 +29,6 @@ import mujoco
 import numpy as np
 
 from footfall.engine.other_bodies.points import Points
-from footfall.errors import ControllerError
-from footfall.given_numbers import is_whole
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.solve.contacts import Contacts
@@ -97,34 +94,3 @@ class Observation:
     def force(self) -> np.ndarray:
         """(P, 3) N, contact forces of the step before, world frame."""
         return np.einsum("pji,pj->pi", self._contacts.frame, self._points.force)
-
-
-def check_numbers(name: str, options: Any, **rules: Iterable[str]) -> None:
-    """Refuse options that are no finite numbers, or not as their rule says: ``finite``, ``positive``, ``not_negative``.
-
-    ``name`` is the controller's. What is None was left out, and passes.
-    """
-    for rule, fields in rules.items():
-        allowed, must = RULES[rule]
-        for field in fields:
-            value = getattr(options, field)
-            try:
-                fine = value is None or (math.isfinite(value) and allowed(value))
-            except TypeError:
-                fine = False
-            if not fine:
-                raise ControllerError(f"{name}: {field} = {value} {must}")
-
-
-#: What numbers may be, and how that is said.
-RULES: dict[str, tuple[Callable[[float], bool], str]] = {
-    "finite": (lambda value: True, "is no number"),
-    "positive": (lambda value: value > 0.0, "but it must be positive"),
-    "not_negative": (lambda value: value >= 0.0, "but it must be a number >= 0"),
-}
-
-
-def check_steps(name: str, steps: Any) -> None:
-    """Refuse an invalid number of steps."""
-    if not is_whole(steps, 1):
-        raise ControllerError(f"{name}: steps = {steps} but it must be a whole number, at least 1")

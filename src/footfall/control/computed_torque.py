@@ -19,10 +19,10 @@ import mujoco
 import numpy as np
 
 from footfall.arguments import public
-from footfall.control.base import Observation, check_numbers
-from footfall.errors import ControllerError
+from footfall.control.base import Observation
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
+from footfall.given_numbers import NotNegative
 from footfall.ground import Ground
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
@@ -49,17 +49,10 @@ class ComputedTorque:
     """
 
     motion: ReferenceMotion
-    kp: float = 400.0
-    kv: float = 40.0
+    kp: NotNegative = 400.0
+    kv: NotNegative = 40.0
     on_touch: bool = True
-    patience: float = 0.25
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.motion, ReferenceMotion):
-            raise ControllerError(
-                f"computed torque follows a motion with target, duration and landing, not {self.motion!r}"
-            )
-        check_numbers("computed torque", self, not_negative=("kp", "kv", "patience"))
+    patience: NotNegative = 0.25
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Follower:
         return Follower(self, robot)

@@ -18,7 +18,6 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.control.base import check_numbers
 from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
 from footfall.control.follow_reference import MotionReference, MotionTable, StanceTable, moment_at
 from footfall.control.inside import (
@@ -42,6 +41,7 @@ from footfall.control.whole_body import (
 )
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
+from footfall.given_numbers import Positive
 from footfall.ground import Ground
 from footfall.kinds import Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
@@ -315,16 +315,13 @@ class Follow:
     """
 
     motion: str | Path | JointMotion
-    speed: float = 1.0
-    cutoff: float = 6.0
+    speed: Positive = 1.0
+    cutoff: Positive = 6.0
     friction: float | None = None
-    help_weight: float = HELP_WEIGHT
+    help_weight: Positive = HELP_WEIGHT
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002
-
-    def __post_init__(self) -> None:
-        check_numbers("follow", self, positive=("speed", "cutoff", "help_weight"))
 
     def __str__(self) -> str:
         return f"follow({self._samples.source}, speed={self.speed:g})"

@@ -17,7 +17,6 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.control.base import check_numbers, check_steps
 from footfall.control.body.stance import check_torques, check_weight, size_of
 from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
 from footfall.control.inside import (
@@ -62,6 +61,7 @@ from footfall.gait.footsteps import (
     begin_swing,
     stumble,
 )
+from footfall.given_numbers import Count, Finite, Positive
 from footfall.ground import Ground
 from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
@@ -395,24 +395,21 @@ class QuadrupedWalk:
         stop_time: s, on all feet.
     """
 
-    speed: float | None = None
-    sideways: float = 0.0
-    turn: float = 0.0
+    speed: Finite | None = None
+    sideways: Finite = 0.0
+    turn: Finite = 0.0
     gait: str = "trot"
-    steps: int = 20
-    step_duration: float | None = None
-    step_height: float | None = None
-    start_time: float = 0.5
-    stop_time: float = 0.8
+    steps: Count = 20
+    step_duration: Positive | None = None
+    step_height: Positive | None = None
+    start_time: Positive = 0.5
+    stop_time: Positive = 0.8
 
     def __post_init__(self) -> None:
         if self.gait not in SCHEDULES:
             raise ControllerError(
                 f"quadruped-walk: no gait is called '{self.gait}': {did_you_mean(self.gait, SCHEDULES)}"
             )
-        times = ("step_duration", "step_height", "start_time", "stop_time")
-        check_numbers("quadruped-walk", self, finite=("speed", "sideways", "turn"), positive=times)
-        check_steps("quadruped-walk", self.steps)
 
     def __str__(self) -> str:
         shown = [f"{one.name}={getattr(self, one.name)}" for one in fields(self) if self._is_given(one.name)]

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from footfall.arguments import public
-from footfall.control.base import check_numbers, control_pointer
+from footfall.control.base import control_pointer
 from footfall.control.posture import Posture
 from footfall.errors import ControllerError
+from footfall.given_numbers import Finite, NotNegative
 from footfall.ground import Ground
 from footfall.logs.log import Log, shortened
 from footfall.robot import Robot
@@ -68,12 +69,9 @@ class Replay:
 
     log: Log
     use: Use | None = None
-    kp: float | None = None
-    kd: float | None = None
-    delay: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_numbers("replay", self, not_negative=("kp", "kd"), finite=("delay",))
+    kp: NotNegative | None = None
+    kd: NotNegative | None = None
+    delay: Finite = 0.0
 
     def __str__(self) -> str:
         return f"replay({self.log.source}, {self._use})"

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from footfall.control.policy.observation import Frame, Observer, Seen, lay_out
 from footfall.control.posture import with_servos
 from footfall.errors import FootfallError, StudyError, optional_package
 from footfall.files.atomic_write import atomic_write
-from footfall.given_numbers import is_whole
+from footfall.given_numbers import Count
 from footfall.ground import Ground
 from footfall.learn.goals import Moved, goal_named
 from footfall.robot import Robot, load_robot
@@ -66,12 +66,12 @@ class Training:
     goal: str
     robot: str = "spatial-biped"
     laws: Sequence[str] = ("spring-damper",)
-    worlds: int = 256
-    iterations: int = 300
+    worlds: Count = 256
+    iterations: Count = 300
     friction: tuple[float, float] = (0.4, 1.0)
     mass: tuple[float, float] = (0.9, 1.1)
     slope: float = 0.0
-    device: str = "cpu"
+    device: Literal["cpu", "cuda"] = "cpu"
     dt: float = 2e-3
     control_dt: float = 0.02
     episode: float = 10.0
@@ -81,8 +81,6 @@ class Training:
 
     def __post_init__(self) -> None:
         goal_named(self.goal)
-        if not is_whole(self.worlds, 1) or not is_whole(self.iterations, 1):
-            raise StudyError(f"worlds = {self.worlds!r} and iterations = {self.iterations!r} must be whole numbers > 0")
         if not self.laws:
             raise StudyError("training needs a contact law")
         for name in ("friction", "mass"):

@@ -17,7 +17,7 @@ from footfall.arguments import public
 from footfall.engine import step
 from footfall.engine.tape import END, SAMPLES, make_tape
 from footfall.errors import SimulationError
-from footfall.given_numbers import is_whole
+from footfall.given_numbers import Whole
 from footfall.record import Failure, Push, Record
 from footfall.recording import Recording
 from footfall.simulation.along_run import AlongRun
@@ -107,14 +107,13 @@ class World(UnderWay):
         """Why the world ended, or ``None``."""
         return self._failure
 
-    def step(self, ctrl: ArrayLike | None = None, n: int = 1) -> None:
+    def step(self, ctrl: ArrayLike | None = None, n: Whole = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl`` (nu,); if left out they stay as they are.
 
         A world that diverges warns once, has its ``failure`` set and stays where it is. Ctrl-C raises ``Interrupted``
         between two steps, after which the world can go on.
         """
-        steps = n if type(n) is int and n >= 0 else _whole(n)
-        run = self._run
+        run, steps = self._run, int(n)
         with self._turn:
             if self._stepping:
                 raise SimulationError("a step of this world is under way: its controller cannot step it, too")
@@ -191,12 +190,6 @@ class World(UnderWay):
         for new, old in zip(bigger, run.tape, strict=True):
             new[:have] = old
         run.set_tape(bigger)
-
-
-def _whole(steps: Any) -> int:
-    if not is_whole(steps, 0):
-        raise SimulationError(f"n = {steps!r}, but it must be a whole number of steps >= 0")
-    return int(steps)
 
 
 @public

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from footfall.engine.tape import sample_bytes
 from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
-from footfall.given_numbers import is_whole
+from footfall.given_numbers import Count, NotNegative, Whole, is_whole
 from footfall.ground import Ground
 from footfall.process.machine import cores
 from footfall.record import Failure, Push
@@ -73,10 +73,10 @@ class Worlds(UnderWay):
     def __init__(
         self,
         simulation: Setup,
-        count: int,
+        count: Count,
         *,
-        device: str = "cpu",
-        precision: str = "double",
+        device: Literal["cpu", "cuda"] = "cpu",
+        precision: Literal["double", "single"] = "double",
         qpos: ArrayLike | None = None,
         qvel: ArrayLike | None = None,
         start: State | Sequence[State] | None = None,
@@ -85,10 +85,10 @@ class Worlds(UnderWay):
         ground: Ground | Sequence[Ground] | None = None,
         mass_scale: ArrayLike | None = None,
         pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
-        fall: float = FALLEN_HEIGHT,
-        threads: int | None = None,
+        fall: NotNegative = FALLEN_HEIGHT,
+        threads: Count | None = None,
     ) -> None:
-        check_worlds(simulation, count, device, precision)
+        check_worlds(simulation, device, precision)
         self.simulation, self.count, self.device, self.precision = simulation, int(count), device, precision
         self._turn = Lock()
         self._inputs = make_inputs(
@@ -191,10 +191,8 @@ class Worlds(UnderWay):
         self._inputs, self._plan = inputs, self._plan._replace(energy=energy_of_worlds(inputs))
         self._engine.give(inputs.arrays)
 
-    def step(self, ctrl: ArrayLike | None = None, n: int = 1) -> None:
+    def step(self, ctrl: ArrayLike | None = None, n: Whole = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
-        if not is_whole(n, 0):
-            raise SimulationError(f"n = {n!r}, but it must be a whole number of steps >= 0")
         with self._turn:
             if ctrl is not None:
                 on_gpu = hasattr(ctrl, "__cuda_array_interface__")

@@ -18,8 +18,7 @@ from footfall.engine.worlds.arrays import Shapes, Space, State, make_soles
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Functions, Plan
 from footfall.engine.worlds.view import Felt, make_view
-from footfall.errors import ControllerError, SimulationError
-from footfall.given_numbers import is_number
+from footfall.errors import ControllerError
 from footfall.kinds import shapes
 from footfall.simulation.controls import no_control
 from footfall.simulation.outcome import energy_at_hand
@@ -141,8 +140,6 @@ def _functions(law: Law, surface: Any) -> Functions:
 def make_plan(inputs: Inputs, fall: float) -> Plan:
     """The plan of worlds without control and recording; ``fall`` as :class:`footfall.Worlds` takes it."""
     sim, law = inputs.setup, inputs.setup.law
-    if not (is_number(fall) and fall >= 0.0):
-        raise SimulationError(f"fall = {fall!r} but it must be a share of the height of the centre of mass, 0 or more")
     return Plan(
         dt=sim.dt,
         margin=law.near(sim.dt),

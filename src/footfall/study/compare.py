@@ -28,9 +28,10 @@ from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.contact.trial import is_foreign
 from footfall.control import chosen_controller
-from footfall.errors import FootfallError, LawError, SimulationError, without_warnings
+from footfall.errors import FootfallError, LawError, without_warnings
 from footfall.files.html_table import html_table
 from footfall.files.json_values import json_value
+from footfall.given_numbers import Count
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
 from footfall.measure import Audit, audit
@@ -223,7 +224,7 @@ def compare(
     qvel: Sequence[float] | np.ndarray | None = None,
     control_dt: float | None = None,
     record_dt: float | None = None,
-    workers: int | None = None,
+    workers: Count | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Run the same task under several contact laws, in several processes.
@@ -290,8 +291,6 @@ def _run(
 ) -> tuple[dict[str, Answer], list[str]]:
     """The answer of each task by label, computed here and in other processes; and notes on where it ran."""
     count = min(len(tasks), cores()) if workers is None else int(workers)
-    if count < 1:
-        raise SimulationError(f"workers = {count} but it must be a number of processes, at least 1")
     packed, warnings = _packed(tasks) if count > 1 and len(tasks) > 1 else ({}, [])
     if packed:
         # Code that all laws share is compiled here once, and not in every process at the same time.

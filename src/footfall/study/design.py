@@ -33,7 +33,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError
-from footfall.given_numbers import is_number
+from footfall.given_numbers import Count, Whole, is_number
 from footfall.show.style import COLORS, Axes, Figure, new_figure
 from footfall.study.sweep import Samples, SweepTable, sweep
 from footfall.study.sweep.cases import unit_samples
@@ -226,9 +226,9 @@ def design(
     vary: Mapping[str, tuple[float, float]],
     goals: Mapping[str, float],
     *,
-    cases: int = 32,
-    rounds: int = 3,
-    seed: int = 0,
+    cases: Count = 32,
+    rounds: Count = 3,
+    seed: Whole = 0,
     out: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -254,8 +254,6 @@ def design(
     """
     weights = _weights(goals)
     Samples(cases, vary).columns(seed)  # refuses bounds that are none
-    if rounds < 1:
-        raise StudyError(f"rounds = {rounds}, but a design needs at least one")
     simulated = isinstance(settings, Mapping)
     if simulated:
         check_measures(weights)

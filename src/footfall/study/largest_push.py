@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from footfall.contact.base import Law
 from footfall.contact.registry import DEFAULT_LAW, chosen_laws
 from footfall.control import chosen_controller
 from footfall.errors import FootfallError, SimulationError, without_warnings
-from footfall.given_numbers import is_whole
+from footfall.given_numbers import Bounds, Count, NotNegative
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
 from footfall.record import Push
@@ -33,6 +33,8 @@ from footfall.study.as_worlds import Variant, refusal, run_batched
 
 #: Factor from one try to the next until the limit is bracketed, and the most such tries.
 FACTOR, TRIES = 1.6, 16
+#: A relative accuracy.
+Within = Annotated[float, Bounds(0.0, 1.0, open=True)]
 #: Called after each try with law, size of the push, and whether the robot survived it.
 Progress = Callable[[str, float, bool], None]
 
@@ -73,8 +75,8 @@ def largest_pushes(
     controller: Controller | str | None = "default",
     ground: Ground | None = None,
     dt: float | None = None,
-    wait: float = 1.5,
-    within: float = 0.05,
+    wait: NotNegative = 1.5,
+    within: Within = 0.05,
     progress: Progress | None = None,
 ) -> list[tuple[PushLimit, ...]]:
     """Find, for each push on its own, the largest multiple that the robot survives under each law.
@@ -103,10 +105,6 @@ def largest_pushes(
 
     The ``KeyboardInterrupt`` of a Ctrl-C has the limits that were found until then as ``found``.
     """
-    if not 0.0 < within < 1.0:
-        raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
-    if wait < 0.0:
-        raise SimulationError(f"wait = {wait!r} but it must be a number of seconds >= 0")
     robot = as_robot(robot)
     check_fall(robot)
     controller = chosen_controller(controller, robot)
@@ -332,11 +330,11 @@ def push_basin(
     law: Law | str = DEFAULT_LAW,
     controller: Controller | str | None = "default",
     ground: Ground | None = None,
-    directions: int = 64,
+    directions: Count = 64,
     body: str | None = None,
     duration: float = 0.1,
-    wait: float = 1.5,
-    within: float = 0.05,
+    wait: NotNegative = 1.5,
+    within: Within = 0.05,
     dt: float | None = None,
 ) -> PushBasin:
     """The largest horizontal push of ``duration`` (s) on ``body`` that is survived, in all directions.
@@ -355,8 +353,6 @@ def push_basin(
         within: relative accuracy of the limits.
         dt: step, s; left out, that of the law.
     """
-    if not is_whole(directions, 1):
-        raise SimulationError(f"directions = {directions!r}, but it must be a whole number > 0")
     robot = as_robot(robot)
     check_fall(robot)
     angle = 2.0 * np.pi * np.arange(directions) / directions

@@ -14,6 +14,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, optional_package
+from footfall.given_numbers import Whole
 from footfall.show.style import Figure, new_figure
 from footfall.study.sweep import sweep
 from footfall.study.sweep.cases import Samples, unit_samples
@@ -68,7 +69,7 @@ def sensitivity(
     output: str,
     *,
     samples: int = 256,
-    seed: int = 0,
+    seed: Whole = 0,
     **options: Any,
 ) -> Sensitivity:
     """Sobol indices of ``output`` with respect to the inputs in ``bounds``, by Saltelli's scheme.

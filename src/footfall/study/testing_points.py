@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.springs.material import spring_law
 from footfall.errors import FootfallError, GroundError, RobotError
-from footfall.given_numbers import check_seed
+from footfall.given_numbers import Bounds, Count, Positive, Share, Whole
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot
 from footfall.robot.feet import grid_on_sole, sole_frame
@@ -267,12 +267,12 @@ def enough_points(
     *,
     roughness: tuple[float, float] | Ground,
     law: Law | str = "distributed",
-    tolerance: float = 0.02,
-    load: float | None = None,
+    tolerance: Share = 0.02,
+    load: Positive | None = None,
     layout: Layout = "even",
-    limit: int = 4000,
-    samples: int = 32,
-    seed: int = 0,
+    limit: Annotated[int, Bounds(4)] = 4000,
+    samples: Count = 32,
+    seed: Whole = 0,
 ) -> Enough:
     """How many testing points are enough for a foot on a ground.
 
@@ -290,13 +290,8 @@ def enough_points(
         samples: placements of the sole.
         seed: of the waves and of the placements.
     """
-    check_seed(seed)
     found = robot if isinstance(robot, Foot) else as_robot(robot)
     feet, load = _soles(found), _load(found, load)
-    if not 0 < tolerance < 1:
-        raise FootfallError(f"tolerance = {tolerance} but it must be between 0 and 1")
-    if samples < 1 or limit < 4:
-        raise FootfallError(f"samples = {samples}, limit = {limit}, but at least 1 placement and 4 points are needed")
     foot, law = feet[0], make_law(law)
     total = spring_law(law).stiffness(load / len(foot.points)) * len(foot.points)
     alpha = float(law.options().get("alpha", 1.0))
@@ -350,8 +345,6 @@ def _load(found: Robot | Foot, load: float | None) -> float:
         if isinstance(found, Foot):
             raise RobotError(f"give the load on foot '{found.name}', N")
         load = found.weight / len(found.feet)
-    if not (math.isfinite(load) and load > 0):
-        raise RobotError(f"load = {load} but it must be a positive number of N")
     return load
 
 

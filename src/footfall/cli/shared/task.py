@@ -11,6 +11,7 @@ import tyro
 
 from footfall.cli.shared.options import changed, is_own, is_policy, own_controller
 from footfall.cli.shared.usage import JsonOption, UsageError, in_unit, pairs, unit
+from footfall.given_numbers import NotNegative
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,19 +166,16 @@ class SettingOptions(GroundOptions):
 
     controller_options: tyro.conf.Suppress[Any] = None
 
-    def chosen_controller(self, robot: Robot) -> Any:
-        """The controller that was typed, with its options, or posture control for a robot that needs it."""
-        from footfall.control import default_controller, named_controller
+    def chosen_controller(self) -> Any:
+        """The controller that was typed, with its options; default and none as they are."""
+        from footfall.control import named_controller
 
-        if self.controller_options is not None:
-            options = changed(self.controller_options)
-            if is_policy(self.controller):
-                return named_controller("policy", file=self.controller, **options)
-            return named_controller(self.controller, **options)
-        if is_own(self.controller):
-            return own_controller(self.controller)
-        named = default_controller(robot) if self.controller == "default" else self.controller
-        return None if named == "none" else named
+        if self.controller_options is None:
+            return own_controller(self.controller) if is_own(self.controller) else self.controller
+        options = changed(self.controller_options)
+        if is_policy(self.controller):
+            return named_controller("policy", file=self.controller, **options)
+        return named_controller(self.controller, **options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +212,7 @@ class TaskOptions(SettingOptions, OutOptions):
     world; 'TORQUE Nm roll|pitch|yaw BODY ...' turns; the body may be called hip or base, the root"""
     align: bool = False
     """start with the soles along the ground, not upright"""
-    drop: Annotated[float, unit("m")] = 0.0
+    drop: Annotated[NotNegative, unit("m")] = 0.0
     """start this much above the ground"""
 
     def chosen_pushes(self, robot: Robot) -> list[Push]:
@@ -230,8 +228,6 @@ class TaskOptions(SettingOptions, OutOptions):
         """The pose to start in, None for home on the ground."""
         from footfall.standing import place, unit_rise
 
-        if not self.drop >= 0.0:
-            raise UsageError(f"--drop {self.drop:g}: a robot starts above the ground, at a height >= 0 m")
         if not (self.align or self.drop):
             return None
         return place(robot, ground, (0.0, 0.0), align=self.align) + self.drop * unit_rise(robot)

@@ -14,11 +14,14 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from io import StringIO
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import tyro
 
 from footfall.errors import UsageError as UsageError
+from footfall.given_numbers import Bounds
+
+Command = TypeVar("Command")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +98,18 @@ def with_repeats(command: type, args: list[str]) -> list[str]:
                 into.append(arg)
         args = [*rest, flag, *values]
     return args
+
+
+def within_bounds(command: Command) -> Command:
+    """The same command, if every number is one that its option allows."""
+    for name, hint in get_type_hints(type(command), include_extras=True).items():
+        bounds = next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Bounds)), None)
+        given = getattr(command, name)
+        for value in given if isinstance(given, tuple) else (given,):
+            if bounds is not None and value is not None and not bounds.ends[0] <= value <= bounds.ends[1]:
+                kind = "a whole number" if isinstance(value, int) else "a number"
+                raise UsageError(f"{name} = {value:g}, but it must be {kind} {bounds}")
+    return command
 
 
 #: Most columns of a paragraph.

@@ -10,16 +10,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import mujoco
 import numpy as np
 
-from footfall.contact.base import Law, check, check_positive
+from footfall.contact.base import Law
 from footfall.contact.setting import Setting
 from footfall.contact.springs.material import layer_gains
 from footfall.errors import LawError
-from footfall.given_numbers import is_number
+from footfall.given_numbers import Bounds, NotNegative, Positive
 from footfall.robot import Robot
 from footfall.roots import root_between
 
@@ -163,10 +163,10 @@ class SpringLaw(Law):
         impact_speed: m/s, at which the restitution holds.
     """
 
-    rest_penetration: float | None = None
-    damping_ratio: float | None = None
-    restitution: float | None = None
-    impact_speed: float = 1.0
+    rest_penetration: Positive | None = None
+    damping_ratio: NotNegative | None = None
+    restitution: Annotated[float, Bounds(0.0, 1.0, open=True)] | None = None
+    impact_speed: Positive = 1.0
 
     #: Names of its stiffness and its damping, among its options and its parameters.
     gains: ClassVar[tuple[str, str]] = ("k", "c")
@@ -177,12 +177,8 @@ class SpringLaw(Law):
         return 1.0, 0.0
 
     def check_gains(self) -> None:
-        """Refuse such options where they are out of range, or contradict a gain or each other."""
+        """Refuse such options where they contradict a gain or each other."""
         stiffness, damping = self.gains
-        check_positive(self, stiffness, "rest_penetration", "impact_speed")
-        check_positive(self, damping, "damping_ratio", zero=True)
-        good = self.restitution is None or (is_number(self.restitution) and 0 < self.restitution <= 1)
-        check(good, self.name, "restitution", self.restitution, "in (0, 1]")
         self._only_one("the stiffness", stiffness, "rest_penetration")
         self._only_one("the damping", damping, "damping_ratio", "restitution")
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from footfall.compiled import inlined
-from footfall.contact.base import PointLaw, check_positive
+from footfall.contact.base import PointLaw
 from footfall.contact.setting import Setting
+from footfall.given_numbers import NotNegative, Positive
 from footfall.kinds import Bool, Float, Int, Named, Vector
 from footfall.solve.contacts import SLIDE, STICK, coulomb
 
@@ -117,13 +118,13 @@ class FrictionalLaw(PointLaw):
     """
 
     friction: Literal["anchored", "regularised", "lugre"] = "anchored"
-    kt: float | None = None
-    ct: float | None = None
-    v_s: float | None = None
-    v_stribeck: float | None = None
-    sigma0: float | None = None
-    sigma1: float | None = None
-    sigma2: float = 0.0
+    kt: Positive | None = None
+    ct: NotNegative | None = None
+    v_s: Positive | None = None
+    v_stribeck: Positive | None = None
+    sigma0: Positive | None = None
+    sigma1: NotNegative | None = None
+    sigma2: NotNegative = 0.0
 
     memory_size = MEMORY_SIZE
 
@@ -133,10 +134,6 @@ class FrictionalLaw(PointLaw):
             return {}
         held = "the anchor's spring" if self.friction == "anchored" else "the bristles"
         return {"friction direction": f"{held} must first be stretched the other way where the slip turns"}
-
-    def check_friction(self) -> None:
-        check_positive(self, "kt", "v_s", "v_stribeck", "sigma0")
-        check_positive(self, "ct", "sigma1", "sigma2", zero=True)
 
     def friction_numbers(self, setting: Setting, stiffness: float, damping: float) -> dict[str, Any]:
         """What :func:`tangential_force` reads; what is not given follows the normal ``stiffness`` and ``damping``."""

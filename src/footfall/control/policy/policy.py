@@ -6,7 +6,6 @@ rec = ff.Simulation("scene.xml", law="time-stepping").run(8.0, controller=policy
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ from footfall.control.policy.network import Network, network_of
 from footfall.control.policy.observation import Layout, Observer, Seen, lay_out
 from footfall.control.policy.sensing import Sensing
 from footfall.errors import ControllerError
+from footfall.given_numbers import NotNegative
 from footfall.ground import Ground
 from footfall.record import Signal
 from footfall.robot import Robot
@@ -55,16 +55,12 @@ class Policy:
     contract: str | os.PathLike[str] | Contract | None = field(default=None, metadata={"typed": str | None})
     command: Sequence[float] | Callable[[float], Any] = field(default=(), metadata={"typed": tuple[float, ...]})
     action_scale: float | None = None
-    latency: float | None = None
-    noise: float = 0.0
+    latency: NotNegative | None = None
+    noise: NotNegative = 0.0
     sensors: Mapping[str, Sensor] | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.noise) and self.noise >= 0.0):
-            raise ControllerError(f"Policy: noise = {self.noise} but it must be a number >= 0")
-        if self.latency is not None and not 0.0 <= self.latency < math.inf:
-            raise ControllerError(f"Policy: latency = {self.latency} but it must be a number of seconds >= 0")
         if not callable(self.command) and len(self.command):
             self._check_command(self.command)
         _ = self.layouts

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.control.base import check_numbers, check_steps
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled
@@ -46,6 +46,7 @@ from footfall.control.walk.stature import (
 )
 from footfall.errors import ControllerError, warn
 from footfall.gait.footsteps import MOST_STEPS, POSITION, FootstepPlan, moves_through
+from footfall.given_numbers import Bounds, Finite, Positive
 from footfall.ground import Ground
 from footfall.kinds import Float, Int, Vector
 from footfall.robot import Robot
@@ -229,17 +230,17 @@ class Walk:
         heel_off: lift the heel before the foot; if left out, only where the legs do not reach otherwise; False never.
     """
 
-    speed: float | None = None
-    steps: int = 5
-    turn: float = 0.0
-    step_duration: float | None = None
-    step_length: float | None = None
-    step_height: float | None = None
-    step_width: float | None = None
-    double_support: float = 0.15
-    start_time: float = 0.8
-    stop_time: float = 1.0
-    sideways: float = 0.0
+    speed: Finite | None = None
+    steps: Annotated[int, Bounds(1, MOST_STEPS)] = 5
+    turn: Finite = 0.0
+    step_duration: Positive | None = None
+    step_length: Positive | None = None
+    step_height: Positive | None = None
+    step_width: Positive | None = None
+    double_support: Annotated[float, Bounds(0.02, 0.8)] = 0.15
+    start_time: Positive = 0.8
+    stop_time: Positive = 1.0
+    sideways: Finite = 0.0
     command: Callable[[float], Sequence[float]] | None = None
     waypoints: tuple[tuple[float, float], ...] = ()
     heel_off: bool | None = None
@@ -248,19 +249,12 @@ class Walk:
     control_dt = 0.002
 
     def __post_init__(self) -> None:
-        sizes = ("step_duration", "step_length", "step_height", "step_width", "start_time", "stop_time")
-        check_numbers("walk", self, finite=("speed", "turn", "sideways", "double_support"), positive=sizes)
-        check_steps("walk", self.steps)
         if self.step_length is not None and self.speed == 0.0:
             raise ControllerError(f"walk: steps of {self.step_length} m need a speed that is not zero")
-        if self.steps > MOST_STEPS:
-            raise ControllerError(f"walk: steps = {self.steps} but a walk has at most {MOST_STEPS}")
         if self.command is not None and self.waypoints:
             raise ControllerError("walk: give a command or waypoints, not both")
         if not all(len(point) == 2 and all(map(math.isfinite, point)) for point in self.waypoints):
             raise ControllerError(f"walk: waypoints are pairs of numbers (x, y) in m, not {self.waypoints}")
-        if not 0.02 <= self.double_support <= 0.8:
-            raise ControllerError(f"walk: double_support = {self.double_support} but it must lie in 0.02 .. 0.8")
 
     def __str__(self) -> str:
         values = {one.name: getattr(self, one.name) for one in fields(self) if self._is_given(one.name)}

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import mujoco
 import numpy as np
@@ -525,7 +525,13 @@ def world_robot(name: str = "spatial-biped") -> Robot:
 
 
 def world_speeds(
-    robot: Robot, counts: Sequence[int], laws: Sequence[str] = LAWS, *, device: str = "cpu", rounds: int = 5, say: Say
+    robot: Robot,
+    counts: Sequence[int],
+    laws: Sequence[str] = LAWS,
+    *,
+    device: Literal["cpu", "cuda"] = "cpu",
+    rounds: int = 5,
+    say: Say,
 ) -> Iterator[Row]:
     """Steps per second of all worlds, by law and number of worlds, on a GPU in both precisions.
 

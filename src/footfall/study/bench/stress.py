@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.engine.replay import other_places
 from footfall.errors import SimulationError, without_warnings
-from footfall.given_numbers import check_seed
+from footfall.given_numbers import Whole
 from footfall.ground import Ground
 from footfall.measure import audit
 from footfall.measure.audit_errors import outside_the_cone, pull, turning
@@ -118,13 +119,13 @@ def rough_grounds() -> dict[str, Ground]:
     }
 
 
-def chance_robot(seed: int) -> Robot:
+@public
+def chance_robot(seed: Whole) -> Robot:
     """A robot made by chance: a trunk on a free joint, one to four legs of one to three links, joints of any kind.
 
     Links are 5 to 40 cm long and weigh from a hundredth of the trunk to as much as it does; joints may have limits,
     damping, armature, friction and springs. Each leg ends in a ball, a capsule or a box.
     """
-    check_seed(seed)
     rng = np.random.default_rng([seed, 0x5EED])
     spec = mujoco.MjSpec()
     spec.modelname = f"chance-{seed}"
@@ -311,18 +312,18 @@ def _drawn(
     return friction, tuple(random_start(robot, ground, rng, fallen=k % FALLEN == FALLEN - 1) for k in range(count))
 
 
+@public
 def random_states(
     laws: Mapping[str, Law],
     robots: Iterable[Robot],
     grounds: Mapping[str, Ground],
     count: int,
     *,
-    seed: int = 0,
+    seed: Whole = 0,
     steps: int = STEPS,
     timed: bool = True,
 ) -> Iterator[Case]:
     """``count`` runs of every robot on every ground under every law; all laws start from the same states."""
-    check_seed(seed)
     for r, robot in enumerate(robots):
         # A step of the robot at home on a plane, s; it is about to fall where it has no servos.
         homes = {name: Simulation(robot, law=law, dt=DT) for name, law in laws.items()} if timed else {}

@@ -26,7 +26,7 @@ from footfall.contact.base import Law
 from footfall.contact.springs.stable_step import stable_step
 from footfall.errors import FootfallError, StudyError, without_warnings
 from footfall.files.atomic_write import write_text
-from footfall.given_numbers import check_seed
+from footfall.given_numbers import Count, Whole
 from footfall.ground import Ground
 from footfall.process.machine import cores
 from footfall.robot import Robot
@@ -93,8 +93,8 @@ def fit(
     simulate: Simulate | None = None,
     weights: Mapping[str, float] | None = None,
     evaluations: int = 200,
-    seed: int = 0,
-    workers: int | None = None,
+    seed: Whole = 0,
+    workers: Count | None = None,
     progress: Callable[[int, int], None] | None = None,
     keep: str | os.PathLike[str] | None = None,
 ) -> Fit:
@@ -128,7 +128,6 @@ def fit(
     trials continues from what was found on both halves. The bootstrap draws trials with replacement and picks among all
     parameters that were tried on all trials.
     """
-    check_seed(seed)
     if len(data) < 2:
         raise StudyError(
             f"a fit needs at least two trials, and {len(data)} was given" if len(data) else "no trial was given"

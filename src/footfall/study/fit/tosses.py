@@ -24,7 +24,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import StudyError, optional_package
 from footfall.files.tables import known_unit, read_columns, time_column
-from footfall.given_numbers import check_seed
+from footfall.given_numbers import NotNegative, Whole
 from footfall.measure.common import once
 from footfall.measure.motion import position_error, rotation_error
 from footfall.robot import Robot, load_robot
@@ -292,7 +292,7 @@ def load_tosses(
     quaternion: Order = "wxyz",
     unit: str = "m",
     up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z",
-    half_turn: float = 1.0,
+    half_turn: NotNegative = 1.0,
 ) -> list[Toss]:
     """Tosses of one body: a file .npz, a table (.csv, .tsv, .txt) of one or more tosses, or several tables.
 
@@ -311,8 +311,6 @@ def load_tosses(
     the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
     the head of this module; ``"frame"`` takes the file's own, and 9.81 m/s2.
     """
-    if not (math.isfinite(half_turn) and half_turn >= 0.0):
-        raise StudyError(f"half a turn counts as a number of widths, 0 or more, not {half_turn}")
     sides = None if size is None else tuple(float(one) for one in size)
     if sides is not None and (len(sides) != 3 or min(sides) <= 0.0):
         raise StudyError(f"a box has three sides in m, not {size}")
@@ -395,11 +393,11 @@ def box(
     return load_robot(spec, feet={name: (name, np.array(corners))})
 
 
-def split(trials: Sequence[Toss], number: int, others: int, seed: int) -> tuple[list[Toss], list[Toss]]:
+@public
+def split(trials: Sequence[Toss], number: int, others: int, seed: Whole) -> tuple[list[Toss], list[Toss]]:
     """Trials to fit on and others to judge on, drawn at random."""
     if number < 2 or others < 1 or number + others > len(trials):
         raise StudyError(f"cannot fit on {number} and judge on {others} of {len(trials)} trials")
-    check_seed(seed)
     order = np.random.default_rng(seed).permutation(len(trials))
     return [trials[i] for i in order[:number]], [trials[i] for i in order[number : number + others]]
 

@@ -30,7 +30,7 @@ from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, optional_package
 from footfall.files.atomic_write import write_text
 from footfall.frozen_values import made_again
-from footfall.given_numbers import check_seed
+from footfall.given_numbers import Count, Whole
 from footfall.measure.audit import text_table
 from footfall.process.machine import cores
 from footfall.show.style import COLORS, Figure, new_figure
@@ -58,8 +58,8 @@ def sweep(
     table: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | str | os.PathLike[str] | None = None,
     measures: Iterable[str] = working.DEFAULT,
     out: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    workers: int | None = None,
+    seed: Whole = 0,
+    workers: Count | None = None,
     scheduler: str | None = None,
     worlds: bool | None = None,
     retry: bool = False,
@@ -94,9 +94,6 @@ def sweep(
     cases = Path(table) if isinstance(table, os.PathLike) else table
     inputs = make_cases(grid, samples, cases, seed)
     working.check(work, {name: values[0] for name, values in inputs.items()})
-    check_seed(seed)
-    if workers is not None and workers < 1:
-        raise StudyError(f"workers = {workers}, but a study needs at least one")
     plan = Plan(working.describe(work, working.check_measures(measures)), inputs, seed)
     travels, told = working.travels(work, inputs), progress or (lambda done, total: None)
     if scheduler is not None and not travels:

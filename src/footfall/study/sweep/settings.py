@@ -19,7 +19,7 @@ from typing import Any
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.registry import DEFAULT_LAW
-from footfall.control import chosen_controller, default_controller, named_controller
+from footfall.control import chosen_controller
 from footfall.errors import StudyError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.ground import ground_of_kind
@@ -100,14 +100,7 @@ def law_of(full: Mapping[str, Any]) -> Law:
 def controller_of(full: Mapping[str, Any]) -> Any:
     """The controller of full settings, or None."""
     given = full["controller"] or {"name": "none"}
-    options = _without(given, "name")
-    if options:
-        robot = simulation_of(full).robot
-        name = default_controller(robot) if given["name"] == "default" else given["name"]
-        if name is None:
-            raise StudyError(f"options of a controller are given, not its name, and {robot.name} has no default one")
-        return named_controller(name, **options)
-    return chosen_controller(given["name"], simulation_of(full).robot)
+    return chosen_controller(given["name"], simulation_of(full).robot, **_without(given, "name"))
 
 
 def ground_of(full: Mapping[str, Any]) -> Ground:
