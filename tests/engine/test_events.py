@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from plain_python import plainly
 from scipy.integrate import solve_ivp
 
 import footfall as ff
@@ -235,11 +236,11 @@ def test_friction_of_a_joint_begins_and_ceases_to_slip_within_periods_at_its_ins
 def test_the_motion_within_a_step_is_known_to_the_fourth_order(part):
     """Integrals of powers of time over a part of a step, by its stages: the order's conditions on a quadrature."""
     flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
-    set_part.py_func(flow, part)
+    plainly(set_part)(flow, part)
     stages = WEIGHTS[:STAGES].sum(axis=1)
     for power in range(4):
         np.testing.assert_allclose(flow.weights[STAGES] @ stages**power, part ** (power + 1) / (power + 1), rtol=1e-12)
-    set_part.py_func(flow, 1.0)
+    plainly(set_part)(flow, 1.0)
     np.testing.assert_allclose(flow.weights[STAGES], flow.weights[STAGES - 1], atol=1e-14)
 
 

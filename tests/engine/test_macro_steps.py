@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from plain_python import plainly
 
 import footfall as ff
 from footfall.engine.events.dormand_prince import STAGES, WEIGHTS
@@ -23,7 +24,7 @@ def flow():
 def test_differences_at_the_end_of_a_macro_step_have_the_integral_of_every_polynomial(power):
     """Of accelerations t^power at 1 to -6 macro steps: integrals from 0 to 1 and to a half, and the value there."""
     kept, values = flow(), (1.0 - np.arange(ORDER + 1)) ** power
-    differ.py_func(values, ORDER + 1)
+    plainly(differ)(values, ORDER + 1)
     found = [INTEGRAL[:-1] @ values, kept.halfway[1, :-1] @ values, kept.halfway[0, :-1] @ values]
     exact = [1.0 / (power + 1), 0.5 ** (power + 1) / (power + 1), 0.5**power]
     np.testing.assert_allclose(found, exact, atol=1e-9)  # differences of numbers up to 3e5, in doubles
@@ -32,8 +33,8 @@ def test_differences_at_the_end_of_a_macro_step_have_the_integral_of_every_polyn
 def next_change(order, accelerations, changes):
     """Predicted change of velocities in a macro step of 1 s, of accelerations and changes before, the last first."""
     of_accelerations, of_changes = np.array(accelerations, dtype=float), np.array(changes, dtype=float)
-    differ.py_func(of_accelerations, len(of_accelerations))
-    differ.py_func(of_changes, len(of_changes))
+    plainly(differ)(of_accelerations, len(of_accelerations))
+    plainly(differ)(of_changes, len(of_changes))
     weights = flow().predictor[order]
     return weights[0] @ of_accelerations[:ORDER] + weights[1] @ of_changes[:ORDER]
 
@@ -78,14 +79,14 @@ def test_histories_of_another_spacing_have_the_same_polynomials(power, ratio):
         instants = 1.0 - 0.1 * width * np.arange(ORDER + 2)
         values, ways = instants**power, instants ** (power + 1) / (power + 1)
         gained = 10.0 * spacing * (ways[:-1] - ways[1:])
-        differ.py_func(values, len(values))
-        differ.py_func(gained, len(gained))
+        plainly(differ)(values, len(values))
+        plainly(differ)(gained, len(gained))
         return values, gained[:ORDER]
 
     kept.touching[0], kept.known[0] = 1, ORDER + 2
     kept.accelerations[:] = known(1.0)[0][:, None]
     kept.forces[:] = known(1.0)[0][:ORDER, None, None]
-    change_spacing.py_func(kept, ratio * spacing)
+    plainly(change_spacing)(kept, ratio * spacing)
     values, gained = known(ratio)
     assert kept.spacing[0] == pytest.approx(ratio * spacing)
     for found in (kept.accelerations, kept.forces):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from engine import reference
 from engine.test_points import buried, everywhere
+from plain_python import plainly
 
 import footfall as ff
 from footfall.engine import mobility
@@ -59,8 +60,8 @@ def test_half_and_whole_solves_are_mujocos(robot, seed):
     assert x @ (run.workspace.world.qLDiagInv * x) == pytest.approx(given @ expected[0], rel=EXACT)
     mobility.finish_solve(run.workspace.world, x)
     assert relative(x, expected[0]) < EXACT
-    mobility.half_solve.py_func(run.workspace.world, plain)
-    mobility.finish_solve.py_func(run.workspace.world, plain)
+    plainly(mobility.half_solve)(run.workspace.world, plain)
+    plainly(mobility.finish_solve)(run.workspace.world, plain)
     assert relative(plain, x) < EXACT
 
 

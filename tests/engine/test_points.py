@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from engine import reference
+from plain_python import plainly
 
 import footfall as ff
 from footfall.engine import kinematics as points
@@ -118,8 +119,8 @@ def test_the_kernels_run_as_plain_python_too():
     run.points.position[:], run.contacts.velocity[:] = 0.0, 0.0
     none = np.zeros(0)
     world = run.workspace.world
-    points.locate.py_func(world, run.points, run.contacts, surface, none, none, 0.0)
-    points.velocities.py_func(world.cvel, world.subtree_com, run.points, run.contacts)
+    plainly(points.locate)(world, run.points, run.contacts, surface, none, none, 0.0)
+    plainly(points.velocities)(world.cvel, world.subtree_com, run.points, run.contacts)
     np.testing.assert_allclose(run.points.position, position, atol=EXACT)
     np.testing.assert_allclose(run.contacts.velocity, velocity, atol=EXACT)
 

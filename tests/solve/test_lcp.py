@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_python import plainly
 from solve.feet import many
 
 from footfall.errors import SolveError
@@ -208,8 +209,8 @@ def test_a_problem_without_unknowns_is_solved(solver):
 
 def test_the_kernel_runs_as_plain_python_too():
     z = np.zeros(3)
-    table = tableau.py_func(3, np.zeros(lemke_floats(3)), np.zeros(lemke_integers(3), dtype=np.int64))
-    status, _ = pivot_to_solution.py_func(CYCLE, -np.ones(3), z, 100, table)
+    table = plainly(tableau)(3, np.zeros(lemke_floats(3)), np.zeros(lemke_integers(3), dtype=np.int64))
+    status, _ = plainly(pivot_to_solution)(CYCLE, -np.ones(3), z, 100, table)
     assert status == 0
     np.testing.assert_allclose(z, np.full(3, 1.0 / 3.0))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from plain_python import plainly
 
 from footfall.compiled import ByReference
 from footfall.engine.world import make_contacts
@@ -185,8 +186,8 @@ def test_feet_that_cannot_be_moved_apart_are_held_by_their_compliance(points):
     w, _, _ = rows(problem)  # motions that forces produce
     problem.wanted[:] = (w @ problem.mobility @ w.T @ rng.normal(size=3 * len(arm))).reshape(-1, 3)
     force, scratch = problem.wanted.copy(), least_scratch(4).held
-    assert not spread_over_held_feet(contacts(problem), force, False, scratch)
-    assert spread_over_held_feet(contacts(problem), force, True, scratch)
+    assert not plainly(spread_over_held_feet)(contacts(problem), force, False, scratch)
+    assert plainly(spread_over_held_feet)(contacts(problem), force, True, scratch)
     expected = spread_forces(problem)
     # The compliance is 1e-9 of the largest mobility; the least that counts may be a millionth of that.
     np.testing.assert_allclose(force, expected, atol=1e-3 * np.abs(expected).max())

@@ -54,7 +54,7 @@ def test_the_lowest_point_of_an_ellipse():
     assert np.allclose(ellipse_arm((2.0, 1.0), angle), found, atol=1e-4)
 
 
-@pytest.mark.parametrize(("rule", "seed", "number"), [("newton", 1, 24), ("newton", 5, 24), ("energetic", 1, 8)])
+@pytest.mark.parametrize(("rule", "seed", "number"), [("newton", 5, 24), ("energetic", 1, 8)])
 def test_what_made_the_impacts_is_in_the_interval(rule, seed, number, tmp_path):
     """Where most impacts stick, the loss is a plateau in friction, and the search alone may end on it."""
     path = write(tmp_path / "a.csv", bounced(number, rule, noise=0.01, seed=seed))

@@ -70,9 +70,7 @@ def test_what_is_no_direction_is_refused():
         largest_pushes("torque-biped", [ff.Push("trunk", (1.0, 0.0, 0.0))], within=0.0)
 
 
-@pytest.mark.parametrize(
-    ("law", "controller"), [("spring-damper", "posture"), ("time-stepping", "posture"), ("time-stepping", "balance")]
-)
+@pytest.mark.parametrize(("law", "controller"), [("spring-damper", "posture"), ("time-stepping", "balance")])
 def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law, controller):
     pushes = [ff.Push("trunk", force, start=0.05, duration=0.1) for force in ((40.0, 0.0, 0.0), (0.0, 40.0, 0.0))]
     options = {"laws": law, "controller": controller, "wait": 0.8, "within": 0.2}

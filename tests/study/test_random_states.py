@@ -30,7 +30,7 @@ from footfall.study.bench.stress import (
 
 LAWS = coulomb_laws()
 #: Runs of each robot on each ground, and their steps; few of the law that integrates from event to event.
-RUNS, STEPS = 4, 30
+RUNS, STEPS = 2, 30
 SLOW_RUNS, SLOW_STEPS = 1, 8
 #: Share of steps that may be unsolved: the work of a step is bounded, and then the status says so.
 UNSOLVED = 1e-3
@@ -71,10 +71,9 @@ def test_from_any_state_a_law_answers_within_its_own_rules(name):
 def test_heaps_of_real_robots_are_solved_within_the_effort_of_a_step(name):
     """Six bodies inside the ground, with joint friction and limits: rows and contacts change each other's answers."""
     heaps, total = [real_robot("g1"), real_robot("op3")], Outcome()
-    for seed in (20, 21):
-        for case in random_states({name: LAWS[name]}, heaps, grounds(), 6, seed=seed, timed=False):
-            assert (case.outcome.cone, case.outcome.pull, case.outcome.diverged) == (0, 0, 0), case
-            total += case.outcome
+    for case in random_states({name: LAWS[name]}, heaps, grounds(), 6, seed=20, timed=False):
+        assert (case.outcome.cone, case.outcome.pull, case.outcome.diverged) == (0, 0, 0), case
+        total += case.outcome
     below(total.unsolved, HEAPS * total.steps)
 
 

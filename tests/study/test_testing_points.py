@@ -106,7 +106,7 @@ def test_errors_fall_as_points_are_added(robot, law, roughness):
 @pytest.mark.slow
 @pytest.mark.parametrize(("robot", "law", "roughness"), CASES)
 def test_what_is_enough_is_so_on_other_ground_of_the_kind_against_a_finer_sole(robot, law, roughness):
-    """Other waves, other placements, another reference of 18000 points: the error may differ by its sampling alone."""
+    """Other waves, other placements, another reference of 6500 points: the error may differ by its sampling alone."""
     found = enough_points(robot, roughness=roughness, law=law, tolerance=0.04)
     robot = ff.load_robot(robot)
     foot, load = robot.feet[0], robot.weight / 2
@@ -117,7 +117,7 @@ def test_what_is_enough_is_so_on_other_ground_of_the_kind_against_a_finer_sole(r
     heights, where = rough(*roughness, rng), scattered(3.0, 32, rng)
     middle = foot.polygon.mean(axis=0)[:2]
     sides = np.ptp(foot.polygon[:, :2], axis=0)
-    fine = (grid_on_sole(foot, 200, 90, layout="even")[:, :2]) - middle
+    fine = (grid_on_sole(foot, 120, 54, layout="even")[:, :2]) - middle
     coarse = found.points[foot.name][:, :2] - middle
     exact = put_down(fine, heights, where, total, alpha)
     pose = equilibrium(exact, load, 0.5 * sides * where.load_at)

@@ -50,8 +50,10 @@ def table(tosses, rate, order="wxyz", scale=1.0, delimiter=",", decimal="."):
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("rate", [100.0, 250.0])
-@pytest.mark.parametrize("way", [{}, {"order": "xyzw", "delimiter": ";", "decimal": ","}, {"scale": 1e3}])
+@pytest.mark.parametrize(
+    ("rate", "way"),
+    [(100.0, {}), (250.0, {"order": "xyzw", "delimiter": ";", "decimal": ","}), (100.0, {"scale": 1e3})],
+)
 def test_flights_of_a_box_are_found_in_any_table(rate, way, tmp_path):
     tosses = flown(6, rate, noise=1e-4)
     (tmp_path / "tosses.csv").write_text(table(tosses, rate, **way))
