@@ -104,7 +104,7 @@ def test_a_robot_that_falls_on_its_feet_and_back_on_a_gpu_does_so_as_on_the_cpu(
 )
 def test_bodies_touch_each_other_on_a_gpu_as_on_the_cpu(scene, law, simulated):
     """Hands of one robot that meet; a box that slides down another, from a state in which the law remembers it."""
-    found = simulated(TOUCHING, law, scene, "32")
+    found = simulated(TOUCHING, law, scene, "32", "double")
     own, other = found["bodies"]
     assert own == other == [["right", "left"] if scene == "folded" else ["top", "base"]]
     assert found["unsolved"] == 0 and found["speed"] < 1e-11
@@ -112,7 +112,7 @@ def test_bodies_touch_each_other_on_a_gpu_as_on_the_cpu(scene, law, simulated):
 
 
 def test_a_step_that_lacks_room_for_a_contact_between_bodies_is_unsolved(simulated):
-    found = simulated(TOUCHING, "spring-damper", "stack", "3")
+    found = simulated(TOUCHING, "spring-damper", "stack", "3", "double")
     assert found["unsolved"] == 4  # all of them: a box stands on four corners
 
 
@@ -120,6 +120,9 @@ def test_single_precision_keeps_what_it_can(simulated):
     found = simulated(PROGRAM, "spring-damper", "single", "simulated")
     # A millionth of lengths of a tenth of a metre and of speeds of a metre per second, a few times.
     assert 0.0 < found["qpos"] < 1e-6
+    # A box presses 0.05 mm into another, of places that are known to 1e-7 m.
+    found = simulated(TOUCHING, "spring-damper", "stack", "32", "single")
+    assert found["unsolved"] == 0 and found["force"] > 1.0 and found["worst"] < 0.01 * found["force"]
 
 
 def has_gpu() -> bool:

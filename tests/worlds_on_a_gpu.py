@@ -216,7 +216,7 @@ import numpy as np
 import footfall as ff
 from footfall.engine.worlds import every_pair
 
-law, scene, places = sys.argv[1], sys.argv[2], int(sys.argv[3])
+law, scene, places, precision = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 arm = '''<body pos="0 {y} 0.05"><joint axis="0 0 1" damping="0.02" ref="{arm}"/>
   <geom type="capsule" fromto="0 0 0 0.2 0 0" size="0.03" mass="0.5"/>
   <body name="{side}" pos="0.2 0 0"><joint axis="0 0 1" damping="0.02"/><joint axis="0 1 0" damping="0.02"/>
@@ -237,7 +237,8 @@ if scene == "folded":  # hands that meet
 every_pair.PLACES = places
 world = sim.start(recorded=False, controller=None, qpos=qpos, qvel=qvel)
 world.step(n=0 if scene == "folded" else 10)
-cpu, gpu = (ff.Worlds(sim, 1, device=device, start=world.state(), fall=0.0) for device in ("cpu", "cuda"))
+given = {"start": world.state(), "fall": 0.0}
+cpu, gpu = ff.Worlds(sim, 1, **given), ff.Worlds(sim, 1, device="cuda", precision=precision, **given)
 recordings = [one.run(0.004, controller=None, record=[0])[0] for one in (cpu, gpu)]
 speed = float(np.abs(gpu.read("qvel") - cpu.qvel).max())
 own, other = (rec.body_contacts for rec in recordings)

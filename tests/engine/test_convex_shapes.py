@@ -211,3 +211,20 @@ def test_pairs_that_are_passed_over_do_not_touch() -> None:
         assert touching <= found
         touched, compared = touched + len(touching), compared + len(found)
     assert touched > 20 and compared < 0.5 * 300 * many
+
+
+@pytest.mark.parametrize("named", ["", '<contact><pair geom1="one" geom2="other" margin="0.005"/></contact>'])
+def test_contacts_begin_where_those_of_mujoco_do(named: str) -> None:
+    """Within the sum of both margins, or that of a pair that the model names."""
+    scene = """<mujoco><worldbody>
+      <body><freejoint/><geom name="one" size="0.1" margin="0.01"/></body>
+      <body><freejoint/><geom name="other" size="0.1" margin="0.02"/></body></worldbody>{named}</mujoco>"""
+    model = mujoco.MjModel.from_xml_string(scene.format(named=named))
+    data, home = mujoco.MjData(model), model.qpos0.copy()
+    home[7] = 1.0
+    _, meetings = make_meetings(model, home, wanted=True)
+    (reach,) = meetings.reach
+    for gap, contacts in ((reach - 1e-6, 1), (reach + 1e-6, 0)):
+        data.qpos[7] = 0.2 + gap
+        mujoco.mj_forward(model, data)
+        assert data.ncon == contacts

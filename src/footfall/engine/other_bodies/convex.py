@@ -34,7 +34,7 @@ STEPS, MOVES = 64, 16
 #: Shares of corners below this are rounding.
 NONE = 1e-12
 #: In place of zero where that would be divided by.
-TINY = 1e-300
+TINY = 1e-30
 #: Most spots of two shapes.
 SPOTS = 4
 
@@ -210,7 +210,7 @@ def shortest_way(
         shorter = math.sqrt(u * u + v * v + t * t)
         better = shorter < size  # or what is left is rounding
         x, y, z, size, count = u, v, t, shorter, kept
-        if not better:
+        if not better or count == 4:  # these have the origin inside, but for rounding
             break
     if size >= least:
         n[0], n[1], n[2] = x / size, y / size, z / size
@@ -229,7 +229,7 @@ def rise(shapes: Shapes, g: Int, h: Int, probe: Probe, least: Float) -> Float:
     gap = gap_along(shapes, g, h, probe, n[0], n[1], n[2])
     for _ in range(MOVES):
         move, x, y, z = max(0.0, least - gap), n[0], n[1], n[2]
-        distance, _ = shortest_way(shapes, g, h, probe, (move * x, move * y, move * z), 0.0, math.inf)
+        distance, _ = shortest_way(shapes, g, h, probe, (move * x, move * y, move * z), 0.5 * least, math.inf)
         before, gap = gap, distance - move * (n[0] * x + n[1] * y + n[2] * z)
         if gap - before <= EXACT * least or move == 0.0:
             break

@@ -152,12 +152,15 @@ def make_meetings(model: mujoco.MjModel, home: np.ndarray, wanted: bool) -> tupl
     mujoco.mj_kinematics(model, data)
     gap = np.zeros(len(first))
     distances(data.xpos, data.xmat, shapes, first, second, zeros(Probe, {}), gap)
-    lever = levers(model)
+    lever, reach = levers(model), model.geom_margin[first] + model.geom_margin[second]
+    for pair in range(model.npair):  # named pairs have a margin of their own
+        named = {int(model.pair_geom1[pair]), int(model.pair_geom2[pair])}
+        reach[[{int(g), int(h)} == named for g, h in zip(first, second, strict=True)]] = model.pair_margin[pair]
     return shapes, Meetings(
         first=first,
         second=second,
         stem=np.array([stem_of(model, body[g], body[h]) for g, h in zip(first, second, strict=True)], dtype=np.int64),
-        reach=np.maximum(model.geom_margin[first], model.geom_margin[second]),
+        reach=reach,
         rest=np.maximum(0.0, -gap),
         friction=np.array([friction_between(model, int(g), int(h)) for g, h in zip(first, second, strict=True)]),
         lever=np.where(np.isfinite(lever), lever, 0.0),
