@@ -19,7 +19,7 @@ write_no_log_file()
 
 
 def __getattr__(name: str) -> Any:
-    if name == "assisted":  # with motors comes the compiler, which takes a moment
+    if name == "assisted":  # imports Numba, which is slow
         from footfall.robot.motors import assisted
 
         return assisted

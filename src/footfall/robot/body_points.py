@@ -2,7 +2,7 @@
 
 Spheres and capsules give round points, boxes their corners, cylinders both rims, meshes a reduced convex hull, and
 ellipsoids their support point, which moves over the surface as the body turns. Bodies that are fixed to each other
-count as one; what lies in the sole of a foot, or is one of its contact points, is left to the foot.
+count as one. Points in the sole of a foot, or equal to one of its contact points, are left out.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from footfall.robot.shapes import (
     wheel_of,
 )
 
-RIM = 8  # fixed points on each face of a cylinder, for when it lies on that; its rims are what rolls
-INSIDE_RIM = 0.98  # of the radius: where those lie, so that a rim that rolls does not stumble over them
-MOST = 14  # corners that are enough for a body: those extreme along 6 axes and 8 diagonals
-SOLE_SHARE = 0.05  # of a sole's size: what lies no higher above it belongs to it, and soft ground may reach it
-SAME = 1e-6  # m: corners nearer than this are one
+RIM = 8  # fixed points on each face of a cylinder, which carry it when it stands on that face; rolling, its rims do
+INSIDE_RIM = 0.98  # their distance from the axis, as a share of the radius: inside the rim, so that it rolls smoothly
+MOST = 14  # most corners of a body: the extreme ones along the 6 axes and 8 diagonals of its box
+SOLE_SHARE = 0.05  # height above the sole, as a share of its size, up to which points belong to it on soft ground
+SAME = 1e-6  # m, distance below which two points count as one
 
 
 @dataclass(frozen=True, eq=False)
 class BodyPoints:
-    """Q points on B bodies, grouped by body, besides those of the feet; bodies that are fixed to a foot come first."""
+    """Q points on B bodies, grouped by body, without those of the feet; bodies that are fixed to a foot come first."""
 
     body: np.ndarray  # (B,) MuJoCo's id of the body whose frame the points are in
     foot: np.ndarray  # (B,) index of the foot that is rigidly fixed to that body, -1 if there is none
@@ -74,9 +74,7 @@ class Parts(NamedTuple):
 
 
 def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...]) -> BodyPoints:
-    """All points of a robot's bodies that do not belong to a sole; ``home`` (nq,) is a pose in which the soles lie
-    flat.
-    """
+    """Contact points of a robot's bodies outside its soles; ``home`` (nq,) is a pose in which the soles lie flat."""
     data = posed(model, home)
     foot_body = [model.body(foot.body).id for foot in feet]
     groups: dict[int, list[int]] = {}
@@ -145,7 +143,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Parts:
 
 
 def _inside_rim(local: np.ndarray, wheel: Wheel, data: mujoco.MjData, geom: int) -> np.ndarray:
-    """Corners of a wheel (N, 3), the geom's frame, m, moved towards its axis where a rim would stumble over them."""
+    """Corners of a wheel (N, 3), the geom's frame, m, moved inside its rims, so that the rims roll smoothly."""
     turn = data.geom_xmat[geom].reshape(3, 3)
     axis = turn.T @ wheel.turn[:, 2]
     centre = turn.T @ (wheel.centre - data.geom_xpos[geom])
@@ -156,7 +154,7 @@ def _inside_rim(local: np.ndarray, wheel: Wheel, data: mujoco.MjData, geom: int)
 
 
 def _is_apart(data: mujoco.MjData, foot: Foot, body: int, parts: Parts) -> np.ndarray:
-    """Which parts are not of a foot's sole: those higher above it than its thickness that are none of its points.
+    """Which parts lie higher above a foot's sole than its thickness and differ from its contact points.
 
     Two points in one place would be twice as stiff.
     """
@@ -175,7 +173,7 @@ def _is_apart(data: mujoco.MjData, foot: Foot, body: int, parts: Parts) -> np.nd
 
 
 def _needed(parts: Parts) -> np.ndarray:
-    """Which points of a body are needed: round ones inside no other, and the extreme ones of many corners."""
+    """Which points of a body are kept: round points that lie inside no other, and the extreme ones of its corners."""
     centre, radius = parts.centre, parts.radius
     smooth = parts.axes.any(axis=(1, 2))
     keep = np.ones(len(centre), dtype=bool)
@@ -194,7 +192,7 @@ def _needed(parts: Parts) -> np.ndarray:
 
 
 def _extreme(corners: np.ndarray) -> np.ndarray:
-    """Indices of a few corners of a convex body: all, or those extreme along the axes and diagonals of its box."""
+    """Indices of corners of a convex body: all up to ``MOST``, else the extreme ones along the axes and diagonals."""
     if len(corners) <= MOST:
         return np.arange(len(corners))
     middle = corners.mean(axis=0)

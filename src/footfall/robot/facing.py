@@ -1,4 +1,4 @@
-"""Which way a robot faces: by the names of its legs, by its hips and soles, and else by the x axis of its root.
+"""Forward direction of a robot: from the names of its legs, else from its hips and soles, else the x axis of its root.
 
 All directions are horizontal unit vectors (3,) of the world, in the home pose.
 """
@@ -21,40 +21,41 @@ UP = np.array([0.0, 0.0, 1.0])
 AXES = {"x": (1.0, 0.0), "+x": (1.0, 0.0), "-x": (-1.0, 0.0), "y": (0.0, 1.0), "+y": (0.0, 1.0), "-y": (0.0, -1.0)}
 #: Words of a name: "LHipPitch" is l, hip and pitch, "FR_thigh2" fr and thigh.
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-#: Share of the size of the legs: groups of hips or feet nearer to each other show no direction.
+#: Least distance between two groups of hips or feet that gives a direction, as a share of the size of the legs.
 APART = 0.02
-#: Times as long as wide that hips must lie to show the axis of a robot: less is a square.
+#: Least ratio of length to width of the rectangle of hips that shows the axis of a robot; below it is a square.
 LONGER = 1.2
-#: Share of the length of a sole that its middle must lie ahead of the ankle to show the toes; a human has a quarter.
+#: Least distance of the middle of a sole from its ankle that shows the toes, as a share of its length; a human has 1/4.
 TOES = 0.1
-#: Angle to an axis of the root's frame below which that axis is meant: a foot put forward turns the line of feet.
+#: Cosine of the angle to an axis of the root's frame below which that axis is forward: the line of
+#: feet is not quite across if one foot is put forward.
 NEAR_AXIS = np.cos(np.radians(20.0))
 
 
-#: Degrees to an axis of the world below which that axis is called forward, or one of the sides.
+#: Largest angle, degrees, between a direction and an axis of the world that is named after it.
 AXIS_NAMED = 15.0
 
 
 class Facing(NamedTuple):
-    """Which way a robot faces."""
+    """Forward direction of a robot."""
 
     forward: np.ndarray  # (3,) horizontal unit vector, world frame, in the home pose
-    reason: str  # what shows it
-    doubt: str = ""  # what speaks against it
+    reason: str  # the evidence for it, in words
+    doubt: str = ""  # the evidence against it, in words
 
 
 class Leg(NamedTuple):
-    """A leg: what hangs on the base and ends in one or more feet."""
+    """A leg: a branch of bodies on the base that ends in one or more feet."""
 
     hip: int  # its first body
     feet: list[Foot]
-    joints: int  # that it has
+    joints: int  # their number
     ahead: float  # above zero if its names call it a front leg, below zero for a rear one
-    left: float  # the same of left and right
+    left: float  # above zero if its names call it left, below zero for right
 
 
 def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -> Facing:
-    """Which way a robot faces in its home pose (nq,)."""
+    """Forward direction of a robot in its home pose (nq,)."""
     data = posed(model, home)
     legs, root = _legs(model, feet)
     slides = _level_slides(model, data, root)
@@ -79,13 +80,13 @@ def find_facing(model: mujoco.MjModel, home: np.ndarray, feet: Sequence[Foot]) -
     along = float(line @ usual.forward)
     if abs(along) > 0.5:
         return Facing(line * np.sign(along), "the line of its hips, and the x axis of its root")
-    # Legs that bend are for walking; pegs and pillars are not worth a word.
+    # Only legs with several joints are for walking; for a robot on rigid legs the doubt is not worth a warning.
     bends = all(leg.joints > 1 for leg in legs)
     return Facing(line, "the line of its hips", "nothing shows which end of it is the front" if bends else "")
 
 
 def _level_slides(model: mujoco.MjModel, data: mujoco.MjData, root: int) -> list[np.ndarray]:
-    """The directions in which the root of a robot slides over the ground; a planar robot has one."""
+    """Horizontal directions of the slide joints of the root; a planar robot has one."""
     joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
     axes = [_level(data.xaxis[j]) for j in joints if model.jnt_type[j] == SLIDE]
     return [axis for axis in axes if axis is not None]
@@ -142,7 +143,9 @@ def _legs(model: mujoco.MjModel, feet: Sequence[Foot]) -> tuple[list[Leg], int]:
 
 
 def _called(names: Sequence[str]) -> tuple[float, float]:
-    """How often names say front more than rear, and left more than right; the first such word of a name counts."""
+    """Number of names that say front less those that say rear, and the same for left and right; the first such word of
+    a name counts.
+    """
     votes = np.zeros(2)
     for name in names:
         said = np.array([LEG_WORDS[word.lower()] for word in WORD.findall(name) if word.lower() in LEG_WORDS])
@@ -152,7 +155,7 @@ def _called(names: Sequence[str]) -> tuple[float, float]:
 
 
 def _by_names(data: mujoco.MjData, legs: list[Leg]) -> Facing | None:
-    """Forward by what legs are called; None where their names, or their places, do not differ."""
+    """Forward direction by the names of legs; None unless both names and positions differ."""
     along = _from_to(data, legs, [-leg.ahead for leg in legs])
     left = _from_to(data, legs, [-leg.left for leg in legs])
     across = None if left is None else np.cross(left, UP)
@@ -166,9 +169,10 @@ def _by_names(data: mujoco.MjData, legs: list[Leg]) -> Facing | None:
 
 
 def _from_to(data: mujoco.MjData, legs: list[Leg], order: Sequence[float]) -> np.ndarray | None:
-    """Direction from the legs above zero in ``order`` to those below, by their hips, or their feet where hips are one.
+    """Direction from the legs with a positive ``order`` to those with a negative one, by their hips, else by their
+    feet.
 
-    None where one of both groups is empty, or neither lies apart.
+    None if a group is empty, or if both groups lie in one place.
     """
     for places in _places(data, legs):
         groups = [[p for p, value in zip(places, order, strict=True) if sign * value > 0] for sign in (1.0, -1.0)]
@@ -180,9 +184,9 @@ def _from_to(data: mujoco.MjData, legs: list[Leg], order: Sequence[float]) -> np
 
 
 def _long_axis(data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
-    """The axis along which a robot is symmetric, either way: across the hips of two legs, along those of four or more.
+    """The long axis of a robot: across the line of two hips, along those of four or more.
 
-    Towards +x of the world, or +y. None where the hips show none.
+    Its sense is towards +x, or +y, of the world. None without a clear axis.
     """
     for places in _places(data, legs):
         flat = np.array(places)[:, :2] if places else np.zeros((0, 2))
@@ -197,18 +201,18 @@ def _long_axis(data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
 
 
 def _places(data: mujoco.MjData, legs: list[Leg]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Where the hips are, and where the feet are, m."""
+    """Positions of the hips, and of the feet, m."""
     return [data.xpos[leg.hip] for leg in legs], [data.body(leg.feet[0].body).xpos for leg in legs]
 
 
 def _size(data: mujoco.MjData, legs: list[Leg]) -> float:
-    """The size of the legs, m: the longest way from a hip to a foot, or between two hips."""
+    """The size of the legs, m: the longest distance from the first hip to a foot or another hip."""
     hips, feet = _places(data, legs)
     return max(float(np.linalg.norm(end - hips[0])) for end in (*hips, *feet))
 
 
 def _toes(model: mujoco.MjModel, data: mujoco.MjData, legs: list[Leg]) -> np.ndarray | None:
-    """Direction in which soles reach further from their ankles, on the mean of all feet; None where it is not clear."""
+    """Direction from the ankles to the middles of the soles, averaged over the feet; None where it is not clear."""
     ahead = []
     for foot in (foot for leg in legs for foot in leg.feet if foot.length > 0.0):
         body = int(model.body_weldid[model.body(foot.body).id])
@@ -221,7 +225,7 @@ def _toes(model: mujoco.MjModel, data: mujoco.MjData, legs: list[Leg]) -> np.nda
 
 
 def _on_axis(forward: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """The axis of the root's frame (9,) that a direction is near to, or the direction itself."""
+    """The axis of the root's frame (9,) near a direction, or the direction itself."""
     for column in root.reshape(3, 3).T:
         for axis in (_level(column), _level(-column)):
             if axis is not None and axis @ forward > NEAR_AXIS:
@@ -230,7 +234,7 @@ def _on_axis(forward: np.ndarray, root: np.ndarray) -> np.ndarray:
 
 
 def _level(vector: np.ndarray) -> np.ndarray | None:
-    """The horizontal part of a vector as a unit vector; None of one that is steeper than 45 degrees."""
+    """The horizontal part of a vector as a unit vector; None if the vector is steeper than 45 degrees."""
     flat = np.array([vector[0], vector[1], 0.0])
     return None if np.hypot(*flat[:2]) < abs(vector[2]) or not flat.any() else _unit(flat)
 

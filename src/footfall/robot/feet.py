@@ -1,8 +1,8 @@
-"""Feet: a foot as a value, the contact points of its sole, and finding feet.
+"""Feet: the value ``Foot``, the contact points of a sole, and the search for feet in a model.
 
 Contact points are the vertices of the sole, a grid, a number of points on its outline, or the user's own. Feet are the
 bodies at the ends of the legs (``find_feet``), by the collision geometry, or those that the user names
-(``named_feet``), with the soles under them. Both work in the standing pose of the given ``MjData``, with z up.
+(``named_feet``). Both find the soles in the standing pose of the given ``MjData``, with z up.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Foot:
         radius: (P,) m; 0 for a sharp point. For spheres and capsule ends the point is the centre, and this
             the radius.
         axes: (P, 3, 3) semi-axes of ellipsoids as columns, body frame, m, zero for all other points: the point is
-            the centre, and what touches is the place of the surface that is nearest to the ground.
+            the centre, and the surface point nearest to the ground touches.
     """
 
     name: str
@@ -91,8 +91,8 @@ class Foot:
             raise RobotError(f"foot '{self.name}' has points or a polygon that are not finite")
 
     def lowest(self, turn: np.ndarray) -> np.ndarray:
-        """(P,) m, height of the lowest place of each point above its body's origin, with the body turned by ``turn``
-        (3, 3).
+        """(P,) m, height of the lowest surface point of each contact point above the body's origin, with the body
+        turned by ``turn`` (3, 3).
         """
         down = np.linalg.norm(np.swapaxes(self.axes, 1, 2) @ turn[2], axis=1)
         return self.points @ turn[2] - self.radius - down
@@ -105,7 +105,7 @@ class Foot:
         return float(np.ptp(sole_frame(self.polygon)[3][:, 0]))
 
     def to_dict(self) -> dict[str, Any]:
-        """The arguments that make it again, as JSON can hold them."""
+        """The arguments that construct it, as values for JSON."""
         arrays = {key: getattr(self, key).tolist() for key in ("polygon", "points", "radius")}
         axes = {"axes": self.axes.tolist()} if self.axes.any() else {}
         return {"name": self.name, "body": self.body, **arrays, **axes}
@@ -119,7 +119,7 @@ class Foot:
         return hash(self.content())
 
     def content(self) -> tuple[str, str, tuple[bytes, ...]]:
-        """What two feet must share to be equal."""
+        """The values by which two feet are compared."""
         arrays = (self.polygon, self.points, self.radius, self.axes)
         return self.name, self.body, tuple(array.tobytes() for array in arrays)
 
@@ -138,7 +138,7 @@ def check_feet(model: mujoco.MjModel, feet: Sequence[Foot]) -> None:
             raise RobotError(f"two feet are called '{name}': give each a name of its own, feet={{name: body}}")
 
 
-BESIDE_SOLE = 0.02  # of the sole's size: how far outside its outline a point may lie
+BESIDE_SOLE = 0.02  # largest distance of a given point outside the sole's outline, as a share of the sole's size
 
 
 #: Most contact points of a foot.
@@ -153,10 +153,9 @@ def choose_points(foot: Foot, points: Any) -> Foot:
     - "vertices": the vertices of the outline; round points (spheres, capsule ends) stay as they are.
     - (nx, ny): a grid over the sole's smallest bounding rectangle, edges included, nx along its longer side;
       points outside the sole are dropped. On a line foot nx points along it.
-    - n: n points on the outline. With fewer than it has vertices, n points at equal distances along the
-      outline, from the middle of its front; otherwise all vertices, and the others spread over the edges so
-      that the longest gap is as short as can be. On a line foot n points from end to end, and n = 1 is the
-      middle of the sole.
+    - n: n points on the outline. If n is less than its number of vertices, n points at equal distances along the
+      outline, from the middle of its front; otherwise all vertices, with the others spread over the edges so that the
+      longest gap is shortest. On a line foot n points from end to end; n = 1 is the middle of the sole.
     - {foot name: (P, 3) array}: points in the body's frame, m, on the sole; feet that are not named stay as they are.
 
     A foot that touches in one point keeps it. All but "vertices" give sharp points (radius 0).
@@ -203,7 +202,9 @@ def as_points(points: Any, name: str) -> np.ndarray:
 
 
 def _on_sole(foot: Foot, points: np.ndarray) -> np.ndarray:
-    """The same points, if they lie within the sole's outline, at any height; a foot that is a point has none."""
+    """The same points, or an error if one lies outside the sole's outline, seen from above; a point foot has no
+    outline.
+    """
     polygon = foot.polygon
     if len(polygon) == 1:
         return points
@@ -255,8 +256,8 @@ def sole_frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray,
 def grid_on_sole(foot: Foot, nx: int, ny: int, *, layout: str = "edges") -> np.ndarray:
     """(P, 3) points of a grid over the smallest rectangle around a sole, body frame, m; those outside are dropped.
 
-    ``layout`` is "edges", edges included, or "even": the middles of nx x ny equal cells, drawn apart by
-    n / sqrt(n^2 - 1), so that n points of equal weight have the second moment of the side they cover.
+    ``layout`` is "edges", edges included, or "even": the middles of nx x ny equal cells, drawn apart by n / sqrt(n^2 -
+    1), so that n equally loaded points have the second moment of the side they cover.
     """
     polygon, even = foot.polygon, layout == "even"
     if len(polygon) == 2:
@@ -300,13 +301,13 @@ def _on_outline(polygon: np.ndarray, n: int) -> np.ndarray:
     return np.vstack([a + s * (b - a) for a, b, s in zip(polygon, following, steps, strict=True)])
 
 
-LEAF_REACH = 0.03  # of the robot's height: how far above its lowest point the end of a leg is still a foot
-BARE = 0.1  # of its height: how far below all that collides bodies must reach that only show to be its legs
-CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
-TIP = np.tan(np.radians(5.0))  # how far a robot may tip over the feet found until the next ones come down
-ALIKE = 0.05  # of their size: by how much feet of one shape may differ
-AS_LONG = 0.2  # of its length: by how much the soles of two such feet may
-ON_SIDE = 2.0  # times as large as its sole that the side of a foot must be to look like the sole
+LEAF_REACH = 0.03  # largest height of a foot above the robot's lowest point, as a share of the robot's height
+BARE = 0.1  # least distance of visual geometry below all collision geometry to be legs, as a share of the height
+CHAIN_REACH = 0.005  # LEAF_REACH for a body with a foot below it in the chain: a foot with toes, but no shank
+TIP = np.tan(np.radians(5.0))  # largest tilt over the feet found at which further feet touch
+ALIKE = 0.05  # largest difference between feet of the same shape, as a share of their size
+AS_LONG = 0.2  # largest difference between the lengths of the soles of such feet, as a share of the length
+ON_SIDE = 2.0  # ratio of the area of a foot's side to that of its sole above which the side may be the true sole
 SIDES = {"left": "left", "right": "right", "l": "left", "r": "right"}
 
 
@@ -315,9 +316,9 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
 
     A body is a foot if the lowest point of its collidable geoms lies no higher above the robot's lowest point than 3 %
     of the robot's height, and the same is true of no body further down its chain; a body with a foot below it (a foot
-    with toes) must come within 0.5 %. Where the centre of mass does not lie over these feet, bodies that come down when
-    the robot tips by less than 5 degrees are feet too. Bodies rigidly fixed to each other make one foot. Where legs
-    have no collidable geoms, their visual ones are used, with a warning.
+    with toes) must come within 0.5 %. If the centre of mass is not over these feet, bodies that touch when the robot
+    tips by less than 5 degrees are feet too. Bodies rigidly fixed to each other make one foot. Legs without collidable
+    geoms are searched in their visual ones, with a warning.
     """
     geoms = _touching(model, data)
     spans = [_span(model, data, g) for g in geoms]
@@ -360,7 +361,7 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
 
 
 def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
-    """Geoms among which feet are searched: those that collide, and visual ones of legs that reach far below these."""
+    """Geoms among which feet are searched: those that collide, and those of visual-only bodies far below these."""
     robot = _bodies_of_robot(model)
     if not robot:
         tops = [model.body(b).name for b in range(1, model.nbody) if model.body_parentid[b] == 0]
@@ -392,7 +393,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
 
 
 def _tipped_onto(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int], reaching: set[int]) -> set[int]:
-    """Bodies beyond the centre of mass that come down when the robot tips slightly over the feet it has."""
+    """Bodies beyond the centre of mass that touch when the robot tips slightly over the feet found so far."""
     bottom = {}
     for g in geoms:
         centre, radius = corners(model, data, g)
@@ -419,7 +420,7 @@ def _tipped_onto(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int], r
 def _warn_of_bodies_below(
     model: mujoco.MjModel, data: mujoco.MjData, robot: set[int], floor: float, top: float
 ) -> None:
-    """Warn of bodies with mass that lie far below all geometry: legs without shapes."""
+    """Warn of bodies with mass far below all geometry, which may be legs without shapes."""
     heavy = [b for b in sorted(robot) if model.body_mass[b] > 0]
     lowest = min((float(data.xipos[b, 2]) for b in heavy), default=floor)
     below = [model.body(b).name for b in heavy if data.xipos[b, 2] < floor - BARE * (top - lowest)]
@@ -431,7 +432,7 @@ def _warn_of_bodies_below(
 
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot | _Place:
-    """The foot that a user named: from the given points, or where the geometry of its body or geom shows it."""
+    """The foot that a user named: made of the given points, or to be found in the geometry of its body or geom."""
     polygon = isinstance(place, Mapping)
     try:
         if isinstance(place, Mapping):
@@ -467,7 +468,9 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
 
 
 def _bodies_of_robot(model: mujoco.MjModel) -> set[int]:
-    """Bodies that move; where any has an actuator, only those on the same root, without loose objects of the scene."""
+    """Bodies that move; if any has an actuator, only those on a root with actuators, without loose objects of the
+    scene.
+    """
     driven = {
         int(model.body_rootid[model.jnt_bodyid[model.actuator_trnid[i, 0]]])
         for i in range(model.nu)
@@ -478,7 +481,7 @@ def _bodies_of_robot(model: mujoco.MjModel) -> set[int]:
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
-    """Collidable geoms of a body; failing these, of bodies fixed below it; failing these, its visual ones."""
+    """Collidable geoms of a body, or else of bodies fixed below it, or else its visual ones, or else theirs."""
     below = [b for b in range(body, model.nbody) if body in chain_of(model, b)]
     fixed = [b for b in below if model.body_weldid[b] == model.body_weldid[body]]
     solid = [g for g in range(model.ngeom) if model.geom_type[g] in SOLID]
@@ -490,7 +493,7 @@ def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
 
 
 class _Place(NamedTuple):
-    """Where a foot is looked for."""
+    """Name, body and geoms of a foot whose sole is to be found."""
 
     name: str
     body: int
@@ -498,19 +501,19 @@ class _Place(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A foot, and what there is to say about it."""
+    """A foot, with notes for warnings."""
 
     foot: Foot
     extent: np.ndarray  # (3,) m, of all corners, along the axes of the body
-    reduced: str = ""  # how its points were reduced
-    doubt: str = ""  # why its sole may be another
+    reduced: str = ""  # how its points were reduced, in words
+    doubt: str = ""  # why its sole may be wrong, in words
 
 
 def _feet(model: mujoco.MjModel, data: mujoco.MjData, places: Sequence[Foot | _Place]) -> tuple[Foot, ...]:
-    """The feet in these places, with a warning of what was reduced and one of soles that are doubtful.
+    """The feet in these places, with one warning of reduced points and one of doubtful soles.
 
-    Feet of one shape have soles of one kind: where the soles of two of them differ, all that is within 5 mm of the
-    lowest flat belongs to them.
+    Feet of the same shape should have the same sole: where the soles of two of them differ, both are found again with
+    all corners within 5 mm of the lowest face.
     """
     found = [_foot(model, data, place) if isinstance(place, _Place) else _Found(place, np.zeros(3)) for place in places]
     for twins in _of_one_shape(found):
@@ -534,7 +537,7 @@ def _feet(model: mujoco.MjModel, data: mujoco.MjData, places: Sequence[Foot | _P
 
 
 def _of_one_shape(found: Sequence[_Found]) -> list[list[int]]:
-    """Indices of feet that have the same size, mirrored or turned as they may be, without feet of given points."""
+    """Groups of indices of feet with the same extents, in any orientation, without feet of given points."""
     groups: list[list[int]] = []
     for i, one in enumerate(found):
         size = np.sort(one.extent)
@@ -548,14 +551,14 @@ def _of_one_shape(found: Sequence[_Found]) -> list[list[int]]:
 
 
 def _agree(one: Foot, other: Foot) -> bool:
-    """Whether the soles of two feet are of one kind and size."""
+    """Whether the soles of two feet are both points, lines or areas, both sharp or round, and of the same length."""
     kinds = [(len(foot.polygon) if len(foot.polygon) < 3 else 3, bool(foot.radius.any())) for foot in (one, other)]
     sizes = [foot.length for foot in (one, other)]
     return kinds[0] == kinds[1] and abs(sizes[0] - sizes[1]) <= AS_LONG * max(sizes)
 
 
 def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bool = False) -> _Found:
-    """The foot that geoms make, in the frame of their body; its sole is ``wide`` as ``sole_of`` says."""
+    """The foot made of geoms, in the frame of their body; ``wide`` as in ``sole_of``."""
     name, body, geoms = place
     if not model.body(body).name:
         raise RobotError(f"the body (id {body}) of foot '{name}' has no name; name it, or load the robot's MjSpec")
@@ -574,7 +577,7 @@ def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bo
         return _Found(foot, extent, reduced)
     weld = int(model.body_weldid[body])
     joint = data.xanchor[model.body_jntadr[weld]] if model.body_jntnum[weld] else data.xpos[weld]
-    # A primitive has few points; of a mesh, or of many geoms, only a few are needed.
+    # A primitive has few points; the points of a mesh, or of many geoms, are reduced.
     simple = len(geoms) == 1 and model.geom_type[geoms[0]] != KIND.mjGEOM_MESH
     ball = None if simple or radius.any() or wide else ball_of(centre, joint)
     if ball is not None:
@@ -585,7 +588,7 @@ def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bo
     centre, radius = centre[sole.corners], radius[sole.corners]
     bottom = centre - radius[:, None] * UP
     ring = outline(bottom, sole.normal, detail=OUTLINE_DETAIL)
-    # All spheres are kept; of sharp corners only those on the outline matter.
+    # All spheres are kept, but only those sharp corners that are on the outline.
     kept = [*ring, *(i for i in range(len(centre)) if radius[i] > 0 and i not in ring)]
     reduced = ""
     if len(kept) > FEW and not simple:
@@ -598,7 +601,7 @@ def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bo
 
 
 def _doubt(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, sole: Sole) -> str:
-    """Why a sole is doubtful, empty if it is not: a tilted one, a tip or an edge, a foot that stands on its side."""
+    """Why a sole is doubtful, or "": it is tilted, a tip or an edge, or the foot stands on its side."""
     if sole.normal @ UP < LEVEL:
         return f"is turned by {np.degrees(np.arccos(sole.normal @ UP)):.0f} degrees from the ground in the home pose"
     if not sole.flat:
@@ -622,7 +625,7 @@ def _body_names(model: mujoco.MjModel) -> list[str]:
 
 
 def _foot_names(bodies: list[str]) -> list[str]:
-    """Short unique names: "left_ankle_roll_link" is "left", "FL_foot" "FL"; else the body's own."""
+    """Short unique names: "left" for "left_ankle_roll_link", "FL" for "FL_foot"; else the body's name."""
 
     def short(body: str) -> str:
         words = [w for w in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", body) if w]

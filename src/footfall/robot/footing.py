@@ -1,5 +1,5 @@
-"""Whether a robot can stand in its home pose: it falls under every law unless its centre of mass is over its soles; and
-the pose near home in which it is.
+"""Whether the centre of mass of a robot is over its soles in the home pose, without which it falls under every law; and
+the nearest pose in which it is.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from footfall.robot.pose import posed, set_down
 from footfall.robot.robot import Robot
 from footfall.robot.shapes import hull_ring
 
-#: m or rad: less is rounding; and the unit to which a warning rounds angles.
+#: m or rad: distances below ROUNDING are rounding errors; changes of joints below TOLD are left out of the warning.
 ROUNDING, TOLD = 1e-6, 1e-3
-#: How far over the soles the centre of mass is brought, in parts of the way from their edge to their middle: as far as
-#: the joints allow.
+#: Targets for the centre of mass, as shares of the distance from the edge of the soles to their middle, tried in this
+#: order until the joints allow one.
 INWARD = (1.0, 0.5, 0.25)
 ITERATIONS = 50
-#: Singular values below this share of the largest are motions that change nothing.
+#: Smallest singular value of the Jacobian that counts, as a share of the largest.
 RANK = 1e-6
 
 
 class Toppling(NamedTuple):
-    """How a robot falls from its home pose, and where it would not."""
+    """How a robot falls from its home pose, and a pose near by in which it stands."""
 
-    beyond: np.ndarray  # (2,) m, world frame, from the nearest place of the soles to the one under the centre of mass
+    beyond: np.ndarray  # (2,) m, world frame, from the nearest point of the soles to the projected centre of mass
     pose: np.ndarray | None  # (nq,) near home, in which it stands; None where none was found
 
 
 def toppling(robot: Robot) -> Toppling | None:
-    """How a robot with a free base and motors falls from its home pose on level ground; None where it may stand.
+    """How a robot with a free base and motors falls from its home pose on level ground; None if it may stand.
 
-    What it can stand on is the hull of the contact points of its feet, and of other bodies that are as low as they.
-    Robots on points or on a line, which no pose balances, are not judged.
+    The support polygon is the hull of the contact points of its feet, and of other bodies that are as low. Robots on
+    points or on a line, which no pose balances, are not judged.
     """
     model = robot.model
     root, roots, down = _root(robot), model.body_rootid[robot.point_body], robot.gravity
@@ -58,7 +58,9 @@ def toppling(robot: Robot) -> Toppling | None:
 
 
 def warn_of_toppling(robot: Robot) -> None:
-    """Warn of a robot that falls from its home pose: by how much, which way, and from which pose it would not."""
+    """Warn of a robot that falls from its home pose: how far and where its centre of mass is off, and a pose to stand
+    in.
+    """
     found = toppling(robot)
     if found is None:
         return
@@ -85,7 +87,7 @@ def warn_of_toppling(robot: Robot) -> None:
 
 
 def _root(robot: Robot) -> int:
-    """The body that all its feet hang on; what else moves in its scene is not its own."""
+    """Root body of the first foot; bodies on other roots belong to other objects of the scene."""
     return int(robot.model.body_rootid[robot.point_body[0]])
 
 
@@ -103,8 +105,8 @@ def _under(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 
 def _beyond(points: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """(2,) m, from the nearest place of the hull of points (N, 2) to a place (2,): 0 inside, and where there is no area
-    to stand on.
+    """(2,) m, from the nearest point of the hull of ``points`` (N, 2) to ``place`` (2,); 0 inside the hull, and if the
+    hull has no area.
     """
     ring = points[hull_ring(points)]
     if len(ring) < 3:
@@ -120,10 +122,10 @@ def _beyond(points: np.ndarray, place: np.ndarray) -> np.ndarray:
 
 
 def _standing_poses(robot: Robot, soles: np.ndarray, beyond: np.ndarray) -> Iterator[np.ndarray]:
-    """Poses near home in which ``soles`` (P, 3; m) stand to each other as they do there, under the centre of mass.
+    """Poses near home with the centre of mass over the soles, whose points (P, 3; m) keep their relative positions.
 
-    Motors of the legs move it back the way it is ``beyond`` (2,), the base keeps its attitude; joints keep to their
-    limits, loops stay closed, no other body comes to the ground, and none overlap that did not at home.
+    The joints with motors in the legs move the centre of mass back along ``beyond`` (2,). The base keeps its attitude,
+    joints keep within their limits, loops stay closed, no other body touches the ground, and no new pair overlaps.
     """
     model, home = robot.model, posed(robot.model, robot.home)
     legs = {body for foot in robot.point_body for body in chain_of(model, int(foot))[:-1]}
@@ -161,8 +163,8 @@ def _opening(data: mujoco.MjData) -> float:
 
 
 def _brought_over(robot: Robot, joints: np.ndarray, soles: np.ndarray, goal: np.ndarray) -> np.ndarray:
-    """(nq,) the pose to which Newton's steps of least norm in some joints lead, within their limits, that bring the
-    centre of mass over a place (2,) of soles (P, 3) which keep their places to each other.
+    """(nq,) the pose, by Newton's method with least-norm steps in ``joints`` within their limits, in which the centre
+    of mass is over ``goal`` (2,) of the soles, whose points (P, 3) keep their relative positions.
     """
     model, data = robot.model, posed(robot.model, robot.home)
     dofs, at = model.jnt_dofadr[joints], model.jnt_qposadr[joints]

@@ -59,7 +59,7 @@ def is_path(source: str) -> bool:
 
 
 def is_urdf(path: Path) -> bool:
-    """Whether a file is a URDF: by its name, or, as some are called .xml, by its root element."""
+    """Whether a file is a URDF: by its ending, or by its root element, since some URDFs are called .xml."""
     if path.suffix.lower() == ".urdf":
         return True
     try:
@@ -69,7 +69,7 @@ def is_urdf(path: Path) -> bool:
 
 
 def read_model(path: Path, skip: bool = False) -> mujoco.MjSpec:
-    """The spec of an MJCF or URDF file, of the latter without missing meshes if they may be skipped."""
+    """The spec of an MJCF or URDF file; ``skip`` leaves out missing meshes of a URDF."""
     if not path.is_file():
         raise RobotError(f"no file '{path}'; built-in robots are {', '.join(robots())}")
     if path.suffix.lower() == ".xacro":
@@ -89,7 +89,7 @@ def read_model(path: Path, skip: bool = False) -> mujoco.MjSpec:
 
 
 def _parts_of(path: Path) -> list[Path]:
-    """The MJCF files of a model, with those that it includes or attaches; none of one that MuJoCo cannot read."""
+    """The MJCF files that a model includes or attaches, and its own; none if MuJoCo cannot read it."""
     try:
         files = [Path(file) for file in mujoco.mju_getXMLDependencies(str(path))]
     except mujoco.FatalError:
@@ -98,7 +98,7 @@ def _parts_of(path: Path) -> list[Path]:
 
 
 def _check_sizes(path: Path) -> None:
-    """Refuse an MJCF file that asks for more than a machine has; one that is not well-formed is left to MuJoCo."""
+    """Refuse an MJCF file that asks for more memory than the machine has; MuJoCo reports malformed files."""
     try:
         root = read_tree(path)
     except RobotError:
@@ -107,7 +107,7 @@ def _check_sizes(path: Path) -> None:
 
 
 def name_of(path: Path, spec: mujoco.MjSpec) -> str:
-    """The name of a file's robot: the file's, or the model's if the file is called "model" or "robot" or is a scene."""
+    """The name of a file's robot: the file's, unless that is "model", "robot" or "scene..."; then the model's."""
     if path.stem.lower() not in ("model", "robot") and not path.stem.lower().startswith("scene"):
         return path.stem
     model = re.sub(r"[\s_-]*scene$", "", spec.modelname, flags=re.IGNORECASE)
@@ -122,8 +122,8 @@ def gather_assets(
 ) -> dict[str, bytes]:
     """Read all files that the spec needs into memory, and let the spec refer to them by plain names.
 
-    Missing meshes, height fields and textures that are only drawn, as everything in a scene is, are left out, with one
-    warning for all of them.
+    Missing meshes, height fields and textures that are only drawn, such as those of the scene, are left out with one
+    warning.
     """
     assets: dict[str, bytes] = {}
     # Attached models have folders of their own, which only MuJoCo knows.
@@ -154,7 +154,7 @@ def gather_assets(
     for element in (*spec.meshes, *spec.hfields, *spec.skins, *spec.textures):
         element.compiler.meshdir = element.compiler.texturedir = ""
     spec.compiler.meshdir = spec.compiler.texturedir = ""
-    # No folder, as for the spec that is read from its XML later: so MuJoCo computes the hulls of meshes once for both.
+    # The spec read from the XML later has no folder either, so that MuJoCo computes the hulls of meshes once for both.
     spec.modelfiledir = ""
     spec.assets = assets
     if missing:
@@ -177,8 +177,8 @@ def _content(
 
 
 def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str, skip: bool) -> None:
-    """Remove an asset whose file is missing, and the geoms that use it, if it is needed only for drawing or may be
-    skipped.
+    """Remove an asset whose file is missing, and the geoms that use it; an error if they collide or weigh, unless
+    ``skip``.
     """
     name = element.name or PurePosixPath(file).stem
     lost = f"cannot find '{file}', the file of asset '{name}' of {where}"
@@ -306,7 +306,7 @@ def load_robot(
 
 
 def _built_in(source: str, asked: _Asked, parameters: tuple[tuple[str, Any], ...]) -> Robot:
-    """The built-in robot of that name: that of all who ask for the same, where options can be compared."""
+    """The built-in robot of that name, cached if the options have a hash."""
     try:
         return _made_once(source, asked, parameters)
     except TypeError:  # an option that has no hash: a list, an array
@@ -315,9 +315,9 @@ def _built_in(source: str, asked: _Asked, parameters: tuple[tuple[str, Any], ...
 
 @lru_cache(maxsize=32)
 def _made_once(source: str, asked: _Asked, given: tuple[tuple[str, Any], ...]) -> Robot:
-    """Cached: making one takes 5 to 40 ms, most of it to find where other bodies can touch."""
+    """Cached: a robot takes 5 to 40 ms to make, most of it for the contact points of bodies other than feet."""
     parameters = dict(given)
-    if asked.actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
+    if asked.actuators != "as-is" and "actuators" in parameters_of(source):  # some robots have this option themselves
         parameters, asked = parameters | {"actuators": asked.actuators}, asked._replace(actuators="as-is")
     spec, sole, resolved = build(source, parameters)
     robot = _robot(_Given(asked.name or source, spec, feet=sole, parameters=resolved), asked)
@@ -326,19 +326,19 @@ def _made_once(source: str, asked: _Asked, given: tuple[tuple[str, Any], ...]) -
 
 
 class _Given(NamedTuple):
-    """What a robot is made from."""
+    """The source of a robot."""
 
     name: str | None
     model: mujoco.MjSpec | mujoco.MjModel
-    path: Path | None = None  # its file
-    folder: Path = Path()  # that its meshes are beside
-    feet: Any = None  # that a built-in robot has
+    path: Path | None = None  # the model's file
+    folder: Path = Path()  # where its meshes are
+    feet: Any = None  # of a built-in robot
     parameters: Mapping[str, Any] = MappingProxyType({})  # of a built-in robot
-    skip: bool = False  # meshes that are missing
+    skip: bool = False  # leave out missing meshes
 
 
 def _of_user(source: Any, name: str | None, skip: bool) -> _Given:
-    """The model of a file, of a spec, or one that is compiled already."""
+    """The model of a file, a spec or an ``MjModel``."""
     if isinstance(source, (str, os.PathLike)):
         path = Path(source).expanduser()
         spec = read_model(path, skip)
@@ -352,7 +352,7 @@ def _of_user(source: Any, name: str | None, skip: bool) -> _Given:
 
 
 def _robot(given: _Given, asked: _Asked) -> Robot:
-    """The robot of a model: its actuators, its pose, its feet and their points; see :func:`load_robot`."""
+    """The robot made from a model as :func:`load_robot` says."""
     feet, points, pose, actuators, forward, _ = asked
     check_choice(actuators)
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
@@ -368,7 +368,7 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
     data = posed(model, home)
     feet = given.feet if feet is None else feet
     found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
-    if not (isinstance(points, str) and points == "vertices"):  # which is what they come with
+    if not (isinstance(points, str) and points == "vertices"):  # the points that feet have when found
         found = points_on_feet(found, points)
     warn_of_fixed_root(model, found, name)
     warn_of_flexes(model, name)
@@ -394,8 +394,8 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
 
 
 def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str | None, dict[str, bytes], list[str]]:
-    """Name and model, without a scene that collides, with ``motors`` for servos if they are asked for; the XML and the
-    files from which it can be made again; and parts of its scene that could be touched.
+    """Name and model, with an intangible scene, and motors in place of servos if ``motors``; the XML and files of the
+    model; and the parts of its scene that could be touched.
     """
     if isinstance(given.model, mujoco.MjModel):
         name = str(given.name or model_name(given.model))
@@ -430,7 +430,7 @@ def as_robot(given: Any) -> Robot:
 
 
 def _with_own_model(robot: Robot) -> Robot:
-    """A copy with its own model: changing that, against the rule, does not change the next robot that is loaded.
+    """A copy with its own model, so that a user who changes it does not change robots loaded later.
 
     Cached properties are kept.
     """

@@ -1,8 +1,8 @@
-"""From a spec to a compiled model without its scene; its actuators, its overlaps, its names and bytes.
+"""From a spec to a compiled model with an intangible scene; its actuators, its overlaps, its names and bytes.
 
 Also the checks of robots stored in a recording: their XML may neither read other files nor ask for absurd memory.
 Footfall writes such XML itself (``MjSpec.to_xml``): includes are resolved, replicas expanded, files kept by plain name
-in ``assets``. Whatever is written otherwise was not written by Footfall.
+in ``assets``. XML in any other form is refused.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE
 AT_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 #: Integrators that treat the damping of servos implicitly.
 IMPLICIT = (int(mujoco.mjtIntegrator.mjINT_IMPLICIT), int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
-#: Collision bit of geoms that collide with the ground by a <pair> only: no geom of a robot has it.
+#: Collision bit given to geoms that collide with the ground by a <pair> only: no other geom of a robot has it.
 MEETS_GROUND = 1 << 30
-NAMED = 4  # parts that a warning names
-OUT_OF_REACH = -1e6  # m, margin of a pair that must never be found
+NAMED = 4  # most parts that a warning names
+OUT_OF_REACH = -1e6  # m, margin that keeps a pair from ever being in contact
 
 
 def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
@@ -69,7 +69,7 @@ def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
 
 
 def _scenery(body: Any) -> Iterator[Any]:
-    """Geoms of the world and of what is fixed to it with nothing moving on it."""
+    """Geoms of the world and of bodies fixed to it that carry no moving body."""
     yield from body.geoms
     for child in body.bodies:
         if not child.joints and not child.find_all("joint"):
@@ -81,7 +81,7 @@ def _shape(kind: int) -> str:
 
 
 def _is_floor(geom: Any) -> bool:
-    """Whether a geom of a spec is a level plane, as every ground begins."""
+    """Whether a geom of a spec is a level plane, which the ground replaces without a warning."""
     plane = geom.type == mujoco.mjtGeom.mjGEOM_PLANE
     return plane and geom.alt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT and _is_level(geom.quat)
 
@@ -91,7 +91,7 @@ def _is_level(quat: np.ndarray) -> bool:
 
 
 def warn_of_scenery(parts: Sequence[str], name: str) -> None:
-    """Warn of stairs, walls and terrain that a model has for the robot to touch: the ground takes their place."""
+    """Warn of stairs, walls and terrain in a model, which the ground replaces."""
     if parts:
         warn(
             f"robot '{name}': nothing touches what its model has fixed in the world ({some(parts)}); the ground takes "
@@ -100,7 +100,7 @@ def warn_of_scenery(parts: Sequence[str], name: str) -> None:
 
 
 def warn_of_flexes(model: mujoco.MjModel, name: str) -> None:
-    """Warn of soft bodies: contact points are those of rigid ones."""
+    """Warn of soft bodies, which have no contact points."""
     solid = [i for i in range(model.nflex) if model.flex_contype[i] or model.flex_conaffinity[i]]
     if solid:
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i) or f"flex {i}" for i in solid]
@@ -108,14 +108,14 @@ def warn_of_flexes(model: mujoco.MjModel, name: str) -> None:
 
 
 def moving_bodies(model: mujoco.MjModel) -> np.ndarray:
-    """(nbody,) which bodies forces can move: not those fixed to the world or to a mocap body."""
+    """(nbody,) which bodies can move under forces: all that are not fixed to the world or to a mocap body."""
     weld = model.body_weldid
     moving: np.ndarray = (weld != 0) & (model.body_mocapid[weld] < 0)
     return moving
 
 
 def chain_of(model: mujoco.MjModel, body: int) -> list[int]:
-    """A body and those it hangs on, upward, without the world."""
+    """A body and its ancestors, upward, without the world."""
     chain = [body]
     while model.body_parentid[chain[-1]]:
         chain.append(int(model.body_parentid[chain[-1]]))
@@ -123,15 +123,15 @@ def chain_of(model: mujoco.MjModel, body: int) -> list[int]:
 
 
 def base_of(model: mujoco.MjModel, feet: Iterable[int]) -> int:
-    """The last body that carries all these bodies; the root where there is one of them, or several robots."""
+    """The lowest common ancestor of these bodies; the root if there is one body, or several robots."""
     chains = [chain_of(model, body) for body in dict.fromkeys(feet)]
     shared = [body for body in chains[0] if all(body in chain for chain in chains)]
     return shared[0] if shared and len(chains) > 1 else chains[0][-1]
 
 
 def height_of_root(model: mujoco.MjModel, root: int) -> tuple[int, float] | None:
-    """Address in qpos of the height of a root, and 1.0 where it counts upwards, -1.0 downwards; of a free joint or a
-    vertical slide, None where the root cannot rise.
+    """Address in qpos of the height of a root with a free joint or a vertical slide, and its sign: 1.0 if it counts
+    upwards, -1.0 downwards; None if the root cannot rise.
     """
     axis = np.zeros(3)
     for joint in range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root]):
@@ -152,7 +152,7 @@ def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 
 def silence_scene(model: mujoco.MjModel) -> list[str]:
-    """Make everything that is fixed to the world intangible, in place. Returns the same parts."""
+    """Make everything fixed to the world intangible, in place. Returns the same parts as :func:`prepare`."""
     moving = set(np.flatnonzero(moving_bodies(model)).tolist())
     bearing = {int(model.body_parentid[b]) for b in moving}
     for body in range(model.nbody - 1, 0, -1):
@@ -166,8 +166,7 @@ def silence_scene(model: mujoco.MjModel) -> list[str]:
             if solid and not (kind == int(mujoco.mjtGeom.mjGEOM_PLANE) and _is_level(model.geom_quat[geom])):
                 parts.append(model.geom(geom).name or f"a {_shape(kind)}")
             model.geom_contype[geom] = model.geom_conaffinity[geom] = 0
-            # A pair collides whatever the bits say, and a compiled model cannot lose it: its margin keeps it from being
-            # found.
+            # A pair collides whatever its bits, and cannot be removed from a compiled model: its margin disables it.
             for pair in np.flatnonzero((model.pair_geom1 == geom) | (model.pair_geom2 == geom)):
                 model.pair_margin[pair] = OUT_OF_REACH
                 other = int(model.pair_geom1[pair] + model.pair_geom2[pair] - geom)
@@ -177,21 +176,20 @@ def silence_scene(model: mujoco.MjModel) -> list[str]:
 
 
 class Tie(NamedTuple):
-    """An equality that ties a hinge or slide to another, or holds it: gears, coupled hips, mimic joints.
+    """An equality by which a hinge or slide follows another, or is held: gears, coupled hips, mimic joints.
 
     ``joint = offset + ratio * leader``, rad or m.
     """
 
     dof: int  # address in qvel of the joint
-    leader: int  # the same of the joint that it follows, -1 where it is held
-    ratio: float  # its velocity over that of the leader; 0 where it is held
+    leader: int  # address in qvel of the joint that it follows, -1 if it is held
+    ratio: float  # its velocity over that of the leader; 0 if it is held
     offset: float  # rad or m
 
 
 def ties_of(model: mujoco.MjModel) -> tuple[tuple[Tie, ...], tuple[str, ...]]:
-    """The equalities between one or two joints of a model that are linear, and a sentence on each of the others.
-
-    Equalities of joints, and of fixed tendons as far as these come to one or two joints.
+    """The linear equalities of one or two joints of a model, by joints or by fixed tendons; and a sentence on each of
+    its other equalities.
     """
     ties, others = [], []
     for i in np.flatnonzero(model.eq_active0):
@@ -213,8 +211,8 @@ def ties_of(model: mujoco.MjModel) -> tuple[tuple[Tie, ...], tuple[str, ...]]:
 
 
 def _row_of(model: mujoco.MjModel, equality: int) -> tuple[dict[int, float], float] | None:
-    """Weights of hinges and slides by their address in qvel, the one that follows first, and the value that the
-    weighted sum must have; None of an equality that is not linear in them.
+    """Weights of hinges and slides by their address in qvel, the following joint first, and the value of the weighted
+    sum; None of an equality that is not linear in them.
     """
     kind, data = int(model.eq_type[equality]), model.eq_data[equality]
     if kind not in (int(mujoco.mjtEq.mjEQ_JOINT), int(mujoco.mjtEq.mjEQ_TENDON)) or data[2:5].any():
@@ -236,7 +234,7 @@ def _row_of(model: mujoco.MjModel, equality: int) -> tuple[dict[int, float], flo
 
 
 def _joints_of(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]] | None:
-    """The joints of a fixed tendon with their coefficients; None of one that goes through space."""
+    """The joints of a fixed tendon with their coefficients; None of a spatial tendon."""
     wraps = range(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon])
     if any(model.wrap_type[wrap] != int(mujoco.mjtWrap.mjWRAP_JOINT) for wrap in wraps):
         return None
@@ -252,7 +250,7 @@ def written(spec: mujoco.MjSpec, name: str) -> str:
 
 
 def compiled(mjcf: str, assets: Mapping[str, bytes], name: str) -> mujoco.MjModel:
-    """The model of that XML, the caller's own, or an error that names the robot."""
+    """A model of that XML, which the caller may change, or an error that names the robot."""
     try:
         return copy.copy(_compiled_once(mjcf, tuple(assets.items())))
     except ValueError as error:
@@ -273,7 +271,7 @@ def model_bytes(model: mujoco.MjModel) -> bytes:
 
 
 def model_name(model: mujoco.MjModel) -> str:
-    """What the model is called in its XML."""
+    """The model's name in its XML."""
     return model.names.split(b"\0", 1)[0].decode() or "robot"
 
 
@@ -287,15 +285,15 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-#: m, least depth of an overlap: less is rounding.
+#: m, depth below which an overlap is a rounding error.
 DEEP = 1e-6
-#: m, least depth of an overlap that is told of in a model whose author could have excluded it: bodies that rest on each
-#: other overlap by less.
+#: m, least depth of an overlap that a warning names in a model whose author could have excluded it: bodies that rest on
+#: each other overlap by less.
 TOLD = 1e-3
 
 
 def overlapping(model: mujoco.MjModel, pose: np.ndarray, name: str) -> dict[tuple[str, str], float]:
-    """Pairs of bodies that overlap in a pose (nq,), and by how much, m."""
+    """Pairs of bodies that overlap in a pose (nq,), and the depth in m."""
     data = mujoco.MjData(model)
     data.qpos[:] = pose
     mujoco.mj_fwdPosition(model, data)
@@ -315,7 +313,9 @@ def overlapping(model: mujoco.MjModel, pose: np.ndarray, name: str) -> dict[tupl
 
 
 def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, excluded: bool) -> None:
-    """Warn of bodies that overlap, deeper than by rounding if they were ``excluded``, once for all of them."""
+    """Give one warning of all bodies that overlap: of every pair if they were ``excluded``, else of those deeper than
+    ``TOLD``.
+    """
     told = [pair for pair in sorted(pairs, key=lambda pair: -pairs[pair]) if excluded or pairs[pair] > TOLD]
     if told:
         named = some([f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in told])
@@ -374,7 +374,7 @@ def servos_to_motors(spec: mujoco.MjSpec) -> None:
 
 
 def servos_of_model_to_motors(model: mujoco.MjModel) -> None:
-    """The same on a compiled model, in place."""
+    """As :func:`servos_to_motors`, on a compiled model in place."""
     for i in range(model.nu):
         if not _is_servo(model.actuator_biastype[i], model.actuator_biasprm[i], model.actuator_gaintype[i]):
             continue
@@ -413,14 +413,14 @@ def _range(limited: Any, values: Any) -> np.ndarray | None:
 #: Elements that read other files or libraries, or replicate; MuJoCo resolves them when it writes XML.
 RESOLVED = frozenset(("include", "model", "attach", "replicate", "composite", "flexcomp", "extension", "plugin"))
 FOLDERS = ("meshdir", "texturedir", "assetdir")
-#: The most entries of a height field or texture (8192 x 8192: 200 MB of colours), and the most elements that replicas
-#: may make: MuJoCo compiles some 10,000 a second.
+#: Most entries of a height field or texture (8192 x 8192: 200 MB of colours), and most elements of a model with its
+#: replicas: MuJoCo compiles some 10,000 a second.
 LARGEST_TABLE, LARGEST_COUNT = 2**26, 100_000
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 
 
 def check_stored(mjcf: str, assets: Mapping[str, bytes]) -> None:
-    """Raise a ``RobotError`` where stored XML reaches outside ``assets`` or asks for an absurd amount of memory."""
+    """Raise a ``RobotError`` if stored XML reads files outside ``assets`` or asks for an absurd amount of memory."""
     if "<!DOCTYPE" in mjcf or "<!ENTITY" in mjcf:
         raise RobotError("its model has a document type, which Footfall does not write")
     try:
@@ -441,9 +441,9 @@ def check_stored(mjcf: str, assets: Mapping[str, bytes]) -> None:
 
 
 def check_sizes(root: ElementTree.Element, model: str) -> None:
-    """Raise a ``RobotError`` where the XML of a ``model`` asks for more than a machine has, before MuJoCo tries."""
+    """Raise a ``RobotError`` if the XML of a ``model`` asks for more memory than the machine has."""
     found, left = 0.0, [(root, 1.0)]
-    while left:  # bodies may be nested deeper than functions of Python
+    while left:  # no recursion: bodies may be nested deeper than Python's limit
         element, times = left.pop()
         tag = element.tag
         if tag in ("replicate", "composite", "flexcomp"):
@@ -460,13 +460,13 @@ def check_sizes(root: ElementTree.Element, model: str) -> None:
 
 
 def check_table(model: str, kind: str, rows: float, columns: float) -> None:
-    """Raise a ``RobotError`` where a height field or texture of a model, or a picture for it, is absurdly large."""
+    """Raise a ``RobotError`` if a height field, a texture or a picture of a model is absurdly large."""
     if not rows * columns <= LARGEST_TABLE:
         raise RobotError(f"{model} has a {kind} of {rows:g} x {columns:g} entries: more than {LARGEST_TABLE} in all")
 
 
 def _number(text: str) -> float:
-    """The number in an attribute, with MuJoCo's units of memory; anything else is left to MuJoCo."""
+    """The number in an attribute, with MuJoCo's units of memory; 0 for other text, which MuJoCo reports."""
     text = text.strip()
     unit = UNITS.get(text[-1:].upper(), 1)
     try:

@@ -1,4 +1,4 @@
-"""The actuators of a robot as motors: the controls that give torques, limits, and virtual motors on the root."""
+"""The actuators of a robot as sources of torque: controls for given torques, limits, and virtual motors on the root."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from footfall.robot.robot import Robot
 class Drives(NamedTuple):
     """Actuators on joints: ``torque = scale ctrl + offset + per_angle q + per_speed q'``, N m or N at the joint.
 
-    A plain motor has only a scale; a position or velocity servo gets the target that gives the wanted torque.
+    A plain motor has only a scale; a position or velocity servo gets the target that produces the torque.
     """
 
     place: Ints  # (nu,) address of its joint in qpos
@@ -30,7 +30,7 @@ class Drives(NamedTuple):
     limit: Vector  # (nu,) N m, the largest torque
     low: Vector  # (nu,) least control; -inf where the model sets no range
     high: Vector  # (nu,) largest control; inf where the model sets no range
-    servos: int  # 1 if any of them is one
+    servos: int  # 1 if any actuator is a servo, else 0
 
     def range_at(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(nu,) least and (nu,) largest torque that the actuators can give at rest in this pose (nq,), N m."""
@@ -42,7 +42,7 @@ class Drives(NamedTuple):
 
 @inlined
 def own_torque(drives: Drives, i: Int, qpos: Vector, qvel: Vector) -> Float:
-    """N m, that an actuator gives at control zero in this state: nothing, except a servo."""
+    """N m, torque of an actuator at control zero in this state: zero except for a servo."""
     return drives.offset[i] + drives.per_angle[i] * qpos[drives.place[i]] + drives.per_speed[i] * qvel[drives.dof[i]]
 
 
@@ -56,7 +56,7 @@ def torque_range(drives: Drives, i: Int, qpos: Vector, qvel: Vector) -> tuple[Fl
 
 @inlined
 def write_controls(drives: Drives, torque: Vector, qpos: Vector, qvel: Vector, ctrl: Vector) -> None:
-    """Write the controls (nu,) that give these torques (nu,) in this state, or come nearest within their range."""
+    """Write the controls (nu,), within their ranges, whose torques in this state are nearest to ``torque`` (nu,)."""
     for i in range(ctrl.size):
         wanted = (torque[i] - own_torque(drives, i, qpos, qvel)) / drives.scale[i]
         ctrl[i] = min(max(wanted, drives.low[i]), drives.high[i])
@@ -86,7 +86,7 @@ def drives(robot: Robot, controller: str) -> Drives:
     return Drives(
         place=model.jnt_qposadr[joint],
         dof=model.jnt_dofadr[joint],
-        scale=np.where(strength == 0.0, 1.0, strength),  # of motors between world and root
+        scale=np.where(strength == 0.0, 1.0, strength),  # motors between world and root may have none
         offset=gear * bias[:, 0],
         per_angle=gear * gear * bias[:, 1],
         per_speed=gear * gear * bias[:, 2],
@@ -142,7 +142,7 @@ PARTS = ("x", "y", "z", "roll", "pitch", "yaw")
 @public
 def assisted(robot: Robot) -> Robot:
     """The same robot with six unlimited motors on its free root: three forces (world frame) and three moments (the
-    root's frame). They follow its own actuators; ``footfall.measure.assistance`` measures what they do.
+    root's frame). They come after its own actuators; ``footfall.measure.assistance`` measures their forces and work.
     """
     if robot.root_motors.any():
         return robot

@@ -14,14 +14,14 @@ from footfall.robot.feet import Foot
 from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE, height_of_root, some
 
 STANDING_KEYS = ("home", "stand", "standing")
-BEYOND = 1e-6  # rad or m: a pose this little outside a joint's range is rounded, and not worth a word
+BEYOND = 1e-6  # rad or m, largest distance of a pose outside a joint's range that is a rounding error
 
 
 def standing_pose(model: mujoco.MjModel, pose: Any = None, name: str = "") -> tuple[np.ndarray, np.ndarray]:
     """The pose to stand in, (nq,), inside the joints' limits, and the controls that go with it, (nu,).
 
-    ``pose`` is a keyframe's name, (nq,) numbers, {joint: angle or way} on top of the pose that is taken without it, or
-    None: the keyframe 'home' or 'stand', else the first, else the model's zero pose.
+    ``pose`` is a keyframe's name, (nq,) numbers, {joint: rad or m} on top of the default pose, or None for the default:
+    the keyframe 'home' or 'stand', else the first one, else the model's zero pose.
     """
     keys = [model.key(k).name for k in range(model.nkey)]
     qpos, ctrl = model.qpos0.copy(), np.zeros(model.nu)
@@ -74,7 +74,7 @@ def _numbers(model: mujoco.MjModel, pose: Any, name: str) -> np.ndarray:
 
 
 def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]:
-    """Move hinges and slides outside their ranges to the nearest end, with a warning; returns which they are."""
+    """Move hinges and slides outside their ranges to the nearest end, with a warning; returns their ids."""
     limited = np.flatnonzero(model.jnt_limited & np.isin(model.jnt_type, (HINGE, SLIDE)))
     at = model.jnt_qposadr[limited]
     inside = np.clip(qpos[at], *model.jnt_range[limited].T)
@@ -96,8 +96,8 @@ def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]
 def set_down(
     model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...], space: mujoco.MjData | None = None
 ) -> np.ndarray:
-    """The pose moved vertically, where its root can move, so that the lowest contact point of each robot in the model
-    is at z = 0. ``space`` is data of the model to work in, made if left out.
+    """The pose moved vertically, if its root can move so, until the lowest contact point of each robot in the model is
+    at z = 0. ``space`` is scratch data of the model.
     """
     pose, data = np.array(pose), mujoco.MjData(model) if space is None else space
     roots = [int(model.body_rootid[model.body(foot.body).id]) for foot in feet]
@@ -112,7 +112,7 @@ def set_down(
 def _lower(data: mujoco.MjData, pose: np.ndarray, feet: list[Foot], index: int, sign: float) -> None:
     """Move coordinate ``index`` of a pose, upwards by ``sign``, so that the lowest point of these feet is at z = 0."""
     bodies = [(foot, data.body(foot.body)) for foot in feet]
-    for _ in range(2):  # twice, to the last digit
+    for _ in range(2):  # the second pass removes the rounding error of the first
         data.qpos[:] = pose
         mujoco.mj_kinematics(data.model, data)
         pose[index] -= sign * min(
@@ -121,7 +121,7 @@ def _lower(data: mujoco.MjData, pose: np.ndarray, feet: list[Foot], index: int, 
 
 
 def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
-    """Warn of a robot that can neither rise nor sink: its model fixes it in the world."""
+    """Warn of a robot whose root has no free joint or slide, so that it can neither rise nor sink."""
     root = int(model.body_rootid[model.body(feet[0].body).id])
     joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
     if not any(model.jnt_type[joint] in (FREE, SLIDE) for joint in joints):
@@ -133,7 +133,7 @@ def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str)
 
 
 def warn_of_dragged_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
-    """Warn of a free joint with damping or friction, usually from a default that was meant for other joints."""
+    """Warn of a free joint with damping, friction or armature, usually from a default meant for other joints."""
     root = int(model.body_rootid[model.body(feet[0].body).id])
     dofs = np.arange(model.body_dofadr[root], model.body_dofadr[root] + model.body_dofnum[root])
     free = dofs[model.jnt_type[model.dof_jntid[dofs]] == FREE]

@@ -1,4 +1,4 @@
-"""A robot as a value: it prints, compares, and goes to JSON and back."""
+"""The value ``Robot``, which can be printed, compared, and converted to JSON and back."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Robot:
         assets: mesh and texture files the XML needs, by name:
             ``MjSpec.from_string(mjcf, assets=dict(assets))``.
         parameters: the options a built-in robot was made with, SI units.
-        forward: (3,) horizontal unit vector, world frame in the home pose: which way it faces; found by its legs where
-            it is not given.
+        forward: (3,) horizontal unit vector, world frame: its forward direction in the home pose; found from its legs
+            if left out.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Robot:
     mjcf: str | None = None
     assets: Mapping[str, bytes] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    forward: Any = None  # a direction as users give it, see :func:`as_forward`, and then an array
+    forward: Any = None  # as :func:`as_forward` takes it; an array once made
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -85,7 +85,7 @@ class Robot:
 
     @cached_property
     def facing(self) -> Facing:
-        """Which way its legs show that it faces, what shows it, and what speaks against it."""
+        """The forward direction found from its legs, with the evidence for and against it."""
         return find_facing(self.model, self.home, self.feet)
 
     @cached_property
@@ -95,7 +95,7 @@ class Robot:
 
     @cached_property
     def forward_in_root(self) -> np.ndarray:
-        """(3,) ``forward`` in the frame of the root body, with which it turns."""
+        """(3,) ``forward`` in the frame of the root body."""
         data = posed(self.model, self.home)
         return _frozen(data.body(self.root).xmat.reshape(3, 3).T @ self.forward)
 
@@ -106,7 +106,7 @@ class Robot:
 
     @cached_property
     def has_inertia(self) -> bool:
-        """Whether the inertia matrix of the home pose is positive definite in spite of rounding."""
+        """Whether the inertia matrix of the home pose has a Cholesky factor."""
         data, inertia = posed(self.model, self.home), np.zeros((self.model.nv, self.model.nv))
         mujoco.mj_comPos(self.model, data)
         mujoco.mj_makeM(self.model, data)
@@ -160,7 +160,7 @@ class Robot:
 
     @cached_property
     def base(self) -> int:
-        """Id of the last body that carries all feet; the root where there is one foot, or several robots."""
+        """Id of the lowest common ancestor of all feet; the root if there is one foot, or several robots."""
         return base_of(self.model, self.point_body.tolist())
 
     @property
@@ -170,13 +170,13 @@ class Robot:
 
     @cached_property
     def held(self) -> bool:
-        """Whether its base is fixed in the world, or hangs there on hinges alone, so that it cannot fall."""
+        """Whether its base is fixed in the world, or connected to it by hinges alone, so that it cannot fall."""
         carried = np.isin(self.model.jnt_bodyid, chain_of(self.model, self.base))
         return not np.isin(self.model.jnt_type[carried], (FREE, SLIDE)).any()
 
     @cached_property
     def others(self) -> BodyPoints:
-        """Where bodies other than feet can touch the ground: points on the collision geometry."""
+        """Contact points of bodies other than feet, on their collision geometry."""
         return body_points(self.model, self.home, self.feet)
 
     @cached_property
@@ -186,7 +186,9 @@ class Robot:
 
     @cached_property
     def actuator_names(self) -> tuple[str, ...]:
-        """Names of all actuators, in the order of the controls; or those of the joints they drive alone."""
+        """Names of all actuators, in the order of the controls; an unnamed one is named after the joint that it alone
+        drives.
+        """
         at, model = self.model.actuator_trnid[:, 0].tolist(), self.model
         alone = [model.actuator_trntype[i] in AT_JOINT and at.count(at[i]) == 1 for i in range(model.nu)]
         own = [self.joint_names[at[i]] if alone[i] else f"actuator{i}" for i in range(model.nu)]
@@ -201,7 +203,7 @@ class Robot:
 
     @cached_property
     def root_motors(self) -> np.ndarray:
-        """(nu,) which actuators push or turn the robot from outside: those on a root that is free or slides."""
+        """(nu,) which actuators apply external forces: those on a free or sliding root."""
         model = self.model
         roots = model.jnt_bodyid[np.isin(model.jnt_type, (FREE, SLIDE)) & (model.body_parentid[model.jnt_bodyid] == 0)]
         at_joint = np.isin(model.actuator_trntype, list(AT_JOINT))
@@ -215,7 +217,7 @@ class Robot:
 
     @cached_property
     def other_equalities(self) -> tuple[str, ...]:
-        """A sentence on each other equality of the model, such as a closed loop, which is no tie of two joints."""
+        """A sentence on each equality of the model that is not in ``ties``, such as a closed loop."""
         return ties_of(self.model)[1]
 
     @public
@@ -242,7 +244,7 @@ class Robot:
 
     @public
     def scaled(self, *, mass: float = 1.0, strength: float = 1.0) -> Robot:
-        """The same robot with all masses and inertias times ``mass``, and ``strength`` times the torque of its motors.
+        """The same robot with all masses and inertias times ``mass``, and all torques of its motors times ``strength``.
 
         Gains and limits of servos count as part of their strength.
         """
@@ -267,7 +269,7 @@ class Robot:
         return self.of_spec(spec)
 
     def spec(self) -> mujoco.MjSpec:
-        """Its model as a spec of one's own, which may be changed."""
+        """A new spec of its model, which the caller may change."""
         if self.mjcf is None:
             raise RobotError(f"{self.name} was made from a compiled model, which cannot be changed: load its XML")
         return mujoco.MjSpec.from_string(self.mjcf, assets=dict(self.assets))
@@ -291,8 +293,8 @@ class Robot:
 
     @cached_property
     def _content(self) -> tuple[Any, ...]:
-        """What two robots must share to be equal, besides their files; of one without XML a sum over its model, so
-        that many variations of one robot are told apart at once.
+        """The values by which robots are compared and hashed, without their files; a robot without XML has a checksum
+        of its model, so that variations of one robot differ in their hash.
         """
         model = self.mjcf or crc32(model_bytes(self.model))
         return model, tuple(foot.content() for foot in self.feet), self.home.tobytes(), self.forward.tobytes()
@@ -309,7 +311,7 @@ class Robot:
         )
 
     def _repr_html_(self) -> str:
-        """What notebooks show: its feet, below what it is."""
+        """The representation in notebooks, with a table of its feet."""
         lines = [(foot.name, foot.body, str(len(foot.points))) for foot in self.feet]
         return html_table(repr(self), ("foot", "body", "contact points"), lines)
 

@@ -32,7 +32,8 @@ SOLID = tuple(
 )
 #: The eight corners of a box of half sizes 1.
 CUBE = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-#: Share of the square of a ring's size: three points whose triangle is smaller lie on a line.
+#: Smallest cross product of two edges, as a share of the squared size of all points; with less, three points are
+#: collinear.
 THIN = 1e-9
 #: Largest deviation of a rim's corners from a circle, relative to its radius.
 ROUND_RIM = 5e-3
@@ -56,13 +57,13 @@ class Hull(NamedTuple):
 
 
 def hull(points: np.ndarray) -> Hull | None:
-    """The hull of points (N, 3), m; None if they are all in a plane."""
+    """The convex hull of points (N, 3), m; None if all lie in a plane."""
     return _hull(np.ascontiguousarray(points, dtype=float).tobytes())
 
 
 @lru_cache(maxsize=256)
 def _hull(numbers: bytes) -> Hull | None:
-    """Cached: a robot that is loaded again has the same points."""
+    """Cached for robots that are loaded again."""
     points = np.frombuffer(numbers).reshape(-1, 3)
     spec = mujoco.MjSpec()
     size = float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0  # MuJoCo refuses meshes that are very small
@@ -88,14 +89,15 @@ def _hull(numbers: bytes) -> Hull | None:
 def _graph(model: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the corners of a mesh's hull, in order, and of its triangles (F, 3)."""
     graph = model.mesh_graph[model.mesh_graphadr[mesh] :]
-    # Numbers of corners and of triangles; for each corner where its edges begin, then its index; edges; triangles.
+    # Layout: numbers of corners and triangles; start of the edges of each corner; index of each corner; edges;
+    # triangles.
     corners, faces = int(graph[0]), int(graph[1])
     triangles = graph[2 + 3 * corners + 3 * faces :][: 3 * faces]
     return np.sort(graph[2 + corners : 2 + 2 * corners]).astype(int), triangles.reshape(-1, 3).astype(int)
 
 
 def hull_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """(N, 3) vertices of the hull of a mesh, its own frame, m: MuJoCo's, if it has one for collisions."""
+    """(N, 3) vertices of the hull of a mesh, its own frame, m: MuJoCo's collision hull, if there is one."""
     start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     vertices = model.mesh_vert[start : start + count].astype(float)
     if model.mesh_graphadr[mesh] >= 0:
@@ -112,7 +114,7 @@ def hull_ring(flat: np.ndarray) -> list[int]:
 
 
 def _lower_ring(flat: np.ndarray, order: list[int], thin: float) -> list[int]:
-    """Half of a ring, from the first of sorted points up to the last, which is left out (Andrew's monotone chain)."""
+    """Half of a hull, from the first of sorted points to the last, which is left out (Andrew's monotone chain)."""
     ring: list[int] = []
     for i in order:
         while len(ring) > 1:
@@ -140,7 +142,7 @@ class Wheel(NamedTuple):
 
 
 def wheel_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Wheel | None:
-    """The wheel that a geom is, in whatever pose; ``None`` if it is no wheel."""
+    """The wheel of a geom, whatever its pose; ``None`` if it is no wheel."""
     turn, origin = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
     if model.geom_type[geom] == KIND.mjGEOM_CYLINDER:
         return Wheel(origin, turn, float(model.geom_size[geom, 0]), float(model.geom_size[geom, 1]))
@@ -161,7 +163,7 @@ def wheel_of(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Wheel | N
 
 
 def _rim(corners: np.ndarray, anchor: np.ndarray, axis: np.ndarray) -> Wheel | None:
-    """The wheel about an axis whose hull has these corners (N, 3), world frame; ``None`` if they are no wheel's."""
+    """The wheel about an axis with these corners of its hull (N, 3), world frame; ``None`` if it is no wheel."""
     across = np.linalg.svd(axis[None])[2][1:]
     along, flat = (corners - anchor) @ axis, (corners - anchor) @ across.T
     far = np.linalg.norm(flat, axis=1)
@@ -182,28 +184,29 @@ def _rim(corners: np.ndarray, anchor: np.ndarray, axis: np.ndarray) -> Wheel | N
 
 
 def rims_of(wheel: Wheel) -> tuple[np.ndarray, np.ndarray]:
-    """Centres (N, 3) and semi-axes (N, 3, 3) of its rims, two or one if narrow: flat ellipsoids, world frame, m."""
+    """Centres (N, 3) and semi-axes (N, 3, 3) of a wheel's rims, world frame, m: flat ellipsoids; one if narrow."""
     ends = np.array([[-1.0], [1.0]] if wheel.half_width > 0.0 else [[0.0]]) * wheel.half_width
     axes = wheel.turn * [wheel.radius, wheel.radius, 0.0]
     return wheel.centre + ends * wheel.turn[:, 2], np.repeat(axes[None], len(ends), axis=0)
 
 
 UP = np.array([0.0, 0.0, 1.0])
-SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
+SOLE_DEPTH = 0.05  # largest height of the sole's vertices above its plane, as a share of the foot's thickness ...
 SOLE_DEPTH_RANGE = (1e-5, 5e-3)  # ... but within these limits, m
-LEAN = np.sin(np.radians(30.0))  # sine of a lean up to which both ends of a capsule touch, and a ball alone is a foot
-FACING = np.cos(np.radians(45.0))  # a face turned further than this from straight down is no sole
-LEVEL = np.cos(np.radians(15.0))  # nor is one turned further than this, unless the joint that carries the foot is ...
-OVER = 0.2  # ... over it, this share of its length or more from its ends: the side of a limb ends at the joint
-RIM = 16  # vertices that stand for a cylinder's rim
-OUTLINE_DETAIL = 2e-3  # of the sole's area: what a vertex of the outline must add, or it is left out
-FEW = 8  # points that are enough for a sole of a mesh or of many geoms
-NEAR = 1e-3  # of a sole's length and width: points nearer than this count as one
-BALL_VERTICES = 8  # of a mesh, at least, to see a ball in them
-ROUND = 0.05  # of its radius: by how much a mesh may differ from a ball and still count as one ...
-BARREL = 0.3  # ... and if it has no flat face to stand on:
-FLAT_SHARE = 0.3  # of the area seen from below, that a flat face must have to be a sole
-FLAT = 1e-2  # of its size: by how much a vertex of a given polygon may lie off its plane
+LEAN = np.sin(np.radians(30.0))  # largest lean at which both ends of a capsule, or a ball alone, are the foot
+FACING = np.cos(np.radians(45.0))  # largest tilt of a sole's face from horizontal
+#: Largest tilt of a sole, unless its ankle is above it, at least OVER of its length from both ends. The side of a limb,
+#: in contrast, ends at the joint.
+LEVEL, OVER = np.cos(np.radians(15.0)), 0.2
+RIM = 16  # vertices in place of a cylinder's rim
+OUTLINE_DETAIL = 2e-3  # least area that a vertex of the outline must add, as a share of the sole's area
+FEW = 8  # most contact points of a sole made of a mesh or of many geoms
+NEAR = 1e-3  # distance below which two points count as one, as a share of the sole's length and width
+BALL_VERTICES = 8  # fewest vertices of a mesh to which a ball is fitted
+ROUND = 0.05  # largest error of the fit of a ball, as a share of its radius ...
+BARREL = 0.3  # ... the same for an end without a flat face to stand on
+FLAT_SHARE = 0.3  # least area of a flat face that is a sole, as a share of the area seen from below
+FLAT = 1e-2  # largest distance of a vertex of a given polygon from its plane, as a share of its size
 
 
 def is_solid(model: mujoco.MjModel, geom: int) -> bool:
@@ -246,7 +249,7 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
 
 
 def upright_wheel(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Wheel | None:
-    """The wheel that a geom is if its axis is level enough for it to roll; None otherwise."""
+    """The wheel of a geom if its axis is level enough for it to roll; None otherwise."""
     wheel = wheel_of(model, data, geom)
     return wheel if wheel is not None and abs(wheel.turn[2, 2]) <= FACING else None
 
@@ -255,7 +258,7 @@ def rolling_parts(
     model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """For a foot that is an ellipsoid or stands on wheels alone: its outline on the ground, and centres (N, 3) and
-    semi-axes (N, 3, 3) of what rolls there, world frame, m; a rim is an ellipsoid without thickness.
+    semi-axes (N, 3, 3) of its rolling ellipsoids, world frame, m; a rim is an ellipsoid without thickness.
     """
     parts = [corners(model, data, g) for g in geoms]
     if len(geoms) == 1 and model.geom_type[geoms[0]] == KIND.mjGEOM_ELLIPSOID:
@@ -276,18 +279,17 @@ class Sole(NamedTuple):
 
     corners: np.ndarray  # indices
     normal: np.ndarray  # (3,) unit, upward
-    flat: bool  # whether it is a flat face; otherwise the lowest corners
+    flat: bool  # whether it is a flat face; otherwise it is the lowest corners
 
 
 def sole_of(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, *, wide: bool = False) -> Sole:
     """The sole of a foot: its corners (N, 3) with their radii (N,), and the joint (3,) that carries it.
 
-    The sole is the largest face of the hull of all corners that is turned to the ground and reaches the lowest corner,
-    so a foot that is tilted in the standing pose still gets its whole sole, and a limb not its side (``_sole_face``).
-    Corners belong to it that are within 5 % of the thickness of the foot above it, and 5 mm; where these are only the
-    tip of an end that is round, or if ``wide``, those within 5 mm. Where there is no such face (a line, an edge), the
-    lowest corner is the sole, sharp ones less than 5 mm above it, and where one of both is round those that rise from
-    it by less than 30 degrees.
+    The sole is the largest face of the hull that faces the ground and reaches the lowest corner: a foot that is tilted
+    in the standing pose keeps its whole sole, and the side of a limb is no sole (``_sole_face``). Its corners are those
+    up to 5 % of the foot's thickness above it, at most 5 mm; if these are only the tip of a round end, or if ``wide``,
+    those up to 5 mm. Without such a face (a line, an edge) the sole is the lowest corner, with sharp corners less than
+    5 mm above it, and with round ones that rise from it by less than 30 degrees.
     """
     bottom = centre - radius[:, None] * UP
     solid = np.vstack([bottom, (centre + radius[:, None] * UP)[radius > 0]])
@@ -311,7 +313,7 @@ def sole_of(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, *, wide: 
 
 def _sole_face(solid: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float] | None:
     """Upward unit normal and area (m2, seen from below) of the largest nearly flat downward face of the hull that
-    reaches the lowest corner. One that is tilted must lie under the ``joint``: the side of a limb ends there.
+    reaches the lowest corner. A tilted face must lie under the ``joint``, where the side of a limb ends.
     """
     found = hull(solid)
     if found is None:
@@ -321,7 +323,7 @@ def _sole_face(solid: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float]
     if down.size == 0:
         return None
     normals, offsets = found.normal[down], found.offset[down]
-    largest = np.argsort(-area[down], kind="stable")[:200]  # enough for any sole, and keeps fine meshes cheap
+    largest = np.argsort(-area[down], kind="stable")[:200]  # bounds the cost of fine meshes; no sole has more faces
     same = (normals[largest] @ normals.T > np.cos(np.radians(5.0))) & (
         np.abs(offsets[largest, None] - offsets) < SOLE_DEPTH_RANGE[1]
     )
@@ -346,7 +348,7 @@ def largest_side(solid: np.ndarray) -> float:
 
 
 def _is_under(joint: np.ndarray, corners: np.ndarray, normal: np.ndarray) -> bool:
-    """Whether the corners (N, 3) of a tilted face lie on both sides of a joint (3,), uphill and downhill."""
+    """Whether the corners (N, 3) of a tilted face extend both uphill and downhill of a joint (3,)."""
     uphill = corners @ (UP - normal[2] * normal)
     place = (joint @ (UP - normal[2] * normal) - uphill.min()) / np.ptp(uphill)
     return bool(OVER <= place <= 1.0 - OVER)
@@ -361,8 +363,8 @@ def sole_area(points: np.ndarray, normal: np.ndarray) -> float:
 def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_DETAIL) -> list[int]:
     """Indices of the convex outline of points seen along ``normal``, counter-clockwise from above.
 
-    It starts at the foremost vertex (the left one of two), and leaves out vertices that add less than ``detail`` of
-    the area. Of collinear points these are the two ends, rear first; of coinciding points one.
+    It starts at the foremost vertex (the left one of two), and leaves out vertices that add less than ``detail`` of the
+    area. Collinear points have two, the rear end first; coinciding points have one.
     """
     forward, sideward = sole_axes(normal)
     flat = np.column_stack([points @ forward, points @ sideward])
@@ -386,11 +388,11 @@ def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_D
 
 
 def ball_of(bottom: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """Centre and radius of the ball that forms the lower end of a convex body, given by its vertices and the joint
-    that carries it; None if none does.
+    """Centre and radius of the ball at the lower end of a convex body with these vertices (N, 3), carried by ``joint``;
+    None if the end is no ball.
 
-    Least squares on the cap of 60 degrees around the lowest point, where the ball touches; the cap follows the ball. An
-    end without a flat face may differ from a ball as much as a barrel does.
+    The ball is fitted by least squares to the cap of 60 degrees around its lowest point, which is updated with the fit.
+    An end without a flat face may differ more from a ball, as a barrel does.
     """
     lowest = float(bottom[:, 2].min())
     radius = 0.5 * float(np.ptp(bottom[:, :2], axis=0).min())
@@ -417,13 +419,12 @@ def ball_of(bottom: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float] |
 
 
 def lone_ball(centre: np.ndarray, radius: np.ndarray) -> int | None:
-    """The corner that is a ball and alone touches, for every lean of the foot up to 30 degrees; None if there is none.
-
-    The end of a shank, for example, stays above the ball that is its foot.
+    """Index of the only ball that touches for every lean of the foot up to 30 degrees, while the end of the shank, for
+    example, stays above it; None if there is none.
     """
     lowest = int(np.argmin(centre @ UP - radius))
     away = centre - centre[lowest]
-    # How much higher another corner is when the foot leans towards it.
+    # Height of each other corner above the ball's lowest point when the foot leans towards it.
     left = np.sqrt(1.0 - LEAN**2) * away[:, 2] - LEAN * np.hypot(away[:, 0], away[:, 1]) - radius + radius[lowest]
     left[lowest] = np.inf
     return lowest if radius[lowest] > 0 and left.min() > 0 else None
@@ -432,8 +433,8 @@ def lone_ball(centre: np.ndarray, radius: np.ndarray) -> int | None:
 def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
     """Indices of at most eight points that span a sole: the extreme ones in eight directions.
 
-    The directions are symmetric about the world's forward and sideward axes, so that mirrored soles are reduced to
-    mirrored points; they are stretched as the sole is long and wide.
+    The directions are symmetric about the world's forward and sideward axes, so that mirrored soles keep mirrored
+    points; they are scaled by the length and width of the sole.
     """
     forward, sideward = sole_axes(normal)
     flat = np.column_stack([points @ forward, points @ sideward])
@@ -443,7 +444,7 @@ def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
     middle = (flat.max(axis=0) + flat.min(axis=0)) / 2
     kept: list[int] = []
     for k in range(8):
-        # Of equally extreme points, the outermost: vertices on one edge of a mesh differ by rounding.
+        # The outermost of equally extreme points: vertices on one edge of a mesh differ by rounding.
         extreme = np.flatnonzero(reach[:, k] > reach[:, k].max() - 1e-4)
         best = int(extreme[np.argmax((((flat[extreme] - middle) / size) ** 2).sum(axis=1))])
         if not kept or np.min(np.linalg.norm((flat[kept] - flat[best]) / size, axis=1)) > NEAR:

@@ -1,7 +1,7 @@
 """URDF files for MuJoCo: read leniently, repaired, with their meshes in memory, a free root and a motor for each joint.
 
 The text is read as ROS and Drake read it. Repairs are made where MuJoCo would refuse a file, or ignore what it says:
-inertias, limits, shapes, colours, roots. Meshes are found, and converted where MuJoCo cannot read their format.
+inertias, limits, shapes, colours, roots. Meshes in formats that MuJoCo cannot read are converted.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from footfall.robot.rotations import matrix_of
 
 MESH_FORMATS = (".stl", ".obj", ".msh")  # what MuJoCo reads
 CONVERTED = (".dae", ".stl", ".ply", ".glb", ".gltf", ".off")  # what trimesh turns into a binary STL
-MOST_FACES = 200_000  # that MuJoCo takes of one STL
-FLAT = 1e-5  # share of a mesh's length: corners that lie in a layer this thin lie in a plane
+MOST_FACES = 200_000  # MuJoCo's limit for one STL
+FLAT = 1e-5  # thickness below which a mesh is flat, as a share of its length
 SLAB = 1e-3  # thickness that a flat mesh gets, as a share of its length
 FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])  # of a binary STL
 #: How Collada's axes become x to the right, z up and -y towards the reader, by the up axis of a file.
@@ -37,7 +37,7 @@ PACKAGE_REACH = 6  # folders above a file in which a package is looked for
 
 
 def find_mesh(file: str, folder: Path, *, own_package: bool = False, others: Iterable[Path] = ()) -> Path | None:
-    """The file that is meant, None where it is missing. Another file of the same name is never used instead.
+    """The file that a mesh's name refers to, None if it is missing.
 
     A path is relative to ``folder``, or to one of ``others``. ``package://name/rest`` lies in a folder ``name`` beside
     or above ``folder``; with ``own_package``, the package may have been renamed, and ``rest`` lies in a folder above.
@@ -45,7 +45,7 @@ def find_mesh(file: str, folder: Path, *, own_package: bool = False, others: Ite
     scheme, _, plain = file.rpartition("://")
     parts = PurePosixPath(plain.replace("\\", "/")).parts
     if scheme in ("package", "model"):
-        parts = parts[1:] if parts[:1] == ("/",) else parts  # package:///name, as some have it
+        parts = parts[1:] if parts[:1] == ("/",) else parts  # some files say package:///name
         above = list((folder / "_").resolve().parents)[:PACKAGE_REACH]
         tails = (parts, parts[1:]) if own_package else (parts,)
         candidates = [place.joinpath(*tail) for tail in tails for place in above if tail]
@@ -55,7 +55,7 @@ def find_mesh(file: str, folder: Path, *, own_package: bool = False, others: Ite
 
 
 def packages(files: Iterable[str]) -> set[str]:
-    """Names of the packages that mesh files are said to lie in."""
+    """Names of the packages in the names of mesh files."""
     return {
         file.split("://", 1)[1].lstrip("/").split("/", 1)[0]
         for file in files
@@ -64,7 +64,7 @@ def packages(files: Iterable[str]) -> set[str]:
 
 
 def is_readable(path: Path, content: bytes) -> bool:
-    """Whether MuJoCo reads a mesh file of this name and content: it reads only binary STL."""
+    """Whether MuJoCo reads a mesh file of this name and content; it reads no STL in ASCII."""
     suffix = path.suffix.lower()
     if suffix == ".stl":
         count = struct.unpack_from("<I", content, 80)[0] if len(content) >= 84 else 0
@@ -108,7 +108,7 @@ def as_stl(path: Path, content: bytes, where: str, *, upright: bool = True) -> b
 
 
 def with_thickness(stl: bytes) -> bytes:
-    """A binary STL whose corners lie in a plane as a thin slab, others as they are: MuJoCo makes no hull of a plane."""
+    """A binary STL, turned into a thin slab if it is flat, since MuJoCo makes no hull of a flat mesh."""
     corners = corners_of(stl)
     count = len(corners) // 3
     faces = np.frombuffer(stl, FACE, count, 84)
@@ -124,7 +124,7 @@ def with_thickness(stl: bytes) -> bytes:
 
 
 def collada_frame(content: bytes) -> tuple[float, str]:
-    """Metres per unit of a .dae file, and its up axis: X_UP, Y_UP or Z_UP, which it is if the file gives none."""
+    """Metres per unit of a .dae file, and its up axis: X_UP, Y_UP or Z_UP (the default here)."""
     import xml.etree.ElementTree as ElementTree
 
     asset = ElementTree.fromstring(content).find("{*}asset")
@@ -140,7 +140,7 @@ def corners_of(stl: bytes) -> np.ndarray:
 
 
 def add_asset(assets: dict[str, bytes], file: str, content: bytes) -> str:
-    """Store a file by its name, or a numbered one if another file has it already; return that name."""
+    """Store a file by its name, with a number in front if another file has that name; returns the name."""
     base = PurePosixPath(file.replace("\\", "/")).name
     name, count = base, 1
     while name in assets and assets[name] != content:
@@ -165,7 +165,7 @@ def root_name(path: Path) -> str:
 def read_tree(path: Path) -> ElementTree.Element:
     """The root element of a URDF, with prefixes of other tools (``drake:``) as part of the names.
 
-    Comments and the XML declaration are not checked, and a prefix need not be declared: other readers take such files.
+    Comments and the XML declaration are not checked, and a prefix need not be declared, as in other readers.
     """
     builder = ElementTree.TreeBuilder()
     parser = expat.ParserCreate()
@@ -180,7 +180,7 @@ def read_tree(path: Path) -> ElementTree.Element:
 
 
 def _text(path: Path) -> str:
-    """The text of an XML file without comments and declaration, in as many lines."""
+    """The text of an XML file without comments and declaration; line numbers are kept."""
     content = path.read_bytes()
     named = ENCODING.match(content)
     for encoding in (named[1].decode() if named else "utf-8-sig", "utf-8-sig", "latin-1"):
@@ -194,8 +194,8 @@ def _text(path: Path) -> str:
 
 
 def read_urdf(path: Path, skip: bool = False) -> mujoco.MjSpec:
-    """The spec of a URDF: with a free joint at its root, a motor per joint, and its meshes in memory; without missing
-    ones if they may be skipped.
+    """The spec of a URDF, with a free joint at its root, a motor per joint, and its meshes in memory; ``skip`` leaves
+    out missing meshes.
     """
     robot = read_tree(path)
     if robot.tag != "robot":
@@ -220,7 +220,7 @@ def read_urdf(path: Path, skip: bool = False) -> mujoco.MjSpec:
     if not from_geoms:
         for geom in spec.geoms:  # a URDF link without <inertial> has no mass; MuJoCo would fill it with water
             geom.density = 0
-        for mesh in spec.meshes:  # whose volume nobody needs: a flat one has none
+        for mesh in spec.meshes:  # needs no volume, which a flat mesh lacks
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
     if not spec.actuators:
         _add_motors(spec, {j.get("name", "") for j in robot.iter("joint") if j.find("mimic") is not None})
@@ -234,7 +234,7 @@ def _element(parent: ElementTree.Element, tag: str) -> ElementTree.Element:
 
 
 def _add_motors(spec: mujoco.MjSpec, followers: set[str]) -> None:
-    """A motor for each joint that follows no other, limited by its effort."""
+    """A motor for each joint that does not mimic another, limited by its effort."""
     for joint in spec.joints:
         if int(joint.type) in (HINGE, SLIDE) and joint.name not in followers:
             motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
@@ -246,8 +246,8 @@ def _add_motors(spec: mujoco.MjSpec, followers: set[str]) -> None:
 def _take_meshes(
     robot: ElementTree.Element, path: Path, compiler: ElementTree.Element, skip: bool
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Read all meshes into memory, rename them in the URDF accordingly, and leave out visual ones that fail; returns
-    what was done, in words, beside them.
+    """Read all meshes into memory, rename them in the URDF accordingly, and leave out visual ones that are missing or
+    of another format; returns the meshes, and notes for a warning.
     """
     meshdir = compiler.attrib.pop("meshdir", "")
     shapes = [
@@ -256,7 +256,7 @@ def _take_meshes(
         for tag in ("visual", "collision")
         for shape in link.findall(tag)
     ]
-    # If only one package is named, it is that of the file itself, whatever its folder is called now.
+    # If only one package is named, it is the file's own, even if its folder has been renamed.
     own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes if mesh is not None)) == 1
     left_out, lost = [], []
     taken: list[_Taken] = []
@@ -320,14 +320,14 @@ def _has_other_up(one: _Taken) -> bool:
     try:
         return collada_frame(one.content)[1] in TO_Z
     except ElementTree.ParseError:
-        return False  # which is said where it is read
+        return False  # :func:`as_stl` reports the error
 
 
 def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:
-    """Whether Collada meshes whose up axis is not z must be turned, as the format says, or left, as RViz shows them.
+    """Whether Collada meshes whose up axis is not z are to be turned, as the format says, or left, as in RViz.
 
-    Authors rely on either. Of both, the one is meant with which joints and centres of mass of links are nearer to the
-    boxes around their meshes; if neither, RViz's: exporters write an up axis of y whatever it is.
+    Authors rely on either. They are turned if that brings the joints and centres of mass of links nearer to the
+    bounding boxes of their meshes; otherwise they are left, since exporters often write a wrong up axis of y.
     """
     beside = np.zeros(2)
     for one in meshes:
@@ -343,7 +343,7 @@ def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:
 
 
 def _places_of(robot: ElementTree.Element, link: ElementTree.Element) -> list[np.ndarray]:
-    """Where the joints of a link and its centre of mass are, in its frame, m."""
+    """Positions of the joints of a link and of its centre of mass, in its frame, m."""
     below = [joint for joint in robot.findall("joint") if _link(joint, "parent") == link.get("name")]
     inertial = [one for one in link.findall("inertial") if one.find("origin") is not None]
     return [np.zeros(3), *(_vector(_origin(one, "xyz")) for one in (*below, *inertial))]
@@ -359,7 +359,7 @@ def _vector(text: str) -> np.ndarray:
         numbers = np.array(text.split(), dtype=float)
     except ValueError:
         numbers = np.empty(0)
-    return numbers if numbers.shape == (3,) else np.zeros(3)  # MuJoCo says what is wrong
+    return numbers if numbers.shape == (3,) else np.zeros(3)  # MuJoCo reports the error
 
 
 def _rotation(angles: np.ndarray) -> np.ndarray:
@@ -369,16 +369,16 @@ def _rotation(angles: np.ndarray) -> np.ndarray:
     return matrix_of(quat)
 
 
-LEAST_MASS = 1e-3  # kg, of a link that moves and that the file gives none
-LEAST_INERTIA = 1e-6  # kg m2, of a link that moves, about each axis
-LEAST_GYRATION = 1e-3  # m: radius of gyration that a link gets whose own is impossible ...
-IMPOSSIBLE = 1e-5  # m: ... since no part of a robot is as narrow, about any axis ...
-MUJOCOS_LEAST = 1e-14  # kg m2: ... or since MuJoCo refuses an inertia of less
-SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")  # of a URDF, that MuJoCo reads
+LEAST_MASS = 1e-3  # kg, given to a moving link without mass
+LEAST_INERTIA = 1e-6  # kg m2, about each axis, given to the same link
+LEAST_GYRATION = 1e-3  # m, radius of gyration given to a link whose own is below ...
+IMPOSSIBLE = 1e-5  # m, ... which no part of a robot has, about any axis ...
+MUJOCOS_LEAST = 1e-14  # kg m2, ... or whose inertia is below MuJoCo's least
+SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")  # those of a URDF that MuJoCo reads
 MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 
 
-#: What was repaired, in words, with the kind of things that are counted and named.
+#: Notes on repairs for a warning, each with the kind of element that is counted and named in it.
 REPAIRS = {
     "light": (f"{LEAST_MASS * 1e3:g} g given to {{}} that moved without mass", "link"),
     "impossible": ("repaired {} that no body can have", "inertia"),
@@ -390,7 +390,7 @@ REPAIRS = {
 
 
 def repaired(robot: ElementTree.Element, path: Path, *, inertias: bool) -> list[str]:
-    """Repair the elements of a URDF, its ``inertias`` if asked for; returns what was done, in words."""
+    """Repair the elements of a URDF, its inertias only if ``inertias``; returns notes for a warning."""
     done: dict[str, list[str]] = {kind: [] for kind in (*REPAIRS, "unknown")}
     _check_links(robot, path)
     _drop_repeated_inertials(robot, done)
@@ -407,7 +407,7 @@ def repaired(robot: ElementTree.Element, path: Path, *, inertias: bool) -> list[
 
 
 def _check_links(robot: ElementTree.Element, path: Path) -> None:
-    """Refuse joints between links that the file does not have; the link "world" is there without being written."""
+    """Refuse joints between links that are not in the file; a parent link "world" is added if missing."""
     links = {link.get("name", "") for link in robot.findall("link")}
     if "world" not in links and any(_link(joint, "parent") == "world" for joint in robot.findall("joint")):
         robot.insert(0, ElementTree.Element("link", name="world"))
@@ -420,9 +420,9 @@ def _check_links(robot: ElementTree.Element, path: Path) -> None:
 
 
 def _repair_limits(robot: ElementTree.Element, done: dict[str, list[str]]) -> None:
-    """Leave out limits that are equal, as exporters write none, and put those in order that are not.
+    """Remove limits that are equal, by which exporters mean no limits, and swap limits in the wrong order.
 
-    MuJoCo would ignore both, the second without a word.
+    MuJoCo would ignore both, the second without a warning.
     """
     for joint in robot.findall("joint"):
         limit = joint.find("limit")
@@ -432,7 +432,7 @@ def _repair_limits(robot: ElementTree.Element, done: dict[str, list[str]]) -> No
         try:
             width = float(upper) - float(lower)
         except ValueError:
-            continue  # MuJoCo says so
+            continue  # MuJoCo reports the error
         if width == 0.0:
             done["equal"] += [joint.get("name", "")] if limit.attrib.keys() & {"lower", "upper"} else []
             limit.attrib.pop("lower", None)
@@ -443,7 +443,7 @@ def _repair_limits(robot: ElementTree.Element, done: dict[str, list[str]]) -> No
 
 
 def _repair_colours(robot: ElementTree.Element) -> None:
-    """Leave out colours that are not four numbers: they only show, and MuJoCo would refuse the robot for them."""
+    """Remove colours that are not four numbers, for which MuJoCo would refuse the robot."""
     for material in robot.iter("material"):
         for colour in material.findall("color"):
             colour.set("rgba", colour.get("rgba", "").replace(",", " "))
@@ -452,7 +452,7 @@ def _repair_colours(robot: ElementTree.Element) -> None:
 
 
 def _repair_shapes(robot: ElementTree.Element, path: Path, done: dict[str, list[str]]) -> None:
-    """Remove shapes of size zero, which mark places, and kinds that MuJoCo cannot show."""
+    """Remove shapes of size zero, which mark places, and visual shapes of kinds that MuJoCo does not have."""
     for link in robot.iter("link"):
         name = link.get("name", "")
         for shape in (*link.findall("visual"), *link.findall("collision")):
@@ -497,7 +497,7 @@ def _repair_inertias(robot: ElementTree.Element, path: Path, done: dict[str, lis
             raise RobotError(f"link '{name}' of '{path}' has a mass of {mass:g} kg: it must be a number >= 0")
         mass_of[name] = mass
         if inertial is not None and mass == 0 and not inertia.any():
-            link.remove(inertial)  # a link that only marks a place
+            link.remove(inertial)  # the link only marks a place
         elif inertial is not None:
             moments, axes = np.linalg.eigh(inertia)
             if moments[0] <= max(mass * IMPOSSIBLE**2, MUJOCOS_LEAST) or mass == 0:
@@ -505,7 +505,7 @@ def _repair_inertias(robot: ElementTree.Element, path: Path, done: dict[str, lis
                 moments = np.maximum(moments, max(mass * LEAST_GYRATION**2, 100.0 * MUJOCOS_LEAST))
                 _set_inertia(link, mass or LEAST_MASS, axes @ np.diag(moments) @ axes.T)
             elif moments[0] + moments[1] < moments[2] * (1 - 1e-6):
-                done["impossible"].append(name)  # and MuJoCo balances it
+                done["impossible"].append(name)  # MuJoCo balances the moments
     if not any(mass_of.values()):
         raise RobotError(f"no link of '{path}' has a mass: a robot that moves needs <inertial> in its links")
     for link in _massless(robot, mass_of):
@@ -514,7 +514,7 @@ def _repair_inertias(robot: ElementTree.Element, path: Path, done: dict[str, lis
 
 
 def _massless(robot: ElementTree.Element, mass_of: dict[str, float]) -> list[ElementTree.Element]:
-    """Links that move and have no mass, nor have those that are rigidly fixed below them."""
+    """Moving links without mass, whose rigidly fixed links below have none either."""
     joints = [(j.get("type"), _link(j, "parent"), _link(j, "child")) for j in robot.findall("joint")]
     fixed: dict[str, list[str]] = {}
     for kind, parent, child in joints:
@@ -528,7 +528,7 @@ def _massless(robot: ElementTree.Element, mass_of: dict[str, float]) -> list[Ele
 
 
 def _free_dummy_root(robot: ElementTree.Element) -> None:
-    """Rename a massless root that only carries floating joints "world": MuJoCo allows floating bodies only there."""
+    """Rename a massless root that only has floating joints to "world": MuJoCo allows floating bodies only there."""
     joints = robot.findall("joint")
     children = {_link(joint, "child") for joint in joints}
     for link in robot.findall("link"):
@@ -542,7 +542,7 @@ def _free_dummy_root(robot: ElementTree.Element) -> None:
 
 
 def _inertial(link: ElementTree.Element) -> tuple[float, np.ndarray]:
-    """Mass and inertia matrix of a link, in the frame its <inertial> gives; zero where it has none."""
+    """Mass and inertia matrix of a link, in the frame of its <inertial>; zero without one."""
     mass, inertia = link.find("inertial/mass"), link.find("inertial/inertia")
     try:
         xx, yy, zz, xy, xz, yz = (0.0 if inertia is None else float(inertia.get(key, "0")) for key in MOMENTS)

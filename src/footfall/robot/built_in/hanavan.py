@@ -5,13 +5,13 @@ each joint and six coordinates for the pelvis), the mass, the 18 points per foot
 rest; ``planar=True`` is the model it simulates, which keeps x, z and pitch of the pelvis, one rotation at each
 joint, two joints an arm and three a leg, and the trunk fixed to the pelvis: 13 coordinates.
 
-Hanavan: the head is an ellipsoid of revolution, trunk and pelvis are elliptical cylinders, the hands balls,
-all other segments frusta of cones; masses by the regressions of Barter 1957, what these miss of the whole
-shared out in proportion. Not from Hanavan, who measures each subject: lengths are the fractions of the stature of
-Drillis and Contini 1966, girths follow from the masses by Dempster's densities and centres of mass (both in
-Winter, Biomechanics and Motor Control of Human Movement, 4th ed., figure 4.1 and table 4.1). Head moves with
-the trunk, hand with the forearm. The foot's cone lies at half the height of the ankle; the contact points are
-a grid of 6 x 3 over a flat rectangular sole below it, corners included.
+Hanavan: the head is an ellipsoid of revolution, trunk and pelvis are elliptical cylinders, the hands balls, all other
+segments frusta of cones; masses by the regressions of Barter 1957, scaled so that their sum is the whole. Not from
+Hanavan, who measures each subject: lengths are the fractions of the stature of Drillis and Contini 1966, girths follow
+from the masses by Dempster's densities and centres of mass (both in Winter, Biomechanics and Motor Control of Human
+Movement, 4th ed., figure 4.1 and table 4.1). Head moves with the trunk, hand with the forearm. The foot's cone lies at
+half the height of the ankle; the contact points are a grid of 6 x 3 over a flat rectangular sole below it, corners
+included.
 
 Assumed: stature 1.75 m; hip joints 0.12 of it apart; trunk as wide as the hips, meeting the pelvis at 0.585 of
 the stature; ankles 0.25 of the foot's length from the heel; limits and motors of about a man's strength; joint
@@ -52,7 +52,7 @@ PELVIS = 0.142 / 0.497  # of head, neck and trunk less the head: Winter, table 4
 SHOULDER_HEIGHT, HIP_HEIGHT, KNEE_HEIGHT, ANKLE_HEIGHT = 0.818, 0.530, 0.285, 0.039
 UPPER_ARM, FOREARM, FOOT_LENGTH, FOOT_WIDTH = 0.186, 0.146, 0.152, 0.055
 SHOULDER_WIDTH, HIP_BREADTH = 0.259, 0.191
-#: The lengths that follow from the stature where they are left out.
+#: Default lengths as fractions of the stature.
 LENGTHS = {"foot_length": FOOT_LENGTH, "foot_width": FOOT_WIDTH, "hip_width": parts.HIP_WIDTH}
 # Our choice: where trunk and pelvis meet (about the disc L5-S1), and the crotch, where the pelvis ends.
 WAIST_HEIGHT, CROTCH_HEIGHT = 0.585, 0.480
@@ -143,7 +143,7 @@ class Physique(NamedTuple):
 def segment_masses(mass: float) -> dict[str, float]:
     """Masses of the segments in kg, limbs of one side, for the whole mass in kg.
 
-    The difference between the sum of the regressions and the whole is distributed in proportion, as Hanavan does.
+    The regressions are scaled so that their sum is the whole, as Hanavan does.
     """
     weights = {name: slope * mass / POUND + offset for name, (slope, offset) in BARTER.items()}
     scale = mass / sum(weights.values())
@@ -205,7 +205,7 @@ def joined(
 
 ANKLE_FROM_HEEL = 0.25  # of the foot's length
 POINTS = (6, 3)  # along and across the sole
-LEAST_MASS = 30.0  # kg; below, Barter's regressions for grown men mean nothing
+LEAST_MASS = 30.0  # kg; Barter's regressions are for adults and do not hold below
 RING = 20  # corners of a circle, in the drawing
 
 # rotation, axis, limits in rad, largest torque in N m at 75 kg and 1.75 m; of the joint at each body's origin

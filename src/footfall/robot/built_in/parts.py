@@ -1,5 +1,5 @@
-"""Parts of built-in robots: parameters that are checked, solids, hinges with motors, inertias; what robots of human
-build share: proportions, trunk and legs, and standing with bent knees; and robots written as tables of links.
+"""Parts of built-in robots: checked parameters, solids, hinges with motors, inertias; human proportions, trunk and
+legs, and the standing pose with bent knees; and robots written as tables of links.
 
 x is forward, y left, z up; a flexed hip is negative, a flexed knee positive.
 """
@@ -32,9 +32,9 @@ KNEES = 0.05, 1.5
 
 @dataclass(frozen=True)
 class Checked:
-    """Parameters of a robot: numbers in SI units, checked when they are made, zero for some of them.
+    """Parameters of a robot: positive numbers in SI units, some of which may be zero; checked on creation.
 
-    Lengths left out are the ``fractions`` of its size, the parameter that is called ``scales``.
+    A length left out is its share in ``fractions`` of the robot's size, the parameter whose name is in ``scales``.
     """
 
     robot: ClassVar[str]
@@ -56,7 +56,7 @@ class Checked:
             )
 
     def _check(self, name: str) -> None:
-        """Raise ``RobotError`` unless a parameter is a finite number above zero, or zero where that is allowed."""
+        """Raise ``RobotError`` unless a parameter is finite and positive, or zero where that is allowed."""
         value, zero = getattr(self, name), name in MAY_BE_ZERO
         try:
             number = float(value)
@@ -68,7 +68,7 @@ class Checked:
 
 
 def new_robot(name: str, root: str, at: Sequence[float] = (0, 0, 0), *, planar: bool = False) -> tuple[Any, Any]:
-    """A spec in rad with its root, free in space or in the plane of x and z: both."""
+    """A spec with angles in rad, and its root body, which is free in space or in the xz plane."""
     spec = mujoco.MjSpec()
     spec.modelname = name
     spec.compiler.degree = False
@@ -90,8 +90,8 @@ def set_inertial(body: Any, mass: float, centre: Sequence[float], inertia: Seque
 def set_homogeneous(
     body: Any, mass: float, shape: str, size: Sequence[float], centre: Sequence[float] = (0, 0, 0), axis: int = 2
 ) -> None:
-    """The same of a homogeneous solid that spans ``size`` (m) around ``centre``: a "box", an "ellipsoid", or a
-    "cylinder" along an ``axis``.
+    """Mass and inertia of a homogeneous solid that spans ``size`` (m) around ``centre``: a "box", an "ellipsoid", or a
+    "cylinder" along ``axis``.
     """
     squares = np.square(size)
     if shape == "cylinder":
@@ -103,7 +103,7 @@ def set_homogeneous(
 
 
 def add_solid(body: Any, name: str, kind: str, rgba: Sequence[float], **shape: Any) -> None:
-    """A massless geom that can touch the ground, of a kind as MuJoCo calls it ("BOX"); lengths in m."""
+    """A massless geom that can touch the ground; ``kind`` is MuJoCo's name ("BOX"), lengths in m."""
     kind = getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
     body.add_geom(name=name, type=kind, rgba=rgba, mass=0, contype=CONTYPE, conaffinity=CONAFFINITY, **shape)
 
@@ -134,7 +134,7 @@ def add_motor(spec: mujoco.MjSpec, joint: str, strength: float) -> None:
 
 
 class Turn(NamedTuple):
-    """A hinge of a limb: its name, the link it is on (0 the first), its axis, limits in rad, largest torque in N m."""
+    """A hinge of a limb: its name, the index of its link from 0, its axis, limits in rad, largest torque in N m."""
 
     name: str
     link: int
@@ -154,8 +154,8 @@ def add_joints(
 
 
 def stand_on_points(spec: mujoco.MjSpec, p: Any, bend: float, legs: int) -> None:
-    """Add the keyframe 'home' of a robot on point feet: these under the hips, the knees bent, backwards (``bend`` = -1)
-    or forwards (1).
+    """Add the keyframe 'home' of a robot on point feet: feet under the hips, knees bent backwards (``bend`` = -1) or
+    forwards (1).
     """
     hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))
     height = p.thigh * math.cos(hip) + p.shank * math.cos(p.knee - hip) + p.foot_radius
@@ -174,7 +174,7 @@ THIGH, SHANK, ANKLE_HEIGHT, TRUNK = 0.245, 0.246, 0.039, 0.288
 # Our choice: the distance between the hip joints, and widths for the drawing and inertias about long axes.
 HIP_WIDTH, TRUNK_WIDTH, TRUNK_DEPTH, THIGH_RADIUS, SHANK_RADIUS = 0.12, 0.19, 0.11, 0.040, 0.030
 
-#: The lengths that follow from the height where they are left out.
+#: Default lengths as fractions of the height.
 LENGTHS = {"thigh": THIGH, "shank": SHANK, "ankle_height": ANKLE_HEIGHT, "hip_width": HIP_WIDTH}
 
 HIP_RANGE, KNEE_RANGE, ANKLE_RANGE = [-2.1, 0.7], [0.0, 2.5], [-0.7, 0.9]  # rad, a human's
@@ -232,9 +232,8 @@ def set_home(
     """Add the keyframe 'home': knees bent, trunk upright, feet flat, centre of mass over the middle of the
     soles.
 
-    The shank's forward lean is what is solved for; hip and ankle follow from an upright trunk and a flat
-    foot. ``sole_middle`` is the middle of the sole in m ahead of the ankle. With ``servo``, the controls are
-    joint angles.
+    The unknown is the forward lean of the shank; hip and ankle follow from an upright trunk and a flat foot.
+    ``sole_middle`` is the middle of the sole in m ahead of the ankle. With ``servo``, the controls are joint angles.
     """
     from footfall.robot.shapes import corners
 
@@ -278,7 +277,7 @@ def set_home(
 
 
 AXES = {"x": X, "y": Y, "z": Z}
-LEAST_ROTOR = 0.05  # of the strongest joint's rotor inertia: what a small motor has, so that steps of 1 ms are stable
+LEAST_ROTOR = 0.05  # least rotor inertia of a joint, as a share of the strongest joint's: keeps steps of 1 ms stable
 FEWEST_VERTICES, MOST_VERTICES = 3, 64  # of a sole
 
 
@@ -373,8 +372,8 @@ def sole_ring(length: float, width: float, vertices: int) -> np.ndarray:
 def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) -> mujoco.MjSpec:
     """The spec of a table scaled to its mass and by ``scale`` in length, the first link free in space.
 
-    The strongest joint has the reflected rotor inertia asked for, others less in proportion to their torque, but not
-    below a twentieth. Torques grow with mass times length.
+    Reflected rotor inertias are proportional to the joints' torques, ``p.armature`` at the strongest joint, and at
+    least a twentieth of that. Torques are proportional to mass times length.
     """
     root = table[0]
     spec, body = new_robot(p.robot, root.name, list(scale * np.array(root.at)))
@@ -412,7 +411,7 @@ def _sided(side: str, name: str) -> str:
 
 
 def _draw(body: Any, link: Link, side: str, size: np.ndarray, centre: np.ndarray) -> None:
-    """The solid; a cylinder has round ends, and a motor across its joint."""
+    """Add the geom of a link; a cylinder gets round ends, and a motor across its joint."""
     rgba = DARK if link.dark else COLOURS.get(side, GREY)
     if link.shape != "cylinder":
         add_solid(body, body.name, link.shape.upper(), rgba, size=list(size / 2), pos=list(centre))
