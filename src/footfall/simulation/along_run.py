@@ -1,8 +1,8 @@
 """Derivatives along a run: products with vectors from the right and from the left, and the gradient of a loss.
 
-The run is simulated again with the recorded controls. From the right, changes are carried through every step. From the
-left, the states of all steps are kept, and each step is differentiated on the way back: memory and time grow with the
-number of steps. What points carry from step to step, anchors and bristles, is part of the state here.
+The run is simulated again with the recorded controls. Products from the right (tangents) are carried forward through
+every step. Products from the left (adjoints) keep the states of all steps and differentiate each on the way back:
+memory and time grow with the number of steps. Anchors and bristles of points are part of the state here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
 from footfall.simulation.task import Task
 
-#: Step of differences of a loss: errors are of its square, and of rounding over it.
+#: Step of central differences of a loss (m, rad, their rates, or units of a control): errors are of its square, plus
+#: rounding over it.
 FINE = 1e-6
 
 #: A loss of one sample: a number from time (s), qpos (nq,), qvel (nv,) and ctrl (nu,).
@@ -35,7 +36,7 @@ class Gradient(NamedTuple):
     value: float  # the sum itself
     start: np.ndarray  # (2 nv) by the state at the start
     ctrl: np.ndarray  # (T, nu) by the controls of each step; the last row belongs to no step
-    parameters: dict[str, float]  # by name, those that were asked for
+    parameters: dict[str, float]  # by name, for the requested parameters
 
 
 @public
@@ -54,7 +55,7 @@ class AlongRun:
         self._nv, self._nu = sim.robot.model.nv, sim.robot.model.nu
 
     def _derivative(self, state: State, k: int) -> tuple[np.ndarray, ...]:
-        """Of the k-th step: by the state and what points carry, by controls, and by parameters."""
+        """Derivatives of the k-th step: by the state with anchors and bristles, by controls, and by parameters."""
         out, why = self._probe.derivative(state, self.recording.ctrl[k])
         if not why and len(out) != (self._size or len(out)):
             why = "a body other than a foot touches the ground: use body_contacts=False, or time-stepping"
@@ -72,7 +73,7 @@ class AlongRun:
         ctrl: ArrayLike | None = None,
         parameters: Mapping[str, float] | None = None,
     ) -> np.ndarray:
-        """(T, 2 nv) how all states change with the start (2 nv), the controls (T, nu) and parameters by name."""
+        """(T, 2 nv) changes of all states under changes of the start (2 nv), controls (T, nu) and named parameters."""
         count, state, given = len(self.recording), self._begin, dict(parameters or {})
         if unknown := sorted(set(given) - set(self.parameters)):
             asked = ", ".join(self.parameters) or "none"
@@ -90,7 +91,7 @@ class AlongRun:
 
     def adjoint(self, weights: ArrayLike) -> tuple[np.ndarray, ...]:
         """Products of ``weights`` (T, 2 nv) on all states with their derivatives by the start (2 nv), by the controls
-        (T, nu), and, if any were asked for, by parameters (K,).
+        (T, nu), and by the requested parameters (K,), if there are any.
         """
         count = len(self.recording)
         weighed, states = self._array("weights", weights, (count, 2 * self._nv)), [self._begin]

@@ -1,4 +1,4 @@
-"""What sets the controls of a run: nothing, a compiled controller, or a Python function called from compiled code."""
+"""The source of a run's controls: none, a compiled controller, or a Python function called from compiled code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from footfall.solve.contacts import Contacts
 Controller = Callable[[float, Observation], Any] | StatefulController | CompiledController
 
 
-#: What sets the controls, as :class:`footfall.engine.step.Plan` has it.
+#: Sources of controls, as numbers in :class:`footfall.engine.step.Plan`.
 NOTHING, PYTHON, COMPILED = 0, 1, 2
 
 
@@ -54,7 +54,7 @@ class Controls(NamedTuple):
 
 
 class Callback(types.WrapperAddressProtocol):
-    """A Python function of time that compiled code can call; an error in it, or Ctrl-C, is kept and stops the loop."""
+    """A Python function of time that compiled code can call; its errors are stored and, as Ctrl-C, stop the loop."""
 
     def __init__(self, function: Callable[[float], None], interrupts: Interrupts) -> None:
         self.error: BaseException | None = None
@@ -101,7 +101,7 @@ def no_control() -> Controls:
 
 
 def find_controller(given: Controller | str | None, robot: Robot) -> tuple[str, Controller | None]:
-    """A controller and what recordings call it, from what a user gave: itself, the name of one, or None."""
+    """The name and the controller that a user's argument (a controller, its name, or None) stands for."""
     controller = chosen_controller(given, robot)
     if controller is None:
         return "none", None
@@ -118,25 +118,25 @@ def find_controller(given: Controller | str | None, robot: Robot) -> tuple[str, 
 
 
 def _is_compiled(controller: Any) -> TypeGuard[CompiledController]:
-    """What ``isinstance`` says; every run asks, and for a protocol that is slow."""
+    """As ``isinstance``, which is slow for protocols and would be called in every run."""
     return hasattr(controller, "gains") and hasattr(controller, "pointer")
 
 
 def initial_state(
     controller: Controller | None, robot: Robot, ground: Ground
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """The qpos and qvel from which a controller wants to start; None for both if it has no wish."""
+    """The qpos and qvel from which a controller starts; None for both if it does not say."""
     start = getattr(controller, "initial_state", None)
     return (None, None) if start is None else start(robot, ground)
 
 
 def own_rate(controller: Controller | None, dt: float) -> int:
-    """Steps of ``dt`` (s) between two calls, as a controller's ``control_dt`` asks; 1 if it has none."""
+    """Steps of ``dt`` (s) in the period ``control_dt`` of a controller; 1 if it has none."""
     return max(1, round(getattr(controller, "control_dt", dt) / dt))
 
 
 def _started(controller: StatefulController, name: str, robot: Robot, ground: Ground, dt: float) -> Any:
-    """What a controller's ``start`` returns; whatever it raises becomes a ``ControllerError``."""
+    """The result of a controller's ``start``; any exception becomes a ``ControllerError``."""
     try:
         return controller.start(robot, ground, dt)
     except FootfallError:
@@ -147,7 +147,7 @@ def _started(controller: StatefulController, name: str, robot: Robot, ground: Gr
 
 
 def _centre(data: mujoco.MjData) -> Callable[[], np.ndarray]:
-    """A function for the centre of mass of all moving bodies: MuJoCo's own, where no fixed body has a mass."""
+    """A function that returns the centre of mass of all moving bodies: MuJoCo's own if no fixed body has a mass."""
     model, whole = data.model, _read_only(data.subtree_com[0])
     if model.body_mass[~moving_bodies(model)].any():
         return lambda: centre_of_mass(model, data)
@@ -171,7 +171,7 @@ def make_controls(
     seen: Seen,
     interrupts: Interrupts,
 ) -> Controls:
-    """Make a controller ready: a function, or one of the objects of :mod:`footfall.control.base`."""
+    """Prepare a controller: a function, or one of the objects of :mod:`footfall.control.base`."""
     none = no_control()
     if _is_compiled(controller):
         gains = np.ascontiguousarray(controller.gains(robot, ground, dt), dtype=float)
@@ -257,16 +257,16 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-#: Counts of what lies outside the buffer.
+#: Counts of arrays outside the buffer, which are zero in a copy.
 CONSTRAINTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ", "nA", "nisland", "nidof")
 
 
 class Mirror:
-    """A copy of an ``MjData``: made when it is first asked for, and kept up to date from then on.
+    """A copy of an ``MjData``, made on first use and kept up to date from then on.
 
-    It copies MuJoCo's buffer, which holds all arrays whose size the model fixes, and the time. ``mj_copyData`` would
-    also copy contacts, constraints and solver statistics, at ten times the cost. It has a model of its own, since all
-    simulations of a robot share the engine's.
+    It copies the time and MuJoCo's buffer, which holds all arrays whose size the model fixes. ``mj_copyData`` would
+    also copy contacts, constraints and solver statistics, at ten times the cost. The copy has a model of its own, since
+    all simulations of a robot share the engine's.
     """
 
     def __init__(self, source: mujoco.MjData) -> None:

@@ -1,8 +1,8 @@
 """The first start: the engine is compiled by a process of its own while this one compiles the law.
 
-Both write compiled code to the cache folder, where the other finds it. A kernel that either could compile belongs to
-the process that claims it first, by creating a file in a folder that the two share. Where a second process is of no use
-(one core, no cache folder) or fails, this one compiles everything itself.
+Both write compiled code to the cache folder, where the other finds it. Each kernel is compiled by the process that
+claims it first, by creating a file in a folder that the two share. Where a second process is of no use (one core, no
+cache folder) or fails, this one compiles everything itself.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from footfall.process.machine import cores
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import loop_types
 
-#: Set, to the folder of claims, in processes that compile for another one: these start no further processes.
+#: Environment variable with the folder of claims, set in processes that compile for another: they start no others.
 HELPER = "FOOTFALL_COMPILING_HELPER"
 _started: set[Any] = set()
 _lock = threading.Lock()
 
 
 def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
-    """Let another process compile the loop of an ``engine``, where that is not on disk; this one begins with the rest.
+    """Let another process compile the loop of an ``engine`` unless it is on disk; this one begins with the rest.
 
-    The function returned finishes that: it compiles what the first step calls and nobody has claimed, and waits.
+    The returned function compiles the unclaimed kernels that the first step calls, and waits for the other process.
     """
     law = sim.law
     with _lock:
@@ -73,29 +73,29 @@ def start_compiling(sim: Setup, engine: Any) -> Callable[[], None]:
 
 
 def _nothing() -> None:
-    """All is compiled, or will be by this process alone."""
+    """Do nothing: all is compiled, or this process compiles it alone."""
 
 
 def claim(folder: Path, name: str) -> bool:
-    """Whether no other process has claimed a kernel; now it is claimed."""
+    """Claim a kernel; False if another process already has."""
     try:
         (folder / name).touch(exist_ok=False)
     except FileExistsError:
         return False
-    except OSError:  # compiled twice, perhaps
+    except OSError:  # at worst it is compiled twice
         return True
     return True
 
 
 def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
-    """A process that does jobs of :mod:`footfall.simulation.warm`, or ``None`` if none can be started."""
+    """Start a process for jobs of :mod:`footfall.simulation.warm`; ``None`` if that fails."""
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
     try:
         return subprocess.Popen(
             [sys.executable, "-m", "footfall.simulation.warm", *jobs],
             env=os.environ | {"PYTHONPATH": path, HELPER: str(claims)},
-            stdin=subprocess.PIPE,  # which closes when this process ends, and with it the other
+            stdin=subprocess.PIPE,  # closes when this process ends, which ends the other
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -104,7 +104,7 @@ def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
 
 
 def _wait_for(process: subprocess.Popen[bytes]) -> None:
-    """Wait for the other process to finish, and say so; it ends with this one."""
+    """Wait for the other process with a message, and kill it if this one is interrupted."""
     try:
         while process.poll() is None:
             if sys.stderr is not None and sys.stderr.isatty():

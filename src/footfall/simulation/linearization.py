@@ -20,13 +20,13 @@ from footfall.solve.newton import SOLVED
 
 
 class Kink(NamedTuple):
-    """A point or joint whose derivative would be another one beyond a ``distance`` (``unit``)."""
+    """A change of contact or joint state, at a ``distance`` (``unit``), beyond which the derivative is another."""
 
     where: str  # "left.p0", or a joint
     change: str  # "opens", "slides", "sticks", "touches", "enters", "rises", "sinks", "holds", "reaches its limit", ...
     distance: float
     unit: str
-    share: float  # the distance over the size of the quantity itself
+    share: float  # the distance as a share of the size of the quantity
 
     def __str__(self) -> str:
         return f"{self.where} {self.change} in {self.distance:.3g} {self.unit}"
@@ -37,20 +37,20 @@ class Linearization:
     """The derivative of one step: ``dx' = A dx + B du``, x being coordinates and velocities in MuJoCo's tangent space.
 
     The first nv rows and columns are small motions of the coordinates (m or rad, as ``mj_integratePos`` takes them),
-    the others velocities. Controls are in the units of the actuators. What the law remembers (anchors of its points,
-    who stuck) is held fixed.
+    the others velocities. Controls are in the units of the actuators. The memory of the law (anchors and modes of its
+    points) is held fixed.
 
     Attributes:
         A, B: derivatives by state and by controls.
-        P: (2 nv, K) by the ``parameters`` that were asked for.
-        parameters: their names: "friction", what is added to all coefficients; "slope", rad, by which a plane gets
-            steeper, about the origin; "mass of ...", kg, of a body, its inertia in proportion; "law.k" and so on,
-            options of the law; "left.p0 x" and so on, m, the place of a point on its body. Each is by itself:
-            numbers of the law and of joints that defaults derive from masses or places stay.
+        P: (2 nv, K) derivatives by the requested ``parameters``.
+        parameters: their names: "friction", a number added to all coefficients; "slope", rad, increase of the slope of
+            a plane, about the origin; "mass of ...", kg, of a body, its inertia in proportion; "law.k" and so on,
+            options of the law; "left.p0 x" and so on, m, position of a point on its body. Each is varied alone:
+            defaults of the law and of joints that derive from masses or positions are held fixed.
         smoothing: compliance, m/N, by which contacts were softened, 0 if not.
         method: "exact", or "differences" of the step itself.
-        why: why it is no exact one, "" if it is.
-        error: the largest error that is to be expected of differences, in the units of the entries; 0 for exact ones.
+        why: the reason why it is not exact, "" if it is.
+        error: the largest expected error of differences, in the units of the entries; 0 for exact ones.
         time: of the step's beginning, s.
     """
 
@@ -82,7 +82,7 @@ class Linearization:
 
     @cached_property
     def force(self) -> np.ndarray:
-        """(points, 3, 2 nv + nu + K) of the ground's force on each contact point, N, world frame, by state,
+        """(points, 3, 2 nv + nu + K) derivative of the ground's force on each contact point, N, world frame, by state,
         controls and parameters.
         """
         seen, points = self.seen, self.simulation.robot.point_count
@@ -98,13 +98,13 @@ class Linearization:
 
     @cached_property
     def kinks(self) -> list[Kink]:
-        """What would change the derivative, the nearest first, by the share of its own size."""
+        """The kinks around this step, by increasing ``share``."""
         found = [*_contact_kinks(self), *_joint_kinks(self), *_actuator_kinks(self)]
         return sorted(found, key=lambda kink: kink.share)
 
     @property
     def one_sided(self) -> list[Kink]:
-        """The kinks at which the step is, to what solvers leave of it: there the derivative is that of one side."""
+        """The kinks at which this step lies, within the residual of solvers: its derivative there is one-sided."""
         return [kink for kink in self.kinks if kink.share <= SOLVED]
 
     def __repr__(self) -> str:
@@ -118,12 +118,12 @@ class Linearization:
 
 
 def bounces(law: Law) -> bool:
-    """Whether rigid points leave the ground with a share of the speed at which they came."""
+    """Whether points rebound: time stepping with a restitution."""
     return isinstance(law, TimeStepping) and law.restitution > 0.0
 
 
 def read_step(run: Run, qpos: np.ndarray) -> dict[str, Any]:
-    """What forces and kinks are read from, right after a step that began at ``qpos``."""
+    """The values that forces and kinks are computed from, right after a step that began at ``qpos``."""
     points, contacts, joints, data = run.points, run.contacts, run.conditions.constraints.joints, run.data
     near = contacts.points[: contacts.number[0]].copy()
     slots = contacts.body[near]
@@ -134,7 +134,7 @@ def read_step(run: Run, qpos: np.ndarray) -> dict[str, Any]:
     found |= {name: getattr(data, name).copy() for name in ("qacc", "ctrl", "actuator_force")}
     found["rows"] = {name: getattr(joints, name) for name in ("kind", "dof", "address", "sign", "bound", "margin")}
     found["rows"] |= {name: getattr(joints, name).copy() for name in ("state", "inertia", "reference")}  # of this step
-    # Velocities of bodies are those at the beginning; the end has what qacc adds.
+    # MuJoCo has the velocities of bodies at the beginning of the step; qacc leads to those at the end.
     speeds = np.zeros((len(points.body), 6))
     for slot in set(slots.tolist()):
         chain = points.chain[slot, : points.chain_length[slot]]
@@ -144,7 +144,7 @@ def read_step(run: Run, qpos: np.ndarray) -> dict[str, Any]:
 
 
 def _contact_kinks(lin: Linearization) -> list[Kink]:
-    """Of all near points; sizes are the normal force of all points and what gravity does in a step."""
+    """Kinks of near points; sizes are the normal force of all points, and gravity's effect in a step."""
     seen, sim, found = lin.seen, lin.simulation, []
     speed = sim.dt * (sim.robot.weight / sim.robot.mass or 1.0)
     way, whole = sim.dt * speed, float(seen["force"][:, 2].clip(min=0.0).sum()) or 1.0
@@ -180,7 +180,7 @@ def _contact_kinks(lin: Linearization) -> list[Kink]:
 
 
 def _joint_kinks(lin: Linearization) -> list[Kink]:
-    """Of joint friction and joint limits."""
+    """Kinks of joint friction and joint limits."""
     seen, rows, found = lin.seen, lin.seen["rows"], []
     for i, dof in enumerate(rows["dof"]):
         name, sign, bound = lin.simulation.robot.dof_name(int(dof)), rows["sign"][i], float(rows["bound"][i])
@@ -196,7 +196,7 @@ def _joint_kinks(lin: Linearization) -> list[Kink]:
 
 
 def _actuator_kinks(lin: Linearization) -> list[Kink]:
-    """Of controls and actuator forces at their limits; sizes are the widths of their ranges."""
+    """Kinks of controls and actuator forces at their limits; sizes are the widths of their ranges."""
     model, found = lin.simulation.robot.model, []
     kinds = (("ctrl", "ctrl", "of its control"), ("actuator_force", "force", "N or N m"))
     for seen, name, unit in kinds:

@@ -1,6 +1,6 @@
 """Derivatives of a step: exact where the kernels of :mod:`footfall.engine.derivatives` have them, else differences.
 
-The step is taken by a run of its own, from a state, so that the world that is asked stays as it is.
+A separate run takes the step from a given state, so that the user's world is not changed.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
 from footfall.simulation.task import Task, vector
 
-#: Steps of differences, from the longest on (m, rad, or their rates), each a quarter of the one before.
+#: Longest step of differences (m, rad, or their rates), and the number of steps, each a quarter of the one before.
 LONGEST, RUNGS = 2e-3, 9
-#: Way (m) by which the ground's normal is compared at its neighbours, and how much it may differ there.
+#: Distance (m) of the neighbours at which the ground's normal is compared, and its largest difference on a plane.
 BESIDE, LEVEL = 1e-6, 1e-12
 
 
 def law_kind(law: Law) -> int | None:
-    """How a law's forces come about, for the kernels of derivatives; None if they have none of it."""
+    """The kind of a law for the kernels of derivatives; None if they do not cover it."""
     if isinstance(law, PointLaw):
         return space.OF_POINTS
     if isinstance(law, TimeStepping) and law.cone == "exact":
@@ -50,9 +50,9 @@ def law_kind(law: Law) -> int | None:
 
 
 def what_points_carry(law: Law) -> int:
-    """Numbers that points carry from step to step as inputs of the next, see :mod:`footfall.engine.derivatives.space`.
+    """The memory of points that is an input of the next step, see :mod:`footfall.engine.derivatives.space`.
 
-    An error for a law of the user's own that remembers something.
+    An error for a user's law with a memory.
     """
     if isinstance(law, FrictionalLaw):
         return {"anchored": space.ANCHORS, "lugre": space.BENDS}.get(law.friction, space.NOTHING)
@@ -62,7 +62,7 @@ def what_points_carry(law: Law) -> int:
 
 
 def not_exact(sim: Setup) -> str:
-    """Why no step of a simulation has an exact derivative, "" if most have."""
+    """The reason why no step of a simulation has an exact derivative, "" if steps have one in general."""
     model = sim.scene.model
     soft = np.isin(model.jnt_type, (FREE, BALL)) & (model.jnt_stiffness.reshape(model.njnt, -1)[:, 0] != 0.0)
     other = unsupported(model)
@@ -77,15 +77,14 @@ def not_exact(sim: Setup) -> str:
     return next((why for why, holds in reasons.items() if holds), "")
 
 
-#: What derivatives are computed from and in, and references to it and to the arrays of the run.
+#: Inputs and scratch of the kernels of derivatives, and references to them and to the arrays of the run.
 Arrays = tuple[space.Taken, space.Space, list[ByReference]]
 
 
 class Probe:
-    """A run that takes single steps from given states, and their derivatives.
+    """A run that takes single steps from given states and differentiates them.
 
-    With ``carried`` also those by what points carry from step to step, as products along a run need them, and those
-    ``to`` parameters.
+    With ``carried`` also by the memory of points, as products along a run need, and by the parameters ``to``.
     """
 
     def __init__(
@@ -106,15 +105,15 @@ class Probe:
         self.to = tuple([to] if isinstance(to, str) else to)
         if self.to and self.why:
             raise SimulationError(f"derivatives to parameters must be exact, and this step has none: {self.why}")
-        self.asked = find_parameters(sim, self.to, 0)  # where their columns begin depends on what points carry
+        self.asked = find_parameters(sim, self.to, 0)  # repeated once the number of columns before them is known
         self.arrays, self._points = cast(Arrays, None), cast(Any, None)
-        self._code: Any = None  # machine code of the kernel, once it was called
+        self._code: Any = None  # machine code of the kernel, after its first call
         self.begin = self.run.data.qpos.copy()  # coordinates at the beginning of the step just taken
 
     def take(self, state: State, ctrl: np.ndarray | None = None, moved: np.ndarray | None = None) -> None:
-        """Take a step from a state with these controls or its own, ``moved`` by (2 nv + nu) in the tangent space."""
+        """Take a step from a state with controls ``ctrl``, or its own, displaced by ``moved`` (2 nv + nu)."""
         run, model, data, points = self.run, self.run.model, self.run.data, None
-        while points is not run.points:  # again, if points not on feet needed more room
+        while points is not run.points:  # repeat the step if points not on feet needed more room
             run.restore(state)
             run.outcome[SAMPLES], run.outcome[END] = 0, step.DONE
             if ctrl is not None:
@@ -130,7 +129,7 @@ class Probe:
             raise SimulationError(f"the step from t = {state.time:g} s fails, so that it has no derivative")
 
     def _note(self) -> None:
-        """Keep what the step will change."""
+        """Store the values before the step that derivatives need."""
         run, points = self.run, self.run.points
         self.begin[:] = run.data.qpos
         if self.why:
@@ -162,7 +161,7 @@ class Probe:
         return taken, made, [ByReference(one) for one in parts]
 
     def not_exact(self) -> str:
-        """Why the step just taken has no exact derivative, "" if it has."""
+        """The reason why the step just taken has no exact derivative, "" if it has one."""
         run, contacts, points, ground = self.run, self.run.contacts, self.run.points, self.simulation.ground
         if self.why:
             return self.why
@@ -183,7 +182,7 @@ class Probe:
         return ""
 
     def _level(self, points: np.ndarray) -> bool:
-        """Whether the ground is a plane around some points, and where they are going."""
+        """Whether the ground is a plane around some points, and at their positions a step later."""
         contacts, normal = self.run.contacts, self.run.contacts.frame[points, 2]
         at = self.run.points.position[points] + self.run.points.radius[points, None] * normal
         ahead = self.simulation.dt * np.einsum("nij,ni->nj", contacts.frame[points], contacts.velocity[points])
@@ -193,7 +192,7 @@ class Probe:
     def derivative(
         self, state: State, ctrl: np.ndarray | None = None, smoothing: float = 0.0
     ) -> tuple[np.ndarray, str]:
-        """Take a step, and give the derivatives of the state after it, by columns; or why it has none."""
+        """Take a step; returns the derivatives of the state after it, by columns, and why it has none, "" if it has."""
         self.take(state, ctrl)
         why = self.not_exact()
         if why:
@@ -233,16 +232,16 @@ class Probe:
         return Linearization(*parts, smoothing, state.time, sim, why, error, seen)
 
     def named(self, found: np.ndarray) -> np.ndarray:
-        """A copy of columns of the kernels, those of parameters by their names."""
+        """A copy of the kernels' columns, those of parameters combined into one per name."""
         if not self.to:
             return found.copy()
         own = found.shape[-1] - len(self.asked.mix)
         return np.concatenate([found[..., :own], found[..., own:] @ self.asked.mix], axis=-1)
 
     def differences(self, state: State, ctrl: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Central differences of the step and of its forces, extrapolated, and the largest error to be expected.
+        """Central differences of the step and of its forces, extrapolated, and their largest expected error.
 
-        Coordinates, velocities and forces of each column have the steps at which their extrapolations agree best.
+        Coordinates, velocities and forces of each column use the step lengths at which extrapolations agree best.
         """
         model, points = self.run.model, self.simulation.robot.point_count
         count, nv, error = 2 * model.nv + model.nu, model.nv, 0.0
@@ -255,7 +254,7 @@ class Probe:
         return found[: 2 * nv], found[2 * nv :].reshape(points, 3, count), error
 
     def along(self, state: State, ctrl: np.ndarray, way: np.ndarray) -> tuple[np.ndarray, float]:
-        """The same along one ``way`` of state and controls (2 nv + nu), with the error of the state alone."""
+        """As :meth:`differences`, along one direction ``way`` (2 nv + nu), with the error of the state alone."""
         slopes = [self._slope(state, ctrl, way, LONGEST / 4.0**i) for i in range(RUNGS)]
         finer = [(16.0 * fine - rough) / 15.0 for rough, fine in itertools.pairwise(slopes)]
         found, error, nv = finer[0].copy(), 0.0, self.run.model.nv
@@ -267,7 +266,7 @@ class Probe:
         return found, error
 
     def _slope(self, state: State, ctrl: np.ndarray, moving: np.ndarray, width: float) -> np.ndarray:
-        """The change of coordinates, velocities and forces in a step along a way of state and controls."""
+        """The central difference, of half ``width``, of coordinates, velocities and forces along one direction."""
         model, points, ends = self.run.model, self.simulation.robot.point_count, []
         for sign in (1.0, -1.0):
             self.take(state, ctrl, sign * width * moving)

@@ -1,4 +1,4 @@
-"""What becomes of a run, or of one of many worlds: its recording, and why it ended."""
+"""The recording of a run, or of one of many worlds, and the reason why it ended."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def made_recording(
 
 
 def created_energy(rec: Recording) -> Failure | None:
-    """Why a run cannot be true: its robot moves with far more energy than it had, was given or could fall by.
+    """The failure of a run whose kinetic energy exceeds all energy available to the robot; None if it does not.
 
-    Every sample is looked at by the diagonal of the inertia alone; energies are computed only where that is too much.
+    A cheap bound from the diagonal of the inertia is checked first; energies are computed only where that is too large.
     """
     model, reasons = rec.robot.model, energy_at_hand(rec.robot, rec.pushes)
     rough = 0.5 * np.square(rec.qvel) @ model.dof_M0
@@ -106,7 +106,7 @@ def created_energy(rec: Recording) -> Failure | None:
 
 
 def energy_at_hand(robot: Robot, pushes: Iterable[Push]) -> float:
-    """J that a robot can get without motors: its weight times its size, and what pushes give to bodies at rest."""
+    """J, energy available without motors: weight times size, and the energy that pushes give to bodies at rest."""
     found = scales(robot).energy
     for push in pushes:
         linear, angular = robot.model.body(push.body).invweight0
@@ -141,7 +141,7 @@ def _add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, gr
         return np.zeros(0, dtype=int)
     places = np.flatnonzero(who.any(axis=1))
     found = np.unique(who[places])
-    found = found[(found > 0) & (found <= len(robot.others))] - 1  # what is beyond are contacts between bodies
+    found = found[(found > 0) & (found <= len(robot.others))] - 1  # larger numbers are contacts between bodies
     if not found.size:
         return found
     shape = (rows, len(found))
@@ -161,7 +161,7 @@ def _add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, gr
 def _body_contacts(
     tape: OtherTape, rows: int, robot: Robot
 ) -> tuple[list[tuple[str, str, float]], dict[str, np.ndarray]]:
-    """The bodies of every contact between two, with their friction, and its samples, by the fields of ``BodyContacts``.
+    """The bodies and friction of every contact between two bodies, and its samples by the fields of ``BodyContacts``.
 
     Two geoms that touch in several places have a column for each, in the order of their places on the tape.
     """
@@ -205,7 +205,7 @@ def _fill_in(
 
 
 def energy_failure(setup: Setup, at: float, dof: int) -> Failure:
-    """Why a world ended whose energy leapt in the step at a time (s), most of it that of a dof."""
+    """The failure of a world whose energy jumped in the step at a time (s), most of it in one ``dof``."""
     joint = setup.robot.dof_name(dof)
     message = (
         f"energy from nowhere: the step at t = {at:.6g} s ends with more than {CREATED:g} times the energy that "
@@ -216,7 +216,7 @@ def energy_failure(setup: Setup, at: float, dof: int) -> Failure:
 
 
 def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
-    """Why a world ended, or ``None``; ``outcome`` is (how, step, dof or point or code, law's status)."""
+    """The failure of a world, or ``None``; ``outcome`` is (kind of end, step, dof or point or code, law's status)."""
     end, step, index = (int(v) for v in outcome[:3])
     at = step * setup.dt
     if end == DONE:

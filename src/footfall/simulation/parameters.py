@@ -1,4 +1,4 @@
-"""What a step can be differentiated by beside state and controls: friction, slope, masses, law, places of points."""
+"""Parameters that a step can be differentiated by: friction, slope, masses, options of the law, positions of points."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from footfall.given_numbers import is_number
 from footfall.ground.surface import tangent_frame
 from footfall.simulation.setup import Setup
 
-#: Step by which options of a law, relative to them, and contact frames, rad, are differenced: errors are of its square.
+#: Step of central differences, relative for options of a law, rad for contact frames: errors are of its square.
 FINE = 1e-5
 
 
 class Asked(NamedTuple):
-    """Parameters by name, the columns that kernels compute for them, and how they are made of those."""
+    """Requested parameters: their names, the columns that kernels compute, and the matrix that combines columns."""
 
     names: tuple[str, ...]
     by: Parameters
@@ -30,9 +30,9 @@ class Asked(NamedTuple):
 
 
 def slopes_of_options(law: Law, setting: Setting) -> dict[str, np.ndarray]:
-    """How the numbers of a law (V,) follow from each of its options that is a number other than zero.
+    """Derivatives of the resolved numbers of a law (V,) by each option that is a number other than zero.
 
-    One that was left out counts as given with the number that was found for it.
+    An option that was left out is varied about its derived value.
     """
     values, found = law.resolve(setting), {}
     for name, given in law.options().items():
@@ -42,7 +42,7 @@ def slopes_of_options(law: Law, setting: Setting) -> dict[str, np.ndarray]:
         step = FINE * abs(value)
         try:
             more, less = (law.replace(**{name: value + way}).resolve(setting) for way in (step, -step))
-        except LawError:  # at the end of its range, or beside an option that takes its place
+        except LawError:  # at the end of its range, or excluded by another option
             continue
         slope = change(more, less) / (2.0 * step)
         if slope.any():
@@ -51,14 +51,14 @@ def slopes_of_options(law: Law, setting: Setting) -> dict[str, np.ndarray]:
 
 
 def change(more: Iterable[float], less: Iterable[float]) -> np.ndarray:
-    """The difference of a law's numbers, zero for those that are infinite."""
+    """The difference of a law's resolved numbers, zero for those that are infinite."""
     ends = np.array([tuple(more), tuple(less)])
     ends[:, ~np.isfinite(ends).all(axis=0)] = 0.0
     return ends[0] - ends[1]
 
 
 def slope_of_friction(law: Law, setting: Setting) -> np.ndarray:
-    """How the numbers of a law (V,) follow from what is added to both coefficients of friction."""
+    """Derivatives of the resolved numbers of a law (V,) by a number added to both coefficients of friction."""
     ends = []
     for more in (FINE, 0.0):
         own = {name: getattr(setting.ground, name) + more for name in ("static_friction", "dynamic_friction")}
@@ -67,7 +67,7 @@ def slope_of_friction(law: Law, setting: Setting) -> np.ndarray:
 
 
 def turn_of(sim: Setup) -> np.ndarray:
-    """(6,) the axis about which a plane turns as it gets steeper, with its contact frames, and a place on it, m."""
+    """(6,) the axis about which a plane and its contact frames turn as it gets steeper, and a point of the plane, m."""
     heading = dict(sim.ground.options).get("heading", 0.0)
     place = np.array([0.0, 0.0, float(sim.ground.height(0.0, 0.0))])
     frame, frames = sim.ground.frame(place), np.zeros((2, 3, 3))
@@ -80,7 +80,7 @@ def turn_of(sim: Setup) -> np.ndarray:
 
 
 def choose(sim: Setup, to: str | Iterable[str], families: dict[str, list[str]]) -> list[str]:
-    """The names that are asked for, each by itself or by its family; an error for what there is not."""
+    """The requested names, given singly or by family; an error for an unknown one."""
     wanted = {to} if isinstance(to, str) else set(to)
     known = [*families, *(name for family in families.values() for name in family)]
     for one in wanted - {*known}:
@@ -99,10 +99,10 @@ def choose(sim: Setup, to: str | Iterable[str], families: dict[str, list[str]]) 
 
 
 def find_parameters(sim: Setup, to: str | Iterable[str], first: int) -> Asked:
-    """The parameters that are asked for, by family or by names such as "mass of trunk" and "law.k".
+    """The requested parameters, by family or by names such as "mass of trunk" and "law.k".
 
-    The columns of the kernels for them are those from ``first`` on: one for each, but for options of the law, which
-    come of its numbers, as friction does in part.
+    The kernels' columns for them begin at ``first``, one for each, except that options of the law, and in part
+    friction, are combinations of columns of the law's resolved numbers.
     """
     model, options = sim.scene.model, slopes_of_options(sim.law, sim.setting) if to else {}
     numbers_by = options | {"friction": slope_of_friction(sim.law, sim.setting)} if to else options

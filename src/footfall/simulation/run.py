@@ -1,4 +1,4 @@
-"""One run: take its arrays, drive the compiled loop, and return the recording, or an error that carries it."""
+"""One run: takes a workspace, drives the compiled loop, and returns the recording, or an error that carries it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from footfall.simulation.workspace import loop_of, prepared, take_workspace
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
 CHECK_INTERVAL = 0.05
-#: MuJoCo's warnings after which forces are missing, and those that a user should know of.
+#: MuJoCo's warnings after which forces are missing, and those that are passed on to the user.
 OVERFLOWS = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
 WARNINGS = (mujoco.mjtWarning.mjWARN_INERTIA, mujoco.mjtWarning.mjWARN_BADCTRL)
 
@@ -114,7 +114,7 @@ class Run:
         self._lay_out(control_every, steps)
         self.step = 0
         self.wall_time: float | None = None  # s, of the steps alone
-        self._live: Live | None = None  # what its states are made of, once there was one
+        self._live: Live | None = None  # the arrays of a state, after the first one
         self._loop: Any = None
         finish_compiling()
         if task.start is not None:
@@ -150,20 +150,20 @@ class Run:
         if self.data.qvel.any():
             guess_slips(self.conditions.constraints.joints, self.data.qvel)
         self.controls.write_signals(self.scratch.signals[shared.law_signals :])
-        samples = steps // self.record_every + 2  # a run that diverges leaves one more
+        samples = steps // self.record_every + 2  # a run that diverges records one more
         check_memory(samples, shared.sample_bytes + 8 * signals, sim.dt * self.record_every)
         self.set_tape(make_tape(self.model, samples, sim.robot.point_count, signals))
-        # As much room as an earlier run needed, so that no step of this one waits for more.
+        # Begin with as much room as an earlier run needed.
         if self.flow is not None and space.roomiest > 0:
             self.resize(space.roomiest)
 
     def _see_room(self) -> None:
-        """Look at the arrays that the workspace has now."""
+        """Refer to the present arrays of the workspace."""
         room = self.workspace.room
         self.points, self.contacts, self.flow = room.points, room.contacts, room.flow
         self.conditions, self.scratch = room.conditions, room.scratch
 
-    @to_the_end()  # half way, the loop would write beyond the arrays that it still has
+    @to_the_end()  # interrupted half way, the loop would write beyond its old arrays
     def set_tape(self, tape: Tape) -> None:
         """Record into these arrays from now on."""
         self.tape = tape
@@ -204,7 +204,7 @@ class Run:
         loop = self._loop
         if loop is None:
             loop = self._engine.advance
-            if self.step > 0:  # not the first time: a run comes here once, a world with every step
+            if self.step > 0:  # not in the first call: a run has one, a world one per step
                 loop = self._loop = direct(loop, (*self._laid_out, 0, 0))
         self.outcome[NEXT] = self.step
         while True:
@@ -218,7 +218,7 @@ class Run:
             self.resize(self._enough())
 
     def _enough(self) -> int:
-        """The next size of the workspace that also has room for the points that found none."""
+        """The next size of the workspace with room for all points, also those that had none."""
         others, sizes = self.points.others, self.workspace.sizes()
         needed = int(others.counters[LIVE] - others.first + others.counters[LOST])
         larger = range(self.workspace.size + 1, len(sizes))
@@ -261,16 +261,14 @@ class Run:
     # ---- its states ------------------------------------------------------------------------------------------
 
     def _live_arrays(self) -> Live:
-        """Known from the last time, unless the run was laid out anew: to look at all arrays takes as long as ten
-        steps.
-        """
+        """The arrays of a state, cached until the run is laid out anew: collecting them takes as long as ten steps."""
         room = self.workspace.room
         if self._live is None or not self._live.of(room, self.controls.inside):
             self._live = Live(room, self.controls.inside, str(self.simulation.law))
         return self._live
 
     def state(self) -> State:
-        """Everything that the run remembers between two steps."""
+        """The whole state of the run between two steps."""
         sim, live = self.simulation, self._live_arrays()
         numbers = np.zeros(mujoco.mj_stateSize(self.model, MUJOCO))
         mujoco.mj_getState(self.model, self.data, numbers, MUJOCO)
@@ -279,7 +277,7 @@ class Run:
     def restore(self, state: State) -> None:
         """Continue from a state of the same robot, under the same law with the same step.
 
-        A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
+        A compiled controller continues from the memory in the state if kind and size agree; otherwise it starts anew.
         """
         check_start(state)
         live = self._live_arrays()
@@ -298,7 +296,7 @@ class Run:
         self.step = state.step
 
     def _restore_without_controller(self, state: State) -> None:
-        """Set all arrays but those of the controller and its signals, which begin; an error where others differ."""
+        """Set all arrays except the controller's and its signals, which start anew; an error if the layouts differ."""
         own = dict(live_arrays(self.workspace.room, None))
         kept = {name: array for name, array in state.arrays().items() if not name.startswith(CONTROLLER)}
         del own["signals"], kept["signals"]
@@ -312,10 +310,10 @@ class Run:
     # ---- its recording, and how it ended ---------------------------------------------------------------------
 
     def recording(self, failure: Failure | None = None) -> Recording:
-        """What was recorded so far."""
+        """The recording so far."""
         sim, controls, of_law = self.simulation, self.controls, self._shared.law_signals
         arrays = {name: array[: self.outcome[SAMPLES]] for name, array in self.tape._asdict().items()}
-        if self._endless:  # other steps will write to the same arrays
+        if self._endless:  # later steps write to the same arrays
             arrays = {name: array.copy() for name, array in arrays.items()}
         if of_law and not sim.law.event_driven:
             # Where the law was not called, its signals are those of an earlier step.
@@ -342,7 +340,7 @@ class Run:
                 "wall_time": self.wall_time,
             },
         )
-        object.__setattr__(made, "_simulation", sim)  # a value otherwise: it is what rec.state(t) asks
+        object.__setattr__(made, "_simulation", sim)  # for rec.state(t); a recording is frozen otherwise
         return made
 
     def _overflowed(self) -> bool:
@@ -351,7 +349,7 @@ class Run:
         return bool(np.count_nonzero(warned)) and any(warned[int(kind)] for kind in OVERFLOWS)
 
     def _warnings(self) -> list[RunWarning]:
-        """What MuJoCo warned of, once for each kind."""
+        """MuJoCo's warnings, one for each kind."""
         found: list[RunWarning] = []
         if not np.count_nonzero(self.workspace.warned):
             return found
@@ -364,7 +362,7 @@ class Run:
         return found
 
     def _without_control(self) -> list[RunWarning]:
-        """That nothing controls the motors of the robot, where a controller could."""
+        """A warning if nothing controls the motors of a robot that has a default controller."""
         robot = self.simulation.robot
         if self._endless or self.controls.name != "none" or default_controller(robot) is None:
             return []
@@ -404,27 +402,27 @@ class Run:
             message = str(cause)
         elif isinstance(cause, Exception):
             message = f"controller {name} failed at {at}: {type(cause).__name__}: {cause}"
-        elif cause is not None:  # the controller wants to leave the program
+        elif cause is not None:  # the controller raises SystemExit or the like
             message = f"{cause!r} at {at}"
             cause.recording = self._failed(ControllerError, "controller", message).recording  # type: ignore[attr-defined]
             raise cause
         raise self._failed(ControllerError, "controller", message) from cause
 
     def _failed(self, kind: Any, what: str, message: str) -> Any:
-        """An error of a kind, with all that was recorded."""
+        """An error of a kind that carries the recording."""
         error = kind(message)
         error.recording = self.recording(Failure(float(self.outcome[STEP] * self.simulation.dt), what, "", message))
         return error
 
     def _interrupted(self) -> Interrupted:
-        """What to raise after Ctrl-C, with all that was recorded."""
+        """The exception after Ctrl-C, which carries the recording."""
         at = self.step * self.simulation.dt
         message = f"interrupted at t = {at:.6g} s"
         recording = self.recording(Failure(at, "interrupted", "", message))
         return Interrupted(f"{message}; what came before is in the exception's recording", recording)
 
     def _warn(self) -> None:
-        """Warn of forces that are lacking, and of what MuJoCo warned of."""
+        """Warn of missing forces, and pass on MuJoCo's warnings."""
         lost = int(self.points.others.counters[LACKING])
         if lost:
             places, slots = SIZES[-1]

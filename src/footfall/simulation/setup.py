@@ -40,7 +40,7 @@ LONGEST_PERIOD = 0.1
 
 @public
 class Setup:
-    """What a run is made in; :class:`footfall.Simulation` describes the options."""
+    """Robot, ground, law and step of runs; :class:`footfall.Simulation` describes the options."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Setup:
         integrator: Literal["euler", "rk4"] = "euler",
         body_contacts: bool = True,
     ) -> None:
-        self.prepared: Any = None  # what all runs share, see :func:`footfall.simulation.workspace.prepared`
+        self.prepared: Any = None  # shared by all runs, see :func:`footfall.simulation.workspace.prepared`
         self.robot, self.ground, self.law = as_robot(robot), as_ground(ground), make_law(law)
         self._check_robot()
         if dt is not None and not (is_number(dt) and 0 < dt <= LONGEST_STEP):
@@ -64,7 +64,7 @@ class Setup:
         self._check_model()
 
     def _check_robot(self) -> None:
-        """Refuse a robot that nothing can move in a finite way."""
+        """Refuse a robot without mass or with a singular inertia matrix."""
         robot = self.robot
         if not robot.mass > mujoco.mjMINVAL:
             raise SimulationError(
@@ -77,7 +77,7 @@ class Setup:
             )
 
     def _check_method(self) -> None:
-        """Refuse an integrator or a step that the law cannot have."""
+        """Refuse an integrator or a step that the law does not allow."""
         law, integrator = self.law, self.integrator
         if integrator == "rk4" and not law.smooth:
             raise SimulationError(
@@ -90,7 +90,7 @@ class Setup:
             )
 
     def _check_model(self) -> None:
-        """Refuse what the step does not run and what would silently give no forces; warn of what no other law has."""
+        """Refuse features that the step does not run or that disable contacts; warn of adhesion without effect."""
         model, name = self.scene.model, self.robot.name
         for feature, count in (("plugins", model.nplugin), ("delayed actuators", model.nhistory)):
             if count:
@@ -114,19 +114,19 @@ class Setup:
 
     @cached_property
     def setting(self) -> Setting:
-        """What the law's defaults are derived from."""
+        """The setting from which the law's defaults are derived."""
         return make_setting(self.robot, self.ground, self.dt)
 
     @cached_property
     def home_on_ground(self) -> np.ndarray:
-        """(nq,) the home pose set down at the origin: where runs start, unless they are given another place."""
+        """(nq,) the home pose set down at the origin, where runs start by default."""
         return self.place()
 
     def place(self, at: tuple[float, float] = (0.0, 0.0), *, align: bool = False, above: float = 0.0) -> np.ndarray:
         """The home pose (nq,) set down on the ground at ``at`` (m): no point inside it, the first one touching.
 
-        ``align`` turns a free base so that its up is the ground's normal there: a brick flat on a ramp. With ``above``
-        it is so far (m) over the ground.
+        ``align`` turns a free base so that its vertical is the ground's normal there: a brick lies flat on a ramp.
+        ``above`` (m) raises the pose.
         """
         pose = place(self.robot, self.ground, at, align=align)
         return pose + above * unit_rise(self.robot) if above else pose
@@ -146,29 +146,29 @@ ITERATIONS, SEARCHES = 100, 50
 
 @dataclass(frozen=True, eq=False)
 class RunModel:
-    """The model of all runs of equal robots in equal steps, whatever the ground and the law; never changed."""
+    """The MuJoCo model shared by all runs of equal robots in equal steps; never changed."""
 
     model: mujoco.MjModel
-    rows: mujoco.MjModel  # the same, but for ``joints``: rows that MuJoCo makes in a step are of this one
+    rows: mujoco.MjModel  # the same without the constraints in ``joints``: MuJoCo makes the other rows from it
     native: Native
     joints: JointRows  # constraints of single joints
-    widened: Widened  # by which runs know how far apart bodies are
+    widened: Widened  # for the distances between bodies
 
 
 def compose(robot: Robot, law: Law, dt: float, *, body_contacts: bool) -> RunModel:
     """The model of a robot for runs in steps of ``dt`` (s).
 
-    The ground is no part of MuJoCo's model: all contacts with it are the law's. MuJoCo finds those between bodies, of
-    the geoms that collide in the robot's model, unless ``body_contacts`` is false.
+    The ground is no part of MuJoCo's model: all contacts with it are the law's. MuJoCo detects contacts between bodies,
+    of the geoms that collide in the robot's model, unless ``body_contacts`` is false.
     """
-    make = composed.__wrapped__ if robot.mjcf is None else composed  # a model of MuJoCo's may have been changed since
+    make = composed.__wrapped__ if robot.mjcf is None else composed  # a user may have changed an MjModel since
     margin = 0.0 if law.event_driven else min(law.near(dt), JOLT * dt)
     return make(robot, law.native_contact(), dt, body_contacts, margin)
 
 
 @lru_cache(maxsize=8)
 def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: bool, margin: float) -> RunModel:
-    """The same, cached; ``own`` holds the settings of MuJoCo's contacts where those are the law.
+    """As :func:`compose`, cached; ``own`` holds the settings of MuJoCo's contacts where those are the law.
 
     Bodies that are less than ``margin`` (m) apart are shown to the law.
     """
@@ -187,7 +187,7 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
         for margins in (model.geom_margin, model.body_margin):
             np.maximum(margins, margin, out=margins)
     model.opt.timestep = dt
-    if int(model.opt.integrator) not in IMPLICIT:  # which tells how servos damp; the step is ours
+    if int(model.opt.integrator) not in IMPLICIT:  # the integrator only tells how servos damp; the step is ours
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     widened = widen(model)
     points = robot.point_count + len(robot.others)
@@ -196,7 +196,7 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
     soft = contacts.soft
     kinds: tuple[int, ...] = KINDS
     if native:
-        # Which equalities of single joints are active is part of the state, also for MuJoCo's own solver.
+        # MuJoCo makes equalities of single joints: their activation is part of its state, also for its own solver.
         kinds = (FRICTION, LIMIT) if soft.folded else ()
     joints, rows = make_joint_rows(model, kinds), model
     if soft.folded or not native:
@@ -209,7 +209,7 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
 
 
 def _native_contacts(model: mujoco.MjModel, robot: Robot, own: NativeContact | None, points: int) -> Native:
-    """Our contact points as contacts of MuJoCo, where those are the law: its ``own`` settings go into the model."""
+    """Our contact points as contacts of MuJoCo, if those are the law; writes their settings ``own`` to the model."""
     contact, ids = np.zeros(1, dtype=bridge.CONTACT), np.zeros(points, dtype=np.int64)
     if own is None:
         return Native(contact, -1, ids, make_soft_contacts(model, (0.0, 0.0), (0.0,) * 5, 0))

@@ -1,4 +1,4 @@
-"""Put robot, ground, law and controller together, and run, as a whole or step by step from Python."""
+"""Simulations of a robot on a ground under a law, run as a whole or stepped from Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import Task, check_memory, step_count, vector
 
-#: Samples that a new world has room for; the room doubles when it is full.
+#: Initial capacity of a world's recording, samples; it doubles when full.
 SAMPLES_AT_FIRST = 64
 
 
@@ -47,7 +47,7 @@ class World(UnderWay):
         self._failure: Failure | None = None
         self._turn = RLock()
         self._stepping = False
-        self._probe: Probe | None = None  # for single steps from its states
+        self._probe: Probe | None = None  # takes and differentiates single steps from this world's states
         self._make_room(SAMPLES_AT_FIRST)
 
     def __repr__(self) -> str:
@@ -80,14 +80,14 @@ class World(UnderWay):
 
     @property
     def position(self) -> np.ndarray:
-        """(P, 3) m, contact points of the feet in the last step, world frame: at its beginning, or where a law of
-        events looked last.
+        """(P, 3) m, contact points of the feet at the beginning of the last step, world frame; under an event-driven
+        law at its last evaluation.
         """
         return self._run.points.position[: self.simulation.robot.point_count]
 
     @property
     def gap(self) -> np.ndarray:
-        """(P,) m, their distance to the ground, negative inside."""
+        """(P,) m, distance of the contact points of the feet to the ground, negative inside."""
         return self._run.contacts.gap[: self.simulation.robot.point_count]
 
     @property
@@ -125,7 +125,7 @@ class World(UnderWay):
                     return
                 if self._recorded:
                     self._make_room(int(run.outcome[SAMPLES]) + steps // run.record_every + 2)
-                elif run.outcome[SAMPLES] > 1:  # each start from the first state has one
+                elif run.outcome[SAMPLES] > 1:  # each start from the first state records one
                     run.outcome[SAMPLES] = 1
                 run.advance_to(run.step + steps)
                 if run.interrupts.asked or run.outcome[END] != step.DONE:
@@ -142,12 +142,12 @@ class World(UnderWay):
             raise SimulationError(f"the controls of this world are set by its controller, {run.controls.name}")
         own = run.data.ctrl
         good = type(ctrl) is np.ndarray and ctrl.dtype == own.dtype and ctrl.shape == own.shape
-        if not good or not math.isfinite(ctrl.dot(ctrl)):  # this takes 1 us, the full check 5 us
+        if not good or not math.isfinite(ctrl.dot(ctrl)):  # 1 us; the full check takes 5 us
             ctrl = vector("ctrl", ctrl, len(own), self.simulation.robot.name)
         own[:] = ctrl
 
     def state(self) -> State:
-        """Everything the world remembers now."""
+        """The whole state of the world now."""
         with self._turn:
             return self._run.state()
 
@@ -161,9 +161,9 @@ class World(UnderWay):
     def linearize(
         self, ctrl: ArrayLike | None = None, *, to: str | Iterable[str] = (), smoothing: float = 0.0
     ) -> Linearization:
-        """The derivative of the step that ``step(ctrl)`` would take now; the world stays as it is.
+        """The derivative of the step that ``step(ctrl)`` would take now; the world is not changed.
 
-        Controls are taken as given, also those that a controller of this world set last. ``to`` names parameters:
+        Controls are constants, also those that a controller of this world set last. ``to`` names parameters:
         "friction", "slope", "masses", "law", "points", or single ones, see :class:`Linearization`. ``smoothing`` is a
         compliance (m/N) that softens contacts, see :mod:`footfall.engine.derivatives.cone`.
         """
@@ -244,7 +244,7 @@ class Simulation(Setup):
             control_dt: s between two calls of the controller, a multiple of ``dt``, equal to it if left out.
             record_dt: s between two samples, likewise; forces of the steps between are recorded as mean and peak.
             pushes: one :class:`footfall.Push` or several.
-            progress: called now and then with the simulated time, s.
+            progress: called from time to time with the simulated time, s.
             seed: noted in the recording, and used for nothing else.
             start: a state of this simulation; the run continues from it, and from its time, bit for bit.
 
@@ -298,7 +298,7 @@ class Simulation(Setup):
     ) -> Linearization:
         """The derivative of the step from ``state`` with the controls ``ctrl`` (nu,), those of the state if left out.
 
-        ``pushes`` are those of the run that the state is from; see :meth:`World.linearize` for ``to`` and
+        ``pushes`` are the pushes of the run that the state comes from; see :meth:`World.linearize` for ``to`` and
         ``smoothing``.
         """
         if pushes or to:
@@ -315,21 +315,20 @@ class Simulation(Setup):
     def along(self, recording: Record, *, to: str | Iterable[str] = ()) -> AlongRun:
         """The derivatives along a recording of this simulation: products with vectors, and gradients of losses.
 
-        Controls count as given, also those of a controller. Every step must have been recorded. ``to`` names
+        Controls are constants, also those of a controller. Every step must have been recorded. ``to`` names
         parameters, see :meth:`World.linearize`.
         """
         return AlongRun(self, recording, to=to)
 
     @cached_property
     def _probes(self) -> deque[Probe]:
-        """Runs for single steps that no thread is using."""
+        """Idle probes, for any thread to take."""
         return deque()
 
     def state(self, recording: Record, time: float) -> State:
         """The state at ``time`` (s) of a recording of this simulation, with the memory of law and joints.
 
-        It is found by simulating again from the recording's start with the recorded controls, so every step must have
-        been recorded.
+        The recording is simulated again from its start with its controls, so every step must have been recorded.
         """
         steps = step_count(time, self.dt)
         if len(recording.time) < steps + 1 or not np.isclose(recording.time[steps], time, atol=0.5 * self.dt):

@@ -1,4 +1,4 @@
-"""Everything that a world remembers at one instant: a run continues from it bit for bit."""
+"""The whole state of a world at one instant: a run continues from it bit for bit."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from footfall.errors import SimulationError
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import Room
 
-#: What MuJoCo needs to continue: time, coordinates, activations, controls, applied forces, warm starts.
+#: MuJoCo's part of a state: time, coordinates, activations, controls, applied forces, warm starts.
 MUJOCO = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
-#: How the names of a controller's arrays begin.
+#: Prefix of the names of a controller's arrays.
 CONTROLLER = "controller"
 
-#: Of each array its name, shape and type.
+#: Name, shape and type of each array.
 Layout = tuple[tuple[str, tuple[int, ...], str], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """The state of a world between two steps: coordinates, activations and controls, what the law and the constraints
-    remember of their contacts, and a compiled controller of its past. Made by ``world.state()`` and
-    :meth:`footfall.Simulation.state`.
+    """The state of a world between two steps: coordinates, activations, controls, and the memory of the law, of the
+    constraints and of a compiled controller. Made by ``world.state()`` and :meth:`footfall.Simulation.state`.
 
-    Limitations: a controller that is a Python function keeps its own memory, which is not part of it.
+    Limitations: the memory of a controller that is a Python function is not part of the state.
     """
 
     robot: str
@@ -58,7 +57,7 @@ class State:
 
 
 def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.ndarray]]:
-    """All arrays of a run that one step leaves to the next, and a few more."""
+    """All arrays of a run that one step passes to the next, and a few more."""
     constraints = room.conditions.constraints
     parts: dict[str, Any] = {
         "points": room.points,
@@ -75,7 +74,7 @@ def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.nda
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 yield f"{part}.{name}", value
     clearance = room.conditions.clearance
-    for name in ("place", "room", "looks"):  # by which a period from event to event may be taken in one piece
+    for name in ("place", "room", "looks"):  # they decide whether an event-driven period is one macro step
         yield f"clearance.{name}", getattr(clearance, name)
     yield "signals", room.scratch.signals
     if inside is not None:
@@ -84,7 +83,7 @@ def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.nda
 
 
 class Live:
-    """The arrays of a run, as long as it is laid out as it is."""
+    """The arrays of a run, valid until it is laid out anew."""
 
     def __init__(self, room: Room, inside: Inside | None, law: str) -> None:
         arrays = dict(live_arrays(room, inside))
@@ -93,7 +92,7 @@ class Live:
         self.blocks, self.law = Blocks(arrays.values()), law
 
     def of(self, room: Room, inside: Inside | None) -> bool:
-        """Whether these are the arrays of a room and a controller."""
+        """Whether these arrays still belong to a room and a controller."""
         return all(one is other for one, other in zip(self._parts, _parts(room, inside), strict=True))
 
 
@@ -102,7 +101,7 @@ def _parts(room: Room, inside: Inside | None) -> tuple[Any, ...]:
 
 
 def check_start(state: State, qpos: Any = None, qvel: Any = None) -> None:
-    """Refuse a state beside coordinates or velocities that it has itself."""
+    """Refuse coordinates or velocities beside a state, which has its own."""
     if qpos is not None or qvel is not None:
         raise SimulationError(
             "start has coordinates and velocities of its own: give it without qpos and qvel, or write those of a world "
@@ -111,7 +110,7 @@ def check_start(state: State, qpos: Any = None, qvel: Any = None) -> None:
 
 
 def check_fit(state: State, setup: Setup, law: str | None = None) -> None:
-    """Refuse a state of another robot, under another ``law`` (that of the setup, in words) or with another step."""
+    """Refuse a state of another robot, law (``law`` is the setup's, as text) or step."""
     own = (setup.robot.name, str(setup.law) if law is None else law, setup.dt)
     if own != (state.robot, state.law, state.dt):
         raise SimulationError(
@@ -121,7 +120,7 @@ def check_fit(state: State, setup: Setup, law: str | None = None) -> None:
 
 
 class UnderWay:
-    """An object whose memory compiled code works in."""
+    """An object whose memory compiled code writes to; it cannot be copied."""
 
     def __reduce_ex__(self, _protocol: Any) -> NoReturn:
         raise TypeError(

@@ -1,4 +1,4 @@
-"""What a run is asked for, checked before anything is computed: durations, starts, pushes, perturbed starts."""
+"""The arguments of a run, checked before anything is computed: durations, starts, pushes, perturbed starts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from footfall.process.machine import machine_memory
 from footfall.record import Push
 from footfall.simulation.controls import Controller
 
-#: Steps are counted in 64 bits.
+#: Most steps of a run: they are counted in 64 bits.
 MOST_STEPS = 2**62
 
 
 class Task(NamedTuple):
-    """What a run is to do, see :meth:`footfall.Simulation.run`."""
+    """The arguments of a run, see :meth:`footfall.Simulation.run`."""
 
     controller: Controller | str | None = None
     qpos: Sequence[float] | np.ndarray | None = None
@@ -99,7 +99,7 @@ def check_memory(samples: int, each: int, record_dt: float) -> None:
 
 
 def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float, total: int | None = None) -> Pushes:
-    """The pushes of a run in steps of ``dt`` (s), of which it takes ``total``, if that is known."""
+    """The pushes of a run in steps of ``dt`` (s); warns of those after its ``total`` steps, if that is given."""
     if not pushes:
         return no_pushes()
     known = [model.body(i).name for i in range(1, model.nbody)]
@@ -119,7 +119,7 @@ def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float, total:
 
 @cache
 def no_pushes() -> Pushes:
-    """Of a run that nobody pushes."""
+    """The pushes of a run without any."""
     body, start, stop = np.zeros((3, 0), dtype=np.int64)
     return Pushes(body, start, stop, np.zeros((0, 6)))
 

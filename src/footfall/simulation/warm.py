@@ -1,6 +1,6 @@
 """Compilation ahead of time: the engine, the laws and their solvers, each a job that any process can do.
 
-Run as a program, it does those jobs of its command line that no other process has claimed.
+Run as a program, this module does the jobs on its command line that no other process has claimed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from footfall.simulation.worlds import Worlds
 
 
 def compile_loop(law: str = "time-stepping") -> None:
-    """Compile the loop of a law, but not the law: the loop is the same for all of its kind. No step is taken."""
+    """Compile the loop of a law without the law: all laws of a kind share their loop. No step is taken."""
     sim = Simulation("ball", law=law)
     space = idle_workspace(sim)
     tape = make_tape(space.model, 1, sim.robot.point_count, 0)
@@ -42,7 +42,7 @@ def compile_worlds() -> None:
     Worlds(Simulation("ball", law="spring-damper"), 1).step()
 
 
-#: Compiled controllers, each with a robot to compile it for.
+#: Compiled controllers, each with the robot that it is compiled with.
 CONTROLLED_BY = {
     "walk": "spatial-biped",
     "balance": "spatial-biped",
@@ -111,7 +111,7 @@ def do(job: str) -> None:
 
 
 def warm(say: Callable[[str], None], processes: int | None = None) -> None:
-    """Compile everything, in as many processes as there are cores; ``say`` is told the progress."""
+    """Compile everything, in ``processes``, one per core by default; calls ``say`` with the progress."""
     waiting = jobs()
     total, begin = len(waiting), time.perf_counter()
 
@@ -128,7 +128,7 @@ def warm(say: Callable[[str], None], processes: int | None = None) -> None:
             running = [one for one in running if one.poll() is None]
             for job in [job for job in waiting if (claims / f"{job} done").exists()]:
                 finished(job)
-        for job in waiting.copy():  # jobs whose process could not start or failed: here their errors show
+        for job in waiting.copy():  # jobs whose process did not start or failed: their errors show here
             do(job)
             finished(job)
         compile_cold(lambda name: claim(claims, name))
@@ -147,4 +147,4 @@ def work_through(jobs: list[str], claims: Path) -> None:
 if __name__ == "__main__":
     end_with_parent()
     work_through(sys.argv[1:], Path(os.environ[HELPER]))
-    os._exit(0)  # everything is on disk; freeing the compiler's memory piece by piece would take seconds
+    os._exit(0)  # all results are on disk; freeing the compiler's memory would take seconds

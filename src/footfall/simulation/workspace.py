@@ -1,9 +1,9 @@
-"""What a run computes in: all arrays of the compiled loop, allocated here by name.
+"""Workspaces: all arrays of the compiled loop, allocated by name.
 
-:func:`prepared` makes what all runs of a simulation share, :func:`take_workspace` the arrays of one run. Allocating
-them takes as long as some hundred steps, and a study makes thousands of simulations of one robot that differ in
-friction, the ground's shape or a law's options: those share all that does not depend on these, and the workspaces that
-no run is using. A workspace belongs to one run at a time, so that runs in several threads stay independent.
+:func:`prepared` makes the parts that all runs of a simulation share, :func:`take_workspace` the arrays of one run.
+Allocating them takes as long as some hundred steps, and a study makes thousands of simulations of one robot that differ
+in friction, the ground's shape or a law's options: these share everything that does not depend on them, and idle
+workspaces. A workspace belongs to one run at a time, so that runs in several threads are independent.
 """
 
 from __future__ import annotations
@@ -62,28 +62,28 @@ from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.problem import Size
 from footfall.standing import reach
 
-#: How fast the gap to uneven ground may change per metre travelled: as on a slope of 60 degrees.
+#: Largest change of the gap to uneven ground per distance travelled (m/m): that on a slope of 60 degrees.
 STEEP = 2.0
-#: Most entries kept: models with their points, kinds of simulation with workspaces, workspaces of each kind.
+#: Most cached entries: models with their points, kinds of simulation with workspaces, workspaces of each kind.
 MODELS, KINDS, IDLE = 8, 8, 16
 
 
 class Prepared(NamedTuple):
-    """What all runs of a simulation share and never change, and the workspaces that no run is using."""
+    """The constant parts that all runs of a simulation share, and their idle workspaces."""
 
-    points: Points  # as at the beginning, to be copied
-    plan: step.Plan  # its numbers of steps are those of no run
+    points: Points  # in their initial state, to be copied
+    plan: step.Plan  # without the numbers of steps, which each run sets
     ground: step.Surface
     laws: step.Laws | integration.EventLaws
-    longest: float | None  # s, see :func:`longest_stable_step`; None also where the law does not mind
+    longest: float | None  # s, see :func:`longest_stable_step`; None also if the law has no stability limit
     law_signals: int
-    sample_bytes: int  # that a sample without signals takes
+    sample_bytes: int  # size of a sample without signals
     shared_rows: int  # room for constraints of several dofs
     spare: deque[Any]  # each a :class:`footfall.simulation.workspace.Workspace`
 
 
 def prepared(sim: Setup) -> Prepared:
-    """What the runs of a simulation share; made by the first."""
+    """The shared parts of the runs of a simulation; the first run makes them."""
     if sim.prepared is None:
         sim.prepared = _prepare(sim)
     return sim.prepared
@@ -99,7 +99,7 @@ def _prepare(sim: Setup) -> Prepared:
 
 
 def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: float | None) -> Prepared:
-    """What the runs of a simulation share if the loop uses these laws."""
+    """The shared parts of the runs of a simulation if the loop uses these laws."""
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
     euler = sim.integrator == "euler" and not law.event_driven
     of_model = _of_model(sim.scene)
@@ -138,12 +138,12 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
 
 
 class _OfModel(NamedTuple):
-    """What follows from a model alone."""
+    """Properties of a model."""
 
-    rich: bool  # tendons, flexes: MuJoCo does all of its velocity stage
-    damped: bool  # whether joints or servos damp
+    rich: bool  # has tendons or flexes, so that MuJoCo computes the whole velocity stage
+    damped: bool  # has damping of joints or servos
     shared_rows: int
-    constrained: bool  # MuJoCo has constraints to make beside contacts
+    constrained: bool  # has constraints, beside contacts, that MuJoCo makes
 
 
 @lru_cache(maxsize=MODELS)
@@ -164,31 +164,31 @@ def _points(scene: RunModel, robot: Robot, memory_size: int, surroundings: Aroun
 
 @lru_cache(maxsize=KINDS)
 def _spare(scene: RunModel, kind: Any) -> deque[Any]:
-    """Where runs of such simulations return their workspaces; kept while one of them lives or it was recently used."""
+    """The idle workspaces of simulations of one kind; kept while one of these lives or was recently used."""
     return deque(maxlen=IDLE)
 
 
 def _room(law: Law, size: Size) -> Any:
-    """Those of a law's options on which the arrays of a workspace depend."""
+    """The properties of a law on which the arrays of a workspace depend."""
     made = tuple(_sizes(one) for one in _scratch_of(law, size))
     return (*made, law.tolerance, law.in_steps().margin) if isinstance(law, EventLaw) else made
 
 
 def _scratch_of(law: Law, size: Size) -> list[Any]:
-    """What a law computes in, or None; of an event-driven one then that of the time-stepping law it falls back on."""
+    """The scratch arrays of a law, or None; for an event-driven law also those of its time-stepping fallback."""
     asked = [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
     return [one.scratch(size) if isinstance(one, CoupledLaw) else None for one in asked]
 
 
 def _sizes(value: Any) -> Any:
-    """Sizes and types of the arrays in a tuple of tuples, and its numbers."""
+    """Shapes and types of the arrays in nested tuples, with their numbers unchanged."""
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str
     return tuple(map(_sizes, value)) if isinstance(value, tuple) else value
 
 
 def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
-    """What points of bodies other than feet need to know about runs on these grounds."""
+    """The surroundings, on these grounds, of points of bodies other than feet."""
     flat = all(ground.flat for ground in grounds)
     return Around(
         dt=sim.dt,
@@ -202,7 +202,7 @@ def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
 
 
 def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
-    """What the loop takes of the law."""
+    """The law in the form that the loop takes."""
     law, laws = sim.law, idle_laws()
     bends, lag = int(not sim.ground.flat), 0.5 * sim.dt
     if isinstance(law, PointLaw):
@@ -247,7 +247,7 @@ def idle_coupled_law() -> Any:
 
 @dataclass(eq=False)
 class Room:
-    """The parts of the loop that depend on how many points of bodies other than feet have places."""
+    """The parts of the loop whose size depends on the capacity for points of bodies other than feet."""
 
     points: Points
     contacts: Contacts
@@ -255,11 +255,11 @@ class Room:
     conditions: step.Conditions
     laws: step.Laws | integration.EventLaws
     flow: Flow | None
-    of_laws: list[ByReference | None]  # what the laws compute in: ``laws`` holds their addresses
+    of_laws: list[ByReference | None]  # scratch arrays of the laws; ``laws`` holds their addresses
     references: dict[str, ByReference] = field(default_factory=dict)
 
     def refer(self) -> tuple[ByReference, ...]:
-        """References to points, contacts, scratch, conditions, laws and flow, if there is one, as they are now."""
+        """References to the present points, contacts, scratch, conditions, laws and, if there is one, flow."""
         names = ("points", "contacts", "scratch", "conditions", "laws", "flow")
         known = self.current()
         parts = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -267,7 +267,7 @@ class Room:
         return tuple(self.references.values())
 
     def current(self) -> dict[str, ByReference]:
-        """Those references that are still of the parts of this room."""
+        """The references whose parts have not been replaced."""
         return {name: one for name, one in self.references.items() if one.named is getattr(self, name)}
 
 
@@ -304,7 +304,7 @@ class Workspace:
         self._rooms = {0: self.room}
         self._remembered = Blocks(self._changing())
         self._first_values = self._remembered.read()
-        self._remembered.write(self._first_values)  # so that it is compiled at the first start, not for the second run
+        self._remembered.write(self._first_values)  # compiles it at the first start, not in the second run
 
     def _make_room(self, sim: Setup, size: int, conditions: step.Conditions, signals: int) -> Room:
         """Room for ``SIZES[size]`` points of bodies other than feet."""
@@ -326,12 +326,12 @@ class Workspace:
         return Room(points, contacts, scratch, conditions, laws, flow, of_laws)
 
     def serve(self, sim: Setup, shared: Prepared) -> None:
-        """Serve a simulation from whose ``shared.spare`` it was taken, in its first state."""
+        """Reset to the initial state, for a run of ``sim``, from whose ``shared.spare`` this was taken."""
         if self._laws is not shared.laws:  # another simulation
             self._laws, room = shared.laws, self.room
             room.conditions = room.conditions._replace(ground=shared.ground)
             room.laws = _computing_in(shared.laws, room.of_laws)
-            self._rooms = {0: room}  # larger ones have another ground and law
+            self._rooms = {0: room}  # larger rooms still refer to another ground and law
         mujoco.mj_resetData(self.model, self.data)
         self._remembered.write(self._first_values)
         self._contacts.static_friction[:] = sim.ground.static_friction
@@ -339,7 +339,7 @@ class Workspace:
         self.outcome[:] = 0
 
     def sizes(self) -> list[int]:
-        """Each size's number of places for points of bodies other than feet."""
+        """The capacity of each size for points of bodies other than feet."""
         return [min(places, len(self._points.others.who)) for places, _ in SIZES]
 
     @property
@@ -359,11 +359,11 @@ class Workspace:
     def resize(self, sim: Setup, size: int, samples: int) -> None:
         """Make room, in the loop and in the record, for ``SIZES[size]`` points of bodies other than feet.
 
-        What a step leaves to the next is carried over; the rest is as new, except what laws compute in.
+        Values that a step passes to the next are copied; the rest is reset, except scratch arrays of laws.
         """
         before = self.room
         self._points = self._points._replace(others=with_tape(self._points.others, size, samples))
-        self._points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
+        self._points.others.who[self.sizes()[size] :] = -1  # places beyond the new size are empty
         if size not in self._rooms:
             self._rooms[size] = self._make_room(sim, size, before.conditions, 0)
         self.size, self.room = size, self._rooms[size]
@@ -380,9 +380,9 @@ class Workspace:
         room.conditions = run
 
     def _changing(self) -> Iterator[np.ndarray]:
-        """All arrays that one step leaves to the next, and the small scratch arrays.
+        """All arrays that one step passes to the next, and the small scratch arrays.
 
-        Of constraints over several dofs only their number: each step writes the rows before it reads them.
+        For constraints over several dofs the number suffices: each step writes the rows before it reads them.
         """
         room, others = self.room, self._points.others
         constraints, clearance = room.conditions.constraints, room.conditions.clearance
@@ -397,7 +397,7 @@ class Workspace:
         return _arrays((of_points, of_others, of_contacts, operators, rest))
 
     def release(self) -> None:
-        """Forget what a run brought, its record and its controller, and return to the first size."""
+        """Drop the record and the controller of a run, and return to the smallest size."""
         idle = no_control().control
         if self._points.others.tape.who.size:
             nothing = make_other_tape(0, 0)
@@ -411,14 +411,14 @@ class Workspace:
         self.size, self.room = 0, self._rooms[0]
 
     def laid_out(self, tape: Tape) -> tuple[ByReference, ...]:
-        """The arguments of the loop other than the steps, recording into these arrays."""
+        """The arguments of the loop except the steps, for recording to ``tape``."""
         points, contacts, scratch, conditions, laws, *flow = self.room.refer()
         parts = step.Loop(self._world, points, contacts, scratch, conditions, laws, ByReference(tape), self.outcome)
         return ByReference(parts), *flow
 
 
 def _computing_in(laws: step.Laws | integration.EventLaws, of_laws: list[ByReference | None]) -> Any:
-    """Laws with the addresses of what they compute in."""
+    """Laws with the addresses of their scratch arrays."""
     own, *in_steps = [0 if one is None else one.address for one in of_laws]
     if isinstance(laws, step.Laws):
         return laws._replace(scratch=own)
@@ -428,7 +428,7 @@ def _computing_in(laws: step.Laws | integration.EventLaws, of_laws: list[ByRefer
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:
-    """The arrays in a tuple of tuples that may change."""
+    """The writable arrays in nested tuples."""
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             yield value
@@ -438,7 +438,7 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
 
 
 def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
-    """A workspace in its first state, for one run; return it to ``shared.spare`` when nothing refers to its arrays."""
+    """A workspace in its initial state for one run, to be returned to ``shared.spare`` once its arrays are unused."""
     try:
         found = shared.spare.pop()
     except IndexError:
@@ -448,19 +448,19 @@ def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
 
 
 def loop_of(law: Law) -> Any:
-    """The module whose ``advance`` is the loop of a law: from event to event, or in time steps."""
+    """The module whose ``advance`` is the loop of a law: event-driven, or in time steps."""
     return integration if law.event_driven else step
 
 
 def idle_workspace(sim: Setup) -> Workspace:
-    """A workspace whose loop calls no law: its types are those of every law, and are known before one is compiled."""
+    """A workspace with an idle law, whose types are the same as for any law and known before a law is compiled."""
     idle = idle_laws()
     laws = integration.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
     return Workspace(sim, prepared_with(sim, laws, None))
 
 
 def loop_types(sim: Setup) -> list[Any]:
-    """The types that the loop takes, but for the steps."""
+    """The types of the loop's arguments except the steps."""
     space = idle_workspace(sim)
     tape = make_tape(space.model, 1, sim.robot.point_count, 0)
     return [numba.typeof(part) for part in space.laid_out(tape)]

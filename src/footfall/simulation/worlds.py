@@ -65,8 +65,8 @@ class Worlds(UnderWay):
         ground: one, or a list of W, in place of the simulation's.
         mass_scale: factors on masses and inertias of the bodies, a number, (W,) or (W, bodies).
         pushes: a list for all worlds, or W lists.
-        fall: a world whose centre of mass comes lower than this times its height in the home pose is *down*: it stops
-            there until it is reset; 0 lets all go on.
+        fall: share of its height in the home pose below which the centre of mass of a world is *down*: the world stops
+            until it is reset; with 0 none stops.
         threads: of a CPU; all of its cores if left out.
     """
 
@@ -157,10 +157,10 @@ class Worlds(UnderWay):
             return state_of_world(self.simulation, self._engine, int(world))
 
     def linearize(self, *, to: str | Iterable[str] = (), smoothing: float = 0.0) -> list[Linearization]:
-        """The derivative of the next step of each world with its controls, on threads; the worlds stay as they are.
+        """The derivative of the next step of each world with its controls, on threads; the worlds are not changed.
 
-        See :meth:`World.linearize`. Limitations: a CPU, and worlds with the friction, ground, law and masses of the
-        simulation.
+        See :meth:`World.linearize`. Limitations: only on a CPU, and only for worlds with the friction, ground, law and
+        masses of the simulation.
         """
         sim, given, count = self.simulation, self._inputs, min(cores(), self.count)
         plain = make_inputs(sim, 1, ground=None, friction=None, law_options=None, mass_scale=None, pushes=())
@@ -184,7 +184,7 @@ class Worlds(UnderWay):
         return [parts[w % count][w // count] for w in range(self.count)]
 
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
-        """Replace the pushes, the same for all worlds or a list for each; times count from a world's start."""
+        """Replace the pushes by one list for all worlds or a list for each; times count from a world's start."""
         self._take(self._inputs.with_pushes(pushes))
 
     def _take(self, inputs: Inputs) -> None:
@@ -249,7 +249,7 @@ class Worlds(UnderWay):
                 self._engine.advance(plan, controller, steps, tapes)
             outcome = self._engine.host("outcome").copy()
         going = outcome[:, 0] == DONE
-        outcome[going, 1] = self._engine.host("step")[going, 0]  # the instant after the last step was recorded too
+        outcome[going, 1] = self._engine.host("step")[going, 0]  # the state after the last step is recorded too
         found = {}
         for w, first, samples in zip(which, begin, self._engine.recordings(tapes), strict=True):
             pushes = self._inputs.pushes[min(w, len(self._inputs.pushes) - 1)]
@@ -270,7 +270,7 @@ class Worlds(UnderWay):
         return own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
 
     def _advance_by_batches(self, plan: Any, controller: Any, rate: int, steps: int, tapes: Any) -> Any:
-        """Take steps with a controller in Python that answers for all worlds at once; returns it as it ran."""
+        """Take steps with a Python controller that sets the controls of all worlds at once; returns its instance."""
         sim, engine = self.simulation, self._engine
         if self.device != "cpu":
             raise ControllerError(f"{controller} runs in Python on the CPU: on a GPU set the controls by step(ctrl)")
@@ -284,7 +284,7 @@ class Worlds(UnderWay):
         return asked
 
     def _begin_control(self, controller: Any, gains: Any, control_dt: float | None) -> tuple[Any, int]:
-        """Give every world its controller's numbers; returns the controller for worlds and the steps between calls."""
+        """Give every world its controller's gains; returns the controller for worlds and the steps between calls."""
         sim = self.simulation
         if isinstance(controller, str):
             controller = chosen_controller(controller, self.simulation.robot)
@@ -315,7 +315,7 @@ class Worlds(UnderWay):
 
     @property
     def qpos(self) -> Any:
-        """(W, nq) coordinates, live: write to them, and the worlds continue from there."""
+        """(W, nq) coordinates, live: worlds continue from values written to them."""
         return self._engine.array("qpos")
 
     @property
@@ -324,7 +324,7 @@ class Worlds(UnderWay):
         return self._engine.array("qvel")
 
     def read(self, name: str) -> np.ndarray:
-        """``qpos``, ``qvel`` or ``ctrl`` as a NumPy array, to read, on whichever device the worlds are."""
+        """``qpos``, ``qvel`` or ``ctrl`` as a NumPy array, to read, from any device."""
         try:
             return self._engine.host(name)
         except (AttributeError, TypeError, KeyError) as error:
@@ -397,12 +397,12 @@ class Worlds(UnderWay):
 
     @property
     def energy(self) -> np.ndarray:
-        """(W,) J, kinetic energy and that of the weight above z = 0, at the beginning of the last step."""
+        """(W,) J, kinetic energy plus potential energy above z = 0, at the beginning of the last step."""
         return self._tally(ENERGY)
 
     @property
     def failure(self) -> list[Failure | None]:
-        """Why each world ended, or ``None``."""
+        """The failure of each world, or ``None``."""
         outcome = self._engine.host("outcome")
         return [failure_of(self.simulation, row) for row in outcome]
 

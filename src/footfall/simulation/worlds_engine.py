@@ -1,4 +1,4 @@
-"""What computes many worlds, the cores of a CPU or a GPU, with arrays laid out for it, and their controllers."""
+"""Engines of many worlds, for the cores of a CPU or a GPU, with their arrays and controllers."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def solves_contacts(law: Law) -> TypeGuard[CoupledLaw]:
 
 
 def signal_count(setup: Setup) -> int:
-    """Numbers that the law reports in a step: its own, and those of every foot."""
+    """Number of signals of a law per step: its own, and those of every foot."""
     return len(setup.law.signals) + len(setup.robot.feet) * len(setup.law.foot_signals)
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """What worlds are made of, and the shapes of their arrays."""
+    """Robot and contact points of worlds, which determine the shapes of their arrays."""
 
     setup: Setup
     tree: Tree
@@ -155,7 +155,7 @@ def make_plan(inputs: Inputs, fall: float) -> Plan:
 
 
 def energy_of_worlds(inputs: Inputs) -> float:
-    """J that any of the worlds can get without motors, the one with the lightest bodies by the hardest pushes."""
+    """J, energy available without motors in any world: that of the hardest pushes on the lightest bodies."""
     robot = inputs.setup.robot
     mass = robot.model.body_mass
     lightest = float((inputs.arrays.body_mass[:, mass > 0.0] / mass[mass > 0.0]).min(initial=1.0))
@@ -189,7 +189,7 @@ class InWorlds:
             self._own.append(own)
 
     def pointer(self) -> Any:
-        """The function that all worlds call, each with its own gains."""
+        """The compiled controller that all worlds call, each with its own gains."""
         return self._pointer
 
     def warnings(self, world: int) -> list[dict[str, Any]]:

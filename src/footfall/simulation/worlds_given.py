@@ -92,9 +92,9 @@ def law_rows(law: Law, setting: Setting, options: Mapping[str, Any], friction: n
 
 
 def ground_rows(grounds: Sequence[Ground], reach: float) -> tuple[Any, Any, Any]:
-    """The compiled surface of grounds of one kind, and parameters and tables with the world in front.
+    """The compiled surface of grounds of one kind, with parameters and tables whose first axis is the world.
 
-    ``reach`` (m) is how far from the robot's points the nearest place is to be known.
+    ``reach`` (m) is the distance from the robot's points up to which the surface must find the nearest point.
     """
     compiled = [ground.compiled(reach) for ground in grounds]
     surface, shape, table = compiled[0]
@@ -103,7 +103,7 @@ def ground_rows(grounds: Sequence[Ground], reach: float) -> tuple[Any, Any, Any]
         raise SimulationError("the grounds of many worlds must be of one kind, height fields of one size")
     tables = [one[2] for one in compiled]
     if all(one is table or np.array_equal(one, table) for one in tables):
-        tables = tables[:1]  # a height field is big, and often the same
+        tables = tables[:1]  # height fields are large, and often equal
     return surface, np.stack([one[1] for one in compiled]), np.stack(tables)
 
 
@@ -151,7 +151,7 @@ def push_rows(model: mujoco.MjModel, lists: list[list[Push]], dt: float) -> dict
 
 
 def replaced(kept: np.ndarray, given: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """(count, ...) as ``kept``, but in ``which`` as ``given``: a row for all, for each world, or for each of those."""
+    """``kept`` (count, ...) with rows ``which`` from ``given``: one row, one per world, or one per chosen world."""
     out = np.broadcast_to(kept, (len(which), *kept.shape[1:])).copy()
     out[which] = given[which] if len(given) == len(which) else given
     return out
@@ -166,15 +166,15 @@ def idle_after(pushes: np.ndarray, most: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What worlds are given beside their starts, one value for all or one for each."""
+    """Inputs of worlds beside their starts, one value for all or one for each."""
 
     setup: Setup
     count: int
     grounds: list[Ground]  # 1 or W
     surface: Any  # of all of them, compiled
     options: Mapping[str, Any]  # of the law
-    pushes: list[tuple[Push, ...]]  # 1 or W, as recordings note them
-    arrays: Given  # what the engine takes
+    pushes: list[tuple[Push, ...]]  # 1 or W, for recordings
+    arrays: Given  # for the engine
 
     def ground_of(self, world: int) -> Ground:
         """The ground of a world, with its friction."""
@@ -183,7 +183,7 @@ class Inputs:
         return dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
 
     def with_friction(self, friction: Any, which: np.ndarray) -> Inputs:
-        """The same with another friction in the worlds of ``which`` (W,), from which the law's numbers follow."""
+        """The same with another friction in the worlds of ``which`` (W,), and the law's numbers that follow."""
         setup, given = self.setup, self.arrays
         own = replaced(given.friction, friction_rows(friction, setup.ground, self.count), which)
         options = {name: np.asarray(value)[which] if np.ndim(value) else value for name, value in self.options.items()}
@@ -277,16 +277,16 @@ def check_worlds(setup: Setup, device: str, precision: str) -> None:
             raise SimulationError(sentence)
 
 
-#: Of each array of a world's state its values at the start, one row for all worlds or one for each.
+#: Initial values of each array of a world's state, one row for all worlds or one for each.
 Rows = dict[str, np.ndarray]
 
-#: What worlds remember of their contact points and of constraints of joints, and how a single world calls it.
+#: State arrays of contact points and of joint constraints of worlds, and their names in a single world.
 OF_POINTS = {name: f"points.{name}" for name in ("anchor", "force", "mode", "memory")}
 OF_JOINTS = {"row_state": "joints.state", "row_inertia": "joints.inertia"}
 
 
 class Starts:
-    """Where worlds start: at home on the ground, at rest and with unloaded contacts, unless they were given a start."""
+    """The starts of worlds: by default at home on the ground, at rest and with unloaded contacts."""
 
     def __init__(self, setup: Setup, engine: Any) -> None:
         joints = setup.scene.joints
@@ -319,7 +319,7 @@ class Starts:
         return changed
 
     def _from(self, which: np.ndarray, given: Any, beside: tuple[Any, Any]) -> Rows:
-        """From states; ``beside`` them neither coordinates nor velocities are given."""
+        """From states; ``beside`` holds the qpos and qvel arguments, which must be left out."""
         states = [given] if isinstance(given, State) or not isinstance(given, Sequence) else list(given)
         for state in states:
             check_start(state, *beside)
@@ -335,7 +335,7 @@ class Starts:
 
 
 def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
-    """A state as one world keeps it: on a CPU points not on feet have places, on a GPU each its own."""
+    """A state in the arrays of one world: on a CPU active points not on feet take places, on a GPU each has its own."""
     model, arrays, feet = setup.scene.model, state.arrays(), setup.robot.point_count
     data = scratch_data(model)
     mujoco.mj_setState(model, data, state.mujoco, MUJOCO)
@@ -349,7 +349,7 @@ def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
     row |= {name: arrays[own] for name, own in OF_JOINTS.items()}
     who = arrays["others.who"]
     on_cpu = "who" in row
-    others = np.arange(len(who)) if on_cpu else who.copy()  # -1 where nobody has that place
+    others = np.arange(len(who)) if on_cpu else who.copy()  # -1 where a place is empty
     if not on_cpu:
         between = np.flatnonzero(who == len(setup.robot.others))[: len(row["touching"])]  # bodies that touch each other
         others[who == len(setup.robot.others)] = -1
@@ -372,7 +372,7 @@ def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
 
 
 def state_of_world(setup: Setup, engine: Any, world: int) -> State:
-    """The state of one of many worlds on a CPU, as that of a single one."""
+    """The state of one of many worlds on a CPU, in the form of a single world."""
     run = Run(setup, 0.0, recorded=False)
     kept = {name: array[world] for name, array in (engine.state._asdict() | engine.kept._asdict()).items()}
     places = int(kept["counters"][LIVE]) - setup.robot.point_count
