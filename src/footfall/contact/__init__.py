@@ -43,7 +43,7 @@ __all__ = [
     "spring_friction",
 ]
 
-#: What is not in the file of a law, and where it is.
+#: Public names that are in no file of a law, and their modules.
 _HOMES = {
     "coulomb": "footfall.solve.contacts",
     "material_of": "footfall.contact.springs.material",

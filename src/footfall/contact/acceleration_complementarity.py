@@ -2,14 +2,14 @@
 
 Points that touch the ground and do not move away from it obey Signorini's law on accelerations (15): no point
 accelerates into the ground, the ground pushes and never pulls, and it pushes only points that stay. Coulomb's friction
-opposes the slip of a sliding point (16). Its direction is known, so only the normal force is unknown: a linear
+opposes the slip of a sliding point (16). The direction of slip is known, so only the normal force is unknown: a linear
 complementarity problem, solved by Newton's method on its Fischer-Burmeister equations (17)-(18) and, where that fails,
-by Lemke's. For resting points Coulomb's law is taken one derivative up, with friction against the acceleration; that
-problem is solved on the exact cone.
+by Lemke's. For resting points Coulomb's law is differentiated once: friction opposes the acceleration; that problem is
+solved on the exact cone.
 
 A touch-down is an impact with Newton's restitution and Coulomb's friction (20)-(22), of all touching points together.
-Newton's restitution can create energy where there is friction (Kane and Levinson 1985): it is then halved until it does
-not. Where no forces satisfy the law of a sliding point (Painleve 1895), an impulse without a collision ends the slip.
+With friction Newton's restitution can create energy (Kane and Levinson 1985); it is then halved until it does not.
+Where no forces satisfy the law of a sliding point (Painleve 1895), an impulse without a collision ends the slip.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from footfall.solve.problem import MEMORY_SIZE, MODE, ProblemScratch, Size, begi
 
 #: Acceleration (m/s2) and speed (m/s) below which a point is at rest.
 STILL, SLOW = 1e-6, 1e-9
-#: Slip speed below which the direction is that at the beginning of the step, m/s.
+#: Slip speed, m/s, below which the slip has its direction at the beginning of the step.
 NO_DIRECTION = 1e-10
-#: Slip speed, m/s, up to which a slip that began at rest keeps its first direction: friction turns a slower slip at
-#: once, which makes the differential equations stiff.
+#: Slip speed, m/s, up to which a slip that began at rest keeps its first direction: the rate at which friction turns a
+#: slip is inverse to its speed, which would make the differential equations stiff.
 SLUGGISH = 1e-4
-#: Most sliding points for Newton's and Lemke's methods, whose work grows with the third power.
+#: Most sliding points for Newton's and Lemke's methods, whose work grows with the third power of their number.
 MOST = 40
-#: Newton iterations before Lemke's method takes over: started from the last forces, Newton converges in eight if at
+#: Iteration limit of Newton's method, after which Lemke's takes over: warm-started, Newton converges in eight or not at
 #: all.
 NEWTON = 16
 #: Tolerance of the residual of the Fischer-Burmeister equations, relative to the largest acceleration.
@@ -76,8 +76,8 @@ def slip_directions(contacts, memory, way):
     """Write directions of slip, (P, 2) unit vectors in contact frames, zero for points that rest; returns the number of
     sliding points.
 
-    A velocity that has reversed within this step is taken as if it had not: the end of the slip is an event, and forces
-    must stay smooth until it is located.
+    A slip that has reversed within this step keeps its direction: the end of a slip is an event, and forces must stay
+    smooth until it is located.
     """
     first = engine_columns(memory)
     sliding = 0
@@ -105,7 +105,7 @@ def slip_directions(contacts, memory, way):
 
 @kernel
 def normal_problem(contacts, free, way, m, q):
-    """Normal accelerations of sliding points as a function of their normal forces z: ``m z + q``, with friction
+    """Write the normal accelerations ``m z + q`` of sliding points under their normal forces z, with friction
     proportional to z (16).
     """
     near = contacts.near
@@ -169,8 +169,7 @@ def solve_sliding(problem, scratch):
 def solve_on_cone(problem, sliding):
     """Forces in contact frames where some points rest, on the exact cone. Returns a law's status.
 
-    Sliding points slide on; only resting points may use static friction. Where friction has known directions, there may
-    be no solution (Painleve 1895).
+    Only resting points have static friction. With sliding points there may be no solution (Painleve 1895).
     """
     contacts, memory = problem.contacts, problem.memory
     first = engine_columns(memory)

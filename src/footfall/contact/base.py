@@ -23,11 +23,10 @@ Coupled kernel::
 
     kernel(contacts, dt, memory, force, mode, scratch, signals, parameters) -> status
 
-with :class:`Contacts` for what it sees and ``scratch`` for the arrays that ``CoupledLaw.scratch`` makes; it writes
-``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already), and the
-numbers it declares as ``Law.signals`` and, for each foot, ``Law.foot_signals``, in that order, to the head of
-``signals``.
-``status`` is 0, or 1 if it found no solution and the forces are the best it has.
+with :class:`Contacts` of the near points and the arrays ``scratch`` that ``CoupledLaw.scratch`` makes. It writes
+``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already), and to the
+head of ``signals`` the numbers declared as ``Law.signals`` and, for each foot, as ``Law.foot_signals``, in that order.
+``status`` is 0, or 1 if no solution was found and the forces are only the best approximation.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Law:
     name: ClassVar[str]
     citation: ClassVar[str]
 
-    #: It sees all points together, with the free accelerations and the Delassus operator.
+    #: Its kernel takes all points together, with the free accelerations and the Delassus operator.
     coupled: ClassVar[bool] = False
     #: Its force is a continuous function of the state, so higher-order integration pays.
     smooth: ClassVar[bool] = False
@@ -76,18 +75,17 @@ class Law:
     native: ClassVar[bool] = False
     #: Its motion is integrated from event to event, see :mod:`footfall.contact.event_law`.
     event_driven: ClassVar[bool] = False
-    #: Numbers each point remembers from step to step.
+    #: Numbers that each point remembers from step to step.
     memory_size: ClassVar[int] = 0
-    #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding does not open
-    #: contacts.
+    #: Largest gap of points that the law is given, m; a nanometre, so that rounding does not open contacts.
     margin: ClassVar[float] = 1e-9
-    #: Points that may reach the ground within a step are shown as well, for speeds up to this, m/s.
+    #: Largest speed, m/s, of points further away that the law is given because they may reach the ground in a step.
     fastest: ClassVar[float] = 0.0
-    #: Numbers that a coupled law reports of each step, recorded as ``rec.signals``: names and units.
+    #: Names and units of numbers that a coupled law reports in each step, recorded as ``rec.signals``.
     signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    #: The same of every foot, after those: names and units.
+    #: Names and units of further numbers that it reports for every foot.
     foot_signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    #: Rows of the audit in which the law errs by design, up to the limit of the row, each with the reason.
+    #: Rows of the audit in which the law has errors by design, up to the limit of the row, each with the reason.
     by_design: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @property
@@ -102,11 +100,11 @@ class Law:
 
     @property
     def reach(self) -> float:
-        """How far above the ground (m) the law says that it may push a point that stays there; zero for most."""
+        """The largest gap (m) of a resting point that the law may push by design; zero for most laws."""
         return 0.0
 
     def near(self, dt: float) -> float:
-        """The gap (m) up to which points are shown to the law in steps of ``dt`` (s)."""
+        """The largest gap (m) of points that the law is given in steps of ``dt`` (s)."""
         return max(self.margin, self.fastest * dt, self.reach)
 
     def resolve(self, setting: Setting) -> Any:
@@ -114,7 +112,7 @@ class Law:
         raise NotImplementedError
 
     def native_contact(self) -> NativeContact | None:
-        """What MuJoCo's own contacts are set to, for a law that has ``native``."""
+        """Settings of MuJoCo's own contacts, for a law that is ``native``."""
         return None
 
     def creep(self, ratio: float, setting: Setting) -> float:
@@ -125,7 +123,7 @@ class Law:
 
     @classmethod
     def kernels(cls) -> list[Callable[..., Any]]:
-        """The plain functions that are compiled for it."""
+        """The plain functions of the law that are compiled."""
         return [getattr(cls, name) for name in ("kernel", "impact") if hasattr(cls, name)]
 
     def options(self) -> dict[str, Any]:
@@ -148,7 +146,7 @@ SINKS = MappingProxyType({"penetration": "the ground presses a point by as much 
 
 
 class PointLaw(Law):
-    """A law that sees one point at a time."""
+    """A law of a single point."""
 
     smooth = True
     by_design = SINKS
@@ -161,19 +159,19 @@ class PointLaw(Law):
 
 
 class CoupledLaw(Law):
-    """A law that sees all points together."""
+    """A law of all points together."""
 
     coupled = True
-    #: Needs the Delassus operator: free accelerations, arms and the mobility are filled in.
+    #: Needs the Delassus operator: the engine computes free accelerations, arms and the mobility.
     operator: ClassVar[bool] = True
     kernel: ClassVar[Callable[..., Any]]
 
     def scratch(self, size: Size) -> Any:
-        """The scratch arrays of the kernel for so many points, contact bodies and degrees of freedom: a ``NamedTuple``
-        of arrays of float64 or int64, or of further such tuples. A law that needs none leaves this out.
+        """The scratch arrays of the kernel: a ``NamedTuple`` of arrays of float64 or int64, or of further such tuples.
+        A law that needs none leaves this out.
 
-        Nothing in them outlasts a step. Their number, types, dimensions and initial values are the same for all options
-        of a law; only sizes may differ.
+        Their values do not outlast a step. Their number, types, dimensions and initial values are the same for all
+        options of a law; only sizes may differ.
         """
         return None
 
@@ -183,12 +181,14 @@ class CoupledLaw(Law):
 
     @classmethod
     def adapter(cls) -> Any:
-        """The same as a plain function, for a GPU; compiling it for the CPU as well would take half a minute."""
+        """The kernel with the engine's signature as a plain function, for a GPU: :meth:`pointer` would also compile it
+        for the CPU, which takes half a minute.
+        """
         return coupled_adapter(cls.kernel, parameters_of(cls))
 
 
 def scratch_type(law: CoupledLaw) -> Any:
-    """The type of a reference to the arrays that a law computes in, ``None`` if it needs none."""
+    """The type of a reference to the scratch arrays of a law, ``None`` if it has none."""
     kind = type(law)
     if kind not in _scratch_types:
         from footfall.compiled import reference_to
@@ -198,7 +198,7 @@ def scratch_type(law: CoupledLaw) -> Any:
     return _scratch_types[kind]
 
 
-#: Cached by class of law, since options change only sizes: Numba takes a millisecond to find the type.
+#: Cached by class of law, whose options change only sizes, since Numba takes a millisecond to find a type.
 _scratch_types: WeakKeyDictionary[type[CoupledLaw], Any] = WeakKeyDictionary()
 
 
@@ -231,8 +231,7 @@ def _check_names(law: type[Law], options: dict[str, Any]) -> None:
             raise LawError(f"{law.name} has no option '{option}': {did_you_mean(option, known)}")
 
 
-# What the engine's loop takes as arguments: one signature for all point laws, one for all coupled laws,
-# so that the loop is compiled once.
+# One signature for all point laws and one for all coupled laws, so that the engine's loop is compiled once.
 
 
 @cache
@@ -247,7 +246,7 @@ def point_signature() -> Any:
 
 #: Parameters of point laws that belong to the ground: its coefficients at the point.
 FRICTION = ("static_friction", "dynamic_friction")
-# What a point kernel may return, by the number of values, and what the engine wants of it.
+# Completion of a point kernel's result to (normal, tangent_1, tangent_2, mode), by the number of values it returns.
 _COMPLETED = {
     4: "return kernel({arguments}, {parameters})",
     3: """p = {parameters}
@@ -256,7 +255,7 @@ _COMPLETED = {
     return normal, x, y, SLIDE if x * x + y * y >= 0.999999 * limit * limit else STICK""",
     1: "return kernel({arguments}, {parameters}), 0.0, 0.0, STICK",
 }
-# An exception in a user's law ends a run in the same way as a force that is NaN.
+# An exception in a user's law becomes a NaN force, which ends the run.
 _ATTEMPTED_POINT = """def adapter({head}):
     try:
         normal, x, y, mode = answer({head})
@@ -323,7 +322,7 @@ def coupled_pointer(function: Callable[..., Any], parameters: Any, scratch: Any)
 
 @cache
 def coupled_adapter(function: Callable[..., Any], parameters: Any, scratch: Any = None) -> Any:
-    """The same, not compiled; ``scratch`` is the type of what is found at the address that the engine gives for it."""
+    """The function of :func:`coupled_pointer`, not compiled; ``scratch`` is the type at the address given for it."""
     from footfall.compiled import checked, kernel, named_at
 
     foreign = is_foreign(function)
@@ -347,7 +346,7 @@ def _adapter(
     attempted: str = "",
     used: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
-    """A law's kernel behind the engine's signature: an array of numbers becomes named parameters.
+    """A law's kernel with the engine's signature, in which its parameters are an array of numbers.
 
     Parameters named in ``given`` are separate arguments, between ``arguments`` and the array. ``attempted`` is the
     source of a function that also catches exceptions of the law; ``used`` holds the values that ``body`` names.

@@ -1,11 +1,11 @@
 """Constraint selection for feet that are polygons (Moraud 2008).
 
-A foot has no contact, or one vertex, one edge or its whole face is clamped, each static or sliding (Table I). What is
-clamped is held exactly; the *state* is found by trial and error, until no rule of valid contact is broken
-(:mod:`footfall.solve.selection.search`). Most steps have the state of the step before, so that is tried first.
+A foot has no contact, or one vertex, one edge or its whole face is clamped, each static or sliding (Table I). Clamped
+vertices are held exactly; the *state* is searched until no rule of valid contact is broken
+(:mod:`footfall.solve.selection.search`), starting from the state of the step before, which most steps keep.
 
-The rules are the paper's, whose thresholds hold a vertex that lands up to ``d`` above or below the ground. Those of
-``landing`` judge the end of the step instead, so that touch-down is a plastic impact exactly on the ground.
+The rules are the paper's, whose thresholds hold a vertex that lands up to ``d`` above or below the ground. The rules of
+``landing`` apply to the end of the step instead, so that touch-down is a plastic impact exactly on the ground.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from footfall.solve.selection.forces import (
 from footfall.solve.selection.search import FRICTION, PLACES, PRESSURE, PULL, is_clean, predict, read_rank, search
 from footfall.solve.selection.soles import Stabilisation, Workspace, look, make_workspace
 
-#: Steps in which Baumgarte's stabilisation takes an error down to 1/e, unless ``beta`` is given.
+#: Time constant of Baumgarte's stabilisation in steps, unless ``beta`` is given.
 STEPS = 20.0
-#: m/s, the fastest it corrects.
+#: m/s, largest velocity of Baumgarte's correction.
 FASTEST = 0.1
-#: How many signals come before those of feet; why points were clamped one by one.
+#: Number of signals before those of feet; reasons why points were clamped one by one.
 SIGNALS, UNEVEN, NOT_FOUND = 4, 1.0, 2.0
 
 
@@ -61,15 +61,15 @@ class Parameters(NamedTuple):
     pull: float  # N
     one_step: float
     warm: float
-    keep: float  # of a clamped vertex' velocity, over a step
+    keep: float  # share of its velocity that a clamped vertex keeps in a step
     rate: float  # 1/s
     level: float  # 1/s
-    feet: float  # of the robot
-    points: float  # of their soles, which are the first
+    feet: float  # number of feet
+    points: float  # number of points of soles, which are the first points
 
 
 class Scratch(NamedTuple):
-    problem: ProblemScratch  # where points are clamped or free one by one
+    problem: ProblemScratch  # for points that are clamped or free one by one
     work: Workspace
 
 
@@ -103,7 +103,7 @@ def write(contacts: Contacts, work: Workspace, memory: Matrix, force: Matrix, mo
 
 @cold(types.none)
 def note_flaws(contacts: Contacts, work: Workspace, memory: Matrix) -> None:
-    """Let vertices of predicted states that should be free, or are about to stop, say so in the next step."""
+    """Mark vertices of predicted states that should become free or static, for the prediction of the next step."""
     for b in range(contacts.near.size - 1):
         code = work.code[b]
         for j in range(clamped(code, work.begin[b + 1] - work.begin[b])):
@@ -116,9 +116,9 @@ def note_flaws(contacts: Contacts, work: Workspace, memory: Matrix) -> None:
 
 @cold(types.int64)
 def point_by_point(problem: Problem, feet: Int, signals: Vector) -> Int:
-    """Clamp or free every contact point on its own: where the ground or a sole is uneven, or the search found nothing.
+    """Clamp or free every contact point on its own: where the ground or a sole is uneven, or the search failed.
 
-    Adds to the states tried. Returns the law's status.
+    Adds its iterations to the signal of states tried. Returns the law's status.
     """
     contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     free_velocities(problem, 0.0)
@@ -140,7 +140,7 @@ def point_by_point(problem: Problem, feet: Int, signals: Vector) -> Int:
 
 @inlined
 def beside_soles(contacts: Contacts, points: Int) -> Bool:
-    """Whether anything beside the soles is near the ground, whose points are the first ``points``."""
+    """Whether a point other than those of soles, the first ``points``, is near the ground."""
     for i in range(contacts.number[0]):
         if contacts.points[i] >= points:
             return True

@@ -3,15 +3,15 @@
 Every testing point below the ground is pushed up by a nonlinear spring and damper (16). While the foot adheres, a
 spring and damper hold each point to the place where it touched down, its anchor (17)-(18). When the resultant of the
 *foot* leaves the static cone, all its points begin to slide at once, each in the direction frozen at that instant
-(20), against dynamic friction and a viscous part (22); a point sticks again, by itself, when its sliding speed changes
-sign. Both changes are blended in over a short time (27), (29). The foot's moment (41) and its moving pressure centre
-come out of the distribution by themselves.
+(20), against dynamic friction and a viscous part (22); each point sticks again when its own sliding speed changes sign.
+Both changes are blended in over a short time (27), (29). The foot's moment (41) and its moving centre of pressure
+follow from the distribution.
 
-Departures from the print: (25)-(26) multiply each component's own velocity, where (22), which is meant, has the speed
-along the sliding direction. The damping of (16) may pull; that is clipped here. The force of adherence from which (27)
-starts is the one at the beginning of sliding, limited to the cone and scaled with the load from then on. The damper of
-(17)-(18) has no limit when a foot lands at speed: kept in newtons, its force would leave a foot that lands and slides
-next to no friction until the transition is over.
+Departures from the print: (25)-(26) multiply each component's own velocity; the speed along the sliding direction of
+(22) is meant. The damping of (16) may pull; that is clipped here. The force of adherence from which (27) starts is
+taken at the beginning of sliding, limited to the cone, and scaled with the load from then on: the damper of (17)-(18)
+is unlimited when a foot lands at speed, and its unscaled force would leave a foot that lands and slides next to no
+friction until the transition is over.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.power import two_powers
 
-# What a point remembers, by column of its memory.
+# Columns of a point's memory.
 TOUCHED, SLIDING, SINCE, HELD, LOAD, DIRECTION = 0, 1, 2, 3, 4, 5
 #: Time since the last transition of a point that has had none, s.
 LONG_AGO = 1e9
@@ -51,7 +51,7 @@ class Parameters(NamedTuple):
 
 @inlined
 def touch_down(contacts: Contacts, memory: Matrix, p: Int) -> None:
-    """Remember where a point touches the ground for the first time."""
+    """Set the anchor of a point that touches the ground for the first time."""
     if memory[p, TOUCHED] == 0.0:
         memory[p, TOUCHED] = 1.0
         memory[p, SLIDING] = 0.0
@@ -76,7 +76,7 @@ def adhering(contacts: Contacts, p: Int, parameters: Parameters) -> tuple[Float,
 def tangential(
     contacts: Contacts, memory: Matrix, p: Int, normal: Float, parameters: Parameters
 ) -> tuple[Float, Float]:
-    """The tangential force in any phase (32)-(34), in the contact frame; of a sliding point (23)-(26)."""
+    """The tangential force in any phase (32)-(34), for a sliding point (23)-(26), in the contact frame."""
     sliding, since = memory[p, SLIDING] == 1.0, memory[p, SINCE]
     window = parameters.t_slide if sliding else parameters.t_stick
     if not sliding and since >= window:
@@ -99,10 +99,10 @@ def tangential(
 
 @inlined
 def start_sliding(contacts: Contacts, memory: Matrix, p: Int, force: Matrix, share: Float) -> None:
-    """Freeze the sliding direction of a point along the force that held it (19)-(20), of which it keeps a share.
+    """Let a point slide in the fixed direction against its force of adherence (19)-(20), which is scaled by ``share``.
 
-    Friction opposes the slip, so a point that moves along its force does not begin to slide: it has just stopped, and
-    the rest of its sliding friction (29) drives it until that has faded.
+    A point that moves along its force, which friction would oppose, does not begin to slide: it has just stopped, and
+    the fading rest of its sliding friction (29) drives it.
     """
     x, y, normal, v = force[p, 0], force[p, 1], force[p, 2], contacts.velocity[p]
     size = (x * x + y * y) ** 0.5
@@ -153,7 +153,7 @@ def macroscopic_onset(contacts: Contacts, memory: Matrix, force: Matrix, b: Int)
         p = contacts.points[i]
         if memory[p, SLIDING] == 0.0:
             start_sliding(contacts, memory, p, force, limit / size)
-        else:  # it slides already, and together with the others it exceeds the foot's cone
+        else:  # it slides already; scale its force so that the foot's resultant stays on the cone
             force[p, 0] *= limit / size
             force[p, 1] *= limit / size
 
@@ -168,7 +168,7 @@ def distributed(
     signals: Vector,
     parameters: Parameters,
 ) -> Int:
-    """Normal force, one in all phases (31), and tangential force of every testing point: a coupled kernel."""
+    """Normal force, the same in all phases (31), and tangential force of every testing point: a coupled kernel."""
     for b in range(contacts.near.size - 1):
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]
@@ -244,7 +244,7 @@ class Distributed(OnElasticLayer, SpringLaw, CoupledLaw):
     gains = ("kn", "mun")
     kernel = staticmethod(distributed)
 
-    #: The paper's table, of a point: normal stiffness (N/m^alpha) and damping (N s/m^(1 + beta)), stiffness (N/m) and
+    #: The paper's table, per point: normal stiffness (N/m^alpha) and damping (N s/m^(1 + beta)), stiffness (N/m) and
     #: damping (N s/m) of adherence, and viscous friction in sliding (N s/m).
     PAPER_KN, PAPER_MUN, PAPER_KT, PAPER_MUT, PAPER_MU_TS = 9950.0, 450.0, 90.0, 950.0, 1.0
     #: Load of one of the paper's 36 points when its robot stands, N.

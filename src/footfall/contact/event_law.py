@@ -1,14 +1,14 @@
 """The contract of event-driven laws.
 
-Such a law knows two motions: smooth ones, between events, and jumps of the velocity, at events. The engine
-(:mod:`footfall.engine.events.integration`) says which points are in contact, finds the instants at which that
-changes, and asks
+Under such a law the motion is smooth between events, and velocities jump at events. The engine
+(:mod:`footfall.engine.events.integration`) determines which points are in contact, locates the instants at which that
+changes, and calls
 
 - ``kernel`` for the forces of the points in contact, as any coupled law, except that ``dt`` has no meaning. Its
-  ``mode`` says what each point is about to do: 0 leave, 1 stay, 2 slide. It returns 0; 1 if it found no solution and
-  the forces are the best it has; or 2 if there is none (Painleve), and then the engine asks
+  ``mode`` predicts the motion of each point: 0 leaves, 1 stays, 2 slides. It returns 0; 1 if no solution was found and
+  the forces are only the best approximation; or 2 if no solution exists (Painleve), and then the engine calls
 - ``impact``, of the same signature, for impulses (N s): after a touch-down with ``dt`` = 0, and where no forces exist
-  with a ``dt`` so short that only impulses count.
+  with a ``dt`` so short that only impulses matter.
 
 The last columns of ``memory`` are the engine's, see below; those before are the law's own.
 """
@@ -25,12 +25,12 @@ from footfall.kinds import Int, Matrix
 
 #: Status: no forces satisfy the law.
 INCONSISTENT = 2
-#: Speed up to which a point does not leave after an impact, m/s: where accumulating bounces end.
+#: Rebound speed, m/s, below which a point stays on the ground after an impact, so that accumulating bounces end.
 REBOUND = 1e-6
-# What the engine keeps in the last columns of a point's memory, counted from the first of them: what the point does
-# until the next event (1 rests, 2 slides), the direction of its slip when the step began (3, unit vector, world frame;
-# the law writes it where it lets a resting point slide), what must be added to the acceleration of the material point
-# to have the rate of its velocity against the ground (3, m/s2, contact frame): the place of contact may roll and bend;
+# The engine's columns of a point's memory, counted from the first of them: the motion of the point until the next event
+# (1 rests, 2 slides); the direction of its slip at the beginning of the step (3, unit vector, world frame; the law
+# writes it where it lets a resting point slide); the difference between the rate of the point's velocity against the
+# ground and the acceleration of its material (3, m/s2, contact frame), since the contact may roll and the ground bend;
 # and 1 while a slip that began at rest has not yet been fast.
 DOES, SLIP, TURNING, YOUNG = 0, 1, 4, 7
 ENGINE_COLUMNS = 8
@@ -38,7 +38,7 @@ ENGINE_COLUMNS = 8
 
 @inlined
 def engine_columns(memory: Matrix) -> Int:
-    """Where the engine's columns begin."""
+    """The first of the engine's columns."""
     return memory.shape[1] - ENGINE_COLUMNS
 
 
@@ -46,10 +46,10 @@ class EventLaw(CoupledLaw):
     """A law of rigid contact with forces between events and impulses at them."""
 
     event_driven = True
-    #: All points in contact are shown to it, however far from the ground rounding has put them.
+    #: The law is given all points in contact, whatever gap rounding has left them.
     margin = float("inf")
-    #: Recorded for each period: events, impacts, normal impulses of impacts, whether it was one time step, the factor
-    #: by which the tolerance was loosened, and evaluations of the law.
+    #: Signals of each period: events, impacts, normal impulses of impacts, whether it was one time step, the factor by
+    #: which the tolerance was loosened, and evaluations of the law.
     signals = MappingProxyType(
         {"events": "", "impacts": "", "impulse": "N s", "time_steps": "", "loosened": "", "evaluations": ""}
     )
@@ -58,7 +58,7 @@ class EventLaw(CoupledLaw):
     impact: ClassVar[Callable[..., Any]]
 
     def in_steps(self) -> CoupledLaw:
-        """The time-stepping law for periods in which contacts change again and again.
+        """The time-stepping law for periods in which contacts change too often.
 
         It may use the law's own columns of the memory.
         """

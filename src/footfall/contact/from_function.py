@@ -41,7 +41,7 @@ def spring_friction(slip, slip_velocity, k, c, limit):
 
 @cache
 def _parameters(names: tuple[str, ...]) -> Any:
-    """The class of a law's numbers. Compiled code on disk finds it by its name."""
+    """The class of a law's parameters. Compiled code on disk refers to it by its name."""
     made: Any = namedtuple("__".join((_PARAMETERS, *names)), names)  # type: ignore[misc]  # the names are the user's
     made.__module__ = __name__
     return made
@@ -116,7 +116,7 @@ def point_law(
             frozen=True,
             kw_only=True,
         )
-        law.__module__, law.__qualname__ = function.__module__, function.__qualname__  # where the class takes its place
+        law.__module__, law.__qualname__ = function.__module__, function.__qualname__  # the class replaces the function
         register(law)
         return law
 
@@ -130,9 +130,9 @@ def _check_numbers(law: PointLaw, options: Iterable[str]) -> None:
 
 
 def _packed(self: PointLaw) -> tuple[Any, ...]:
-    """For another process, with the class itself where it is found: the law may not be known there.
+    """Pickle a law with its class if that can be imported, since another process may not have registered the law.
 
-    One from within a function, or that another has replaced, goes by its name.
+    A law from within a function, or one that another has replaced, is pickled by its name.
     """
     kind = type(self)
     try:

@@ -1,8 +1,8 @@
 """Hunt and Crossley's contact: damping that grows with depth (Bruneau 1999, eq. 15).
 
 ``f_n = k d^alpha + c d^alpha d'``: no force at zero depth, so impacts begin and end without a jump. Friction is
-Coulomb's, regularised, unless another is chosen: a loaded point therefore creeps, by ``v_s`` times the share of the
-sliding load it carries; ``creep`` states it.
+Coulomb's, regularised by default: a loaded point therefore creeps, at ``v_s`` times the ratio of its tangential load to
+its sliding friction; ``creep`` gives that speed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Parameters(NamedTuple):
     k: float  # N/m^alpha
     c: float  # N s/m^(alpha + 1)
     alpha: float
-    c_most: float  # N s/m, what the step bears of c d^alpha
+    c_most: float  # N s/m, largest c d^alpha that is stable in the step
     friction: float
     kt: float  # N/m
     ct: float  # N s/m
@@ -112,7 +112,7 @@ class HuntCrossley(SpringLaw, FrictionalLaw):
         k = self.stiffness(setting.load, setting.tipping, setting.size)
         depth = (setting.load / k) ** (1.0 / self.alpha)
         c = self.damping(setting, k)
-        # What the nonlinear spring and damper are near rest, for friction that wants linear ones.
+        # Linearised about rest, for the spring and damper of friction.
         slope = self.alpha * k * depth ** (self.alpha - 1.0)
         stable = stable_damping(setting)
         chosen = (self.c, self.damping_ratio, self.restitution)

@@ -4,15 +4,15 @@ The law prescribes the *acceleration* of every touching point (17), solves for t
 and limits them to what the ground can give (19)-(20). Gains are therefore those of a unit mass: they do not
 depend on the robot, and a resting robot does not sink in.
 
-The paper limits every force on its own, once (``saturation="paper"``). But the normal forces of (18) go with the
-friction forces of (18): under a sliding block they would resist a tipping moment of friction that the ground cannot
-give. The law therefore asks for mutually consistent forces: a point has its prescribed acceleration, unless the ground
-would have to pull it or its friction is at the limit; then it lifts off, or friction opposes the acceleration that is
-missing. Where nothing slides and nothing lifts off, both are the same.
+The paper limits every force on its own, once (``saturation="paper"``). But the normal forces of (18) assume the
+friction forces of (18): under a sliding block they would balance a tipping moment of friction beyond its limit. By
+default forces are therefore limited consistently: a point has its prescribed acceleration unless the ground would have
+to pull it, and then it lifts off, or unless its friction is at the limit, and then friction opposes the difference from
+the prescribed acceleration. Without sliding or lift-off both are the same.
 
 With ``eps > 0`` a resting point sits slightly inside the ground, to keep it from leaving and landing again (the false
-impacts of section V). Steps of finite length need one thing more: a point that touched and came out of the ground
-within the last step is led back to the depth ``eps``, as long as the ground need not pull it.
+impacts of section V). For steps of finite length, a point that touched and rose out of the ground in the last step is
+also led back to the depth ``eps``, unless the ground would have to pull it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from footfall.solve.minimum_norm import LeastScratch, least_scratch, spread
 from footfall.solve.problem import ANY, MEMORY_SIZE, MODE, ProblemScratch, Size, begin_problem, problem_scratch
 from footfall.solve.rigid_motion import make_rigid
 
-#: Acceleration below which nothing is missing, m/s2.
+#: Difference from the prescribed acceleration below which a point has it, m/s2.
 STILL = 1e-6
 #: Gap up to which a point touches, m, so that rounding does not open contacts.
 TOUCH = 1e-9
@@ -55,20 +55,20 @@ class Scratch(NamedTuple):
 
 @inlined
 def excess_accelerations(problem, dt, parameters):
-    """The points' accelerations without contact forces, less those that (17) prescribes; (3) and (7) are its parts."""
+    """Write the points' accelerations without contact forces, less those of (17), whose parts are (3) and (7)."""
     kp, kv, eps = parameters.kp, parameters.kv, parameters.eps
     contacts, memory, free, target = problem.contacts, problem.memory, problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         v, a, gap = contacts.velocity[p], contacts.acceleration[p], contacts.gap[p]
-        # Rengifo 2009, eq. 17 with the steady penetration eps of section V: the height aimed at is -eps.
+        # Rengifo 2009, eq. 17 with the steady penetration eps of section V: the prescribed height is -eps.
         free[p, 0] = a[0] + kv * v[0]
         free[p, 1] = a[1] + kv * v[1]
         target[p] = 0.0
         if gap <= TOUCH:
             free[p, 2] = a[2] + kp * (eps + gap) + kv * min(0.0, v[2])
         elif eps > 0.0 and parameters.lead_back == 1.0 and memory[p, MODE] != OPEN:
-            # Rise no further, and return so slowly that kv stops the point before it is deeper than eps.
+            # Stop rising, and return slowly enough that kv stops the point at the depth eps.
             back = (eps + gap) / max(10.0 * dt, 4.0 / max(kv, 1.0))
             free[p, 2] = a[2] + (back + v[2]) / dt
         else:
@@ -78,7 +78,7 @@ def excess_accelerations(problem, dt, parameters):
 
 @kernel
 def saturated(problem, least):
-    """The least forces of (18) with the paper's limits (19)-(20), point by point; in the plane (8)."""
+    """Write the least-norm forces of (18) with the paper's limits (19)-(20), point by point; in the plane (8)."""
     contacts, memory, force, free = problem.contacts, problem.memory, problem.force, problem.free
     for i in range(contacts.number[0]):
         p = contacts.points[i]

@@ -1,11 +1,11 @@
 """MuJoCo's own soft contacts, on the same points and the same ground as every other law.
 
 Each touching point is one MuJoCo contact, with Footfall's gap and frame in place of MuJoCo's collision detection
-between feet and floor. So contact models are compared, not collision detectors, and any ground will do.
-:mod:`footfall.engine.mujoco_law` finds the same solution as MuJoCo's Newton solver, to the last digits; where a
-model asks for another solver, MuJoCo's own is called.
+between feet and floor. So contact models are compared and not collision detectors, on any ground.
+:mod:`footfall.engine.mujoco_law` finds the same solution as MuJoCo's Newton solver, up to rounding; where a model asks
+for another solver, MuJoCo's own is called.
 
-*Its nearest setting to a law of springs and dampers* (:func:`native_options`).
+*The setting nearest to a law of springs and dampers* (:func:`native_options`).
 MuJoCo's manual (Computation, "Constraint model"; Modeling, "Solver parameters") gives an active contact the normal
 force ``f = (a_ref - a) / R``, with the reference acceleration ``a_ref = b d' + k d`` for a depth ``d``, the
 regulariser ``R = (1 - i) / i / w`` for the impedance ``i`` (the manual's d) and ``w`` the mass MuJoCo ascribes to the
@@ -19,15 +19,15 @@ spring and a damper of
 
     w stiffness (i / i_w)^2 / (1 - i)    and    w damping (i / i_w) / (1 - i),
 
-gains of our kind: gravity is no longer scaled by ``1 - i`` as the manual has it for stiff constraints. With a
-constant impedance the spring is linear. With one that grows by a straight line (``power`` 1) from zero depth to
+gains as in Footfall's laws: gravity is not scaled by ``1 - i``, as the manual has it for stiff constraints. With a
+constant impedance the spring is linear. With an impedance that grows linearly (``power`` 1) from zero depth to
 ``width`` it is not: ``i`` with ``d i' / i = (alpha - 1) / 2`` at the depth of rest gives both the force and the slope
 of ``d^alpha`` there. For Hertz' 3/2 it follows ``d^alpha`` within 12 % from half to three times that depth; it is too
 stiff above and, being linear, too soft below.
 
-Limitations: the damping of Hunt and Crossley and of Bruneau matches at the depth of rest alone. MuJoCo's friction has
-no spring, so a loaded point creeps, at the speed the steepest stable damper allows (``impratio``); a law with no
-damping at all leaves it without friction. One friction coefficient. All feet get the mean of their ``w``.
+Limitations: the damping of Hunt and Crossley and of Bruneau matches only at the depth of rest. MuJoCo's friction has
+no spring, so a loaded point creeps, at the speed that the steepest stable damper allows (``impratio``); under a law
+without damping there is no friction. There is one friction coefficient. All feet have the mean of their ``w``.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ class MujocoNative(Law):
         return Parameters(solref=self.solref, solimp=self.solimp)
 
 
-#: Impedance at rest: a thousandth of the mass is added to a body in contact; MuJoCo's least is 1e-4.
+#: Impedance at rest, which adds a thousandth of its mass to a body in contact; MuJoCo's smallest is 1e-4.
 IMPEDANCE = 1e-3
-#: Depth up to which the stiffness grows, in depths of rest.
+#: Depth up to which the stiffness grows, as a multiple of the depth at rest.
 WIDTH = 2.0
 
 
@@ -123,10 +123,10 @@ def native_options(law: Law, setting: Setting) -> dict[str, Any]:
     stiffness = secant * (1.0 - IMPEDANCE) / (mass * share**2)
     viscosity = damping * (1.0 - IMPEDANCE) / (mass * share)
 
-    stable = 0.5 / (setting.dt * setting.mobility)  # N s/m, as of the other laws
+    stable = 0.5 / (setting.dt * setting.mobility)  # N s/m, as for the other laws
     return {
         "solref": (-stiffness, -viscosity),
         "solimp": (first, last, WIDTH * depth, 0.5, 1.0),
-        "cone": "elliptic",  # in which the normal force is on its own
+        "cone": "elliptic",  # in which the normal force is independent of friction
         "impratio": max(1.0, stable / damping) if damping > 0.0 else 1.0,
     }

@@ -21,7 +21,7 @@ BUILT_IN = {
     "acceleration-complementarity": "acceleration_complementarity:AccelerationComplementarity",
     "mujoco": "mujoco_native:MujocoNative",
 }
-#: The law of every simulation and command that is given none.
+#: The default law of simulations and commands.
 DEFAULT_LAW = "linearizing-penalty"
 _registered: dict[str, type[Law]] = {}
 
@@ -53,7 +53,7 @@ def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
         return name.replace(**options) if options else name
     if isinstance(name, Mapping) and isinstance(name.get("name"), str):
         kept = {key: tuple(v) if isinstance(v, list) else v for key, v in name.items() if key != "name"}
-        if name["name"] in BUILT_IN and kept.get("k") is not None:  # which settles the depth; 1 mm was kept beside it
+        if name["name"] in BUILT_IN and kept.get("k") is not None:  # old files have a rest depth of 1 mm beside k
             kept.pop("rest_penetration", None)
         return make(law_class(name["name"]), kept | options)
     if not isinstance(name, str):

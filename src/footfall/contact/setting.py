@@ -1,4 +1,4 @@
-"""What the defaults of a contact law are derived from: the robot on its ground, and the step."""
+"""The setting from which defaults of contact laws are derived: the robot, its ground, and the step."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from footfall.standing import inertia_of, lowest_places, point_jacobian, point_p
 
 #: Standard gravity, m/s2.
 EARTH = 9.80665
-#: Points no more than this above the lowest one touch the ground when the robot stands, m.
+#: Largest height above the lowest point of points that touch the ground when the robot stands, m.
 LEVEL = 1e-3
-#: Largest share of the stability limit of a step that servos may use; where they use more, they ring by themselves.
+#: Largest share of the stability limit of a step that is ascribed to servos; with more, they ring without contacts.
 OF_SERVOS = 0.75
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What defaults may be derived from: the robot, its ground and the step."""
+    """The robot, its ground and the step, and the numbers from which defaults are derived."""
 
     robot: Robot
     ground: Ground
     dt: float  # s
-    carriers: float  # contact points that carry the robot in the home pose; less than there are where some carry more
-    largest: float  # share of the weight that the point carries which carries most
-    mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points at home, beside servos
+    carriers: float  # effective number of points that carry the robot at home: 1 over the sum of squared load shares
+    largest: float  # share of the weight on the most loaded point
+    mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points at home, less the share of servos
     height: float  # m, of the centre of mass above the lowest point in the home pose
-    tipping: float  # m, depth at which points under their load give way to its tilt as fast as gravity tips it
-    size: float  # m, twice the way from the centre of mass to the farthest contact point in the home pose
+    tipping: float  # m, depth at rest on springs so soft that the robot tips; see :func:`tipping_depth`
+    size: float  # m, twice the distance from the centre of mass to the farthest contact point in the home pose
 
     @property
     def load(self) -> float:
-        """Weight that a touching point carries when the robot stands, N; where they differ, the mean weighted by load.
+        """Load of a point when the robot stands, N: the load-weighted mean over the points.
 
         Where the model has no gravity, Earth's is used: soles and soils do not depend on it.
         """
@@ -47,7 +47,7 @@ class Setting:
 
     @property
     def largest_load(self) -> float:
-        """Weight that the point carries which carries most when the robot stands, N."""
+        """Load of the most loaded point when the robot stands, N."""
         return self.load * self.carriers * self.largest
 
     @property
@@ -57,7 +57,7 @@ class Setting:
 
 
 def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
-    """What a law's defaults are derived from, at the robot's home pose."""
+    """The setting of a robot in its home pose."""
     home = _at_home(robot)
     return Setting(
         robot=robot,
@@ -114,7 +114,7 @@ def carried_loads(places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, 
 
     These are the lowest points. Where they cannot balance the weight, as with legs of unequal length, points are added
     in the order of their ``heights`` (P,), m, above the lowest, as if the robot settled on them. Where no set of points
-    can, the lowest share the weight equally.
+    balances the weight, the lowest share it equally.
     """
     for level in np.unique(heights):
         touching = heights <= level + LEVEL
@@ -126,10 +126,11 @@ def carried_loads(places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, 
 
 
 def tipping_depth(loads: np.ndarray, places: np.ndarray, height: float) -> float:
-    """Depth (m) at which a robot on linear springs begins to tip; infinite where its points do not hold it upright.
+    """Depth at rest (m) above which a robot on linear springs tips; infinite where its points do not hold it upright.
 
-    Springs that carry the weight W at depth d resist a tilt about their pressure centre with W / d times the mean
-    square of their distances from the axis, gravity drives it with W times the ``height`` (m) of the centre of mass.
+    Springs that carry the weight W at depth d have, against a tilt about their centre of pressure, a stiffness of W / d
+    times the mean square of their distances from the axis; gravity has a negative stiffness of W times the ``height``
+    (m) of the centre of mass.
     """
     spread = np.linalg.eigvalsh((loads[:, None] * places).T @ places)
     upright = np.abs(loads @ places).max() < 1e-6 and spread[0] > 1e-3 * spread[1] and height > 0.0
@@ -139,7 +140,8 @@ def tipping_depth(loads: np.ndarray, places: np.ndarray, height: float) -> float
 def standing_loads(places: np.ndarray) -> np.ndarray | None:
     """(P,) most even shares of the weight over points at ``places`` (P, 2), m, relative to the centre of mass.
 
-    The least sum of squares that balances the weight; None where none does, as with the centre of mass beside the feet.
+    The shares with the least sum of squares; None if none balance the weight, as with the centre of mass beside the
+    feet.
     """
     left = np.arange(len(places))
     shares = np.zeros(len(places))
@@ -153,7 +155,7 @@ def standing_loads(places: np.ndarray) -> np.ndarray | None:
         if found.min() >= 0.0:
             shares[left] = found
             return shares
-        left = left[found > 0.0]  # points that would have to pull carry nothing
+        left = left[found > 0.0]  # points that would have to pull are unloaded
     return None
 
 
@@ -174,17 +176,17 @@ def _inertia(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _mobility(robot: Robot, dt: float) -> float:
-    """Largest eigenvalue of J M^-1 J^T, M being what servos leave of the inertia in steps of ``dt`` (s).
+    """Largest eigenvalue of J M^-1 J^T, M being the inertia less the share of servos in steps of ``dt`` (s).
 
     Springs K and dampers D evaluated at the beginning of a step are stable while 4 M - dt^2 K - 2 dt D is positive
     definite. K and D are sums over joints and contact points; the part of the joints is subtracted from the inertia.
-    Points that nothing moves at home, as on the axis of a hinge, are taken to be as heavy as the robot.
+    The mobility is at least that of the robot's mass, for points that cannot move at home, as on the axis of a hinge.
     """
     home = _at_home(robot)
     taken = 0.25 * np.diag(_servo_rates(robot.model, dt))
     most = float(np.abs(np.linalg.eigvals(np.linalg.solve(home.inertia, taken))).max())
     left = home.inertia - taken * min(1.0, OF_SERVOS / max(most, 1e-300))
-    # All eigenvalues of J M^-1 J^T but zeros are those of M^-1 (J^T J), which stays small for many points.
+    # The nonzero eigenvalues of J M^-1 J^T are those of M^-1 (J^T J), a smaller matrix if there are many points.
     return max(float(np.abs(np.linalg.eigvals(np.linalg.solve(left, home.together))).max()), 1.0 / robot.mass)
 
 

@@ -1,9 +1,9 @@
 """Linear spring and damper at every contact point (Rengifo 2009, eq. 2).
 
 Normal force ``f_n = k d + c d'`` for depth ``d > 0``. The equation as printed pulls the foot back just before
-it leaves the ground; ``adhesive=False`` clips that part, which is what simulators do. Tangentially the same
-spring and damper hold the point to its anchor, so a resting point does not creep; see
-:mod:`footfall.contact.springs.friction` for what else can.
+it leaves the ground; ``adhesive=False`` clips that part, as simulators do. Tangentially the same spring and damper
+hold the point to its anchor, so a resting point does not creep; :mod:`footfall.contact.springs.friction` has
+alternatives.
 """
 
 from __future__ import annotations

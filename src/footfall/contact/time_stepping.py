@@ -2,8 +2,8 @@
 
 Impact, contact, stick and slip are one complementarity problem between impulses and end-of-step velocities (23)-(26): a
 point may reach the ground but not enter it, the ground pushes and never pulls, and friction opposes the slip that
-remains. The friction cone is Coulomb's exact one in three dimensions (:mod:`footfall.solve.contact_problem`), or a
-pyramid, which makes the problem linear (:mod:`footfall.solve.faceted`).
+remains. The friction cone is Coulomb's exact cone in three dimensions (:mod:`footfall.solve.contact_problem`), or a
+polyhedral one, which makes the problem linear (:mod:`footfall.solve.faceted`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Parameters(NamedTuple):
 
 @inlined
 def free_velocities(problem, restitution):
-    """End-of-step velocities without contact forces, and the least normal velocity allowed."""
+    """Write end-of-step velocities without contact forces, and the least normal velocities allowed."""
     contacts, dt, free, target = problem.contacts, problem.step, problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -49,15 +49,13 @@ def free_velocities(problem, restitution):
             free[p, k] = v[k] + dt * (contacts.acceleration[p, k] - contacts.bias[p, k])  # (23) without forces
         if restitution == 0.0:
             target[p] = -max(0.0, contacts.gap[p]) / dt  # (24): to the ground, and no further
-        else:  # a bounce begins when the point is there
+        else:  # a bounce begins in the step after the point has reached the ground
             target[p] = -restitution * min(0.0, v[2]) if contacts.gap[p] <= TOUCH else ANY
 
 
 @inlined
 def lead_out(problem, rise):
-    """Raise the least normal velocity of points inside the ground, so that they rise to its surface no faster than
-    ``rise``.
-    """
+    """Raise the least normal velocity of points inside the ground, by at most ``rise`` (m/s), so that they come out."""
     contacts, dt, target = problem.contacts, problem.step, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -67,7 +65,7 @@ def lead_out(problem, rise):
 
 @inlined
 def weaken_impacts(contacts, share, speed, kept):
-    """Reduce the friction of points that arrive faster than ``speed``; ``kept`` (P, 2) stores the ground's."""
+    """Reduce the friction of points that arrive faster than ``speed`` (m/s); ``kept`` (P, 2) stores the ground's."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         kept[p, 0], kept[p, 1] = contacts.static_friction[p], contacts.dynamic_friction[p]

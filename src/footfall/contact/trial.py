@@ -1,7 +1,7 @@
-"""A trial of a user's law before a run, as plain Python, where an index outside an array is an error.
+"""A trial of a user's law before a run, as plain Python, which finds indices outside arrays.
 
-Compiled code catches such an index too (see :func:`footfall.compiled.checked`), but only as a NaN force in the middle
-of a run. Arithmetic errors are ignored here: plain Python is stricter than compiled code.
+Compiled code finds them too (see :func:`footfall.compiled.checked`), but only as a NaN force during a run. Arithmetic
+errors are ignored here, since compiled code does not raise them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 from footfall.compiled import as_python, raises
 from footfall.errors import LawError
 
-#: States of the trial: depths (m), their rates (m/s) and slips (m), touching, pressed in and released, at rest and
-#: sliding.
+#: States of the trial: depths (m), depth rates (m/s) and slips (m).
 DEPTHS, RATES, SLIPS = (0.0, 1e-6, 1e-3, 0.05), (-1.0, 0.0, 1.0), (0.0, 1e-3, -0.1)
 
 
@@ -42,7 +41,7 @@ def try_out(function: Callable[..., Any], name: str, memory: int, parameters: tu
     """Call a user's point law in a few states; a ``LawError`` that says what is wrong."""
     for depth, rate, slip in product(DEPTHS, RATES, SLIPS):
         kept = np.zeros(max(1, memory))
-        for moving in (slip, -10.0 * slip):  # the second time it remembers the first
+        for moving in (slip, -10.0 * slip):  # the second call has the memory of the first
             fault = fault_of(function, (depth, rate, (slip, 0.0), (moving, moving)), kept, parameters)
             if fault:
                 raise LawError(f"the law '{name}' fails at a depth of {depth:g} m: {fault}")

@@ -1,1 +1,1 @@
-"""What laws of springs and dampers share: gains derived from behaviour or materials, friction, and the longest step."""
+"""Shared parts of spring-damper laws: gains derived from behaviour or materials, friction, and the longest step."""

@@ -1,7 +1,7 @@
-"""The normal force of a point as a formula of depth and rate, how a mass bounces on it, and gains derived from the
-behaviour that options ask for: a depth at rest, a restitution, a damping ratio.
+"""Gains of springs and dampers derived from behaviour: a depth at rest, a restitution, a damping ratio.
 
-A bounce is integrated in plain Python numbers: SciPy's integrators, on arrays, take tens of times as long.
+The restitution is that of a mass bouncing on a point, integrated in plain Python numbers: SciPy's integrators, on
+arrays, take tens of times as long.
 """
 
 from __future__ import annotations
@@ -47,23 +47,24 @@ class NormalTerms(NamedTuple):
 
 #: Normal force (N) of a point at a depth (m) and depth rate (m/s).
 NormalForce = Callable[[float, float], float]
-#: The same in m/s2, of a mass.
+#: Acceleration (m/s2) of a mass at a depth (m) and depth rate (m/s).
 Acceleration = Callable[[float, float], float]
 
-#: Error of a step, relative to the greatest depth and the landing speed, and the most steps of a bounce.
+#: Tolerance of a step, relative to the greatest depth and the landing speed, and the most steps of a bounce.
 EXACT, MOST = 1e-9, 20_000
-#: First step, s, and the factors by which a step may grow and shrink.
+#: First step, s, and the limits of the factor from one step to the next.
 FIRST, LONGER, SHORTER = 1e-9, 10.0, 0.2
-#: A mass that is still in contact after this many times the time of its way down has come to rest.
+#: Longest contact, as a multiple of the time of compression; after it the mass has come to rest.
 LONG = 50.0
-#: Share of the landing speed: a mass that sinks more slowly and is not about to turn has come to rest, too.
+#: Shares of the landing speed: a mass that sinks more slowly than the first, with an acceleration that would change its
+#: speed by less than the second in the time so far, has come to rest, too.
 CREEP, TURNS = 1e-6, 1e-3
-#: Accuracy of a damping, relative to the largest in question.
+#: Tolerance of a damping, relative to the upper end of its bracket.
 FOUND = 1e-9
 
 
 def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 0.0) -> float:
-    """Speed after a bounce over the ``speed`` (m/s) before it, of a mass (kg); 0 if it does not leave."""
+    """Restitution of a mass (kg) that lands at ``speed`` (m/s) on a point; 0 if it does not leave."""
 
     def acceleration(depth: float, rate: float) -> float:
         return gravity - force(max(depth, 0.0), rate) / mass
@@ -80,7 +81,7 @@ def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 
             continue
         if fine[0] <= 0.0:
             return -_rate_at_surface(acceleration, state, step) / speed
-        if down and (fine[1] >= 0.0 or time > LONG * down):  # it turns down again, with less energy, or does not move
+        if down and (fine[1] >= 0.0 or time > LONG * down):  # it falls back with less energy, or rests
             return 0.0
         state, time, deepest = fine, time + step, max(deepest, fine[0])
         if not down and state[1] < 0.0:
@@ -122,7 +123,7 @@ def damping_for(
     gravity: float,
     scale: float,
 ) -> float:
-    """The damping for which ``force(damping)`` bounces with the wanted restitution; ``scale`` is its order of size."""
+    """The damping for which ``force(damping)`` has the wanted restitution; ``scale`` is its order of magnitude."""
 
     def miss(damping: float) -> float:
         return restitution(force(damping), mass, speed, gravity) - wanted
@@ -139,15 +140,15 @@ def damping_for(
 
 
 def _zero(function: Callable[[float], float], low: float, high: float, near: float) -> float:
-    """The zero of a function between ``low`` and ``high``; ``high`` itself if rounding hides the change of sign."""
+    """The root of a function between ``low`` and ``high``; ``high`` itself if rounding hides the change of sign."""
     try:
         return root_between(function, low, high, near)
     except ValueError:
         return high
 
 
-#: Default depth of points at rest, m, and the most it may be of the depth at which the robot would tip and of the
-#: robot's size: robots smaller than 10 cm sink in by less.
+#: Default depth of points at rest, m, and its largest share of the depth at which the robot would tip, and of the
+#: robot's size, which makes it smaller for robots below 10 cm.
 USUAL_DEPTH, STEADY, SHALLOW = 1e-3, 0.25, 0.01
 
 
@@ -168,12 +169,12 @@ class SpringLaw(Law):
     restitution: Annotated[float, Bounds(0.0, 1.0, open=True)] | None = None
     impact_speed: Positive = 1.0
 
-    #: Names of its stiffness and its damping, among its options and its parameters.
+    #: Names of its stiffness and damping, as options and as parameters.
     gains: ClassVar[tuple[str, str]] = ("k", "c")
 
     @property
     def exponents(self) -> tuple[float, float]:
-        """Of the depth, in the spring and in the damper."""
+        """Exponents of the depth in the spring and in the damper."""
         return 1.0, 0.0
 
     def check_gains(self) -> None:
@@ -213,7 +214,7 @@ class SpringLaw(Law):
         return self.default_damping(setting, terms)
 
     def default_damping(self, setting: Setting, terms: NormalTerms) -> float:
-        """The damping where no option says it."""
+        """The damping if no option determines it."""
         raise NotImplementedError
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
@@ -224,7 +225,7 @@ class SpringLaw(Law):
 
 
 def stable_damping(setting: Setting) -> float:
-    """Half the damping of a point, N s/m, at which steps of this length are no longer stable."""
+    """Largest default damping of a point, N s/m: half the stability limit of the step."""
     return 0.5 / (setting.dt * setting.mobility)
 
 
@@ -254,7 +255,7 @@ def _damping_for(restitution: float, terms: NormalTerms, bounce: _Bounce, scale:
 
 
 class OnElasticLayer:
-    """What laws share whose points can represent parts of an elastic layer."""
+    """Shared by laws whose points can represent parts of an elastic layer."""
 
     name: ClassVar[str]
 
@@ -284,9 +285,9 @@ class OnElasticLayer:
 
 
 def check_soles(law: Law, robot: Robot) -> None:
-    """Refuse soles under too few points: three carry moments, and two do in the plane.
+    """Refuse soles with too few points: a moment needs three points, in the plane two.
 
-    Feet that are a point or a line by nature have what they need.
+    Feet that are a point or a line by design are accepted.
     """
     kinds = robot.model.jnt_type
     axes = robot.model.jnt_axis[kinds == mujoco.mjtJoint.mjJNT_HINGE]

@@ -1,14 +1,14 @@
 """Friction at one point, shared by the point laws.
 
-``friction`` names what holds the point:
+``friction`` names the model:
 
-- ``"anchored"``: a spring and damper to the point's anchor; beyond the cone the force stays on it and drags the anchor;
+- ``"anchored"``: a spring and damper to the point's anchor; at the cone the force is limited and the anchor follows;
 - ``"regularised"``: a damper, so steep that it reaches the cone at the speed ``v_s``; a loaded point creeps;
 - ``"lugre"``: bristles that bend and slip (Canudas de Wit et al. 1995), ``mu = sigma0 z + sigma1 z' + sigma2 v`` with
   ``z' = v - sigma0 |v| z / g(v)``: presliding displacement, breakaway that depends on the rate, friction lag.
 
 With ``v_stribeck`` the coefficient falls from the static to the dynamic one as ``exp(-(v / v_stribeck)^2)`` (Stribeck's
-curve, which is ``g`` above); without, it changes at once when sliding begins.
+curve, which is ``g`` above); without it the coefficient jumps when sliding begins.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from footfall.solve.contacts import SLIDE, STICK, coulomb
 
 KINDS = ("anchored", "regularised", "lugre")
 ANCHORED, REGULARISED = 0.0, 1.0  # KINDS as numbers
-#: What a point remembers: its mode, and the bend of its bristles (2) in m.
+#: Columns of a point's memory: its mode, and the bend of its bristles (2) in m.
 MODE, BEND = 0, 1
 MEMORY_SIZE = 3
 
@@ -49,7 +49,7 @@ def anchored(slip: Vector, velocity: Vector, memory: Vector, normal: Float, p: N
     x, y, mode = coulomb(x, y, coefficient(velocity, memory[MODE] == SLIDE, p) * normal)
     if mode == SLIDE:
         x, y, _ = coulomb(x, y, coefficient(velocity, True, p) * normal)
-        # The anchor follows, so that spring and damper together just hold the force on the cone.
+        # The anchor follows, so that spring and damper together give the limited force.
         slip[0] = -(x + p.ct * velocity[0]) / p.kt
         slip[1] = -(y + p.ct * velocity[1]) / p.kt
     return x, y, mode
@@ -60,8 +60,8 @@ def regularised(velocity: Vector, normal: Float, p: Named) -> tuple[Float, Float
     """A damper, limited to the cone. Returns two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p) * normal
-    # The speed at which the damper reaches the cone. Under the load of an impact it is more than v_s, so that the
-    # damper is no steeper than is stable in an explicit step.
+    # The speed at which the damper reaches the cone: v_s, or more under the load of an impact, so that the damping
+    # stays stable in an explicit step.
     reached = max(p.v_s, limit / p.viscosity)
     mode = SLIDE if speed > reached else STICK
     viscosity = limit / max(speed, reached)
@@ -136,7 +136,7 @@ class FrictionalLaw(PointLaw):
         return {"friction direction": f"{held} must first be stretched the other way where the slip turns"}
 
     def friction_numbers(self, setting: Setting, stiffness: float, damping: float) -> dict[str, Any]:
-        """What :func:`tangential_force` reads; what is not given follows the normal ``stiffness`` and ``damping``."""
+        """Parameters of :func:`tangential_force`; options left out follow the normal ``stiffness`` and ``damping``."""
         ground, dt = setting.ground, setting.dt
         kt = stiffness if self.kt is None else self.kt
         ct = damping if self.ct is None else self.ct

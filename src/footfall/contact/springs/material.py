@@ -2,8 +2,8 @@
 
 Two classical contacts, both small-strain and linear in the material:
 
-- *Elastic foundation* (Winkler): a layer of thickness ``h`` on a rigid base, so thin against the sole that it cannot
-  spread sideways. Each point carries the column under its area ``A``: ``k = A M / h`` along the normal, with the
+- *Elastic foundation* (Winkler): a layer of thickness ``h`` on a rigid base, so thin relative to the sole that it
+  cannot spread sideways. Each point carries the column under its area ``A``: ``k = A M / h`` along the normal, with the
   confined modulus ``M = E (1 - nu) / ((1 + nu) (1 - 2 nu))``, and ``kt = A G / h`` in shear, ``G = E / (2 (1 + nu))``.
   (Johnson, Contact Mechanics, 1985, section 4.3.)
 - *Hertz*: a sphere of radius ``R`` on flat ground, ``f = 4/3 E* sqrt(R) d^(3/2)`` with
@@ -13,9 +13,9 @@ Damping comes from a restitution (``bounce``), a damping ratio, or the material'
 ``eta = tan delta``: the energy lost in a cycle over 2 pi times the energy stored. A spring and damper have that factor
 at the frequency at which the robot bounces on its points if their damping ratio is ``eta / 2``.
 
-Limitations: a layer thicker than the sole is wide spreads, and is softer than this by up to ``M / E``; strains beyond
-a tenth are not linear in any rubber; Hertz wants a depth much smaller than the radius. All points are given the same
-area, so a grid that includes the edges of a sole is stiffer against tilting than the layer: see
+Limitations: a layer that is thicker than the width of the sole spreads, and is softer than this by up to ``M / E``;
+rubber is not linear beyond strains of a tenth; Hertz' theory requires a depth much smaller than the radius. All points
+have the same area, so a grid that includes the edges of a sole is stiffer against tilting than the layer: see
 :mod:`footfall.study.testing_points`.
 """
 
@@ -40,10 +40,10 @@ SAME_EXPONENT = 1e-9
 
 @dataclass(frozen=True)
 class Material:
-    """A linear elastic material, and the shape it has in a contact.
+    """A linear elastic material, and its shape in a contact.
 
-    ``youngs_modulus`` in Pa; a layer has a ``thickness`` (m) and an ``area`` (m2) that each point stands for, a sphere
-    a ``radius`` (m). ``loss`` is the loss factor at the frequency at which the robot bounces.
+    ``youngs_modulus`` in Pa; a layer has a ``thickness`` (m) and an ``area`` per point (m2), a sphere a ``radius`` (m).
+    ``loss`` is the loss factor at the frequency at which the robot bounces.
     """
 
     youngs_modulus: float
@@ -116,7 +116,7 @@ def hertz_gains(
 
 
 def spring_law(law: Law) -> Any:
-    """The law itself, if it has the formula of its springs and dampers; otherwise an error."""
+    """The law itself if its normal force is a spring and damper; otherwise an error."""
     if not hasattr(law, "normal_terms"):
         raise LawError(
             f"{law.name} has no springs to compare with a material; laws that have are spring-damper, hunt-crossley "
@@ -176,7 +176,7 @@ def point_area(robot: Robot) -> float:
     return sum(sole_area(foot) for foot in robot.feet) / robot.point_count
 
 
-# ---- what can be wrong ---------------------------------------------------------------------------------------
+# ---- checks of arguments -------------------------------------------------------------------------------------
 
 
 def _check_elastic(owner: str, youngs_modulus: float, poisson_ratio: float) -> None:

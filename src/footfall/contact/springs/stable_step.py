@@ -18,16 +18,16 @@ from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.standing import at_home
 
-#: Default step, s, and the fractions of it that are tried where a law needs a shorter one.
+#: Default step, s, and the divisors that are tried where a law needs a shorter one.
 USUAL_STEP, PARTS = 1e-3, (1, 2, 5, 10, 20, 50, 100)
-#: Least number of such steps in the fastest oscillation of a standing robot on its springs: with fewer, next to no
+#: Least number of default steps in the fastest oscillation of a standing robot on its springs: with fewer, hardly any
 #: damping is stable.
 STEPS_A_SWING = 8
-#: Largest slip, in sqrt(g h), at which friction may still be below its full value in such steps.
+#: Largest creep speed under the sliding load in a default step, as a share of sqrt(g h), h being the robot's height.
 CREEP = 0.2
-#: Most attempts to find a shorter step; gains may depend on the step.
+#: Iteration limit of the search for a stable step, on which gains may depend.
 TRIES = 60
-#: Largest depth at rest that is searched (m), and the small motions about it: relative to the depth, and m/s.
+#: Largest depth at rest that is searched (m), and the steps of differences about it: relative to the depth, and m/s.
 DEEPEST, SMALL, SLOW = 1.0, 1e-3, 1e-6
 
 
@@ -50,7 +50,7 @@ def stable_step(law: Law, robot: Robot, ground: Ground) -> float:
 
 
 def _is_fine(law: Any, setting: Setting) -> bool:
-    """Whether springs oscillate over many steps, and friction holds points that creep slowly."""
+    """Whether oscillations of springs are resolved by enough steps, and loaded points creep slowly enough."""
     terms: NormalTerms = law.normal_terms(setting)
     rate = math.sqrt(setting.mobility * terms.slope(terms.depth(setting.load)))  # 1/s
     speed = math.sqrt(setting.load / setting.share * max(setting.height, 0.0))
@@ -61,9 +61,8 @@ def longest_stable_step(law: Law, setting: Setting, mobility: float | None = Non
     """The longest stable step (s) of a law's points, at most the given one; None if the law has no springs.
 
     With k and c of a point at its depth of rest and m the largest mobility of all points, a step of semi-implicit Euler
-    multiplies a small motion by the roots of z^2 - (2 - a - b) z + 1 - b, a = m k dt^2, b = m c dt: none is beyond one
-    while a + 2 b < 4. The mobility is what servos at the joints leave of the inertia for it, or that of a body which is
-    not part of the robot, 1/kg.
+    multiplies a small motion by the roots of z^2 - (2 - a - b) z + 1 - b, a = m k dt^2, b = m c dt, which stay within
+    the unit circle while a + 2 b < 4. ``mobility`` (1/kg) is the setting's, see there, or that of a loose body.
     """
     dt = setting.dt
     for _ in range(TRIES):
@@ -88,14 +87,14 @@ def gains_at_rest(law: Law, setting: Setting) -> tuple[float, float] | None:
 
 
 def gains_of_function(law: PointLaw, setting: Setting) -> tuple[float, float] | None:
-    """The same of a law of which only its function is known, by small differences."""
+    """Stiffness and damping at rest of a law that is only known as a function, by differences."""
     parameters = law.resolve(setting)
 
     def normal(depth: float, rate: float) -> float:
         return normal_force(law.kernel, depth, rate, law.memory_size, parameters)
 
     low, high = 0.0, DEEPEST
-    if not normal(high, 0.0) >= setting.load:  # nor where it is no number
+    if not normal(high, 0.0) >= setting.load:  # also if the force is NaN
         return None
     while high - low > SMALL * high:
         middle = 0.5 * (low + high)
