@@ -192,7 +192,7 @@ class Worlds(UnderWay):
         self._engine.give(inputs.arrays)
 
     def step(self, ctrl: ArrayLike | None = None, n: Whole = 1) -> None:
-        """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
+        """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu), or the present ones if left out."""
         with self._turn:
             if ctrl is not None:
                 on_gpu = hasattr(ctrl, "__cuda_array_interface__")

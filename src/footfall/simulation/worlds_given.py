@@ -231,7 +231,7 @@ def make_inputs(
     mass_scale: Any,
     pushes: Any,
 ) -> Inputs:
-    """What ``count`` worlds are given at first, as :class:`footfall.Worlds` takes it."""
+    """The initial inputs of ``count`` worlds, from the arguments of :class:`footfall.Worlds`."""
     model, options = setup.scene.model, dict(law_options or {})
     grounds = [setup.ground] if ground is None else list(ground) if isinstance(ground, Sequence) else [ground]
     if len(grounds) not in (1, count):
@@ -254,7 +254,7 @@ def make_inputs(
 
 
 def check_worlds(setup: Setup, device: str, precision: str) -> None:
-    """Refuse what many worlds do not compute, with a sentence."""
+    """Refuse features that many worlds do not support."""
     law, ground = setup.law, setup.ground
     gpu, operator = device != "cpu", bool(getattr(law, "operator", False))
     refused = {

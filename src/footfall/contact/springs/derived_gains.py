@@ -178,7 +178,7 @@ class SpringLaw(Law):
         return 1.0, 0.0
 
     def check_gains(self) -> None:
-        """Refuse such options where they contradict a gain or each other."""
+        """Refuse options of behaviour that contradict a gain or each other."""
         stiffness, damping = self.gains
         self._only_one("the stiffness", stiffness, "rest_penetration")
         self._only_one("the damping", damping, "damping_ratio", "restitution")
