@@ -308,6 +308,13 @@ def test_a_recording_is_overwritten_only_where_that_is_asked_for(capsys):
     assert load_recording("r").robot.name == "ball"
     assert main(["run", "brick", "--duration", "0.01", "--out", "r", "--overwrite"]) == 0
     assert load_recording("r").robot.name == "brick"
+    Path("mine.csv").write_text("measured by hand")
+    for words in (["export", "r", "mine.csv"], ["plot", "r", "grf"], ["report", "r"], ["video", "r"]):
+        named = [] if words[0] == "export" else ["--out", "mine.csv"]
+        assert main([*words, *named]) == 2
+        assert "'mine.csv' is there already: give another name, or --overwrite" in one_line(capsys.readouterr().err)
+    assert Path("mine.csv").read_text() == "measured by hand"
+    assert main(["export", "r", "mine.csv", "--overwrite"]) == 0
     taken = result.default_folder(load_recording("r"))
     taken.mkdir(parents=True)
     assert result.default_folder(load_recording("r")) == taken.with_name(f"{taken.name}-2")

@@ -106,8 +106,8 @@ Legged robots on the ground, with any contact law behind one argument.
 
 exit codes:
   0    done
-  1    the robot fell, a run failed, or a check did not pass
-  2    wrong usage
+  1    the robot fell, a run failed, a check did not pass, or a name or value was refused
+  2    wrong usage: what was typed cannot be read, or would overwrite
   130  interrupted; what was found until then is kept or printed
   143  terminated, likewise
 

@@ -83,7 +83,7 @@ COLUMNS = {
     "x weight>": "peak_force_bw:.3g",
     "slip>": "slip_m:m",
     "penetration>": "penetration_m:m",
-    "lost>": "ground_loss_J:J",
+    "ground loss>": "ground_loss_J:J",
     "audit": "audit_summary",
     "µs/step>": "us_per_step:.3g",
 }

@@ -20,7 +20,7 @@ from footfall.cli.shared.output import (
     tell,
 )
 from footfall.cli.shared.result import loaded
-from footfall.cli.shared.usage import JsonOption, UsageError, unit
+from footfall.cli.shared.usage import FileOptions, JsonOption, UsageError, unit
 from footfall.errors import did_you_mean
 
 
@@ -47,7 +47,7 @@ class Audit(JsonOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Export(JsonOption):
+class Export(FileOptions):
     """Write a recording for other tools: .csv, .parquet, .npz, .mot, .sto, .c3d, .mcap or .rrd.
 
     .mot and .sto are OpenSim's, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for Rerun.
@@ -65,6 +65,7 @@ class Export(JsonOption):
 
         if self.what is not None and self.file.suffix.lower() not in (".mot", ".sto"):
             raise UsageError(f"--what is for .mot and .sto files, not for '{self.file}'")
+        self.check_file(self.file)
         options = {} if self.what is None else {"what": self.what}
         path = load_recording(self.recording).export(self.file, **options)
         size = path.stat().st_size
@@ -72,7 +73,7 @@ class Export(JsonOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot(MeasuredOptions, JsonOption):
+class Plot(MeasuredOptions, FileOptions):
     """Draw a plot of a recording, or of several overlaid. The last word is the plot's name, and list shows them all.
 
     footfall plot runs/walk grf --out grf.pdf
@@ -107,6 +108,7 @@ class Plot(MeasuredOptions, JsonOption):
             raise UsageError(f"which recording? footfall plot RECORDING {name}")
         if self.measured is not None and name != "grf":
             raise UsageError(f"measured forces are laid over the plot 'grf', not over '{name}'")
+        self.check_file(self.out)
         measured = self.measured_forces()
         recordings = loaded(folders, "plot")
         options: dict[str, Any] = {} if measured is None else {"measured": measured}
@@ -116,7 +118,7 @@ class Plot(MeasuredOptions, JsonOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(MeasuredOptions, JsonOption):
+class Report(MeasuredOptions, FileOptions):
     """Write one HTML file about a recording, or about several compared: tables, plots, a 3D replay. Opens offline."""
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
@@ -130,6 +132,7 @@ class Report(MeasuredOptions, JsonOption):
         from footfall.show.frames import labels_of
         from footfall.show.report import write_report
 
+        self.check_file(self.out)
         recordings = loaded(self.recordings, "report")
         path = self.out or self.recordings[0] / "report.html"
         measured = self.measured_forces()
@@ -142,7 +145,7 @@ class Report(MeasuredOptions, JsonOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Video(JsonOption):
+class Video(FileOptions):
     """Write a video of a recording, or of several side by side, with the forces of the ground as arrows.
 
     footfall video runs/walk --out walk.mp4
@@ -170,6 +173,7 @@ class Video(JsonOption):
     def run(self) -> int:
         from footfall.show.video import write_video
 
+        self.check_file(self.out)
         runs = loaded(self.recordings, "video")
         target = self.out or self.recordings[0].with_suffix(".mp4")
         given_options = given(self, "fps", "speed", "size", "start", "stop")

@@ -32,6 +32,19 @@ class JsonOption:
     """print JSON"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(JsonOption):
+    """A file that is written."""
+
+    overwrite: bool = False
+    """replace a file that is there"""
+
+    def check_file(self, path: Path | None) -> None:
+        """Refuse a file that is there, before anything is computed."""
+        if path is not None and path.is_file() and not self.overwrite:
+            raise UsageError(f"'{path}' is there already: give another name, or --overwrite to replace it")
+
+
 def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:
     """Texts ``NAME=VALUE`` as a mapping; any other text is refused, naming ``what`` it should be and its ``form``."""
     found = {}
