@@ -88,7 +88,7 @@ def test_what_cannot_be_filtered_or_found_is_refused(table):
         (lambda: uneven.low_passed(1.0), "not evenly spaced"),
         (lambda: data.low_passed(60.0), "not between 0 and half"),
         (lambda: gap.low_passed(0.1), "has gaps"),
-        (lambda: data.resampled(0.0), "rate = 0.0 but it must be a positive number"),
+        (lambda: data.resampled(0.0), "rate = 0.0, but it must be a number > 0"),
         (lambda: data.slice(5.0, 6.0), "no sample between"),
         (lambda: ff.load_forces(table, feet={"left": "F2"}), "no vector 'F2'"),
         (lambda: ff.load_motion(table, {"a": "F3"}), "has no 'F3'"),

@@ -13,6 +13,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean, optional_package
 from footfall.files.stamps import stamps_of
 from footfall.frozen_values import made_again
+from footfall.given_numbers import Positive
 
 
 def _written_twice(time: np.ndarray, channels: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -147,12 +148,10 @@ class Measured:
         """The same, later by ``by`` s; ``shifted(-measured.time[0])`` lets it begin at 0."""
         return replace(self, time=self.time + by, done=(*self.done, f"shifted by {by:g} s"))
 
-    def resampled(self, rate: float) -> Measured:
+    def resampled(self, rate: Positive) -> Measured:
         """The same at ``rate`` samples per second, by cubic splines between samples; gaps (NaN) stay gaps."""
         CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
-        if not (np.isfinite(rate) and rate > 0.0):
-            raise FootfallError(f"rate = {rate} but it must be a positive number of samples per second")
         count = int(np.floor((self.time[-1] - self.time[0]) * rate + 1e-9)) + 1
         time = self.time[0] + np.arange(count) / rate
         channels = {}

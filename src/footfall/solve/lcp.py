@@ -9,7 +9,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import kernel
-from footfall.errors import SolveError
+from footfall.given_numbers import Accuracy, Count
 from footfall.solve.lemke_pivoting import (
     LIMIT,
     SOLVED,
@@ -27,7 +27,7 @@ from footfall.solve.newton_on_lcp import (
     newton_scratch,
     newton_to_solution,
 )
-from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
+from footfall.solve.solution import STATUSES, Solution, as_floats, as_square
 
 #: Residual of a solution, relative to the largest q, above which the other method refines it.
 ROUGH = 1e-11
@@ -60,7 +60,7 @@ def _solution(M: np.ndarray, q: np.ndarray, z: np.ndarray, status: int, iteratio
 
 
 @public
-def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
+def lemke(M: Any, q: Any, *, max_pivots: Count | None = None) -> Solution:
     """Solve ``w = M z + q``, ``0 <= z _|_ w >= 0`` for an (n, n) matrix by Lemke's method.
 
     Degenerate and rank-deficient problems are allowed; where the last basis is nearly singular, Newton's steps remove
@@ -72,13 +72,13 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     array([1.33333333, 2.33333333])
     """
     M, q = _problem(M, q)
-    limit = pivot_limit(len(q)) if max_pivots is None else as_count(max_pivots, "max_pivots")
+    limit = pivot_limit(len(q)) if max_pivots is None else int(max_pivots)
     found = _by_pivots(M, q, limit)
     return _better(found, _by_newton(M, q, found.z.copy(), TOLERANCE)) if _rough(found, q) else found
 
 
 @public
-def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = TOLERANCE) -> Solution:
+def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: Accuracy = TOLERANCE) -> Solution:
     """Solve the same problem by semismooth Newton on Fischer-Burmeister's function, from ``start`` (n,) or zero.
 
     It converges quadratically near a solution, so the solution of a similar problem is a good warm start. Where it does
@@ -89,8 +89,6 @@ def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = 
     M, q = _problem(M, q)
     n = len(q)
     z = np.zeros(n) if start is None else as_floats(start, "start", (n,))
-    if not 0.0 < tolerance < 1.0:
-        raise SolveError(f"tolerance = {tolerance} but it must be between 0 and 1")
     found = _by_newton(M, q, z, tolerance)
     return _better(found, _by_pivots(M, q, FEW_PIVOTS * n)) if _rough(found, q, tolerance) else found
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from footfall.arguments import public
 from footfall.compiled import ByReference, kernel
 from footfall.errors import SolveError
+from footfall.given_numbers import Accuracy, Count
 from footfall.kinds import zeros
 from footfall.solve.contact_problem import ROUNDING, search
 from footfall.solve.contacts import Contacts
@@ -23,7 +24,7 @@ from footfall.solve.lcp import lemke
 from footfall.solve.newton import SOLVED, remove_compliance
 from footfall.solve.problem import MEMORY_SIZE, ContactScratch, Size, begin_problem, problem_scratch
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
-from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
+from footfall.solve.solution import STATUSES, Solution, as_floats, as_square
 
 #: Largest asymmetry of a matrix, relative to its largest number.
 SYMMETRY = 1e-8
@@ -147,8 +148,8 @@ def cone_gauss_seidel(
     *,
     target: ArrayLike = 0.0,
     start: ArrayLike | None = None,
-    max_sweeps: int = 10_000,
-    tolerance: float = ROUNDING,
+    max_sweeps: Count = 10_000,
+    tolerance: Accuracy = ROUNDING,
 ) -> Solution:
     """Solve a contact problem by nonsmooth Gauss-Seidel sweeps over the points, accelerated.
 
@@ -156,9 +157,7 @@ def cone_gauss_seidel(
     with. It ends when no impulse changes by more than ``tolerance`` times the largest.
     """
     given = problem(W, free, friction, target, start)
-    limit = as_count(max_sweeps, "max_sweeps")
-    if not 0.0 < tolerance < 1.0:
-        raise SolveError(f"tolerance = {tolerance} but it must be between 0 and 1")
+    limit = int(max_sweeps)
     impulse = given.start.copy()
     if not len(impulse):
         return _solution(given, impulse, 0, 0)
@@ -242,7 +241,7 @@ def _miss(given: ContactProblem, impulse: np.ndarray) -> float:
 
 @public
 def polyhedral_lcp(
-    W: Any, free: ArrayLike, friction: ArrayLike, *, facets: int = 8, target: ArrayLike = 0.0
+    W: Any, free: ArrayLike, friction: ArrayLike, *, facets: Count = 8, target: ArrayLike = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """The linear complementarity problem (M, q) of a contact problem with ``facets`` directions of friction.
 
@@ -250,7 +249,7 @@ def polyhedral_lcp(
     :mod:`footfall.solve.pyramid`. Arguments as in :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target)
-    count = as_count(facets, "facets")
+    count = int(facets)
     if count < 3:
         raise SolveError(f"facets = {facets} but a cone has at least 3")
     n = unknowns(len(given.friction), count)
@@ -260,7 +259,7 @@ def polyhedral_lcp(
 
 
 @public
-def polyhedral(W: Any, free: ArrayLike, friction: ArrayLike, *, facets: int = 8, target: ArrayLike = 0.0) -> Solution:
+def polyhedral(W: Any, free: ArrayLike, friction: ArrayLike, *, facets: Count = 8, target: ArrayLike = 0.0) -> Solution:
     """Solve a contact problem on a polyhedral cone by Lemke's method.
 
     Friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``. The residual is

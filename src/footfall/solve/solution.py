@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import SolveError
-from footfall.given_numbers import is_whole
 
 
 class Status(StrEnum):
@@ -74,10 +73,3 @@ def as_square(value: Any, name: str) -> np.ndarray:
     if matrix.shape[0] != matrix.shape[1]:
         raise SolveError(f"{name} must be square, but has the shape {matrix.shape}")
     return matrix
-
-
-def as_count(value: Any, name: str) -> int:
-    """A positive whole number."""
-    if not is_whole(value, 1):
-        raise SolveError(f"{name} = {value!r} but it must be a whole number >= 1")
-    return int(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from footfall.contact.base import Law
 from footfall.contact.registry import DEFAULT_LAW, chosen_laws
 from footfall.control import chosen_controller
 from footfall.errors import FootfallError, SimulationError, without_warnings
-from footfall.given_numbers import Bounds, Count, NotNegative
+from footfall.given_numbers import Accuracy, Count, NotNegative
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
 from footfall.record import Push
@@ -33,8 +33,6 @@ from footfall.study.as_worlds import Variant, refusal, run_batched
 
 #: Factor from one try to the next until the limit is bracketed, and the most such tries.
 FACTOR, TRIES = 1.6, 16
-#: A relative accuracy.
-Within = Annotated[float, Bounds(0.0, 1.0, open=True)]
 #: Called after each try with law, size of the push, and whether the robot survived it.
 Progress = Callable[[str, float, bool], None]
 
@@ -76,7 +74,7 @@ def largest_pushes(
     ground: Ground | None = None,
     dt: float | None = None,
     wait: NotNegative = 1.5,
-    within: Within = 0.05,
+    within: Accuracy = 0.05,
     progress: Progress | None = None,
 ) -> list[tuple[PushLimit, ...]]:
     """Find, for each push on its own, the largest multiple that the robot survives under each law.
@@ -334,7 +332,7 @@ def push_basin(
     body: str | None = None,
     duration: float = 0.1,
     wait: NotNegative = 1.5,
-    within: Within = 0.05,
+    within: Accuracy = 0.05,
     dt: float | None = None,
 ) -> PushBasin:
     """The largest horizontal push of ``duration`` (s) on ``body`` that is survived, in all directions.

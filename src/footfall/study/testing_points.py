@@ -42,7 +42,7 @@ from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.springs.material import spring_law
 from footfall.errors import FootfallError, GroundError, RobotError
-from footfall.given_numbers import Bounds, Count, Positive, Share, Whole
+from footfall.given_numbers import Accuracy, Bounds, Count, Positive, Whole
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot
 from footfall.robot.feet import grid_on_sole, sole_frame
@@ -267,7 +267,7 @@ def enough_points(
     *,
     roughness: tuple[float, float] | Ground,
     law: Law | str = "distributed",
-    tolerance: Share = 0.02,
+    tolerance: Accuracy = 0.02,
     load: Positive | None = None,
     layout: Layout = "even",
     limit: Annotated[int, Bounds(4)] = 4000,
