@@ -113,10 +113,9 @@ def gap_along(shapes: Shapes, g: Int, h: Int, probe: Probe, x: Float, y: Float, 
 
 
 @inlined
-def add_corner(
-    shapes: Shapes, g: Int, h: Int, probe: Probe, k: Int, x: Float, y: Float, z: Float, move: tuple[Float, Float, Float]
-) -> Float:
-    """Put the difference of the cores that is least along a direction at k, B moved; returns how far it is along."""
+def add_corner(shapes: Shapes, g: Int, h: Int, probe: Probe, k: Int, move: tuple[Float, Float, Float]) -> Float:
+    """Put the difference of the cores that is least along ``probe.normal`` at k, B moved; returns how far that is."""
+    x, y, z = probe.normal[0], probe.normal[1], probe.normal[2]
     ax, ay, az = farthest(shapes, g, probe, 0, x, y, z)
     bx, by, bz = farthest(shapes, h, probe, 1, -x, -y, -z)
     a, w = probe.start[k], probe.way[k]
@@ -190,30 +189,23 @@ def shortest_way(
     ``far`` apart; then it returns a lower bound, at least half of the distance.
     """
     n, w, a, share = probe.normal, probe.way, probe.start, probe.share
-    add_corner(shapes, g, h, probe, 0, n[0], n[1], n[2], move)
-    share[0, 0], count = 1.0, 1
-    x, y, z = w[0, 0], w[0, 1], w[0, 2]
-    size = math.sqrt(x * x + y * y + z * z)
+    size, count = math.inf, 0
     for _ in range(STEPS):
+        along = add_corner(shapes, g, h, probe, count, move)
+        if count > 0 and along > far and along > 0.5 * size:
+            return along, True
+        if count > 0 and size - along <= EXACT * size:
+            break
+        count = leave_out(probe, count + 1)
+        x, y, z = 0.0, 0.0, 0.0
+        for i in range(count):
+            x, y, z = x + share[i, 0] * w[i, 0], y + share[i, 0] * w[i, 1], z + share[i, 0] * w[i, 2]
+        before, size = size, math.sqrt(x * x + y * y + z * z)
         if size < least:
             break
         n[0], n[1], n[2] = x / size, y / size, z / size
-        along = add_corner(shapes, g, h, probe, count, n[0], n[1], n[2], move)
-        if along > far and along > 0.5 * size:
-            return along, True
-        if size - along <= EXACT * size:
+        if not size < before or count == 4:  # what is left is rounding
             break
-        kept = leave_out(probe, count + 1)
-        u, v, t = 0.0, 0.0, 0.0
-        for i in range(kept):
-            u, v, t = u + share[i, 0] * w[i, 0], v + share[i, 0] * w[i, 1], t + share[i, 0] * w[i, 2]
-        shorter = math.sqrt(u * u + v * v + t * t)
-        better = shorter < size  # or what is left is rounding
-        x, y, z, size, count = u, v, t, shorter, kept
-        if not better or count == 4:  # these have the origin inside, but for rounding
-            break
-    if size >= least:
-        n[0], n[1], n[2] = x / size, y / size, z / size
     touch = probe.touch
     for k in range(3):
         touch[k] = 0.0
@@ -223,41 +215,30 @@ def shortest_way(
 
 
 @inlined
-def rise(shapes: Shapes, g: Int, h: Int, probe: Probe, least: Float) -> Float:
-    """The largest gap (m) of two cores near ``probe.normal``, which becomes its direction."""
-    n = probe.normal
-    gap = gap_along(shapes, g, h, probe, n[0], n[1], n[2])
-    for _ in range(MOVES):
-        move, x, y, z = max(0.0, least - gap), n[0], n[1], n[2]
-        distance, _ = shortest_way(shapes, g, h, probe, (move * x, move * y, move * z), 0.5 * least, math.inf)
-        before, gap = gap, distance - move * (n[0] * x + n[1] * y + n[2] * z)
-        if gap - before <= EXACT * least or move == 0.0:
-            break
-    return gap
-
-
-@inlined
-def turn_to_best_axis(shapes: Shapes, g: Int, h: Int, probe: Probe, x: Float, y: Float, z: Float) -> None:
-    """Take the direction of the largest gap of two cores among the axes of both and what is across an axis of each,
-    all towards the side of (x, y, z): between two boxes there is none larger.
+def best_beginning(shapes: Shapes, g: Int, h: Int, probe: Probe, x: Float, y: Float, z: Float, first: Int) -> Float:
+    """The largest gap (m) of two cores along some directions, which becomes ``probe.normal``: from number 15 on, the
+    direction (x, y, z) alone; before, the axes of both shapes and what is across an axis of each, all towards the side
+    of (x, y, z). Of two boxes that overlap none is larger.
     """
     gap, n = -math.inf, probe.normal
-    for k in range(15):
+    for k in range(first, 15 if first == 0 else 16):
         r, i = probe.turn[min(1, k // 3)], k % 3
         u, v, w = r[i], r[3 + i], r[6 + i]
         if k > 5:
-            r, i = probe.turn[0], (k - 6) // 3
+            r, i = probe.turn[0], min(2, (k - 6) // 3)
             a, b, c = r[i], r[3 + i], r[6 + i]
             u, v, w = v * c - w * b, w * a - u * c, u * b - v * a
-            size = math.sqrt(u * u + v * v + w * w)
-            if size < FLAT:
-                continue
-            u, v, w = u / size, v / size, w / size
-        if u * x + v * y + w * z < 0.0:
-            u, v, w = -u, -v, -w
+        size = math.sqrt(u * u + v * v + w * w)
+        if k == 15:
+            u, v, w, size = x, y, z, 1.0
+        if size < FLAT:
+            continue
+        side = 1.0 / size if u * x + v * y + w * z >= 0.0 else -1.0 / size
+        u, v, w = side * u, side * v, side * w
         along = gap_along(shapes, g, h, probe, u, v, w)
         if along > gap:
             gap, n[0], n[1], n[2] = along, u, v, w
+    return gap
 
 
 @inlined
@@ -268,22 +249,29 @@ def apart(shapes: Shapes, g: Int, h: Int, probe: Probe, reach: Float) -> tuple[F
     Otherwise ``probe.normal`` points from A to B, and ``probe.touch`` is where the core of A touches.
     """
     n, at, touch, balls = probe.normal, probe.place, probe.touch, shapes.ball[g] + shapes.ball[h]
-    least, still = APART * min(shapes.size[g], shapes.size[h]), (0.0, 0.0, 0.0)
+    least, best = APART * min(shapes.size[g], shapes.size[h]), -math.inf
     x, y, z = at[1, 0] - at[0, 0], at[1, 1] - at[0, 1], at[1, 2] - at[0, 2]
     size = math.sqrt(x * x + y * y + z * z)
     x, y, z = (x / size, y / size, z / size) if size > 0.0 else (0.0, 0.0, 1.0)
     n[0], n[1], n[2] = x, y, z
-    distance, far = shortest_way(shapes, g, h, probe, still, least, reach + balls)
-    if far or distance >= least:
-        return distance - balls, far
-    n[0], n[1], n[2] = x, y, z
-    gap = rise(shapes, g, h, probe, least)
-    nx, ny, nz, tx, ty, tz = n[0], n[1], n[2], touch[0], touch[1], touch[2]
-    turn_to_best_axis(shapes, g, h, probe, x, y, z)
-    other = rise(shapes, g, h, probe, least)
-    if gap > other:
-        n[0], n[1], n[2], touch[0], touch[1], touch[2] = nx, ny, nz, tx, ty, tz
-    return max(gap, other) - balls, False
+    nx, ny, nz, tx, ty, tz = x, y, z, 0.0, 0.0, 0.0
+    for climb in range(3):  # as they are; then up from the middles, and from the best axis
+        gap = least if climb == 0 else best_beginning(shapes, g, h, probe, x, y, z, 15 if climb == 1 else 0)
+        for _ in range(MOVES):
+            move, u, v, w, limit = max(0.0, least - gap), n[0], n[1], n[2], reach + balls if climb == 0 else math.inf
+            none = least if climb == 0 else 0.5 * least
+            distance, far = shortest_way(shapes, g, h, probe, (move * u, move * v, move * w), none, limit)
+            if climb == 0:
+                if far or distance >= least:
+                    return distance - balls, far
+                break
+            before, gap = gap, distance - move * (n[0] * u + n[1] * v + n[2] * w)
+            if gap - before <= EXACT * least or move == 0.0:
+                break
+        if climb > 0 and gap > best:
+            best, nx, ny, nz, tx, ty, tz = gap, n[0], n[1], n[2], touch[0], touch[1], touch[2]
+    n[0], n[1], n[2], touch[0], touch[1], touch[2] = nx, ny, nz, tx, ty, tz
+    return best - balls, False
 
 
 @inlined
@@ -400,10 +388,13 @@ def common_face(shapes: Shapes, g: Int, h: Int, probe: Probe, gap: Float) -> Int
     n, around, ring, spot = probe.normal, probe.around, probe.ring[0], probe.spot
     least = min(shapes.size[g], shapes.size[h])
     set_around(probe)
-    one, other = find_face(shapes, g, probe, 0), find_face(shapes, h, probe, 1)
-    if min(one, other) < ONE * least:
+    width, small = math.inf, 0
+    for side in range(2):
+        own = find_face(shapes, g if side == 0 else h, probe, side)
+        if own < width:
+            width, small = own, side
+    if width < ONE * least:
         return 0
-    small = 0 if one <= other else 1
     corners, sign = cut(probe, small, BEYOND * least), 1.0 - 2.0 * small
     height, su, sv = level(probe, 1 - small)
     u, v, count, deepest = around[0], around[1], 0, math.inf
