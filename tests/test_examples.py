@@ -91,6 +91,7 @@ def as_run(text):
     """A command with names in the place of its placeholders; what then is the same command is run once."""
     if text.startswith("compare ROBOT"):
         text = text.replace("ROBOT", "brick")  # a robot is compared in the other examples
+    text = re.split(r"\s+#", text)[0]  # a remark behind the command
     for placeholder, value in PLACEHOLDERS.items():
         text = text.replace(placeholder, value)
     if text.startswith("paper ") and "--only" not in text:

@@ -223,7 +223,7 @@ RULES = ("newton", "poisson", "energetic")
 class Impacts(_Search):
     """Fit restitution and friction to measured planar impacts, by Newton's, Poisson's and the energetic rule.
 
-    footfall identify impacts impacts.csv --mass 0.0364 --inertia 1.5e-5 --semi-axes 0.035 0.025
+    footfall identify impacts impacts.csv --mass 0.0364 --inertia 1.36e-5 --semi-axes 0.035 0.025
 
     A table has one impact a row: vx_before, vz_before, w_before, vx_after, vz_after, w_after (m/s, rad/s, x towards z)
     and rx, rz from the centre to the contact (m), or angle (rad) of an ellipse. Errors are those of the velocity after
