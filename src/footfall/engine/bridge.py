@@ -104,7 +104,7 @@ CONTACT = struct_dtype("mjContact")
 
 
 def counter(owner: mujoco.MjData | mujoco.MjModel, name: str) -> np.ndarray:
-    """A live one-element view of a field of ``MjData`` or ``MjModel`` that is no array: a number, or a pointer."""
+    """A live one-element view of a scalar field of ``MjData`` or ``MjModel``: a number, or a pointer."""
     layout = struct_dtype("mjModel" if isinstance(owner, mujoco.MjModel) else "mjData")
     kind, offset = layout[name], layout.fields[name][1]  # type: ignore[index]
     memory: Any = (ctypes.c_char * kind.itemsize).from_address(owner._address + offset)
@@ -131,7 +131,7 @@ def _array_at(kind):
     return view
 
 
-#: Arrays that MuJoCo moves about, by their addresses: see :func:`counter`.
+#: Views of arrays that MuJoCo reallocates, by their present addresses: see :func:`counter`.
 doubles_at, integers_at = _array_at(types.float64), _array_at(types.int32)
 #: Memory of any kind, in words of eight bytes.
 words_at = _array_at(types.int64)
@@ -167,8 +167,8 @@ NEVER = np.iinfo(np.int64).max
 class Clock(NamedTuple):
     """A clock that compiled code reads: the loop returns to Python when its time is over, to check for Ctrl-C."""
 
-    now: Ints  # (2,) s and ns, as ``timespec`` has them
-    limit: Ints  # (2,) the system's number of its steady clock; when to come back, ns
+    now: Ints  # (2,) s and ns, a ``timespec``
+    limit: Ints  # (2,) the system's identifier of its steady clock; the time limit, ns
 
 
 def make_clock() -> Clock:
@@ -177,21 +177,21 @@ def make_clock() -> Clock:
 
 
 def set_limit(clock: Clock, seconds: float) -> None:
-    """Come back ``seconds`` from now, or never if that is infinite."""
+    """Set the limit to ``seconds`` from now; infinite for no limit."""
     forever = math.isinf(seconds)
     clock.limit[1] = NEVER if forever else time.clock_gettime_ns(time.CLOCK_MONOTONIC) + round(1e9 * seconds)
 
 
 @inlined
 def nanoseconds(clock: Clock) -> Int:
-    """The system's steady time."""
+    """The system's steady time, ns."""
     clock_gettime(clock.limit[0], address_of(clock.now))
     return 1_000_000_000 * clock.now[0] + clock.now[1]
 
 
 @inlined
 def overdue(clock: Clock) -> Bool:
-    """Whether it is time to come back."""
+    """Whether the time limit has passed."""
     if clock.limit[1] == NEVER:
         return False
     clock_gettime(clock.limit[0], address_of(clock.now))

@@ -1,8 +1,8 @@
 """Clearance between the bodies of a robot: collision detection is skipped until its joints have moved far enough.
 
 The distance between two bodies depends on joint positions alone, and no point moves farther than the sum over all
-joints of the joint's motion times its longest lever. So one collision detection with wider margins tells how far joints
-may move before anything can touch, and most steps need none.
+joints of the joint's motion times its longest lever. So one collision detection with wide margins (a look) bounds the
+joint motion before bodies can touch, and most steps need no detection.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ from footfall.engine.bridge import doubles_at, mj_collision
 from footfall.engine.world import World
 from footfall.kinds import Bool, Float, Ints, Named, Vector
 
-#: Range of a detection with wide margins (a look), relative to the longest lever.
+#: Range of a look, relative to the longest lever.
 REACH = 0.005
-#: Share of a distance found by MuJoCo that is trusted, and share of a look's range that is subtracted from it: with
-#: wide margins, MuJoCo found bodies of G1 and Talos that just touched up to 0.78 and 0.5 mm apart, 0.19 and 0.08 of
-#: that.
+#: Safety factor on a distance found by MuJoCo, and the share of a look's range that is subtracted from it: with wide
+#: margins, MuJoCo reported up to 0.78 mm (G1) and 0.5 mm (Talos) between touching bodies, 0.19 and 0.08 of the range.
 SAFE, SLACK = 0.9, 0.2
-#: Evaluations that a look, which costs twice as much as a detection, should serve; where it does not, the next look
-#: comes after 1, 3, 7, ... evaluations, at most so many.
+#: Least evaluations that a look, which costs as much as two detections, should save; after one that saves fewer, the
+#: next look waits for 1, 3, 7, ... evaluations, at most ``LONGEST_PAUSE``.
 WORTH, LONGEST_PAUSE = 4, 127
-#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, and at how
-#: many places bodies touched when MuJoCo was asked last.
+#: Entries of ``looks``: evaluations saved by the last look, evaluations until the next, the last pause, and the number
+#: of contacts between bodies in the last detection.
 SERVED, WAIT, PAUSE, TOUCHED = 0, 1, 2, 3
 
 #: Numbers from one contact of MuJoCo to the next, and where among them its distance is.
@@ -38,23 +37,23 @@ _DIST = bridge.CONTACT.fields["dist"][1] // 8  # type: ignore[index]
 
 
 class Clearance(NamedTuple):
-    """How far the joints of one run may move before bodies can touch each other."""
+    """The motion that the joints of a run may make before bodies can touch each other."""
 
     never: int  # 1 if no two bodies of the model can touch
-    wide: int  # address of the model with wider margins; 0 where distances do not follow from joint positions alone
-    lever: Vector  # (nq,) m per unit of a joint's position: the longest way that a point of the robot goes
+    wide: int  # address of the model with wide margins; 0 if distances do not follow from joint positions alone
+    lever: Vector  # (nq,) m, largest motion of a point of the robot per unit of each joint position
     place: Vector  # (nq,) joint positions at the last look
-    room: Vector  # (1,) m, how far from each other bodies were then
+    room: Vector  # (1,) m, lower bound of the distances between bodies then
     looks: Ints  # (4,) see SERVED
-    widest: float  # m, how far a look sees
-    margin: float  # m, the widest that two geoms have between them
+    widest: float  # m, range of a look
+    margin: float  # m, the largest margin of two geoms in the model
 
 
 @kernel
 def look(world: World, clearance: Clearance) -> Bool:
-    """Measure how far apart bodies are, where that is worth its cost. Returns whether they are apart."""
+    """Measure the distances between bodies, where that is worth its cost. Returns whether the bodies are apart."""
     looks, room = clearance.looks, clearance.room
-    if looks[TOUCHED] > 0:  # what just touched is not apart yet
+    if looks[TOUCHED] > 0:  # bodies that touched in the last detection are not apart yet
         return False
     if looks[WAIT] > 0:
         looks[WAIT] -= 1
@@ -75,7 +74,7 @@ def look(world: World, clearance: Clearance) -> Bool:
 
 @inlined
 def way(world: World, clearance: Clearance) -> Float:
-    """How far bodies may have come nearer to each other since they were looked at, m."""
+    """Upper bound of the approach of bodies since the last look, m."""
     moved = 0.0
     for k in range(world.qpos.size):
         moved += clearance.lever[k] * abs(world.qpos[k] - clearance.place[k])
@@ -84,7 +83,7 @@ def way(world: World, clearance: Clearance) -> Float:
 
 @inlined
 def stay_apart(world: World, clearance: Clearance) -> Bool:
-    """Whether joints have moved too little since the last look for bodies to touch, or a new look finds them apart."""
+    """Whether bodies cannot touch: by the joint motion since the last look, or by a new look."""
     if way(world, clearance) < clearance.room[0] or look(world, clearance):
         clearance.looks[SERVED] += 1
         return True
@@ -99,7 +98,7 @@ def bodies_are_apart(world: World, clearance: Clearance) -> Bool:
 
 @inlined
 def bodies_stay_apart(world: World, clearance: Clearance, flow: Named, dt: Float) -> Bool:
-    """Whether no two bodies can touch within ``dt`` (s), as joints move and are accelerated now."""
+    """Whether no two bodies can touch within ``dt`` (s) at the present joint velocities and accelerations."""
     if clearance.never == 1:
         return True
     if clearance.wide == 0:
@@ -109,7 +108,7 @@ def bodies_stay_apart(world: World, clearance: Clearance, flow: Named, dt: Float
         if flow.scalar[j] >= 0:
             ahead += lever[flow.scalar[j]] * dt * (abs(world.qvel[j]) + dt * abs(world.qacc[j]))
     for i in range(flow.turn.shape[0]):
-        for k in range(3):  # four numbers, each by at most half the angle
+        for k in range(3):  # four components of the quaternion change by at most half the angle each
             j = flow.turn[i, 1] + k
             ahead += 2.0 * lever[flow.turn[i, 0]] * dt * (abs(world.qvel[j]) + dt * abs(world.qacc[j]))
     if way(world, clearance) + ahead < clearance.room[0]:
@@ -118,7 +117,7 @@ def bodies_stay_apart(world: World, clearance: Clearance, flow: Named, dt: Float
 
 
 def colliding(model: mujoco.MjModel) -> np.ndarray:
-    """Which geoms of a model can collide, by their kinds or as a pair that the model names."""
+    """(ngeom,) whether each geom can collide, by its type and affinity or in an explicit pair."""
     found = (model.geom_contype | model.geom_conaffinity).astype(bool)
     found[model.pair_geom1] = True
     found[model.pair_geom2] = True
@@ -135,12 +134,12 @@ def may_touch(model: mujoco.MjModel) -> bool:
 
 
 def levers(model: mujoco.MjModel) -> np.ndarray:
-    """(nq,) m, how far a point that can collide goes at most per unit of each joint position, whatever the others are.
+    """(nq,) m, largest motion of a colliding point per unit of each joint position, in any pose.
 
-    Infinite for joints that turn a slide without an end.
+    Infinite for joints that turn an unlimited slide.
     """
     solid, turn, slide = colliding(model), np.pi, int(mujoco.mjtJoint.mjJNT_SLIDE)
-    # How far from the origin of each body such a point of it, or of what hangs on it, can be.
+    # Largest distance of a colliding point of each body's subtree from the origin of the body.
     far = np.zeros(model.nbody)
     for geom in np.flatnonzero(solid):
         body = model.geom_bodyid[geom]
@@ -160,7 +159,7 @@ def levers(model: mujoco.MjModel) -> np.ndarray:
                 found[at] = anchor + far[body]
                 far[body] += 2.0 * anchor
             elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
-                found[at : at + 4] = turn * (anchor + far[body])  # the angle between unit quaternions is not above
+                found[at : at + 4] = turn * (anchor + far[body])  # bounds the angle between unit quaternions
                 far[body] += 2.0 * anchor
             elif not _one_tree(model, solid):
                 found[at : at + 3], found[at + 3 : at + 7] = 1.0, turn * far[body]
@@ -170,26 +169,26 @@ def levers(model: mujoco.MjModel) -> np.ndarray:
 
 
 def _travel(model: mujoco.MjModel, joint: int) -> float:
-    """m, how far from its zero a slide can go: its limits are soft, but twice as far is beyond them."""
+    """m, largest distance of a slide from its zero: twice its limits, which are soft; infinite without limits."""
     return 2.0 * float(np.abs(model.jnt_range[joint]).max()) if model.jnt_limited[joint] else np.inf
 
 
 def _one_tree(model: mujoco.MjModel, solid: np.ndarray) -> bool:
-    """Whether all that can collide hangs on one body, so that it does not matter where that one is."""
+    """Whether all colliding geoms are in one tree, whose position then does not matter."""
     return len(set(model.body_rootid[model.geom_bodyid[solid]].tolist())) <= 1
 
 
 class Widened(NamedTuple):
-    """What all runs of a model share to keep their clearance: nothing is known of a model without ``model``."""
+    """The constant part of clearances, shared by all runs of a model."""
 
-    never: bool  # two bodies can touch
-    model: mujoco.MjModel | None  # with wider margins
+    never: bool  # whether no two bodies can touch
+    model: mujoco.MjModel | None  # with wide margins; None if distances do not follow from joint positions alone
     lever: np.ndarray  # (nq,) m, see :func:`levers`
-    margin: float  # m, the widest that two geoms have between them
+    margin: float  # m, the largest margin of two geoms
 
 
 def widen(model: mujoco.MjModel) -> Widened:
-    """A model with wider margins, where distances of its bodies follow from joint positions alone."""
+    """The constant part of clearances, with a model with wide margins if distances follow from joint positions."""
     margin = max(2.0 * float(model.geom_margin.max(initial=0.0)), float(model.pair_margin.max(initial=0.0)))
     lever, touch, wide = levers(model), may_touch(model), None
     if touch and not (model.nflex or model.nmocap) and np.isfinite(lever).all():
@@ -207,7 +206,7 @@ def make_clearance(widened: Widened) -> Clearance:
         lever=widened.lever,
         place=np.zeros_like(widened.lever),
         room=np.zeros(1),
-        looks=np.array([WORTH, 0, 0, 1]),  # as if they had touched: a run may begin with bodies tangled
+        looks=np.array([WORTH, 0, 0, 1]),  # as after a contact, since bodies may overlap at the start of a run
         widest=REACH * float(widened.lever.max(initial=0.0)),
         margin=widened.margin,
     )

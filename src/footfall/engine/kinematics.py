@@ -1,8 +1,8 @@
 """Kinematics of contact points: positions, velocities, and the generalised forces of contact forces.
 
-Everything is built on MuJoCo's spatial quantities about the tree's centre of mass (``cdof``, ``cvel``,
-``subtree_com``), so no point needs a Jacobian of its own: a point's velocity follows from its body's, and the
-forces on a body's points act through their wrench. In spatial vectors of MuJoCo the rotation comes first.
+MuJoCo's spatial quantities about the tree's centre of mass (``cdof``, ``cvel``, ``subtree_com``) replace Jacobians of
+points: a point's velocity follows from its body's, and the forces on a body's points act through their wrench. In
+MuJoCo's spatial vectors the rotation comes first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from footfall.solve.dense import copy
 def locate(
     world: Named, points: Points, contacts: Contacts, surface: Function, shape: Vector, table: Matrix, margin: Float
 ) -> Int:
-    """Places, gaps, normals and, nearer than ``margin``, contact frames. Returns a point whose gap is NaN, or -1."""
+    """Write positions, gaps, normals and, nearer than ``margin``, contact frames. Returns a point with gap NaN, or -1."""
     count = 0
     for k in range(points.body.size):
         contacts.near[k] = count
@@ -56,7 +56,7 @@ def locate(
 
 @inlined
 def find_friction(points: Points, contacts: Contacts, friction: Function, corner: Vector, table: Tensor) -> Int:
-    """Friction coefficients of the near points, where they vary. Returns one that has none (NaN), or -1."""
+    """Write the friction coefficients of the near points, where they vary. Returns a point without one (NaN), or -1."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         static, dynamic = friction(points.position[p, 0], points.position[p, 1], corner, table)
@@ -86,9 +86,9 @@ def velocities(cvel: Matrix, subtree_com: Matrix, points: Points, contacts: Cont
 
 @inlined
 def point_forces(points: Points, contacts: Contacts, law: Function, parameters: Vector, slip: Matrix) -> None:
-    """Ask a point law for the force on every near point; all others are open already. ``slip`` (2, 2) is scratch.
+    """Write the force of a point law on every near point; all others are open already. ``slip`` (2, 2) is scratch.
 
-    The anchor of a round point is that of its centre: where the normal turns as it rolls, it does not slip by that.
+    The anchor of a round point is stored for its centre, so that a normal that turns as it rolls causes no slip.
     """
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -125,7 +125,7 @@ def release(points: Points, p: Int) -> None:
 
 @inlined
 def release_far(points: Points, contacts: Contacts, count: Int) -> None:
-    """Set every one of the first ``count`` points open that is not near; those that are are listed in their order."""
+    """Open all of the first ``count`` points that are not near; the near points must be listed in increasing order."""
     before = 0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -234,7 +234,7 @@ def rolled_by_ball(points: Points, p: Int, x: Float, y: Float, z: Float) -> tupl
 
 @inlined
 def roll_anchors(cvel: Matrix, points: Points, contacts: Contacts, dt: Float) -> None:
-    """Let the anchors of round points and ellipsoids follow the place of contact as it rolls over the ground."""
+    """Move the anchors of round points and ellipsoids with the contact as it rolls over the ground."""
     for k in range(ground_slots(points)):
         w = cvel[points.body[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
@@ -249,9 +249,10 @@ def roll_anchors(cvel: Matrix, points: Points, contacts: Contacts, dt: Float) ->
 
 @inlined
 def roll_points(cvel: Matrix, points: Points, contacts: Contacts) -> None:
-    """Let accelerations of round points and ellipsoids be the rates of their velocities against the ground.
+    """Add w x R (w x n) to the accelerations of round points and ellipsoids.
 
-    That is the acceleration of the material point, which as a ball rolls goes up and away again, and w x R (w x n).
+    This turns the acceleration of the material point, which rises from the ground as a ball rolls, into the rate of the
+    contact's velocity.
     """
     for k in range(ground_slots(points)):
         w = cvel[points.body[k]]
@@ -286,7 +287,9 @@ def bending(
     rate: tuple[Float, Float, Float],
     rolled: tuple[Float, Float, Float],
 ) -> tuple[Float, Float, Float]:
-    """The sum above, world frame, m/s2, from the ``velocity`` of the centre, the ``rate`` n' and ``rolled``, R n'."""
+    """The terms n (n' . v) - R w x n', world frame, m/s2, from the ``velocity`` of the centre, the ``rate`` n' and
+    ``rolled``, R n'.
+    """
     bx, by, bz = rate
     ex, ey, ez = rolled
     along = (
@@ -322,7 +325,9 @@ def rate_ahead(
 
 @inlined
 def add_bending(contacts: Contacts, p: Int, x: Float, y: Float, z: Float, lag: Float) -> None:
-    """Add that sum to the acceleration of a near point, whose velocity is ``lag`` (s) earlier than its normal."""
+    """Add the terms of :func:`bending` to the acceleration of a near point, and subtract ``lag`` (s) times them from
+    its velocity, which belongs to an earlier instant than its normal.
+    """
     frame = contacts.frame[p]
     for c in range(3):
         more = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z

@@ -1,4 +1,4 @@
-"""From the law to the acceleration: contact forces, constraint forces and ``qacc`` from one solution."""
+"""Contact forces, constraint forces and the acceleration ``qacc`` from one solution."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from footfall.solve.dense import copy
 
 @inlined
 def ask(law, points, contacts, scratch, signals, values, dt):
-    """Call a coupled law with its ``scratch``: it writes forces, modes and signals. Gives its status."""
+    """Call a coupled law, which writes forces, modes and signals. Returns its status."""
     return law(contacts, dt, points.memory, points.force, points.mode, scratch, signals, values)
 
 
 @inlined
 def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
-    """Forces of a coupled law on the robot whose half-solved smooth force is in ``qacc``, where they are added."""
+    """Write the forces of a coupled law, and add them to the half-solved smooth force, which is in ``qacc``."""
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     weigh_columns(world, contacts)
     if rows.number[1] > 0:
@@ -74,7 +74,7 @@ def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
 
 @inlined
 def row_forces(constraints, generalised):
-    """The generalised forces of all rows by their states."""
+    """Write the generalised forces of all rows by their states."""
     for j in range(generalised.size):
         generalised[j] = 0.0
     add_joint_row_forces(constraints.joints, generalised)
@@ -83,10 +83,10 @@ def row_forces(constraints, generalised):
 
 @inlined
 def least_cost(constraints, qacc, force):
-    """How far to go from ``constraints.acceleration`` to ``qacc``, both with the row forces they need: 1, or less.
+    """Step length, at most 1, of least cost from ``constraints.acceleration`` to ``qacc``.
 
-    Along the line the cost of Newton's method has the slope (needed forces - forces of the rows) . direction, where
-    what is needed, ``M a`` less all other forces, changes linearly.
+    Along the line the cost of Newton's method has the slope (needed forces - forces of the rows) . direction, where the
+    needed forces, ``M a`` less all other forces, change linearly.
     """
     joints, shared, start = constraints.joints, constraints.shared, constraints.acceleration
     direction, begin, change = constraints.direction, 0.0, 0.0
@@ -112,11 +112,11 @@ def least_cost(constraints, qacc, force):
 def correct_rows(world, constraints, turn, alone):
     """Correct the states of rows by the acceleration found, and factor M again.
 
-    For the rows ``alone``, with given contact forces, the cost is convex and the line search exact.
+    For the rows ``alone``, at fixed contact forces, the cost is convex and the line search exact.
     """
     joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
     share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
-    if share < STALLED and not alone:  # the law is not monotone here: there is no cost to lower
+    if share < STALLED and not alone:  # the law is not monotone here, and there is no cost to lower
         share = 1.0 if turn < CYCLE else DAMPED
     for j in range(at.size):
         if turn == 0:
@@ -132,7 +132,7 @@ def correct_rows(world, constraints, turn, alone):
 
 @inlined
 def rows_agree(world, constraints, turn, alone):
-    """Whether the states of all rows are those of the acceleration found; if not they are corrected."""
+    """Whether the states of all rows agree with the acceleration found; if not they are corrected."""
     joints, shared = constraints.joints, constraints.shared
     tolerance = EXACT if turn < SOME else ENOUGH
     wrong = check_joint_rows(joints, world, tolerance)
@@ -147,7 +147,7 @@ def rows_agree(world, constraints, turn, alone):
 
 @inlined
 def keep_solved(points, contacts, scratch):
-    """Save the forces and modes that the law found."""
+    """Save the law's forces and modes."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         copy(scratch.solved[p], points.force[p])
@@ -164,8 +164,8 @@ def fetch_solved(points, contacts, scratch):
 
 @cold(types.none)
 def solve_in_turn(world, points, contacts, scratch, constraints):
-    """Fallback for a step whose contacts and constraint rows were not solved together: all rows under the last contact
-    forces of the law, a convex problem.
+    """Fallback for a step whose contacts and constraint rows were not solved together: all rows at the law's last
+    contact forces, a convex problem.
     """
     joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
     for j in range(given.size):
@@ -181,13 +181,13 @@ def solve_in_turn(world, points, contacts, scratch, constraints):
         finish_solve(world, world.qacc)
         if rows_agree(world, constraints, turn, True):
             return
-    copy(world.qacc, constraints.acceleration)  # the best so far, between two rounds
+    copy(world.qacc, constraints.acceleration)  # the best iterate
     copy(world.qfrc_constraint, constraints.needed)
 
 
 @inlined
 def constrained_step(world, points, contacts, scratch, conditions, laws):
-    """Forces of a coupled law (if ``plan.operator``), of all constraint rows, and the acceleration they give.
+    """Write the forces of a coupled law (if ``plan.operator``), of all constraint rows, and the acceleration.
 
     Returns the law's status.
     """
@@ -212,7 +212,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws):
         if shared.number[0] > 0:
             eliminate_rows(world, shared, world.qacc)
         if asked:
-            if 0 < turn < FEW:  # later on the law starts from its last answer, which may be on another branch
+            if 0 < turn < FEW:  # later the law is warm-started from its last solution, maybe on another branch
                 restore_memory(points, scratch, points.mode.size)
             contacts.number[1] = turn
             status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions)
@@ -232,7 +232,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws):
 
 @inlined
 def foot_step(world, points, contacts, law, scratch, signals, values, dt):
-    """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``; far points are open already."""
+    """Add the forces of a coupled law without the Delassus operator to ``qfrc_smooth``; far points are open already."""
     if contacts.number[0] == 0:
         return 0
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -243,7 +243,7 @@ def foot_step(world, points, contacts, law, scratch, signals, values, dt):
 
 @inlined
 def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained):
-    """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
+    """Write the law's forces and ``qacc`` from ``qfrc_smooth``. Returns the law's status."""
     plan = conditions.plan
     if plan.native:
         native_step(world, points, contacts, scratch, conditions, constrained)

@@ -1,11 +1,11 @@
 """The Delassus operator: how forces on the contact points accelerate them.
 
-It is the matrix that Rengifo 2009, eq. (15)-(16), calls ``D_c^T A^-1 D_c``. All points of a foot share its six motions,
-so the operator is kept as the mobility ``L = J M^-1 J^T`` of the feet, with J the 6-row Jacobian (linear, angular) of
-each foot about the centroid of its near points. MuJoCo factors ``M = U^T D U`` along the kinematic tree, and a foot's
-Jacobian touches only the dofs between it and the root, so everything is done with half-solved rows ``H = U^-T J^T``
-along that chain: the mobility is ``H^T D^-1 H``, a generalised force t moves the feet by ``H^T D^-1 (U^-T t)``,
-wrenches w the robot by ``U^-1 D^-1 (U^-T t + H w)``.
+It is the matrix ``D_c^T A^-1 D_c`` of Rengifo 2009, eq. (15)-(16). All points of a foot share its six motions, so the
+operator is stored as the mobility ``L = J M^-1 J^T`` of the feet, with J the 6-row Jacobian (linear, angular) of each
+foot about the centroid of its near points. MuJoCo factors ``M = U^T D U`` along the kinematic tree, and a foot's
+Jacobian is zero except for the dofs between it and the root, so the half-solved rows ``H = U^-T J^T`` are computed
+along that chain. The mobility is ``H^T D^-1 H``, a generalised force t accelerates the feet by ``H^T D^-1 (U^-T t)``,
+and with wrenches w on the feet the robot accelerates by ``U^-1 D^-1 (U^-T t + H w)``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from footfall.engine.other_bodies.pairs import (
 
 @inlined
 def half_solve(world, x):
-    """Replace x by U^-T x: every dof hands its part on to its ancestors."""
+    """Replace x by U^-T x: every dof passes its part on to its ancestors."""
     for j in range(x.size - 1, -1, -1):
         value, address = x[j], world.M_rowadr[j]
         for e in range(address, address + world.M_rownnz[j] - 1):
@@ -72,9 +72,9 @@ def free_acceleration(world, points, contacts, centroid, half, force):
     for k in range(ground_slots(points)):
         if near[k] == near[k + 1]:
             continue
-        # The foot's acceleration that the forces drive (about its centroid) ...
+        # The foot's acceleration by forces (about its centroid) ...
         ax, ay, az, ap, aq, ar = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        # ... and the spatial acceleration of its motion as it is (about the tree's centre of mass).
+        # ... and its spatial acceleration by velocities (about the tree's centre of mass).
         bx, by, bz, bp, bq, br = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         h = half[k]
         for i in range(points.chain_length[k]):
@@ -152,10 +152,10 @@ def half_solved_jacobian(world, points, k, centre, h):
         h0, h1, h2 = s[3] + s[1] * rz - s[2] * ry, s[4] + s[2] * rx - s[0] * rz, s[5] + s[0] * ry - s[1] * rx
         h3, h4, h5 = s[0], s[1], s[2]
         depth = length - 1 - i
-        for below in range(i):  # what the dofs between this one and the foot hand on
+        for below in range(i):  # the parts of the dofs between this one and the foot
             d = np.uint64(points.chain[k, below])
             if world.M_rownnz[d] > 1:  # else a lone body, whose inertia is diagonal
-                # A row of U holds the dof's ancestors from the root on, so that this dof stands at its depth.
+                # A row of U lists the dof's ancestors from the root, so the index of this dof is its depth.
                 factor = world.qLD[np.uint64(world.M_rowadr[d] + depth)]
                 h0 -= factor * h[d, 0]
                 h1 -= factor * h[d, 1]
@@ -168,7 +168,7 @@ def half_solved_jacobian(world, points, k, centre, h):
 
 @inlined
 def clear_slot(h):
-    """Clear the rows of H of a slot, which may have been another body's."""
+    """Clear the rows of H of a slot, which another body may have had."""
     for j in range(h.shape[0]):
         for c in range(6):
             h[j, c] = 0.0
@@ -189,7 +189,7 @@ def mobility(world, points, contacts, centroid, half, block):
     """Fill ``contacts.mobility``, Rengifo 2009 (15)-(16), for the feet with near points; ``half`` (K, nv, 8) and
     ``block`` (6, 8) are scratch.
 
-    Rows are eight wide, two more than needed: then they fill vector registers.
+    Rows are padded from six to eight numbers, which fill vector registers.
     """
     near, out = contacts.near, contacts.mobility
     for k in range(points.body.size):
@@ -217,7 +217,7 @@ def mobility(world, points, contacts, centroid, half, block):
 
 @inlined
 def weigh_columns(world, contacts):
-    """Let the columns of ``contacts.response`` be those of the robot: H, each with the weight D^-1."""
+    """Set the number of columns of ``contacts.response``, which are those of H, and their weights D^-1."""
     contacts.number[2] = world.qvel.size
     for j in range(world.qvel.size):
         contacts.weight[j] = world.qLDiagInv[j]

@@ -1,10 +1,10 @@
 """A step of law mujoco: MuJoCo's soft contacts and all constraint rows from one solution, and the acceleration.
 
-Newton's method on MuJoCo's cost, as its own solver has it (its manual, Computation, "Newton"). Contacts and constraints
-of single joints are folded into the inertia (``soft_contacts``, ``constraints/joint_rows``), rows over several dofs are
+Newton's method on MuJoCo's cost, as in its own solver (its manual, Computation, "Newton"). Contacts and constraints of
+single joints are folded into the inertia (``soft_contacts``, ``constraints/joint_rows``), rows over several dofs are
 eliminated (``constraints/row_elimination``): with this inertia, H, the next acceleration is ``a + H^-1 g``, with the
-residual force ``g = tau + J^T f(a) - M a`` at a. It starts from the last step's acceleration: as long as points press
-and slide as before, the first round is the last. MuJoCo's own solver takes over where rounds do not converge, where
+residual force ``g = tau + J^T f(a) - M a`` at a. It is warm-started from the last step's acceleration: while the active
+set does not change, one iteration suffices. MuJoCo's own solver takes over where iterations do not converge, where
 bodies of the robot touch each other with elliptic cones, whose rows have no separate bounds, and where there are more
 rows to eliminate than dofs to solve for.
 """
@@ -68,15 +68,15 @@ from footfall.kinds import Bool, Float, Int, Named, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.dense import copy
 
-#: Iteration limit, after which MuJoCo's own solver is asked; mostly two iterations do.
+#: Iteration limit, after which MuJoCo's own solver takes over; two iterations usually suffice.
 ROUNDS = 100
-#: Tolerances on the residual force, as a share of all forces, and on the last change of the acceleration, as a share of
-#: it. Norms are weighted by the diagonal of M, in which all dofs have one unit. On slippery ground the rounding error
-#: of a force grows with the stiffness of a pyramid's edges: there the change decides, where the residual is below what
-#: an audit of the momentum calls a wrong force, ``LITTLE_FORCE``.
+#: Tolerances of the residual force, as a share of all forces, and of the last change of the acceleration, relative to
+#: it. Norms are weighted by the diagonal of M, so that all dofs have one unit. On slippery ground the rounding error of
+#: a force grows with the stiffness of a pyramid's edges; a small enough change then suffices if the residual is below
+#: ``LITTLE_FORCE``, which an audit of the momentum calls a wrong force.
 NO_FORCE, NO_CHANGE, LITTLE_FORCE = 1e-12, 1e-10, 1e-3
-#: A change whose square, that of the cost, is below rounding, so that no line search is worth while. After ``SOME``
-#: iterations it counts as converged: rounding may let a point press in one iteration and not in the next, for ever.
+#: Relative change whose square, the change of the cost, is below rounding, so that a line search is useless. After
+#: ``SOME`` iterations it counts as converged, since rounding may make a point press in every other iteration.
 SMALL, SOME = 1e-6, 16
 #: Tolerance of the line search, as a share of the step.
 FINE = 1e-8
@@ -86,7 +86,7 @@ FINE = 1e-8
 def evaluate(
     world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
 ) -> None:
-    """Forces of all rows and contacts at ``qacc``, and into ``needed`` (nv,) what M a lacks without them."""
+    """Write the forces of all rows and contacts at ``qacc``, and to ``needed`` (nv,) M a less all other forces."""
     total = world.qfrc_constraint
     set_accelerations(world, points, contacts, soft)
     set_contact_forces(points, contacts, soft)
@@ -103,7 +103,7 @@ def evaluate(
 
 @inlined
 def set_states(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts) -> Bool:
-    """What rows and contacts are to add to the inertia at ``qacc``. Returns whether any of it changed."""
+    """Write the states of rows and contacts at ``qacc``, which set their inertias. Returns whether any changed."""
     changed = set_stiffness(contacts, soft)
     changed = set_joint_states(constraints.joints, world.qacc) or changed
     return set_shared_states(constraints.shared, world.qacc) or changed
@@ -113,7 +113,7 @@ def set_states(world: World, contacts: Contacts, constraints: Constraints, soft:
 def factor_folded(
     world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts
 ) -> None:
-    """Factor the inertia with what rows and contacts add to it; M itself stays as it is."""
+    """Factor the inertia plus the inertias of rows and contacts; M itself is not changed."""
     joints, shared = constraints.joints, constraints.shared
     fold_joint_rows(joints)
     copy(soft.kept, world.M)
@@ -127,9 +127,9 @@ def factor_folded(
 
 @cold(types.float64)
 def least_cost(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector) -> Float:
-    """How far to go along ``constraints.direction``, which leads beyond the least cost: less than 1.
+    """Step length, below 1, of least cost along ``constraints.direction``.
 
-    The cost has the slope (needed forces - forces of rows and contacts) . direction, and what is needed changes
+    The cost has the slope (needed forces - forces of rows and contacts) . direction, and the needed forces change
     linearly from ``constraints.needed`` to ``needed``.
     """
     joints, shared, at, direction = (
@@ -158,7 +158,7 @@ def least_cost(world: World, contacts: Contacts, constraints: Constraints, soft:
 
 @inlined
 def last_change(world: World, constraints: Constraints) -> Float:
-    """The size of the last round's change beside that of the acceleration."""
+    """The last change of the acceleration, relative to the acceleration."""
     change, motion = 0.0, 0.0
     for j in range(world.qacc.size):
         inertia = world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1]
@@ -169,7 +169,7 @@ def last_change(world: World, constraints: Constraints) -> Float:
 
 @inlined
 def force_left(world: World, needed: Vector) -> Float:
-    """The size of the force left over beside that of all forces."""
+    """The residual force, relative to all forces."""
     left, forces = 0.0, 0.0
     for j in range(needed.size):
         inertia = world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1]
@@ -180,7 +180,7 @@ def force_left(world: World, needed: Vector) -> Float:
 
 @inlined
 def newton_step(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector) -> None:
-    """Add H^-1 g to ``qacc``; what it was is kept."""
+    """Add H^-1 g to ``qacc``; its last value goes to ``constraints.acceleration``."""
     qacc, direction = world.qacc, constraints.direction
     for j in range(qacc.size):
         direction[j] = world.qfrc_constraint[j] - needed[j]
@@ -197,7 +197,7 @@ def newton_step(world: World, contacts: Contacts, constraints: Constraints, soft
 
 @inlined
 def led_too_far(world: World, constraints: Constraints, needed: Vector) -> Bool:
-    """Whether the cost rises again where the last change has led: the force left over there points back."""
+    """Whether the cost rises at the end of the last step: the residual force points back."""
     ahead = 0.0
     for j in range(needed.size):
         ahead += constraints.direction[j] * (world.qfrc_constraint[j] - needed[j])
@@ -208,7 +208,7 @@ def led_too_far(world: World, constraints: Constraints, needed: Vector) -> Bool:
 def solve_folded(
     world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
 ) -> Bool:
-    """Forces of contacts, of all rows, and ``qacc``; ``needed`` (nv,) is scratch. Returns whether they were found."""
+    """Write forces of contacts and rows, and ``qacc``; ``needed`` (nv,) is scratch. Returns whether it converged."""
     to_middle(points, contacts, 0.5)
     velocities(world.cvel, world.subtree_com, points, contacts)
     evaluate_contacts(points, contacts, soft)
@@ -240,7 +240,7 @@ def solve_folded(
 
 @inlined
 def act_on_contacts(world: World, before: Vector) -> None:
-    """Forces of actuators again, now that MuJoCo knows the contacts, for adhesion; ``before`` (nv,) is scratch."""
+    """Recompute the forces of actuators with MuJoCo's contacts, for adhesion; ``before`` (nv,) is scratch."""
     copy(before, world.qfrc_actuator)
     mj_transmission(world.model, world.data)
     mj_fwd_actuation(world.model, world.data)
@@ -250,7 +250,7 @@ def act_on_contacts(world: World, before: Vector) -> None:
 
 @cold(types.none)
 def solve_by_mujoco(world: World, points: Points, contacts: Contacts, scratch: Scratch, native: Native) -> None:
-    """The same by MuJoCo's own solver, which makes its own rows of all constraints."""
+    """As :func:`solve_folded`, by MuJoCo's own solver with its own rows of all constraints."""
     mj_factor_m(world.model, world.data)
     tell_mujoco(world, points, contacts, native)
     mj_make_constraint(world.model, world.data)
@@ -267,7 +267,7 @@ def solve_by_mujoco(world: World, points: Points, contacts: Contacts, scratch: S
 def native_step(
     world: World, points: Points, contacts: Contacts, scratch: Scratch, conditions: Named, constrained: Bool
 ) -> None:
-    """Forces of MuJoCo's contacts and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
+    """Write contact forces and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
     native, constraints, soft = conditions.native, conditions.constraints, conditions.native.soft
     release_all(points, contacts)
     if not constrained:
@@ -293,7 +293,7 @@ def native_step(
 
 @inlined
 def to_middle(points: Points, contacts: Contacts, share: Float) -> None:
-    """Move near points by a share of their gap: with a half, to where MuJoCo has forces act, between the surfaces."""
+    """Move near points by a share of their gap; half leads to the middle between surfaces, where MuJoCo's forces act."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         move_to_middle(points, contacts, p, share)
@@ -346,7 +346,7 @@ def ask_mujoco(world: World, points: Points, contacts: Contacts, native: Native,
 
 @inlined
 def set_mode(points: Points, contacts: Contacts, p: Int) -> None:
-    """A point whose friction is below its limit sticks; an open one is back where it is, not between the surfaces."""
+    """Set the mode of a point: it sticks if friction is below its limit; an open point is moved back to its surface."""
     force = points.force[p]
     limit = contacts.dynamic_friction[p] * force[2]
     if force[2] <= 0.0:

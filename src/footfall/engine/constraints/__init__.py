@@ -1,1 +1,1 @@
-"""Constraint rows of joints, loops, tendons and contacts between bodies, and which of them hold."""
+"""Constraint rows of joints, loops, tendons and contacts between bodies, and their active set."""

@@ -1,10 +1,11 @@
 """Which constraint rows hold, slip or are open: an active set that is guessed, checked and corrected.
 
-A row's force is ``D (a_ref - J a)``, cut off at the row's bounds: none for an equality, plus and minus the largest
-friction, or zero for limits and contacts. With the states fixed all rows are linear, and one solution gives an
-acceleration. Either its rows agree with their states, or the states become those of an acceleration between the last
-one and this, and it is solved again. That is Newton's method on a convex, piecewise quadratic cost, as MuJoCo's solver
-has it (its manual, Computation, "Newton"), with the contact law inside; the search along the line makes it end.
+A row's force is ``D (a_ref - J a)``, clipped to the row's bounds: none for an equality, plus and minus the largest
+friction for friction, zero from below for limits and contacts. With the states fixed all rows are linear, and one
+solution gives an acceleration. If all rows agree with their states there, the step is solved; otherwise a line search
+between the last acceleration and this one gives new states, and the problem is solved again. That is Newton's method on
+a convex, piecewise quadratic cost, as in MuJoCo's solver (its manual, Computation, "Newton"), with the contact law
+inside; the line search makes it terminate.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ import math
 
 from footfall.compiled import inlined
 
-# States: no force; D (a_ref - J a); the largest friction along the row, and against it.
+# States by their force: none; D (a_ref - J a); the largest friction along the row; the largest friction against it.
 OPEN, HOLDS, SLIPS_UP, SLIPS_DOWN = 0, 1, 2, 3
-# Kinds of rows, numbered as MuJoCo's mjtConstraint: friction of tendons is 2, and all from limits on are one-sided.
+# Kinds of rows, numbered as MuJoCo's mjtConstraint: friction of tendons is 2, and LIMIT and above are unilateral.
 EQUALITY, FRICTION, LIMIT = 0, 1, 3
-#: Most rounds of a step; mostly one is enough.
+#: Iteration limit of a step; one iteration usually suffices.
 ROUNDS = 100
-#: Tolerances relative to the row's force: rounding, and after some rounds the residual of laws.
+#: Tolerances of a row's force, relative to ``D (|a_ref| + |J a|)``: rounding, and after ``SOME`` iterations the
+#: residual of laws.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
-#: How much less of that is allowed of the force that would stop what all forces but those of contacts accelerate: at
-#: rest they cancel, and a row at its bound is left with their rounding alone.
+#: Weight, in the scale of that tolerance, of the force that would balance the row's acceleration by the smooth forces:
+#: at rest they cancel the others, and ``J a`` holds only their rounding error.
 CANCELLED = 1e-2
-#: Rounds after which a law starts from its last solution, and the share of a line below which a line search stalls.
+#: Iterations after which a law is warm-started from its last solution, and the step length below which a line search
+#: has stalled.
 FEW, STALLED = 3, 1e-6
-#: Rounds after which steps that find no lower cost go a part of the way only, since whole ones come round in a cycle.
+#: Iterations after which stalled steps are damped, by the factor ``DAMPED``, since full steps may cycle.
 CYCLE, DAMPED = 16, 0.5
 #: Bisections of the line search.
 HALVINGS = 40
@@ -34,7 +37,7 @@ HALVINGS = 40
 
 @inlined
 def state_for(kind, value, loss):
-    """The state that a row's ``value = D (a_ref - J a)`` calls for."""
+    """The state that agrees with a row's ``value = D (a_ref - J a)``."""
     if kind == EQUALITY:
         return HOLDS
     if kind >= LIMIT:
@@ -60,7 +63,7 @@ def violates(kind, state, value, loss, tolerance):
 
 @inlined
 def bounded(kind, value, loss):
-    """f(v): the force of a row."""
+    """The force of a row: ``value = D (a_ref - J a)`` clipped to its bounds."""
     if kind == EQUALITY:
         return value
     if kind >= LIMIT:
@@ -70,10 +73,10 @@ def bounded(kind, value, loss):
 
 @inlined
 def strongest_pull(world):
-    """The largest of all smooth forces in the metric of the inverse inertia, sqrt(1/D_j) |tau_j|, (m/s2) sqrt(kg).
+    """The largest smooth force in the metric of the inverse inertia, sqrt(1/D_j) |tau_j|, (m/s2) sqrt(kg).
 
-    By Cauchy and Schwarz no coordinate with the mobility w (1/kg or 1/(kg m2)) is accelerated by one of them alone by
-    more than sqrt(w) times this.
+    By Cauchy and Schwarz a single smooth force accelerates a coordinate with the mobility w (1/kg or 1/(kg m2)) by at
+    most sqrt(w) times this.
     """
     strongest = 0.0
     for j in range(world.qfrc_smooth.size):

@@ -1,10 +1,10 @@
 """Constraints on one dof each: joint friction, joint limits and equalities of one joint, as inertia of that dof.
 
 MuJoCo makes each of them a soft row (its manual, Computation, "Constraint model"): the force is ``f = D (a_ref - a)``
-with ``D = 1 / R``, as long as that lies within the row's bounds. A row that *holds* is therefore nothing but more
-inertia, ``(M + D) a = tau + D a_ref``, and it is added to the diagonal of M before M is factored; one that *slips* is a
-constant force. So contact laws see the constrained robot, and contacts and joints need not be solved in turn. Which
-rows hold is guessed from the last step and corrected in :mod:`footfall.engine.constraints.active_set`.
+with ``D = 1 / R``, clipped to the row's bounds. A row that *holds* therefore acts as added inertia, ``(M + D) a = tau +
+D a_ref``, and D is added to the diagonal of M before M is factored; a row that *slips* is a constant force. So contact
+laws act on the constrained robot, and contacts and joints are solved together. The active set is warm-started from the
+last step and corrected in :mod:`footfall.engine.constraints.active_set`.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class JointRows(NamedTuple):
     inertia: Vector  # (N,) D, kg or kg m2; 0 for a limit that is not near
     reference: Annotated[Vector, "N"]  # a_ref, m/s2 or rad/s2
     force: Annotated[Vector, "N"]  # N or N m, along the row
-    diagonal: Annotated[Vector, "nv"]  # scratch: the diagonal of M without them
-    added: Annotated[Vector, "nv"]  # what rows that hold add to it
-    push: Annotated[Vector, "nv"]  # their D a_ref, and the forces of rows that slip
+    diagonal: Annotated[Vector, "nv"]  # scratch: the diagonal of M without rows
+    added: Annotated[Vector, "nv"]  # sum of D of the rows that hold
+    push: Annotated[Vector, "nv"]  # sum of D a_ref of the rows that hold, and of the forces of rows that slip
 
 
 @inlined
@@ -81,13 +81,13 @@ def impedance(solimp, distance):
 
 @inlined
 def away_from_limit(rows, i, position):
-    """How far a joint at a ``position`` is from where its limit acts, m or rad: less than zero beyond."""
+    """Distance (m or rad) of a joint at a ``position`` from where its limit begins to act, negative beyond."""
     return rows.sign[i] * (position - rows.bound[i]) - rows.margin[i]
 
 
 @inlined
 def beyond_friction(rows, i, speed, acceleration):
-    """By how much a joint's friction violates its state, N or N m: below zero while it keeps holding or slipping."""
+    """Violation of its state by a joint's friction, N or N m; negative while the state is kept."""
     value, loss = rows.inertia[i] * (-rows.gains[i, 1] * speed - acceleration), rows.bound[i]
     if rows.state[i] == HOLDS:
         return abs(value) - loss
@@ -96,9 +96,9 @@ def beyond_friction(rows, i, speed, acceleration):
 
 @inlined
 def evaluate_joint_rows(world, rows):
-    """Inertia and reference acceleration of every row at the state of ``world``; new limits are guessed to hold.
+    """Write inertia and reference acceleration of every row at the state of ``world``; newly reached limits hold.
 
-    Gives how many rows may act.
+    Returns the number of rows that may act.
     """
     near = 0
     for i in range(rows.kind.size):
@@ -109,7 +109,7 @@ def evaluate_joint_rows(world, rows):
             continue
         distance = rows.sign[i] * (world.qpos[rows.address[i]] - rows.bound[i])
         if rows.kind[i] == LIMIT and distance >= rows.margin[i]:
-            if rows.inertia[i] != 0.0:  # a GPU reads faster than it writes
+            if rows.inertia[i] != 0.0:  # on a GPU a read is cheaper than a write
                 rows.inertia[i] = 0.0
                 rows.state[i] = OPEN
             continue
@@ -125,13 +125,13 @@ def evaluate_joint_rows(world, rows):
 
 @inlined
 def fold_joint_rows(rows):
-    """What the rows add to the diagonal of M and to the generalised force, as their states are."""
+    """Write the additions of the rows, by their states, to the diagonal of M and to the generalised force."""
     for j in range(rows.added.size):
         rows.added[j] = 0.0
         rows.push[j] = 0.0
     for i in range(rows.kind.size):
         inertia, j = rows.inertia[i], rows.dof[i]
-        if inertia == 0.0:  # a limit that is not near, as most are
+        if inertia == 0.0:  # a limit that is not near
             continue
         if rows.state[i] == HOLDS:
             rows.added[j] += inertia
@@ -144,7 +144,7 @@ def fold_joint_rows(rows):
 
 @inlined
 def fold_equalities(rows):
-    """What equalities alone add to the diagonal of M."""
+    """Write the additions of equalities alone to the diagonal of M."""
     for j in range(rows.added.size):
         rows.added[j] = 0.0
     for i in range(rows.kind.size):
@@ -154,7 +154,7 @@ def fold_equalities(rows):
 
 @inlined
 def joint_value(rows, i, qacc):
-    """The force ``D (a_ref - J a)`` of a row, before it is cut off at its bounds."""
+    """The force ``D (a_ref - J a)`` of a row before clipping to its bounds."""
     return rows.inertia[i] * (rows.reference[i] - rows.sign[i] * qacc[rows.dof[i]])
 
 
@@ -165,7 +165,7 @@ def largest_friction(rows, i):
 
 @inlined
 def check_joint_rows(rows, world, tolerance):
-    """Forces of all rows at the acceleration found, by their states. Gives how many should have another state."""
+    """Write the forces of all rows by their states. Returns how many states disagree with the acceleration found."""
     wrong, qacc, pull = 0, world.qacc, -1.0
     for i in range(rows.kind.size):
         rows.force[i] = 0.0
@@ -195,7 +195,7 @@ def set_joint_forces(rows, qacc):
 
 @inlined
 def set_joint_states(rows, qacc):
-    """States of all rows at an acceleration. Gives whether any changed."""
+    """Write the states of all rows at an acceleration. Returns whether any changed."""
     changed = False
     for i in range(rows.kind.size):
         if rows.inertia[i] > 0.0:
@@ -225,7 +225,7 @@ def add_joint_row_forces(rows, generalised):
 
 
 class _Row(NamedTuple):
-    """One row as the model has it, see :class:`JointRows`."""
+    """One row as the model defines it, see :class:`JointRows`."""
 
     kind: int
     dof: int
@@ -264,14 +264,14 @@ def make_joint_rows(model: mujoco.MjModel, kinds: Sequence[int] = KINDS) -> Join
 
 
 def guess_slips(rows: JointRows, qvel: np.ndarray) -> None:
-    """Let joints slip at the beginning of a run that are faster than their friction stops; else rows hold."""
+    """Let joints that friction cannot stop within a step slip at the beginning of a run; all other rows hold."""
     force = -rows.inertia * rows.gains[:, 1] * qvel[rows.dof]
     slips = (rows.kind == FRICTION) & (np.abs(force) > rows.bound)
     rows.state[slips] = np.where(force[slips] > 0.0, SLIPS_UP, SLIPS_DOWN)
 
 
 def leave_to_joint_rows(model: mujoco.MjModel, kinds: Sequence[int] = KINDS) -> None:
-    """Have MuJoCo make no rows for what :func:`make_joint_rows` found in a model."""
+    """Remove from a model the constraints that :func:`make_joint_rows` covers, so that MuJoCo leaves them out."""
     if not constant_weights(model):
         return
     if EQUALITY in kinds:
@@ -300,7 +300,7 @@ def _joint_equalities(model: mujoco.MjModel) -> np.ndarray:
 
 
 def _joint_rows(model: mujoco.MjModel, rows: list[_Row]) -> JointRows:
-    """The same rows as columns, with room for what is computed of them."""
+    """The rows as columns, with scratch."""
     whole = {name: np.array([getattr(row, name) for row in rows], np.int64) for name in ("kind", "dof", "address")}
     solref = np.array([row.solref for row in rows], dtype=float).reshape(-1, 2)
     solimp = np.array([row.solimp for row in rows], dtype=float).reshape(-1, 5)

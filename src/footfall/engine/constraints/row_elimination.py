@@ -1,8 +1,8 @@
-"""The forces of constraint rows over several dofs, eliminated, so that contact laws see the constrained robot.
+"""Elimination of the forces of constraint rows over several dofs, so that contact laws act on the constrained robot.
 
 With the half-solved rows ``B = U^-T J^T`` (see :mod:`footfall.engine.mobility`) of those that hold, their forces obey
-``S f = a_ref - B^T D^-1 t`` with ``S = B^T D^-1 B + R``, t being all other forces, half-solved: contact wrenches on the
-feet are answered by ``-S^-1 G``, ``G = B^T D^-1 H``, and the mobility of the feet becomes the Schur complement
+``S f = a_ref - B^T D^-1 t`` with ``S = B^T D^-1 B + R``, t being all other forces, half-solved. Contact wrenches on the
+feet change f by ``-S^-1 G``, ``G = B^T D^-1 H``, and the mobility of the feet becomes the Schur complement
 ``L - G^T S^-1 G``.
 
 That is a weighted sum of products of columns (:class:`footfall.solve.contacts.Contacts`): those of H less those of
@@ -21,7 +21,7 @@ from footfall.solve.dense import cholesky, cholesky_solve
 
 @inlined
 def half_solve_rows(world, rows):
-    """B: every dof hands its part of a row on to its ancestors."""
+    """Write B by passing each dof's part of a row on to its ancestors."""
     for i in range(rows.number[0]):
         x = rows.half[i]
         for j in range(x.size):
@@ -35,7 +35,7 @@ def half_solve_rows(world, rows):
 
 @inlined
 def along_row(world, rows, i, x):
-    """B^T D^-1 x of one row: what the half-solved force x gives it of acceleration."""
+    """B^T D^-1 x of one row: its acceleration by the half-solved force x."""
     value = 0.0
     half = rows.half[i]
     for j in range(half.size):
@@ -45,8 +45,8 @@ def along_row(world, rows, i, x):
 
 @inlined
 def find_answer(rows, x):
-    """Replace ``residual``, what rows that hold lack of acceleration, by the forces that give it, and add them to the
-    half-solved force x.
+    """Replace ``residual``, the missing acceleration of rows that hold, by the forces that produce it, and add these to
+    the half-solved force x.
     """
     cholesky_solve(rows.factor, rows.number[1], rows.residual)
     for a in range(rows.number[1]):
@@ -56,7 +56,7 @@ def find_answer(rows, x):
 
 @inlined
 def answer_with(world, rows, x):
-    """Add to the half-solved force x what rows that hold answer to it, beyond their ``force`` that is in x already."""
+    """Update the forces of rows that hold to the half-solved force x, which includes the present ones, and x itself."""
     n = rows.number[1]
     for a in range(n):
         i = rows.holding[a]
@@ -118,7 +118,7 @@ def hold_rows(world, rows, impact):
 
 @cold(types.none)
 def answer_change(world, rows, x):
-    """Add to x, a half-solved impulse or change of forces, what rows that hold answer to it."""
+    """Add the response of rows that hold to x, a half-solved impulse or change of forces."""
     n = rows.number[1]
     for a in range(n):
         rows.residual[a] = -along_row(world, rows, rows.holding[a], x)
@@ -127,7 +127,7 @@ def answer_change(world, rows, x):
 
 @cold(types.none)
 def reduce_mobility(world, points, contacts, half, rows):
-    """Take from the mobility of the feet what the rows that hold answer: L - G^T S^-1 G."""
+    """Reduce the mobility of the feet by the rows that hold: L - G^T S^-1 G."""
     near, out, n, nv = contacts.near, contacts.mobility, rows.number[1], rows.weighed.size
     contacts.number[2] = nv + n
     for a in range(n):
@@ -142,7 +142,7 @@ def reduce_mobility(world, points, contacts, half, rows):
                 g[c] = 0.0
             for i in range(points.chain_length[k]):
                 j = np.uint64(points.chain[k, i])
-                if b[j] != 0.0:  # a loop in another leg has no part in this one
+                if b[j] != 0.0:  # zero for a loop in another leg
                     weight, h = b[j] * world.qLDiagInv[j], half[k, j]
                     for c in range(8):
                         g[c] += weight * h[c]

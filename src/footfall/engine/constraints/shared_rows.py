@@ -1,6 +1,6 @@
 """Constraints that act on several dofs: loops, welds, tendons, mimic joints, contacts between the robot's bodies.
 
-MuJoCo makes their rows; here they are read, checked and given their states. Their forces are eliminated in
+MuJoCo makes their rows; this module reads them, checks them and sets their states. Their forces are eliminated in
 :mod:`footfall.engine.constraints.row_elimination`.
 """
 
@@ -27,14 +27,14 @@ from footfall.engine.constraints.active_set import (
 from footfall.kinds import Ints, Matrix, Vector, zeros
 from footfall.solve.dense import dot
 
-#: Rows that MuJoCo's soft contacts between bodies may have at once: 128 contacts with pyramids.
+#: Capacity for rows of MuJoCo's soft contacts between bodies: 128 contacts with pyramidal cones.
 CONTACT_ROWS = 512
 
 
 class MadeRows(NamedTuple):
-    """Where MuJoCo keeps the rows it made; addresses change from step to step."""
+    """Addresses of the rows that MuJoCo made, which change from step to step."""
 
-    model: int  # address of the model whose rows these are: without what is folded into the inertia
+    model: int  # address of the model of these rows, without the constraints that are folded into the inertia
     nefc: np.ndarray  # (1,)
     kind: np.ndarray  # (1,) address of efc_type, and so on
     identity: np.ndarray
@@ -48,9 +48,9 @@ class MadeRows(NamedTuple):
 
 
 class SharedRows(NamedTuple):
-    """Up to C rows over several dofs; the first ``number[0]`` are there."""
+    """Up to C rows over several dofs, in the first ``number[0]`` entries."""
 
-    number: Annotated[Ints, 3]  # rows there are, those of them that hold, those made for which there is no room
+    number: Annotated[Ints, 3]  # rows, rows that hold, and rows dropped for lack of room
     kind: Annotated[Ints, "C"]  # MuJoCo's mjtConstraint
     identity: Annotated[Ints, "C"]  # MuJoCo's number of the joint, tendon, equality or contact
     state: Annotated[Ints, "C"]  # see active_set
@@ -69,13 +69,13 @@ class SharedRows(NamedTuple):
 
 @inlined
 def forget_shared_rows(rows):
-    """There are none now."""
+    """Remove all rows."""
     rows.number[0], rows.number[1], rows.number[2] = 0, 0, 0
 
 
 @cold(types.none)
 def read_shared_rows(made, rows):
-    """Copy what MuJoCo made; states are kept where the rows are those of the last time."""
+    """Copy MuJoCo's rows; states are kept if the rows are the same as last time."""
     n = min(np.int64(made.nefc[0]), rows.kind.size)
     rows.number[1], rows.number[2] = 0, made.nefc[0] - n
     if n == 0:
@@ -104,7 +104,7 @@ def read_shared_rows(made, rows):
 
 @inlined
 def mobile(world, row):
-    """Sum of |J_j| sqrt(1/D_j) of a row: what :func:`strongest_pull` is multiplied by for its acceleration."""
+    """Sum of |J_j| sqrt(1/D_j) of a row; times :func:`strongest_pull` it bounds the row's acceleration."""
     value = 0.0
     for j in range(row.size):
         value += abs(row[j]) * math.sqrt(world.qLDiagInv[j])
@@ -113,7 +113,7 @@ def mobile(world, row):
 
 @cold(types.int64)
 def check_shared_rows(rows, world, tolerance):
-    """How many rows should have another state at the acceleration of ``world``."""
+    """The number of rows whose states disagree with the acceleration of ``world``."""
     wrong, pull = 0, -1.0
     for i in range(rows.number[0]):
         if rows.kind[i] != EQUALITY:
@@ -138,7 +138,7 @@ def set_shared_forces(rows, qacc):
 
 @inlined
 def set_shared_states(rows, qacc):
-    """States of all rows at an acceleration. Gives whether any changed."""
+    """Write the states of all rows at an acceleration. Returns whether any changed."""
     changed = False
     for i in range(rows.number[0]):
         value = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
@@ -150,7 +150,7 @@ def set_shared_states(rows, qacc):
 
 @inlined
 def begin_shared_line(rows, qacc, direction):
-    """Values of all rows at an acceleration, and what they do along ``direction`` (nv,), for :func:`shared_slope`."""
+    """Write values of all rows at an acceleration and rates along ``direction`` (nv,), for :func:`shared_slope`."""
     for i in range(rows.number[0]):
         rows.value[i] = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
         rows.residual[i] = dot(rows.jacobian[i], direction, direction.size)
@@ -158,7 +158,7 @@ def begin_shared_line(rows, qacc, direction):
 
 @inlined
 def shared_slope(rows, t):
-    """Work of all rows' forces along the line, ``t`` of it on."""
+    """Work of all rows' forces along the line at its parameter ``t``."""
     work = 0.0
     for i in range(rows.number[0]):
         value = rows.value[i] - t * rows.inertia[i] * rows.residual[i]
@@ -181,7 +181,7 @@ def make_made_rows(model: mujoco.MjModel, data: mujoco.MjData) -> MadeRows:
 
 
 def most_shared_rows(model: mujoco.MjModel) -> int:
-    """All rows of a model from which the single joints' rows were taken, without those of contacts."""
+    """Most rows, without those of contacts, that MuJoCo makes of a model without joint rows."""
     always = 0
     if model.neq or model.dof_frictionloss.any() or model.tendon_frictionloss.any():
         data = mujoco.MjData(model)

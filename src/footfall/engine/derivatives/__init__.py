@@ -1,4 +1,4 @@
-"""Derivatives of a step, exactly: what :mod:`footfall.simulation.linearize` computes with.
+"""Exact derivatives of a step, for :mod:`footfall.simulation.linearize`.
 
 A step of length h takes coordinates q and velocities v to
 

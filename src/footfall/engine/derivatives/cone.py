@@ -1,25 +1,25 @@
 """Derivatives of forces that solve a contact problem on Coulomb's cone, by the implicit function theorem.
 
 The motions u of the points (velocities at the end of a step less the least ones, or accelerations less the wanted ones)
-are linear in the acceleration. When a step is solved, each point is open, presses and sticks, or presses and slides.
-While that stays so,
+are linear in the acceleration. In a solved step each point is open, presses and sticks, or presses and slides. As long
+as these states do not change,
 
     sticks:  du = 0 (3);     slides:  du_n = 0,   df_t = -mu df_n t - mu f_n dt,   dt = (1 - t t^T) du_t / |u_t|.
 
-So a point that sticks has three unknown forces dy, and one that slides two, along its normal, which friction follows,
-and across its slip; a body all of whose points stick has six (``sole``). With N the columns of their
-generalised forces, T the motions that they hold, C what these give way to them, and r the forces of (1) at fixed a and
-f,
+So a sticking point has three unknown forces dy, and a sliding point two: one along its normal, to which friction is
+proportional, and one across its slip. A body whose points all stick has six (``sole``). With N the columns of their
+generalised forces, T the motions that they hold, C the compliance of these motions, and r the forces of (1) at fixed a
+and f,
 
     M da = r + N dy,       T (c da) + e + C dy = 0,
 
-e being the change of u at fixed a, and c how u follows a: h for velocities, 1 for accelerations. A row that is held has
-the compliance of the solver (:mod:`footfall.solve.newton`), which makes the forces of points that share a body unique.
+e being the change of u at fixed a, and c = du/da: h for velocities, 1 for accelerations. A held row has the compliance
+of the solver (:mod:`footfall.solve.newton`), which makes the forces of points that share a body unique.
 
 Softened by a compliance s, a near point has instead ``u_n f_n = s W^2``, W being the robot's weight (the central path
-of an interior point method): with ``z = u_n - s f_n`` of the step, it gives way by ``s (R + z) / (R - z)`` along its
-normal and, unless it slides, across it, where ``R^2 = z^2 + (2 s W)^2``: by s at the kink, by less where it presses,
-and by more and more where it is open.
+of an interior point method). With ``z = u_n - s f_n`` of the step, its compliance is ``s (R + z) / (R - z)`` along its
+normal and, unless it slides, across it, where ``R^2 = z^2 + (2 s W)^2``: s at the kink, less where it presses, and
+growing without bound where it is open.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 
 #: Gap up to which laws count a point as touching, m.
 TOUCH = 1e-9
-#: Step of a difference by a number of the law, relative to it; motions are linear in each, and rounding is over it.
+#: Relative step of differences by the law's numbers; motions are linear in each, so errors are rounding over it.
 FINE = 1e-4
 
 
 @inlined
 def velocity_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector) -> tuple[Float, Float, Float]:
-    """The least normal velocity of a point under time-stepping, and how it falls with its velocity and its gap."""
+    """The least normal velocity of a point under time-stepping, and its negative slopes by velocity and gap."""
     gap, v, h, restitution, rise = contacts.gap[p], contacts.velocity[p, 2], taken.dt, values[0], values[4]
     least = 0.0 if restitution == 0.0 else -restitution * min(0.0, v)
     if gap < 0.0 and rise > 0.0 and min(rise, -gap / h) > least:
@@ -72,7 +72,7 @@ def velocity_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector) -> 
 
 @inlined
 def acceleration_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector) -> tuple[Float, Float, Float]:
-    """How the acceleration wanted of a point falls with its velocity, along and across the ground, and its gap, under
+    """Negative slopes of a point's prescribed acceleration by its tangential velocity, normal velocity and gap, under
     linearizing-penalty: Rengifo 2009, eq. 17.
     """
     kp, kv, eps, lead_back = values[0], values[1], values[2], values[4]
@@ -83,7 +83,7 @@ def acceleration_gains(taken: Taken, contacts: Contacts, p: Int, values: Vector)
 
 @inlined
 def is_asked(taken: Taken, contacts: Contacts, points: Points, p: Int, values: Vector) -> Bool:
-    """Whether the law wants a motion of a point: it presses; under linearizing-penalty, it touches or is led back."""
+    """Whether the law prescribes a point's motion: it presses; under linearizing-penalty, it touches or is led back."""
     if points.force[p, 2] > 0.0:
         return True
     if taken.kind == OF_VELOCITIES:
@@ -102,9 +102,8 @@ def add_turning(m: Vector, spin: Vector, x: Float, y: Float, z: Float) -> None:
 
 @inlined
 def add_acceleration(taken: Taken, space: Space, points: Points, k: Int, p: Int, frame: Matrix) -> None:
-    """Add to ``missed`` the acceleration of a point relative to the ground by q and v, after it was moved at BEGIN.
-
-    It is that of the body's material point as a contact rolls over a round one: its spin turns the centre's velocity.
+    """Add to ``missed`` the derivatives by q and v of a point's acceleration relative to the ground, after
+    :func:`move_point` at BEGIN. For a round point that is the acceleration of the rolling contact.
     """
     b, at, m, push, centre = points.body[k], space.place, space.moved, space.push, space.centre
     w, a, motion, spin, speed = taken.cvel[b], space.acceleration[b], space.pull, space.speeds[0], space.speeds[1]
@@ -136,7 +135,7 @@ def add_acceleration(taken: Taken, space: Space, points: Points, k: Int, p: Int,
 
 @inlined
 def miss(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector) -> None:
-    """Write e of a point by each dof's coordinate and velocity, to ``missed``, in its contact frame."""
+    """Write e of a point per coordinate and velocity of each dof to ``missed``, in its contact frame."""
     frame, m, out, velocities = contacts.frame[p], space.moved, space.missed[p], taken.kind == OF_VELOCITIES
     along, across, by_gap = acceleration_gains(taken, contacts, p, values)
     if velocities:
@@ -194,7 +193,7 @@ def find_motion(taken: Taken, space: Space, points: Points, contacts: Contacts, 
 def add_unknown(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, give: Float) -> None:
     """Add the force of a point along ``space.place`` as an unknown, which holds its motion along ``space.centre``.
 
-    Both are in the contact frame. ``give`` is the motion per force that it gives way, 0 if it holds.
+    Both are in the contact frame. ``give`` is the compliance, motion per force; 0 if the motion is held.
     """
     u, nv, frame, m = new_unknown(taken, space, p, give), taken.qvel.size, contacts.frame[p], space.moved[2]
     held, pushed = space.centre, space.place
@@ -216,7 +215,7 @@ def add_unknown(taken: Taken, space: Space, points: Points, contacts: Contacts, 
 
 @inlined
 def softened(taken: Taken, space: Space, points: Points, p: Int) -> Float:
-    """The motion per force that a point of the softened problem gives way, zero if it is not softened."""
+    """The compliance (motion per force) of a point of the softened problem, zero if that is not softened."""
     soft = taken.soft[0] / taken.dt if taken.kind == OF_VELOCITIES else taken.soft[0] / (taken.dt * taken.dt)
     if soft == 0.0:
         return 0.0
@@ -253,7 +252,7 @@ def press_point(taken: Taken, space: Space, points: Points, contacts: Contacts, 
 
 @inlined
 def miss_values(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector) -> None:
-    """Write e of a point by the law's numbers to ``missed_value``."""
+    """Write e of a point per number of the law to ``missed_value``."""
     for e in range(values.size):
         space.values[e] = values[e]
     for e in range(values.size):
@@ -273,7 +272,7 @@ def miss_values(taken: Taken, space: Space, points: Points, contacts: Contacts, 
 def follow_friction(
     space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int, x: Float, y: Float
 ) -> None:
-    """Let friction of x, y (N, contact frame) per unit of a parameter act in its column."""
+    """Add friction x, y (N, contact frame) per unit of a parameter to the parameter's column."""
     frame = contacts.frame[p]
     px, py = frame[0, 0] * x + frame[1, 0] * y, frame[0, 1] * x + frame[1, 1] * y
     pull_column(space, points, k, column, px, py, frame[0, 2] * x + frame[1, 2] * y)
@@ -284,7 +283,7 @@ def follow_friction(
 def press_by_parameters(
     taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, values: Vector
 ) -> None:
-    """What parameters do to the force of a point that presses while its unknowns stay as they are."""
+    """Add the direct effect of parameters on the force of a pressing point, at fixed unknowns."""
     f, u, mu, by = points.force[p], space.motion[p], contacts.dynamic_friction[p], taken.by
     locate_point(taken, space, points, contacts, k, p)
     move_point(taken, space, points, k, BEGIN)
@@ -306,11 +305,11 @@ def press_by_parameters(
 
 @inlined
 def hold_contacts(taken: Taken, space: Space, points: Points, contacts: Contacts, values: Vector) -> None:
-    """All unknowns of the contacts, with the motions they hold, their forces, and e in ``answer``."""
+    """Write all unknowns of the contacts, with the motions that they hold, their forces, and e in ``answer``."""
     space.number[0] = 0
     for k in range(points.body.size):
         first, last, count = contacts.near[k], contacts.near[k + 1], 0
-        # A place that changes alone is not one of a rigid sole.
+        # A derivative by the position of one point alone is no motion of a rigid sole.
         all_stick = taken.soft[0] == 0.0 and taken.by.place < 0
         space.sole[k] = -1
         if first == last:

@@ -1,7 +1,7 @@
-"""How the contact points of a body move with each dof of its chain: places, velocities and accelerations.
+"""Derivatives of positions, velocities and accelerations of a body's contact points by each dof of its chain.
 
-To contacts, a ground that turns is a robot that turns the other way as a whole: one more dof, before all others. The
-place of a point on its body is three more, after all others.
+For contacts, a turn of the ground is an opposite turn of the whole robot: one more dof after those of the chain. The
+position of a point on its body is three more, after that.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Float, Int, Matrix, Vector
 from footfall.solve.contacts import Contacts
 
-# Rows of ``space.turned``: by a dof's coordinate the velocity at the beginning of the step, that at its end, and the
-# acceleration; by a dof's velocity the acceleration.
+# Rows of ``space.turned``: derivatives by a dof's coordinate of the velocity at the beginning of the step, of that at
+# its end, and of the acceleration; derivative by a dof's velocity of the acceleration.
 BEGIN, END, PULL, PULL_V = 0, 1, 2, 3
 
 
 @inlined
 def ways_to_move(taken: Taken, points: Points, k: Int) -> Int:
-    """The number of dofs that move the points of slot k over the ground, with those of parameters."""
+    """The number of dofs that move the points of slot k over the ground, including those of parameters."""
     return points.chain_length[k] + (1 if taken.by.slope >= 0 else 0) + (3 if taken.by.place >= 0 else 0)
 
 
 @inlined
 def turn_with_ground(taken: Taken, space: Space, points: Points, k: Int) -> None:
-    """The same for the dof by which the ground turns away below the robot."""
+    """As :func:`turn_body`, for the dof by which the ground turns below the robot."""
     i, com, turn, t = points.chain_length[k], taken.subtree_com[points.root[k]], taken.by.turn, space.turned
     s, b = space.axes[i], points.body[k]
     for c in range(3):
@@ -45,7 +45,7 @@ def turn_with_ground(taken: Taken, space: Space, points: Points, k: Int) -> None
 
 @inlined
 def place_on_body(taken: Taken, space: Space, points: Points, k: Int) -> None:
-    """The same for the last three dofs, by which points move along the axes of their body."""
+    """As :func:`turn_body`, for the last three dofs, by which points move along the axes of their body."""
     for axis in range(3):
         i = points.chain_length[k] + (1 if taken.by.slope >= 0 else 0) + axis
         for c in range(6):
@@ -56,7 +56,7 @@ def place_on_body(taken: Taken, space: Space, points: Points, k: Int) -> None:
 
 @inlined
 def turn_body(taken: Taken, space: Space, points: Points, k: Int) -> None:
-    """Of the body in slot k, how its spatial motions change with each dof of its chain."""
+    """Write the derivatives of the spatial motions of the body in slot k by each dof of its chain."""
     b, t = points.body[k], space.turned
     if taken.by.slope >= 0:
         turn_with_ground(taken, space, points, k)
@@ -85,7 +85,7 @@ def turn_body(taken: Taken, space: Space, points: Points, k: Int) -> None:
 
 @inlined
 def locate_point(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
-    """Where a point of slot k touches, and the point of its body that it moves with, both from the centre of mass."""
+    """Write where a point of slot k touches, and the centre of a round point, both from the centre of mass."""
     com, n, r = taken.subtree_com[points.root[k]], contacts.frame[p, 2], points.radius[p]
     for c in range(3):
         space.place[c] = points.position[p, c] - com[c]
@@ -102,9 +102,8 @@ def write_point(m: Matrix, i: Int, s: Vector, at: Vector) -> None:
 
 @inlined
 def move_point(taken: Taken, space: Space, points: Points, k: Int, moment: Int) -> None:
-    """Of the point at ``space.place``, by each dof: its place, its velocity by q and by v, into ``space.moved``.
-
-    The velocity is that at the ``moment`` BEGIN or END of the step.
+    """Write to ``space.moved`` the derivatives by each dof of the point at ``space.place``: of its position by q, and
+    of its velocity, at the ``moment`` BEGIN or END of the step, by q and by v.
     """
     b, m, at = points.body[k], space.moved, space.place
     w = taken.cvel[b] if moment == BEGIN else space.velocity_end[b]
@@ -121,7 +120,7 @@ def move_point(taken: Taken, space: Space, points: Points, k: Int, moment: Int) 
 
 @inlined
 def pull_column(space: Space, points: Points, k: Int, column: Int, x: Float, y: Float, z: Float) -> None:
-    """Let a force (N, world frame) on the point that was moved last act in a column."""
+    """Add to a column the generalised force of a force (N, world frame) on the point that was moved last."""
     axis = space.moved[2]
     for i in range(points.chain_length[k]):
         space.right[points.chain[k, i], column] += axis[0, i] * x + axis[1, i] * y + axis[2, i] * z
@@ -140,7 +139,7 @@ def world_force(points: Points, contacts: Contacts, p: Int) -> tuple[Float, Floa
 
 @inlined
 def shift_force(space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int, way: Vector) -> None:
-    """Let the force of a point act elsewhere on its body, by ``way`` (3,) in a column."""
+    """Add to a column the generalised force of a shift of a point's force on its body by ``way`` (3,)."""
     x, y, z = world_force(points, contacts, p)
     for i in range(points.chain_length[k]):
         s = space.axes[i]
@@ -150,7 +149,9 @@ def shift_force(space: Space, points: Points, contacts: Contacts, k: Int, p: Int
 
 @inlined
 def turn_force(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
-    """Let the force of a point turn with the ground, after the point was moved; a round one is touched elsewhere."""
+    """Add the effect of a point's force turning with the ground, after :func:`move_point`; the contact of a round point
+    shifts, too.
+    """
     frame, turn, column = contacts.frame[p], taken.by.turn, taken.by.slope
     x, y, z = world_force(points, contacts, p)
     pull_column(
@@ -165,7 +166,7 @@ def turn_force(taken: Taken, space: Space, points: Points, contacts: Contacts, k
 
 @inlined
 def place_force(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
-    """Let the force of a point move with the point's place on its body."""
+    """Add the effect of a point's force moving with the point's position on its body."""
     first = points.chain_length[k] + (1 if taken.by.slope >= 0 else 0)
     for axis in range(3):
         shift_force(space, points, contacts, k, p, taken.by.place + 3 * p + axis, space.axes[first + axis, 3:])

@@ -57,9 +57,9 @@ def product(x: Vector, y: Vector) -> Float:
 
 @inlined
 def pass_joint(taken: Taken, space: Space, first: Int, last: Int, v: Matrix, a: Vector) -> None:
-    """Note the motions before and after dofs that act at once, and let ``v`` and ``a`` be those after them.
+    """Store the motions before and after dofs that act at once, and advance ``v`` and ``a`` over these dofs.
 
-    Rows of ``v`` are the velocity at the beginning of the step and that at its end.
+    Rows of ``v`` are the velocities at the beginning and at the end of the step.
     """
     for d in range(first, last):
         for c in range(6):
@@ -130,9 +130,9 @@ def find_motions(taken: Taken, space: Space) -> None:
 
 @inlined
 def push_point(space: Space, b: Int, centre: Vector, at: Vector, force: Vector) -> None:
-    """Let a force of fixed direction, N, act on a body at ``at`` (3,), m, which moves as the body's point ``centre``.
+    """Add a force of fixed direction, N, on a body at ``at`` (3,), m, which moves with the body's point ``centre``.
 
-    Both places are relative to the tree's centre of mass.
+    Both positions are relative to the tree's centre of mass.
     """
     w, moving = space.outer[b], space.moving[b]
     for c in range(3):
@@ -149,7 +149,7 @@ def push_point(space: Space, b: Int, centre: Vector, at: Vector, force: Vector) 
 
 @inlined
 def dof_vectors(taken: Taken, space: Space) -> None:
-    """Of each dof: what it does to the motions beyond it, and how forces beyond it and before it answer."""
+    """Write of each dof its effect on the motions beyond it, and the responses of forces beyond it and before it."""
     for j in range(taken.qvel.size):
         b, s, rate, vectors = taken.tree.dof_bodyid[j], taken.cdof[j], taken.cdof_dot[j], space.vectors[j]
         bent, lagged, by_motion, by_rate, by_place = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]

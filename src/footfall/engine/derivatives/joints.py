@@ -8,13 +8,13 @@ from footfall.engine.constraints.joint_rows import TINY, JointRows, impedance
 from footfall.engine.derivatives.space import Space, Taken
 from footfall.kinds import Float, Int, Vector
 
-#: Share of the width of an impedance over which its slope is taken: errors are of its square, and of rounding over it.
+#: Step of differences of an impedance, as a share of its width: errors are of its square, plus rounding over it.
 FINE = 1e-6
 
 
 @inlined
 def add_joint_forces(taken: Taken, space: Space) -> None:
-    """Of springs and dampers, and of motors and servos as far as neither control nor force is at its limit."""
+    """Add derivatives of springs and dampers, and of motors and servos that are at no limit."""
     tree, nv, out = taken.tree, taken.qvel.size, space.right
     for d in range(nv):
         out[d, nv + d] -= tree.dof_damping[d]
@@ -36,14 +36,14 @@ def add_joint_forces(taken: Taken, space: Space) -> None:
 
 @inlined
 def row_inertia(solimp: Vector, distance: Float, weight: Float) -> tuple[Float, Float]:
-    """Inertia and impedance of a row that is off by ``distance``, as when it is evaluated."""
+    """Inertia and impedance of a row at a ``distance`` from its reference position, as in its evaluation."""
     share = impedance(solimp, distance)
     return 1.0 / max(TINY, (1.0 - share) * weight / share), share
 
 
 @inlined
 def add_row(taken: Taken, space: Space, rows: JointRows, i: Int) -> None:
-    """Of one row that holds, whose force is ``D (a_ref - s a)`` along its sign s."""
+    """Add derivatives of one row that holds, whose force is ``D (a_ref - s a)`` along its sign s."""
     d, sign, nv, out = rows.dof[i], rows.sign[i], taken.qvel.size, space.right
     inertia, stiffness, damping = rows.inertia[i], rows.gains[i, 0], rows.gains[i, 1]
     out[d, nv + d] -= inertia * damping
@@ -63,7 +63,7 @@ def add_row(taken: Taken, space: Space, rows: JointRows, i: Int) -> None:
 
 @inlined
 def add_joint_rows(taken: Taken, space: Space, rows: JointRows) -> None:
-    """Of all rows, with what those that hold add to the inertia."""
+    """Add derivatives of all rows that hold, and their inertias."""
     tree = taken.tree
     for i in range(rows.kind.size):
         if rows.inertia[i] > 0.0 and rows.state[i] == HOLDS:

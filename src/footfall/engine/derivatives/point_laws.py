@@ -1,9 +1,9 @@
 """Derivatives of forces that are functions of each point's own motion.
 
-A point's law is a function of its gap, slip (2), velocity (3) and the bend of its bristles (2), and of parameters:
-what is added to both friction coefficients, and the law's own numbers. It is differenced in its kernel: the steps are a
-millionth of the numbers' sizes, so that errors are of rounding over that. Where the mode differs on one side of a
-number, the difference is taken on the side that has the mode of the step.
+A point's law is a function of its gap, slip (2), velocity (3) and the bend of its bristles (2), and of parameters: an
+increment of both friction coefficients, and the law's own numbers. Its kernel is differenced: steps are a millionth of
+the numbers' sizes, and errors are rounding over that. Where the mode on one side of a number differs from that of the
+step, a one-sided difference is taken on the other side.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from footfall.solve.contacts import OPEN, Contacts
 
 #: Step of a difference, relative to the size of the number.
 FINE = 1e-6
-# Where the numbers of a point stand: its gap, slip, velocity, bend, added friction and the law's numbers.
+# Indices of the numbers of a point: its gap, slip, velocity, bend, friction increment and the law's numbers.
 GAP, SLIP, SPEED, BENT, FRICTION, VALUES = 0, 1, 3, 6, 8, 9
 
 
 @inlined
 def ask_point(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, out: Vector) -> Int:
-    """Force (3) of a point at the numbers in ``space.trial``, and the slip or bend (2) it keeps; gives its mode."""
+    """Write the force (3) of a point at the numbers in ``space.trial`` and its new slip or bend (2); returns the mode."""
     x, memory, size = space.trial[0], space.trial[3], taken.memory.shape[1]
     for c in range(size):
         memory[c] = 0.0 if taken.mode[p] == OPEN else taken.memory[p, c]
@@ -55,7 +55,7 @@ def ask_point(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Funct
 def difference(
     taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, mode: Int, e: Int, step: Float
 ) -> None:
-    """Write to ``slope`` how force and kept numbers change with the e-th number of a point, whose mode is ``mode``."""
+    """Write to ``slope`` the derivatives of force and new slip or bend by the e-th number of a point in a ``mode``."""
     numbers, here, more = space.trial[0], space.trial[1], space.trial[2]
     value, total = numbers[e], 0.0
     for c in range(5):
@@ -79,15 +79,15 @@ def differentiate_point(taken: Taken, space: Space, contacts: Contacts, p: Int, 
     fall = taken.dt * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     mode = ask_point(taken, space, contacts, p, law, space.trial[1])
     for e in range(BENT + 2 if taken.carried == BENDS else BENT):
-        # What gravity does in a step is the size of a speed or a way that happens to be zero.
+        # Gravity's effect in a step is the scale of a velocity or slip that may be zero.
         size = abs(x[e]) if e == GAP else abs(x[e]) + (fall if SPEED <= e < BENT else taken.dt * fall)
         difference(taken, space, contacts, p, law, mode, e, FINE * size)
-    if taken.by.friction >= 0:  # up to some 1: a step that is small beside that, and positive coefficients
+    if taken.by.friction >= 0:  # coefficients are of the order of 1
         difference(taken, space, contacts, p, law, mode, FRICTION, FINE)
     for e in range(taken.by.value.size):
         if taken.by.value[e] >= 0:
             difference(taken, space, contacts, p, law, mode, VALUES + e, FINE * abs(x[VALUES + e]))
-    for e in range(2 if taken.mode[p] == OPEN else 0):  # the anchor is where it touches, wherever that is
+    for e in range(2 if taken.mode[p] == OPEN else 0):  # a point that lands sets its anchor, and has no slip
         for c in range(5):
             space.slope[c, SLIP + e], space.slope[c, BENT + e] = 0.0, 0.0
 
@@ -113,7 +113,7 @@ def read_point(taken: Taken, space: Space, points: Points, contacts: Contacts, p
 
 @inlined
 def write_column(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int) -> None:
-    """Let the force in ``space.found`` act in a column: J^T df, and the kept numbers."""
+    """Add the force in ``space.found`` to a column: J^T df, and the new slip or bend."""
     frame, f = contacts.frame[p], space.found
     x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
     y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
@@ -127,9 +127,9 @@ def write_column(taken: Taken, space: Space, points: Points, contacts: Contacts,
 
 @inlined
 def by_dof(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, i: Int, way: Int) -> None:
-    """The change of a point's force and kept numbers with the i-th dof of its chain, into ``space.found``.
+    """Write to ``space.found`` the derivatives of a point's force and new slip or bend by the i-th dof of its chain.
 
-    ``way`` is 0 for the dof's coordinate and 1 for its velocity, where the point's place stays.
+    ``way`` is 0 for the dof's coordinate and 1 for its velocity, which does not move the point.
     """
     frame, slope, found, at = contacts.frame[p], space.slope, space.found, space.place
     for c in range(3):
@@ -148,13 +148,13 @@ def by_dof(taken: Taken, space: Space, points: Points, contacts: Contacts, k: In
         for c in range(3):
             spin[c] = space.turned[BEGIN, c, i] if way == 0 else s[c]
         x, y, z = spin[1] * n[2] - spin[2] * n[1], spin[2] * n[0] - spin[0] * n[2], spin[0] * n[1] - spin[1] * n[0]
-        for c in range(2):  # minus the anchor is what is kept of the slip less the place, and the anchor rolls on
+        for c in range(2):  # minus the anchor is the new slip less the position, and the anchor rolls on
             found[3 + c] -= at[c] + roll * (frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z)
 
 
 @inlined
 def by_slope(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
-    """The same with the ground's slope. Anchors stay where they are in the world, as does the robot."""
+    """As :func:`by_dof`, by the ground's slope, at fixed positions of the robot and of anchors in the world."""
     i, frame, com, found = points.chain_length[k], contacts.frame[p], taken.subtree_com[points.root[k]], space.found
     by_dof(taken, space, points, contacts, k, p, i, 0)
     s, at, shift = space.axes[i], space.place, space.push

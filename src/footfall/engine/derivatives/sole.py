@@ -1,4 +1,4 @@
-"""Points of one body move as a rigid sole: the rigid motion nearest to wanted ones, and a sole that sticks as one."""
+"""Rigid soles: the rigid motion nearest to wanted motions of points, and a sole whose points all stick."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Float, Int, Matrix, Vector
 from footfall.solve.contacts import Contacts
 
-#: Share of a motion, by its square, below which the others make it up: that of points on one line about that line.
+#: Squared share of a motion below which it depends linearly on the others, as the rotation of collinear points about
+#: their line.
 NONE_LEFT = 1e-12
 
 
 @inlined
 def scalar_product(space: Space, contacts: Contacts, k: Int, x: Matrix, y: Matrix) -> Float:
-    """Of motions (P, 3) of the asked points of slot k."""
+    """The scalar product of two motions (P, 3) of the points of slot k with a prescribed motion (``asked``)."""
     found = 0.0
     for n in range(contacts.near[k], contacts.near[k + 1]):
         p = contacts.points[n]
@@ -54,7 +55,7 @@ def find_rigid_motions(space: Space, points: Points, contacts: Contacts, k: Int)
                 z = points.position[p, j] - points.position[contacts.points[first], j]
                 new[p, c] = frame[m] if axis < 3 else frame[j] * y - frame[i] * z
         size = scalar_product(space, contacts, k, new, new)
-        for other in range(2 * rank):  # twice, against rounding
+        for other in range(2 * rank):  # orthogonalised twice, against rounding
             known = space.rigid[other % rank]
             add_motion(space, contacts, k, new, -scalar_product(space, contacts, k, new, known), known)
         left = scalar_product(space, contacts, k, new, new)
@@ -76,7 +77,7 @@ def make_rigid(space: Space, contacts: Contacts, k: Int, rank: Int, motion: Matr
 
 @inlined
 def add_turned(share: Float, frame: Matrix, u: Vector, s: Vector, out: Vector) -> None:
-    """Add the change of a motion u of a contact frame that turns with the axis s, in that frame."""
+    """Add ``share`` times the rate s x u of a motion u that turns with the axis s, in the contact frame."""
     x = frame[0, 0] * u[0] + frame[1, 0] * u[1] + frame[2, 0] * u[2]
     y = frame[0, 1] * u[0] + frame[1, 1] * u[1] + frame[2, 1] * u[2]
     z = frame[0, 2] * u[0] + frame[1, 2] * u[1] + frame[2, 2] * u[2]
@@ -87,9 +88,9 @@ def add_turned(share: Float, frame: Matrix, u: Vector, s: Vector, out: Vector) -
 
 @inlined
 def fit_sole(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, rank: Int) -> None:
-    """Let motions u of the asked points, and their changes e, be the nearest ones of a rigid body, as the law does.
+    """Replace motions u of the asked points, and their changes e, by the nearest rigid ones, as the law does.
 
-    The fit turns with the body, so that it is a linear one of what remains of a change without that turn.
+    The fit turns with the body: it is applied to the change e without that turn.
     """
     first, last, column = contacts.near[k], contacts.near[k + 1], space.column
     for n in range(first, last):
@@ -149,7 +150,7 @@ def add_missed_parameters(taken: Taken, space: Space, points: Points, k: Int, p:
 
 @inlined
 def hold_sole(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, rank: Int) -> None:
-    """Add the unknowns of a body all of whose points stick: the least forces of its points for each rigid motion."""
+    """Add the unknowns of a body whose points all stick: the least-norm forces of its points for each rigid motion."""
     u, nv, axis = space.number[0], taken.qvel.size, space.moved[2]
     space.sole[k], space.rank[k] = u, rank
     for _ in range(rank):
@@ -177,7 +178,7 @@ def hold_sole(taken: Taken, space: Space, points: Points, contacts: Contacts, k:
 
 @inlined
 def mobility_of_sole(space: Space, contacts: Contacts, k: Int) -> Float:
-    """The largest motion per force of a point of a body that sticks as a whole, from that of its rigid motions."""
+    """The largest mobility of a point of a body that sticks as a whole, from that of its rigid motions."""
     u, rank, largest = space.sole[k], space.rank[k], 0.0
     for n in range(contacts.near[k], contacts.near[k + 1]):
         p = contacts.points[n]
@@ -192,7 +193,7 @@ def mobility_of_sole(space: Space, contacts: Contacts, k: Int) -> Float:
 
 @inlined
 def write_sole_forces(space: Space, contacts: Contacts, k: Int) -> None:
-    """The forces of the points of a body that sticks as a whole, by columns, from the unknowns that were found."""
+    """Write the forces of the points of a body that sticks as a whole, by columns, from the solved unknowns."""
     rank, columns = space.rank[k], space.answer.shape[1]
     for n in range(contacts.near[k], contacts.near[k + 1]):
         p = contacts.points[n]

@@ -1,4 +1,4 @@
-"""What derivatives of a step are computed from, and in: tuples of arrays."""
+"""Inputs and scratch arrays of the derivatives of a step."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from footfall.engine.world import Pushes
 from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Tensor4, Vector, zeros
 from footfall.robot.model import BALL, FREE
 
-# How a law's forces come about, see :mod:`footfall.engine.derivatives`.
+# Kinds of laws: of single points, or with a contact problem on velocities or accelerations.
 OF_POINTS, OF_VELOCITIES, OF_ACCELERATIONS = 0, 1, 2
-# What points carry from step to step: nothing, minus the place of their anchor in the tangent plane (m), or the bend of
-# bristles (m).
+# Memory of points that is an input of the next step: none, minus the position of the anchor in the tangent plane (m),
+# or the bend of bristles (m).
 NOTHING, ANCHORS, BENDS = 0, 1, 2
 
 
 class Parameters(NamedTuple):
-    """Columns of what a step is differentiated by beside state and controls, the last ones; -1 for what is not."""
+    """Columns of the parameters that a step is differentiated by, after state and controls; -1 for absent ones."""
 
     columns: int
-    friction: int  # all coefficients, raised by the same
-    slope: int  # rad, by which the ground is turned
-    turn: Vector  # (6,) axis about which it turns with its contact frames, and a place on it, m
-    place: int  # first of those of the places of points on feet, m, three each, along the axes of the body
-    feet: int  # how many points are on feet
+    friction: int  # increment of all coefficients
+    slope: int  # rad, rotation of the ground
+    turn: Vector  # (6,) axis about which it turns with its contact frames, and a point on it, m
+    place: int  # first column of the positions of points on feet, m, three each, along the axes of the body
+    feet: int  # number of points on feet
     value: Ints  # (V,) the law's numbers
     mass: Ints  # (nbody,) kg, with the inertia in proportion
     body_mass: Vector  # (nbody,) kg
 
 
 class Taken(NamedTuple):
-    """A step that was taken: views of what MuJoCo's data hold of it, and copies of the state at its beginning."""
+    """A step that was taken: views of its results in MuJoCo's data, and copies of the state at its beginning."""
 
     tree: Tree
     dt: float  # s
@@ -69,11 +69,11 @@ class Taken(NamedTuple):
 
 
 class Space(NamedTuple):
-    """The derivatives, and all that they are computed in: C columns of coordinates, velocities, controls and more."""
+    """The derivatives and scratch: C columns of coordinates, velocities, controls, memory of points and parameters."""
 
-    out: Annotated[Matrix, "R", "C"]  # the state after the step and what points carry, by columns
+    out: Annotated[Matrix, "R", "C"]  # the state after the step and the memory of points, by columns
     right: Annotated[Matrix, "nv", "C"]  # forces, then accelerations, by columns
-    kept: Annotated[Matrix, "X", "C"]  # what points carry after the step, by columns
+    kept: Annotated[Matrix, "X", "C"]  # memory of points after the step, by columns
     force: Annotated[Tensor, "P", 3, "C"]  # N, of the near points in their contact frames, by columns
     # motions, by body and by dof
     velocity_end: Annotated[Matrix, "nbody", 6]  # at the end of the step
@@ -96,21 +96,21 @@ class Space(NamedTuple):
     axes: Annotated[Matrix, "nv + 4", 6]
     turned: Annotated[Tensor, 4, 6, "nv + 4"]
     moved: Annotated[Tensor, 3, 3, "nv + 4"]
-    # laws of points: a point's force (3) and what it carries (2), by its numbers, see point_laws
+    # laws of points: a point's force (3) and new slip or bend (2), by its numbers, see point_laws
     slope: Annotated[Matrix, 5, "V + 9"]
     trial: Annotated[Matrix, 4, "N + 12"]
     found: Annotated[Vector, 5]
     # contacts on a cone
     missed: Annotated[Tensor4, "P", 2, 3, "nv + 4"]  # e of each point by q and by v, contact frame
-    missed_value: Annotated[Tensor, "V", "P", 3]  # and by the law's numbers
-    values: Annotated[Vector, "V"]  # some of these changed
+    missed_value: Annotated[Tensor, "V", "P", 3]  # e by the law's numbers
+    values: Annotated[Vector, "V"]  # the law's numbers, one of them varied
     motion: Annotated[Matrix, "P", 3]  # u of each point, contact frame
     fitted: Annotated[Matrix, "P", 3]
     column: Annotated[Matrix, "P", 3]
     rigid: Annotated[Tensor, 6, "P", 3]  # orthonormal rigid motions of the points of each body
-    rank: Annotated[Ints, "K"]  # how many of these a body has that sticks as a whole
+    rank: Annotated[Ints, "K"]  # number of these for each body that sticks as a whole
     share: Annotated[Vector, 6]
-    asked: Annotated[Ints, "P"]  # 1 for points of which the law wants a motion
+    asked: Annotated[Ints, "P"]  # 1 for points whose motion the law prescribes
     sole: Annotated[Ints, "K"]  # first unknown of each body that sticks as a whole, or -1
     number: Annotated[Ints, 1]  # of unknowns
     who: Annotated[Ints, "U"]  # point of each unknown
@@ -130,11 +130,11 @@ class Space(NamedTuple):
     place: Annotated[Vector, 3]
     centre: Annotated[Vector, 3]
     push: Annotated[Vector, 3]
-    turns: Annotated[Tensor4, "B", 2, 3, 3]  # of each rotation: how it turns what was before, and follows its rate
+    turns: Annotated[Tensor4, "B", 2, 3, 3]  # of each rotation: its derivatives by its start and by its rate
 
 
 def make_taken(model: mujoco.MjModel, data: mujoco.MjData, points: Any, pushes: Pushes, **kinds: Any) -> Taken:
-    """Views of a run's data; copies of the state at the beginning of a step are written before it is taken."""
+    """Views of a run's data, and room for copies of the state, which are written before each step."""
     first, last = np.arange(model.nv), 1 + np.arange(model.nv)
     for kind, dof in zip(model.jnt_type, model.jnt_dofadr, strict=True):
         for start in (dof, dof + 3) if kind == FREE else (dof,) if kind == BALL else ():

@@ -21,7 +21,7 @@ from footfall.solve.problem import COMPLIANCE
 
 @inlined
 def apply_outer_forces(taken: Taken, space: Space, points: Points, contacts: Contacts) -> None:
-    """Note the forces of contacts and pushes on each body, as forces of fixed direction."""
+    """Add the forces of contacts and pushes on each body, as forces of fixed direction."""
     for k in range(points.body.size):
         for n in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[n]
@@ -62,7 +62,7 @@ def solve_columns(taken: Taken, space: Space, x: Matrix, columns: Int) -> None:
 
 @inlined
 def eliminate_columns(a: Matrix, n: Int, right: Matrix) -> None:
-    """Solve a x = right for all columns in place, by Gauss with pivots of rows. Destroys a."""
+    """Solve a x = right for all columns in place, by Gaussian elimination with row pivots. Destroys a."""
     columns = right.shape[1]
     for i in range(n):
         best = i
@@ -93,7 +93,7 @@ def eliminate_columns(a: Matrix, n: Int, right: Matrix) -> None:
 
 @inlined
 def answer_contacts(taken: Taken, space: Space, points: Points, contacts: Contacts) -> None:
-    """Find the unknowns of the contacts, and add what they do to the accelerations in ``right``."""
+    """Solve for the unknowns of the contacts, and add their effect to the accelerations in ``right``."""
     n, nv, columns, largest = space.number[0], taken.qvel.size, space.right.shape[1], 0.0
     follow = taken.dt if taken.kind == OF_VELOCITIES else 1.0
     solve_columns(taken, space, space.pull_by, n)
@@ -127,7 +127,7 @@ def answer_contacts(taken: Taken, space: Space, points: Points, contacts: Contac
 
 @inlined
 def write_forces(taken: Taken, space: Space, points: Points, contacts: Contacts) -> None:
-    """Derivatives of the forces of all near points, in their contact frames, from the unknowns that were found."""
+    """Write the derivatives of the forces of all near points, in their contact frames, from the solved unknowns."""
     for u in range(space.number[0]):
         p = space.who[u]
         for c in range(3 if p >= 0 else 0):

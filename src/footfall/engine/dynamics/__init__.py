@@ -1,7 +1,7 @@
-"""Rigid-body dynamics of a kinematic tree in plain kernels: what a thread of a GPU and a core of a CPU both run.
+"""Rigid-body dynamics of a kinematic tree in plain kernels, for GPU threads and CPU cores.
 
-The same quantities under the same names as MuJoCo's (``cdof``, ``cvel``, ``qLD``, spatial vectors about the tree's
-centre of mass with the rotation first), so that the kernels of :mod:`footfall.engine` read either. Order of a step:
+Quantities and names are MuJoCo's (``cdof``, ``cvel``, ``qLD``, spatial vectors about the tree's centre of mass with the
+rotation first), so that the kernels of :mod:`footfall.engine` work on either. Order of a step:
 
     kinematics -> bias -> composite_inertia -> joint_inertia -> factor -> joint and contact forces -> solve -> integrate
 

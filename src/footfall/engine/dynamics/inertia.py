@@ -1,5 +1,5 @@
-"""The joint-space inertia: composite bodies, its sparse factors; and the velocities of the bodies with the forces that
-their motion and gravity take: recursive Newton-Euler.
+"""The joint-space inertia by composite bodies, its sparse factors, and recursive Newton-Euler: velocities of the bodies
+and the forces of their motion and gravity.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def joint_inertia(tree: Tree, bodies: Bodies, dt: Float) -> None:
         f0, f1, f2, f3, f4, f5 = momentum(bodies.cinert[tree.dof_bodyid[j]], s[0], s[1], s[2], s[3], s[4], s[5])
         first = tree.M_rowadr[j]
         last = first + tree.M_rownnz[j] - 1
-        # Two at a time: a GPU waits for both together.
+        # Two at a time, so that a GPU waits for memory once.
         for e in range(first, last, 2):
             t, u = cdof[tree.M_colind[e]], cdof[tree.M_colind[e + 1]]
             one, other = product(t, f0, f1, f2, f3, f4, f5), product(u, f0, f1, f2, f3, f4, f5)
@@ -96,7 +96,7 @@ def factor(tree: Tree, bodies: Bodies) -> None:
         for e in range(last - 1, first - 1, -1):
             i = tree.M_colind[e]
             share, row, own = m[e] * inverse, address[i], count[i]
-            # The ancestors of i stand at the head of row k as they do in row i. Four at a time: a GPU waits for all.
+            # Row k begins with the ancestors of i, as row i does. Four at a time, so that a GPU waits for memory once.
             for c in range(0, own - 3, 4):
                 to, at = row + c, first + c
                 m[to], m[to + 1], m[to + 2], m[to + 3] = (
@@ -107,12 +107,12 @@ def factor(tree: Tree, bodies: Bodies) -> None:
                 )
             for c in range(own - own % 4, own):
                 m[row + c] -= share * m[first + c]
-            m[e] = share  # which no other ancestor reads
+            m[e] = share  # no other ancestor reads it
 
 
 @inlined
 def bias(tree: Tree, bodies: Bodies) -> None:
-    """``cvel``, ``cdof_dot``, and in ``cfrc`` the force that each body's motion at ``qacc = 0`` takes."""
+    """Write ``cvel``, ``cdof_dot``, and to ``cfrc`` the force on each body that its motion at ``qacc = 0`` requires."""
     cvel, cacc, cfrc = bodies.cvel, bodies.cacc, bodies.cfrc
     for k in range(6):
         cvel[0, k], cacc[0, k], cfrc[0, k] = 0.0, 0.0, 0.0
@@ -121,7 +121,7 @@ def bias(tree: Tree, bodies: Bodies) -> None:
     j, d = 0, 0
     for b in range(1, tree.body_parentid.size):
         v, a = cvel[tree.body_parentid[b]], cacc[tree.body_parentid[b]]
-        # In registers, as a GPU waits long for what it has just written.
+        # In registers: on a GPU, reading what was just written is slow.
         v0, v1, v2, v3, v4, v5 = v[0], v[1], v[2], v[3], v[4], v[5]
         a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
         for _ in range(tree.body_jntnum[b]):
@@ -175,7 +175,7 @@ def carried(
 
 @inlined
 def push_body(tree: Tree, bodies: Bodies, b: Int, wrench: Vector) -> None:
-    """Let a force (N) and torque (N m), world frame, act at the centre of mass of a body."""
+    """Apply a force (N) and torque (N m), world frame, at the centre of mass of a body."""
     com, f = bodies.subtree_com[tree.body_tree[b]], bodies.cfrc[b]
     x, y, z = bodies.xipos[b, 0] - com[0], bodies.xipos[b, 1] - com[1], bodies.xipos[b, 2] - com[2]
     f[0] -= wrench[3] + y * wrench[2] - z * wrench[1]
@@ -187,7 +187,7 @@ def push_body(tree: Tree, bodies: Bodies, b: Int, wrench: Vector) -> None:
 
 @inlined
 def subtract_body_forces(tree: Tree, bodies: Bodies) -> None:
-    """Subtract from ``qfrc_smooth`` what the forces on all bodies take of each dof; ``cfrc`` then has subtrees."""
+    """Subtract the generalised forces of ``cfrc`` from ``qfrc_smooth``; ``cfrc`` becomes the sums over subtrees."""
     f = bodies.cfrc
     for b in range(tree.body_parentid.size - 1, 0, -1):
         p = tree.body_parentid[b]

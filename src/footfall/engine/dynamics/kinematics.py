@@ -1,6 +1,6 @@
-"""Where the bodies are, and what moves them: positions, inertias and motion axes about the centre of mass.
+"""Kinematics of bodies: positions, inertias and motion axes about the centre of mass.
 
-Quaternions (w, x, y, z) are four numbers: in registers, not in arrays.
+Quaternions (w, x, y, z) are four numbers, which stay in registers.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def rotation_vector(
 
 @inlined
 def kinematics(tree: Tree, bodies: Bodies) -> None:
-    """Everything that follows from ``qpos``: frames, centres of mass, ``cinert`` and ``cdof``."""
+    """Write all that depends on ``qpos``: frames, centres of mass, ``cinert`` and ``cdof``."""
     place_bodies(tree, bodies)
     centre_of_mass(tree, bodies)
     body_inertias(tree, bodies)
@@ -127,7 +127,7 @@ def place_bodies(tree: Tree, bodies: Bodies) -> None:
                     else:
                         w0, w1, w2, w3 = normalised(qpos[a], qpos[a + 1], qpos[a + 2], qpos[a + 3])
                     q0, q1, q2, q3 = quaternion_product(q0, q1, q2, q3, w0, w1, w2, w3)
-                    # The anchor is where it was: the body turns around it.
+                    # The body turns about the anchor.
                     tx, ty, tz = rotate(q0, q1, q2, q3, at[0], at[1], at[2])
                     x, y, z = ox - tx, oy - ty, oz - tz
                 j += 1

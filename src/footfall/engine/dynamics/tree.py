@@ -1,4 +1,4 @@
-"""A robot's kinematic tree as arrays, and what changes with time in one world."""
+"""A robot's kinematic tree as constant arrays, and the variables of one world."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from footfall.robot.model import AT_JOINT, BALL, HINGE, SLIDE
 
 
 class Tree(NamedTuple):
-    """What does not change: n bodies with the world as the first, joints, dofs, actuators. Names are MuJoCo's."""
+    """The constant arrays of bodies (the world is the first), joints, dofs and actuators. Names are MuJoCo's."""
 
     gravity: Vector  # (3,) m/s2
     body_parentid: Ints  # (nbody,)
@@ -53,9 +53,9 @@ class Tree(NamedTuple):
 
 
 class Bodies(NamedTuple):
-    """What changes: one world. T trees; world frame; spatial vectors about the tree's centre of mass."""
+    """The variables of one world with T trees; world frame; spatial vectors about the tree's centre of mass."""
 
-    body_mass: Annotated[Vector, "nbody"]  # kg; not the tree's, for worlds may differ in it
+    body_mass: Annotated[Vector, "nbody"]  # kg; not in ``Tree``, since worlds may differ in it
     body_inertia: Annotated[Matrix, "nbody", 3]  # kg m2
     qpos: Annotated[Vector, "nq"]
     qvel: Annotated[Vector, "nv"]
@@ -86,7 +86,7 @@ def body_lengths(model: mujoco.MjModel, tree: Tree) -> dict[str, int]:
 
 
 def make_tree(model: mujoco.MjModel) -> Tree:
-    """The arrays of a model, or an error that names what of it these kernels do not compute."""
+    """The arrays of a model, or an error that names a feature that these kernels do not support."""
     refused = unsupported(model)
     if refused:
         raise SimulationError(f"many worlds at once do not compute {refused}")
@@ -96,7 +96,7 @@ def make_tree(model: mujoco.MjModel) -> Tree:
     of_joint = np.where(model.jnt_actfrclimited[:, None], model.jnt_actfrcrange, unlimited)
     controls = np.where(model.actuator_ctrllimited[:, None], model.actuator_ctrlrange, unlimited)
     forces = np.where(model.actuator_forcelimited[:, None], model.actuator_forcerange, unlimited)
-    # A constant gain or bias uses the first number only, whatever the others are.
+    # A constant gain or bias uses its first number only.
     gain, bias = model.actuator_gainprm[:, :3].copy(), model.actuator_biasprm[:, :3].copy()
     gain[model.actuator_gaintype == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
     bias[model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_NONE)] = 0.0
@@ -126,7 +126,7 @@ def make_tree(model: mujoco.MjModel) -> Tree:
 
 
 def unsupported(model: mujoco.MjModel) -> str:
-    """What of a model these kernels do not compute, in words; "" if they compute all of it."""
+    """A feature of a model that these kernels do not support, in words; "" if they support all."""
     at_joint = np.isin(model.actuator_trntype, AT_JOINT)
     joint = model.actuator_trnid[at_joint, 0]
     plain_gain = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
