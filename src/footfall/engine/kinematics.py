@@ -20,7 +20,7 @@ from footfall.solve.dense import copy
 def locate(
     world: Named, points: Points, contacts: Contacts, surface: Function, shape: Vector, table: Matrix, margin: Float
 ) -> Int:
-    """Write positions, gaps, normals and, nearer than ``margin``, contact frames. Returns a point with gap NaN, or -1."""
+    """Write positions, gaps, normals and, nearer than ``margin``, contact frames. Returns a point of gap NaN, or -1."""
     count = 0
     for k in range(points.body.size):
         contacts.near[k] = count

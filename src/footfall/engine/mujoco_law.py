@@ -293,7 +293,7 @@ def native_step(
 
 @inlined
 def to_middle(points: Points, contacts: Contacts, share: Float) -> None:
-    """Move near points by a share of their gap; half leads to the middle between surfaces, where MuJoCo's forces act."""
+    """Move near points by a share of their gap; half of it leads between the surfaces, where MuJoCo's forces act."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         move_to_middle(points, contacts, p, share)

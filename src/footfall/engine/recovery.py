@@ -1,10 +1,10 @@
 """Recovery from MuJoCo's errors, which would otherwise end the process.
 
 MuJoCo's functions assume that an error never returns: its Python bindings turn errors into exceptions, but called from
-compiled code the default handler exits. The manual (Programming, "Error recovery") asks whoever wants to go on to jump
-from a log handler to a point set before, with ``longjmp``. Every entry of the compiled loop sets such a point on its
-own stack, known to the handler by its thread; warnings are kept there too, instead of going to a file in the user's
-folder. Threads that have set no point are left to the handler that was there before.
+compiled code the default handler exits. To continue, the manual (Programming, "Error recovery") prescribes a jump with
+``longjmp`` from a log handler to a point set before. Every entry of the compiled loop sets such a point on its own
+stack, which the handler finds by its thread; warnings are stored there too, instead of in a file in the user's folder.
+For threads without a point the previous handler is called.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MuJoCo's quantities in recorded states, gathered by compiled code: in Python a state takes five times as long."""
+"""MuJoCo's quantities in recorded states, computed in a compiled loop, which is five times as fast as one in Python."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.standing import reach, scratch_data
 
-#: What is computed: where bodies are alone, how they move too, how the whole moves and which forces that takes, or
-#: actuators and energies.
+#: Stages of computation: poses of bodies; also velocities; also momenta and inverse dynamics; actuators and energies.
 PLACES, SPEEDS, MOTION, ACTUATION = 0, 1, 2, 3
-FIELDS = 5  # that are gathered at most, so that one compiled function serves all
+FIELDS = 5  # most fields per replay, so that one compiled function serves all
 
 
 class States(NamedTuple):
-    """T states, and what acts there."""
+    """T states with accelerations or controls."""
 
     qpos: np.ndarray  # (T, nq)
     qvel: np.ndarray  # (T, nv)
@@ -42,7 +41,7 @@ class States(NamedTuple):
 
 
 class Activations(NamedTuple):
-    """How the states of actuators go on from one sample to the next."""
+    """Steps and limits for integrating the activations of actuators from sample to sample."""
 
     step: np.ndarray  # (T,) s
     low: np.ndarray  # (na,)
@@ -75,7 +74,7 @@ def replay(
 
 
 def replay_places(data: mujoco.MjData, qpos: np.ndarray, fields: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The same of poses (T, nq) alone, for fields that say where bodies, joints and geoms are."""
+    """As :func:`replay`, for poses (T, nq) and fields that depend on them alone."""
     model, count = data.model, len(qpos)
     return replay(data, PLACES, States(qpos, np.zeros((count, model.nv)), np.zeros((count, model.nu))), fields)
 
@@ -116,14 +115,14 @@ def _replay(which, states, own, sources, found, activations, act):
             act[0][i] = min(max(value, activations.low[i]), activations.high[i])
 
 
-#: Samples whose contact places are computed at once: some megabytes for a robot of a hundred points.
+#: Samples whose contact positions are computed at once: some megabytes for a robot of a hundred points.
 AT_ONCE = 500
 
 
 def other_places(
     robot: Robot, ground: Ground, qpos: np.ndarray, qvel: np.ndarray, which: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Where points of ``robot.others`` would touch in each of S states (S, nq), (S, nv), world frame.
+    """Potential contacts of points of ``robot.others`` in each of S states (S, nq), (S, nv), world frame.
 
     "position" (S, C, 3) m, "velocity" of the material points there (S, C, 3) m/s, "normal" (S, C, 3) of the ground, and
     "gap" (S, C) m, infinite without ground.

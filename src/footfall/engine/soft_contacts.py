@@ -1,9 +1,9 @@
 """MuJoCo's soft contacts with the ground, as inertia of the bodies that touch it.
 
 MuJoCo's acceleration minimises ``1/2 (a - a_0)^T M (a - a_0) + s(J a - a_ref)`` (its manual, Computation, "Primal
-problem"): a contact gives the force ``f(y) = -ds/dy`` with ``y = J a - a_ref``. To a change of y it answers with -W
-times that, and so a contact is nothing but more inertia W of its point, as constraints of single joints are of theirs.
-A point moves with the dofs from its body to the root, and any two of these have an entry in the inertia that MuJoCo
+problem"): a contact has the force ``f(y) = -ds/dy`` with ``y = J a - a_ref``. A change of y changes the force by -W
+times that, so a contact acts as added inertia W of its point, as a constraint of a single joint does on its dof. A
+point moves with the dofs from its body to the root, and any two of these have an entry in the inertia that MuJoCo
 factors along the tree: ``M + J^T W J`` costs no more to factor than M.
 
 Regularisation ``R = 1 / D`` and ``a_ref`` are those of the manual's "Constraint model", cones of its "Friction cones".
@@ -28,9 +28,9 @@ LEAST_FRICTION = 1e-5
 
 
 class SoftContacts(NamedTuple):
-    """What MuJoCo's contacts of P points are, and scratch; contact frames have rows tangent, tangent, normal."""
+    """Parameters of MuJoCo's contacts of P points, and scratch; contact frames have rows tangent, tangent, normal."""
 
-    folded: int  # 1 if they are solved here, 0 if MuJoCo's own solver is asked at every step
+    folded: int  # 1 if they are solved here, 0 if MuJoCo's own solver is called in every step
     elliptic: int  # 1 if friction cones are round, 0 for pyramids
     impratio: float  # friction to normal impedance
     gains: Annotated[Vector, 2]  # stiffness 1/s2 and damping 1/s of the reference acceleration
@@ -72,7 +72,7 @@ def friction(contacts: Contacts, p: Int) -> Float:
 
 @inlined
 def pyramid_force(d: Float, mu: Float, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
-    """f(y) of the four edges ``n + mu t``, each a one-sided row with the inertia d."""
+    """f(y) of the four edges ``n + mu t``, each a unilateral row with the inertia d."""
     a, b = max(0.0, -d * (z + mu * x)), max(0.0, -d * (z - mu * x))
     e, g = max(0.0, -d * (z + mu * y)), max(0.0, -d * (z - mu * y))
     return mu * (a - b), mu * (e - g), a + b + e + g
@@ -246,7 +246,7 @@ def set_contact_forces(points: Points, contacts: Contacts, soft: SoftContacts) -
 
 @inlined
 def contact_slope(contacts: Contacts, soft: SoftContacts, t: Float) -> Float:
-    """Work of all contact forces along the line from ``before`` to ``found``, ``t`` of it on."""
+    """Work of all contact forces along the line from ``before`` to ``found``, at its parameter ``t``."""
     work = 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -260,8 +260,8 @@ def contact_slope(contacts: Contacts, soft: SoftContacts, t: Float) -> Float:
 def folds(model: mujoco.MjModel) -> bool:
     """Whether contacts of a model can be solved as inertia, with the result of MuJoCo's own solver.
 
-    Not where the model asks for another solver than Newton's, where a lone body has nothing but a diagonal of M, nor
-    where actuators of adhesion need MuJoCo's own contacts.
+    They cannot if the model asks for another solver than Newton's, if M of a lone body is diagonal, or if actuators of
+    adhesion need MuJoCo's own contacts.
     """
     option, depth = model.opt, np.zeros(model.nv, dtype=np.int64)
     for j in range(model.nv):

@@ -1,4 +1,4 @@
-"""MuJoCo's stages of a step, called one by one: that costs half of ``mj_step1`` and ``mj_step2``."""
+"""MuJoCo's stages of a step, called one by one, at half the cost of ``mj_step1`` and ``mj_step2``."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from footfall.solve.dense import copy
 class Servos(NamedTuple):
     """S servos with implicit damping, like that of joints, on hinges and slides.
 
-    Models whose integrator is MuJoCo's implicit or implicitfast ask for it: damping that would end a motion within a
-    step is then stable. At the limits of its force a servo does not damp. Where the control sets the damping (a gain
-    that depends on velocity), or a tendon or site transmits it, damping is explicit.
+    Models request it by MuJoCo's integrator implicit or implicitfast: damping that would end a motion within a step is
+    then stable. At the limits of its force a servo does not damp. Damping is explicit where the control sets it (a gain
+    that depends on velocity), or where a tendon or site transmits it.
     """
 
     actuator: Ints  # (S,)
@@ -47,7 +47,7 @@ class Servos(NamedTuple):
 
 
 def damping_servos(model: mujoco.MjModel) -> Servos:
-    """Servos of a model that wants their damping in the implicit part of a step; none of any other."""
+    """Servos with implicit damping; none if the model does not request it."""
     affine = model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE)
     at_joint = np.isin(model.actuator_trntype, AT_JOINT)
     kind = model.jnt_type[np.where(at_joint, model.actuator_trnid[:, 0], 0)] if model.njnt else np.zeros(model.nu)
@@ -68,7 +68,7 @@ def damping_servos(model: mujoco.MjModel) -> Servos:
 
 @inlined
 def damps(limit: Vector, force: Float, of_joint: Float) -> Bool:
-    """Whether a servo that exerts such a force, with all actuators at its joint such another, is within its limits."""
+    """Whether a servo is within its limits, by its force and by that of all actuators at its joint (``of_joint``)."""
     return limit[0] < force < limit[1] and limit[2] < of_joint < limit[3]
 
 
@@ -92,7 +92,7 @@ def add_damping(world: Named, dt: Float) -> None:
 
 @inlined
 def add_servo_damping(world: Named, dt: Float) -> None:
-    """The same with the damping of servos that want it so, as they are after actuation."""
+    """Add dt D of servos with implicit damping that are within their limits after actuation."""
     servos = world.servos
     for i in range(servos.dof.size):
         a, j = servos.actuator[i], servos.dof[i]
@@ -102,7 +102,7 @@ def add_servo_damping(world: Named, dt: Float) -> None:
 
 @inlined
 def add_inertia(world: Named, added: Vector) -> None:
-    """M with more inertia of each dof."""
+    """Add to the diagonal of M."""
     for j in range(added.size):
         world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += added[j]
 
@@ -124,7 +124,7 @@ def multiply_inertia(world: Named, x: Vector, y: Vector) -> None:
 
 @inlined
 def factor_inertia(world: Named, joints: JointRows) -> None:
-    """Factor the inertia with what constraints on single dofs add to it; M itself stays as it is."""
+    """Factor the inertia plus that of constraints on single dofs; M itself is not changed."""
     if joints.kind.size == 0:
         mj_factor_m(world.model, world.data)
         return
@@ -157,7 +157,7 @@ def velocity_stage(world: Named, rich: Int, constrained: Int) -> None:
 
 @inlined
 def smooth_force(world: Named, pushes: Named, step: Int) -> None:
-    """All generalised forces but those of contacts and constraints, into qfrc_smooth."""
+    """Write all generalised forces except those of contacts and constraints to ``qfrc_smooth``."""
     for j in range(world.qfrc_smooth.size):
         world.qfrc_smooth[j] = (
             world.qfrc_passive[j] - world.qfrc_bias[j] + world.qfrc_applied[j] + world.qfrc_actuator[j]

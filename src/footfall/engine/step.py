@@ -54,22 +54,22 @@ from footfall.solve.dense import copy
 
 # How a run of the loop ends.
 DONE, DIVERGED, NO_GROUND, STOPPED, CREATES, MUJOCO_ERROR = 0, 1, 2, 3, 4, 5
-#: The run pauses: more points have come near the ground than it has places for.
+#: The run pauses: more points are near the ground than it has places for.
 TOO_SMALL = 6
 #: Acceleration (m/s2 or rad/s2) beyond which a run has diverged.
 RUNAWAY = 1e8
-#: Times the energy that a robot can have for a reason, beyond which it comes from nowhere: what laws and integrators
-#: add by the length of their steps is a part of that energy, not a multiple.
+#: Largest ratio of a robot's energy to the energy available to it; above it, energy has been created. Errors of laws
+#: and integrators by the length of their steps are a share of that energy, not a multiple.
 CREATED = 10.0
 #: Steps between two readings of the clock, which cost 25 ns each.
 LOOK_EVERY = 8
 
 
 class Plan(NamedTuple):
-    """What does not change during a run."""
+    """The constant settings of a run; integers are flags unless a unit is given."""
 
     dt: float  # s
-    margin: float  # m
+    margin: float  # m, largest gap of points that the law is given
     coupled: int
     operator: int  # the coupled law needs the Delassus operator
     native: int  # the law is MuJoCo's
@@ -79,7 +79,7 @@ class Plan(NamedTuple):
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
     damped: int  # joints have damping, which acts on the velocity at the end of the step
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
-    energy: float  # J, weight times size of the robot, and what all pushes give
+    energy: float  # J, weight times size of the robot, plus the energy of all pushes
     total: int  # steps
     control: int  # 0 nothing, 1 a Python function, 2 a compiled one
     control_every: int  # steps
@@ -92,8 +92,8 @@ class Laws(NamedTuple):
     point: Any
     coupled: Any
     values: Any  # its parameters
-    scratch: int  # address of what it computes in, see :meth:`footfall.contact.base.CoupledLaw.scratch`
-    bends: int = 0  # it is asked in time steps on ground that is no plane, see :mod:`footfall.engine.kinematics`
+    scratch: int  # address of its scratch arrays, see :meth:`footfall.contact.base.CoupledLaw.scratch`
+    bends: int = 0  # 1 in time steps on ground that is not a plane, see :mod:`footfall.engine.kinematics`
     lag: float = 0.0  # s, by which velocities are earlier than positions there
 
 
@@ -107,7 +107,7 @@ class Surface(NamedTuple):
 
 
 class Control(NamedTuple):
-    """Who sets the controls: a Python function of time, or a compiled one of the state."""
+    """The sources of controls: a Python function of time, or a compiled function of the state."""
 
     python: Any
     compiled: Any
@@ -115,7 +115,7 @@ class Control(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """What stays the same during a run: the ground, the controller, pushes, and the settings of the loop."""
+    """The parts that do not change during a run: the ground, the controller, pushes, and the settings of the loop."""
 
     plan: Plan
     clearance: Any  # :class:`footfall.engine.clearance.Clearance` of the robot's bodies
@@ -176,10 +176,9 @@ def idle_control(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: V
 def sense_and_act(
     world: World, points: Points, contacts: Contacts, conditions: Conditions, step: Int, act: Bool, outcome: Ints
 ) -> tuple[Int, Bool]:
-    """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
+    """Compute everything before the forces: contact points, controls (if ``act``), ``qfrc_smooth``.
 
-    The inertia is not factored yet, unless MuJoCo's solver needs it. Returns how it ended, and whether MuJoCo has made
-    constraints.
+    The inertia is not factored yet. Returns how the evaluation ended, and whether MuJoCo has made constraints.
     """
     plan, ground, control = conditions.plan, conditions.ground, conditions.control
     joints, shared = conditions.constraints.joints, conditions.constraints.shared
@@ -239,7 +238,7 @@ def sense_and_act(
 
 @inlined
 def runaway(world: Named, outcome: Ints) -> Int:
-    """How an evaluation ended: well, unless an acceleration is beyond all bounds."""
+    """DONE, or DIVERGED if an acceleration exceeds ``RUNAWAY``."""
     for j in range(world.qacc.size):
         if not abs(world.qacc[j]) < RUNAWAY:
             outcome[CONCERNED] = j
@@ -249,9 +248,9 @@ def runaway(world: Named, outcome: Ints) -> Int:
 
 @inlined
 def creates_energy(world: Named, dt: Float, reasons: Float, outcome: Ints) -> Bool:
-    """Whether a step of ``dt`` (s) ends with more than ``CREATED`` times the energy before it and the ``reasons`` (J).
+    """Whether a step of ``dt`` (s) ends with more than ``CREATED`` times the energy before it plus ``reasons`` (J).
 
-    Energies are rough: those of the diagonal of the inertia at home. The dof with most of it is the one concerned.
+    Energies are estimated from the diagonal of the inertia at home. The dof with the largest is the one concerned.
     """
     before, after, most = 0.0, 0.0, 0.0
     for j in range(world.qvel.size):
@@ -288,7 +287,7 @@ def driven(world: Named, force: Vector, dt: Float) -> Float:
 
 @inlined
 def stored(points: Points, contacts: Contacts) -> Float:
-    """J, most that the ground may have stored: no spring that hardens holds more than force times depth."""
+    """J, largest energy that the ground may have stored: a hardening spring stores at most force times depth."""
     energy = 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -298,7 +297,7 @@ def stored(points: Points, contacts: Contacts) -> Float:
 
 @inlined
 def judge(world: World, points: Points, contacts: Contacts, plan: Plan, outcome: Ints) -> Int:
-    """How an evaluation ended: well, unless accelerations or energies are beyond all bounds."""
+    """DONE, or how an evaluation failed: its accelerations or energies exceed their bounds."""
     end, dt = runaway(world, outcome), plan.dt
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
         motors = driven(world, world.qfrc_actuator, dt) + driven(world, world.qfrc_passive, dt)
@@ -310,7 +309,7 @@ def judge(world: World, points: Points, contacts: Contacts, plan: Plan, outcome:
 
 @inlined
 def evaluate(loop: Loop, step: Int, act: Bool) -> Int:
-    """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. How it ended."""
+    """Compute everything from the state: contacts, controls (if ``act``), forces, ``qacc``. Returns how it ended."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome = loop.conditions, loop.outcome
     end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
@@ -325,7 +324,7 @@ def evaluate(loop: Loop, step: Int, act: Bool) -> Int:
 
 
 def late_parts(loop: Any, laws: Any = None) -> dict[Any, tuple[Any, ...]]:
-    """Parts that the compiler comes to late, with their types, for another process to compile before."""
+    """Parts that the compiler reaches late, with their types, for another process to compile first."""
     conditions = loop.field("conditions")
     shared, laws = conditions.field("constraints").field("shared"), laws or loop.field("laws")
     return {coupled_forces: (*map(loop.field, Loop._fields[:4]), shared, laws, conditions)}
@@ -337,13 +336,13 @@ def cold_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
 
 
 def native_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
-    """Those that the first step of law mujoco calls."""
+    """Cold kernels that the first step of law mujoco calls, with their types."""
     return {native_step: (*map(loop.field, Loop._fields[:5]), types.boolean)}
 
 
 @cold(types.none)
 def add_stage(world: World, points: Points, contacts: Contacts, scratch: Scratch, stage: Int, dt: Float) -> None:
-    """Add a stage of Runge-Kutta 4 to the means over the step, and go to where the next one is evaluated.
+    """Add a stage of Runge-Kutta 4 to the means over the step, and move to the state of the next stage.
 
     Rows of ``scratch.runge_kutta`` are the state at the beginning (qpos, qvel) and the mean rates of both.
     """
@@ -374,7 +373,7 @@ def add_stage(world: World, points: Points, contacts: Contacts, scratch: Scratch
 
 @cold(types.none)
 def end_stages(world: World, scratch: Scratch, dt: Float) -> None:
-    """Go to the end of the step with the mean rates of its stages."""
+    """Move to the end of the step with the mean rates of its stages."""
     nq, nv, kept = world.qpos.size, world.qvel.size, scratch.runge_kutta
     copy(world.qpos, kept[0, :nq])
     integrate_positions(world, kept[2, :nv], dt)
@@ -397,7 +396,7 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
         outcome[STEP] = step
         act = plan.control > 0 and step % plan.control_every == 0
         status = 0
-        # The stages of Runge-Kutta 4, of which the first alone is semi-implicit Euler.
+        # The stages of Runge-Kutta 4; semi-implicit Euler has the first alone.
         for stage in range(plan.stages):
             points.others.counters[MAY_GROW] = 1 if stage == 0 else 0
             end = evaluate(loop, step, act and stage == 0)
@@ -433,7 +432,7 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
 def advance(loop: Loop, first: Int, last: Int) -> None:
     """Take the steps ``first`` to ``last`` (exclusive), or as many as ``scratch.clock`` allows.
 
-    Step number ``plan.total`` is the end: only evaluated.
+    Step number ``plan.total`` is only evaluated, not taken.
     """
     back = loop.scratch.back
     key = back.key[0]

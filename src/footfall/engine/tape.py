@@ -23,8 +23,8 @@ from footfall.kinds import Float, Int, Ints, Matrix, Named, Tensor, Vector, zero
 from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.dense import copy
 
-# Where numbers stand in the outcome of a run: how it ended, the step that was last begun, the dof, point or code
-# concerned, the status of the law, samples begun, steps in the mean of the last sample, and the next step to take.
+# Indices of the outcome of a run: how it ended, the step that was last begun, the dof, point or code concerned, the
+# status of the law, samples begun, steps in the mean of the last sample, and the next step to take.
 END, STEP, CONCERNED, STATUS, SAMPLES, STEPS, NEXT = 0, 1, 2, 3, 4, 5, 6
 OUTCOME_SIZE = 7
 
@@ -69,7 +69,7 @@ def sample_bytes(model: mujoco.MjModel, points: int) -> int:
 
 @inlined
 def hold_forces(points: Points, contacts: Contacts, held: Held) -> None:
-    """The forces and modes of this evaluation are those of the whole step."""
+    """Set the forces and modes of the whole step to those of this evaluation."""
     for p in range(points.mode.size):
         f, frame = points.force[p], contacts.frame[p]
         held.mode[p] = points.mode[p]
@@ -79,7 +79,7 @@ def hold_forces(points: Points, contacts: Contacts, held: Held) -> None:
 
 @inlined
 def weigh_forces(points: Points, contacts: Contacts, held: Held, weight: Float) -> None:
-    """Add the forces of one stage of a step with its weight; a point was closed if it was so in any."""
+    """Add the forces of one stage of a step with its weight; a point is closed if it is closed in any stage."""
     for p in range(points.mode.size):
         f, frame = points.force[p], contacts.frame[p]
         held.mode[p] = max(held.mode[p], points.mode[p])
@@ -89,7 +89,7 @@ def weigh_forces(points: Points, contacts: Contacts, held: Held, weight: Float) 
 
 @inlined
 def add_step(points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints) -> None:
-    """Add the forces of a step to the sample that is under way: its mean, peaks, modes and status."""
+    """Add the forces of a step to the present sample: its mean, peaks, modes and status."""
     row = outcome[SAMPLES] - 1
     outcome[STEPS] += 1
     count = outcome[STEPS]
@@ -149,7 +149,7 @@ def begin_sample(
 def begin_sample_of_all(
     world: Named, points: Points, contacts: Contacts, scratch: Named, tape: Tape, time: Float, outcome: Ints
 ) -> None:
-    """Write the state of this instant as a new sample, and take back places that are no longer needed."""
+    """Write the state of this instant as a new sample, and free places that are no longer needed."""
     begin_sample(world, points, contacts, scratch, tape, time, outcome)
     if live(points) > points.others.first:
         free_places(points, contacts)
@@ -160,7 +160,7 @@ def begin_sample_of_all(
 def add_step_of_all(
     world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints
 ) -> None:
-    """Add the forces of a step to the sample that is under way, those on other bodies than feet included."""
+    """Add the forces of a step to the present sample, including those on other bodies than feet."""
     add_step(points, contacts, held, tape, status, outcome)
     if lacks_room(points):
         points.others.counters[LACKING] += 1
@@ -176,7 +176,7 @@ def who_has(others: Others, held: Held, s: Int, row: Int) -> Int:
 
 @inlined
 def recorded(others: Others, s: Int, q: Int) -> Int:
-    """What is recorded of a place that ``q`` has: one more than the point's number, or that of all and the pair's."""
+    """The record of a place's occupant ``q``: one plus the point's number, plus the pair's for a contact of bodies."""
     return q + 1 + (others.pair[s] if is_pair(others, q) else 0)
 
 
@@ -192,8 +192,8 @@ def write_relative_velocity(contacts: Contacts, p: Int, velocity: Vector) -> Non
 def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, row: Int, count: Int) -> None:
     """Add the forces of the ``count``-th step of a sample on points not on feet: means, peaks, modes.
 
-    Number 0 is the instant of the sample itself, when the state of closed points is written, too. That of others is
-    filled in after the run; until then their gap is NaN.
+    Number 0 is the instant of the sample itself, at which the state of closed points is written, too. The state of open
+    points is filled in after the run; until then their gap is NaN.
     """
     others = points.others
     own = others.tape
@@ -234,7 +234,7 @@ def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tap
     x, y, z, load = 0.0, 0.0, 0.0, 0.0  # on the robot
     for p in range(live(points)):
         if p >= others.first and is_pair(others, who_has(others, held, p - others.first, row)):
-            continue  # a force between bodies carries nothing
+            continue  # a force between bodies carries no weight
         f, normal = held.force[p], contacts.frame[p, 2]
         x, y, z = x + f[0], y + f[1], z + f[2]
         load += f[0] * normal[0] + f[1] * normal[1] + f[2] * normal[2]

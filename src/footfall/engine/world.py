@@ -76,13 +76,13 @@ class World(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """Constraints of the robot's joints and bodies, as far as they are eliminated."""
+    """Constraints of the robot's joints and bodies that are eliminated."""
 
     joints: JointRows
     shared: SharedRows
     made: MadeRows
-    acceleration: Vector  # (nv,) scratch: the last acceleration whose states were not those of its rows
-    needed: Vector  # (nv,) scratch: the generalised force of rows that it needs
+    acceleration: Vector  # (nv,) scratch: the last acceleration, whose rows disagreed with their states
+    needed: Vector  # (nv,) scratch: the generalised force of rows that it requires
     direction: Vector  # (nv,) scratch
 
 
@@ -92,7 +92,7 @@ class Native(NamedTuple):
     contact: np.ndarray  # (1,) template of mjContact
     ground_geom: int
     contact_id: Ints  # at least (P,), scratch: MuJoCo's number of each near point
-    soft: SoftContacts  # the same as inertia
+    soft: SoftContacts  # these contacts as added inertia
 
     def copy(self) -> Native:
         """The same, with scratch of its own: one for each run."""
@@ -111,7 +111,7 @@ class Pushes(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Space the step needs, allocated once."""
+    """Scratch space of the step, allocated once."""
 
     slip: Annotated[Matrix, 2, 2]
     centroid: Annotated[Matrix, "K", 3]
@@ -122,9 +122,9 @@ class Scratch(NamedTuple):
     runge_kutta: Annotated[Matrix, 4, "nq"]  # or nv, where that is more
     memory: Annotated[Matrix, "P", "kept"]  # copy of memory and anchors
     mode: Annotated[Ints, "P"]  # copy
-    solved: Annotated[Matrix, "P", 3]  # forces of the last time that the law was asked and found them
-    did: Annotated[Ints, "P"]  # modes with these
-    signals: Annotated[Vector, "S"]  # what law and controller want recorded
+    solved: Annotated[Matrix, "P", 3]  # the last forces that the law solved for
+    did: Annotated[Ints, "P"]  # modes of these forces
+    signals: Annotated[Vector, "S"]  # signals of law and controller
     held: Held
     back: ReturnPoint
     clock: Clock
@@ -206,7 +206,7 @@ def with_size(points: Points, contacts: Contacts, size: int) -> tuple[Points, Co
 
 
 def make_contacts(points: Points, static_friction: float, dynamic_friction: float, rows: int = 0) -> Contacts:
-    """Empty arrays for what a coupled law sees, with room for the answers of so many constraint rows."""
+    """Empty contacts of a coupled law, with room for ``rows`` constraint rows."""
     count, feet, nv = len(points.local), len(points.body), points.chain.shape[1]
     return zeros(
         Contacts,
@@ -242,15 +242,15 @@ def makes_constraints(model: mujoco.MjModel) -> bool:
 
 
 class Values(NamedTuple):
-    """What the arrays of some ``Blocks`` held."""
+    """The contents of the arrays of some ``Blocks``."""
 
-    zero: np.ndarray  # of each block, 1 where all of it is zero
-    words: np.ndarray  # the others, one after the other
-    rest: tuple[np.ndarray, ...]  # the arrays that are no blocks
+    zero: np.ndarray  # of each block, 1 if all of it is zero
+    words: np.ndarray  # the other blocks, one after the other
+    rest: tuple[np.ndarray, ...]  # the arrays that are not blocks
 
 
 class Blocks:
-    """Arrays that are read and written all at once: those of whole words, and one by one the rest of them."""
+    """Arrays that are read and written together: those of whole words in compiled code, the rest one by one."""
 
     def __init__(self, arrays: Iterable[np.ndarray]) -> None:
         self._arrays: list[np.ndarray] = []  # whose memory is read and written to
@@ -264,13 +264,13 @@ class Blocks:
         self._total = int(self._words.sum())
 
     def read(self) -> Values:
-        """What the arrays hold now."""
+        """The present contents of the arrays."""
         zero, values = np.empty_like(self._words), np.empty(self._total, dtype=np.int64)
         used = read_blocks(self._places, self._words, zero, values)
         return Values(zero, values[:used].copy(), tuple(array.copy() for array in self._rest))
 
     def write(self, values: Values) -> None:
-        """Let them hold what arrays of the same sizes, in the same order, held."""
+        """Restore contents that were read from arrays of the same sizes in the same order."""
         write_blocks(self._places, self._words, values.zero, values.words)
         for array, value in zip(self._rest, values.rest, strict=True):
             array[...] = value
@@ -278,7 +278,7 @@ class Blocks:
 
 @kernel
 def read_blocks(places: Ints, words: Ints, zero: Ints, values: Ints) -> Int:
-    """Note which blocks are zeros, and write the others to ``values``, one after the other; returns their words."""
+    """Mark the blocks that are zero, and write the others to ``values``, one after the other; returns their words."""
     first = 0
     for b in range(words.size):
         block = bridge.words_at(places[b], words[b])

@@ -35,7 +35,7 @@ GAP, SLIP, SPEED, BENT, FRICTION, VALUES = 0, 1, 3, 6, 8, 9
 
 @inlined
 def ask_point(taken: Taken, space: Space, contacts: Contacts, p: Int, law: Function, out: Vector) -> Int:
-    """Write the force (3) of a point at the numbers in ``space.trial`` and its new slip or bend (2); returns the mode."""
+    """Write the force (3) of a point at the numbers in ``space.trial`` and its new slip or bend (2); gives the mode."""
     x, memory, size = space.trial[0], space.trial[3], taken.memory.shape[1]
     for c in range(size):
         memory[c] = 0.0 if taken.mode[p] == OPEN else taken.memory[p, c]

@@ -1,15 +1,15 @@
-"""Where two convex shapes touch, in kernels of ours: for GPUs, on which MuJoCo does not run.
+"""Contacts of two convex shapes, for GPUs, on which MuJoCo does not run.
 
 A shape is the hull of some corners, swept by an ellipsoid and by a ball: a sphere is a corner with a ball, a capsule
 two, a box has eight corners, a mesh those of its hull; a cylinder is its axis swept by a disc. So one support function
-serves all. The *core* of a shape is what is left without the ball.
+serves all. The *core* of a shape is the shape without the ball.
 
 The gap of two shapes along a direction n is that between two planes with this normal, ``min n.b - max n.a`` over their
 points, negative where they overlap. The distance is the largest gap of all directions. Where the cores are apart, it
 is found by Wolfe's method for the point of least norm in the hull of the differences b - a (Wolfe 1976, "Finding the
-nearest point in a polytope"). Where they overlap, B is moved out along n first, and the shortest way from A to it is
-the next n: with a move s and a shortest way w that gap is ``|w| - s n.w/|w|``, never less than before. That ends at the
-least depth near the direction in which it began: from middle to middle, and the best of the axes of both shapes.
+nearest point in a polytope"). Where they overlap, B is moved out along n first, and the shortest vector w from A to the
+moved B is the next n: with a move s its gap is ``|w| - s n.w/|w|``, never less than before. The iteration ends at the
+least depth near its initial direction; it begins with the line of the centres, and with the best axis of both shapes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Shapes(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """What two shapes, A and B, are compared in."""
+    """Scratch for comparing two shapes, A and B."""
 
     place: Annotated[Matrix, 2, 3]  # m, world frame
     turn: Annotated[Matrix, 2, 9]
@@ -70,7 +70,7 @@ class Probe(NamedTuple):
 
 @inlined
 def put(xpos: Matrix, xmat: Matrix, shapes: Shapes, g: Int, probe: Probe, side: Int) -> None:
-    """Put a shape where its body is."""
+    """Write position and orientation of a shape from those of its body."""
     b, u, t = shapes.body[g], shapes.place[g], shapes.turn[g]
     x, r, at, out = xpos[b], xmat[b], probe.place[side], probe.turn[side]
     for i in range(3):

@@ -1,5 +1,5 @@
-"""Bodies other than feet: which are near the ground and will touch it soon, which of their points have a place among
-the contact points, and where they touch.
+"""Detection of bodies other than feet near the ground, places for their points among the contact points, and positions
+of these contacts.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from footfall.ground.surface import tangent_frame
 from footfall.kinds import Bool, Float, Function, Int, Matrix, Named, Vector
 from footfall.solve.contacts import OPEN, Contacts
 
-# Lengths and speeds below decide when points have places, which costs time; forces depend on none of them as long as a
-# point has its place before it touches, and a step in which one has not is marked as unsolved.
-#: Points that have come farther than this from the ground give their place back, m, or than what comes that fast, m/s,
-#: goes in a step.
+# The lengths and speeds below decide when points take places, which only costs time: forces do not depend on them as
+# long as a point has its place before it touches, and a step in which it has none is marked as unsolved.
+#: A point gives its place back when its gap exceeds the larger of this length, m, and the distance covered in a step at
+#: this speed, m/s.
 KEEP, FASTEST = 0.02, 10.0
-#: A disc whose normal is nearer to the ground's than this (sine) stands on its fixed points.
+#: Sine of the angle between the normals of a disc and of the ground below which the disc stands on its fixed points.
 LEVEL = 0.1
-#: A point is about to touch if its gap is less than this many times its way in a step, and a slack, m.
+#: A point is about to touch if its gap is less than its motion in this many steps plus a slack, m.
 AHEAD, SLACK = 3.0, 2e-4
-#: Speed that motors or an impact may give to bodies of a robot that hardly moves, m/s.
+#: Speed, m/s, that motors or an impact may give within a step to bodies of a robot that hardly moves.
 JOLT = 1.0
 
 
 class Below(NamedTuple):
-    """The ground under points that are looked at, and how near to it they are shown to the law."""
+    """The ground, and the largest gap of points that the law is given."""
 
     surface: Any
     shape: Any
@@ -42,10 +42,10 @@ class Below(NamedTuple):
 def support(
     turn: Vector, axes: Matrix, nx: Float, ny: Float, nz: Float, roll: Matrix
 ) -> tuple[Float, Float, Float, Bool]:
-    """Where an ellipsoid touches, from its centre, world frame, and whether it does so in one place.
+    """The contact of an ellipsoid relative to its centre, world frame, and whether it is a single point.
 
-    With W the semi-axes in the world and y = W^T n that is -W y / |y|; ``roll`` (3, 3) becomes the derivative of its
-    place by the turning of the normal, W W^T / |y| - (W y)(W y)^T / |y|^3, which for a ball is its radius.
+    With W the semi-axes in the world and y = W^T n the contact is -W y / |y|; ``roll`` (3, 3) becomes its negative
+    derivative by the normal, W W^T / |y| - (W y)(W y)^T / |y|^3, which for a ball is its radius.
     """
     ax, ay, az, bx, by, bz, cx, cy, cz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(3):  # the columns of W are a, b, c
@@ -83,10 +83,10 @@ def kept_within(dt: Float) -> Float:
 
 @inlined
 def is_far(world: Named, others: Others, b: Int, surface: Function, shape: Vector, table: Matrix, reach: Float) -> Bool:
-    """Whether no point of a body can be near the ground: by the box around them all, on uneven ground by the ball.
+    """Whether no point of a body can be near the ground: by the box around its points, on uneven ground by the ball.
 
-    Near is what keeps a place, or, of a body that has none, what may touch within ``AHEAD`` steps; where the law is
-    shown points before that, what is within ``reach`` (m).
+    Near means within the gap that keeps a place. For a body without places it means touching within ``AHEAD`` steps,
+    or, if the law is given points earlier (``patient``), within ``reach`` (m).
     """
     body = others.body[b]
     x, r, u, h = world.xpos[body], world.xmat[body], others.centre[b], others.half[b]
@@ -121,8 +121,8 @@ def is_far(world: Named, others: Others, b: Int, surface: Function, shape: Vecto
 def touching_place(
     x: Vector, r: Vector, u: Vector, smooth: Int, axes: Matrix, roll: Matrix, below: Below
 ) -> tuple[Float, Float, Float, Float, Float, Float, Float]:
-    """Where a point ``u`` of a body at ``x``, turned by ``r``, or the ellipsoid around it, is nearest to the ground:
-    its gap, place and normal, without its radius. The gap is ``FAR`` for a disc that stands on fixed points.
+    """Gap, position and normal of the point nearest to the ground of a point ``u``, or of the ellipsoid around it, of a
+    body at ``x`` turned by ``r``; without its radius. The gap is ``FAR`` for a disc that stands on fixed points.
     """
     px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
     py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
@@ -183,8 +183,8 @@ def take_place(points: Points, contacts: Contacts, q: Int) -> Int:
 
 @inlined
 def is_early(others: Others) -> Bool:
-    """Whether points take their places as soon as they would keep them: before a period from event to event, in which
-    a run cannot get more, and in which an impact may throw a body down faster than it came.
+    """Whether points take places as soon as they are near enough to keep them: before a period of an event-driven law,
+    in which no places can be added, and in which an impact may throw a body down faster than it came.
     """
     return others.patient == 1 and others.full == 0 and others.counters[MAY_GROW] == 1
 
@@ -199,7 +199,7 @@ def list_body(world: Named, points: Points, contacts: Contacts, b: Int, slot: In
         p, u, smooth = others.place[q], others.local[q], others.smooth[q]
         gap, px, py, pz, nx, ny, nz = touching_place(x, r, u, smooth, others.axes[q], scratch, below)
         gap -= others.radius[q]
-        if not gap < kept_within(others.dt):  # nor where there is no ground
+        if not gap < kept_within(others.dt):  # also where there is no ground (NaN)
             if p >= 0:
                 contacts.gap[p] = FAR if gap != gap else gap
             if p < 0 or others.patient == 0:
@@ -235,7 +235,7 @@ def list_body(world: Named, points: Points, contacts: Contacts, b: Int, slot: In
 
 @cold(types.none)
 def set_far(points: Points, contacts: Contacts, b: Int) -> None:
-    """Places that points of a far body still have are far from the ground, too."""
+    """Set the gaps of points of a far body that still have places to ``FAR``."""
     others = points.others
     for q in range(others.begin[b], others.begin[b + 1]):
         if others.place[q] >= 0:
@@ -244,7 +244,7 @@ def set_far(points: Points, contacts: Contacts, b: Int) -> None:
 
 @cold(types.none)
 def take_slot(points: Points, b: Int, a: Int) -> None:
-    """Give the slot ``a`` behind the feet's to a body, with all that the operator must know of it."""
+    """Give the slot ``a`` behind the feet's to a body, with the data for the Delassus operator."""
     others = points.others
     k = others.feet + a
     others.slot[a] = b
@@ -284,8 +284,8 @@ def turn_feet(world: Named, points: Points, below: Below) -> None:
 
 @inlined
 def reach_of_period(qvel: Vector, dt: Float) -> Float:
-    """How far from the ground a body may be and come to it within a period of ``dt`` (s), m: an impact may throw it
-    down some times as fast as the robot moves, all of whose joints add up as if they had levers of a metre.
+    """Largest gap (m) from which a body may reach the ground within a period of ``dt`` (s): an impact may throw it down
+    ``AHEAD`` times as fast as the robot moves, the sum of its joint speeds at levers of a metre.
     """
     speed = JOLT
     for j in range(qvel.size):
@@ -349,7 +349,7 @@ def insert(contacts: Contacts, slot: Int, i: Int) -> None:
 
 @inlined
 def release_all(points: Points, contacts: Contacts) -> None:
-    """Set every point open that is not near; a law starts from there."""
+    """Open all points that are not near, before the law is called."""
     if points.others.who.size == 0:  # then they are listed in their order
         release_far(points, contacts, points.mode.size)
         return
@@ -363,7 +363,7 @@ def release_all(points: Points, contacts: Contacts) -> None:
 
 @inlined
 def body_of(others: Others, q: Int) -> Int:
-    """The body here that a point belongs to."""
+    """The index among these bodies of the body of a point."""
     b = 0
     while others.begin[b + 1] <= q:
         b += 1
@@ -372,7 +372,7 @@ def body_of(others: Others, q: Int) -> Int:
 
 @cold(types.none)
 def free_places(points: Points, contacts: Contacts) -> None:
-    """Take back the places of points that are far from the ground: between samples, when nothing is under way."""
+    """Free the places of points that are far from the ground, between samples."""
     others = points.others
     live = others.first
     for s in range(others.counters[LIVE] - others.first):
@@ -392,19 +392,19 @@ def free_places(points: Points, contacts: Contacts) -> None:
 
 @inlined
 def free_far_places(points: Points, contacts: Contacts) -> None:
-    """The same, where any point has a place."""
+    """As :func:`free_places`, if any point has a place."""
     if live(points) > points.others.first:
         free_places(points, contacts)
 
 
 @inlined
 def lacks_room(points: Points) -> Bool:
-    """Whether a point is about to touch that has no place or slot."""
+    """Whether a point that is about to touch lacks a place or slot."""
     return points.others.counters[LOST] > 0
 
 
 @inlined
 def too_small(points: Points, found: Int) -> Bool:
-    """Whether a point is about to touch that has no place, and the run can still get more."""
+    """Whether a point that is about to touch lacks a place, and the run can still add places."""
     others = points.others
     return others.counters[LOST] > 0 and others.full == 0 and others.counters[MAY_GROW] == 1

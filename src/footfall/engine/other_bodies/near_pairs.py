@@ -1,7 +1,7 @@
-"""Which contacts between bodies there are: MuJoCo finds them (``mj_collision``), and they take places and slots.
+"""Detection of contacts between bodies by MuJoCo (``mj_collision``), and their places and slots.
 
-Which point of a body touches changes as bodies roll and slide on each other. A contact keeps its place, and what the
-law remembers of it, while one between the same geoms is found near to it; its anchor follows the relative velocity.
+The material point in contact changes as bodies roll and slide on each other. A contact keeps its place, and the law's
+memory of it, while a contact of the same geoms is found near it; its anchor follows the relative velocity.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from footfall.solve.contacts import OPEN, Contacts
 
 _FIELDS = CONTACT.fields
 assert _FIELDS is not None
-#: Numbers from one contact of MuJoCo to the next, and where among them its parts are: eight bytes each, or four.
+#: Size of MuJoCo's contact, and offsets of its fields, in numbers of eight and of four bytes.
 _NUMBERS, _INTEGERS = CONTACT.itemsize // 8, CONTACT.itemsize // 4
 _DIST, _POS, _FRAME, _FRICTION = (_FIELDS[name][1] // 8 for name in ("dist", "pos", "frame", "friction"))
 _GEOM = _FIELDS["geom"][1] // 4
@@ -67,7 +67,7 @@ def find_slot(points: Points, body: Int, partner: Int, used: Int) -> Int:
 
 @inlined
 def find_place(points: Points, contacts: Contacts, pair: Int, x: Float, y: Float, z: Float) -> Int:
-    """The place of the contact between the same geoms that was nearest, or a new one; -1 if there is none."""
+    """The place of the nearest last contact of the same geoms, or a new place; -1 if none is free."""
     others, found, nearest = points.others, -1, KEEP * KEEP
     for s in range(others.counters[LIVE] - others.first):
         p = others.first + s
@@ -94,7 +94,7 @@ def find_place(points: Points, contacts: Contacts, pair: Int, x: Float, y: Float
 
 @inlined
 def rest_depth(points: Points, pair: Int) -> Float:
-    """By how much two geoms overlap at home, m."""
+    """Overlap of two geoms at home, m."""
     pairs = points.others.pairs
     for i in range(pairs.rest.size):
         if pairs.rest[i] == pair:
@@ -104,7 +104,7 @@ def rest_depth(points: Points, pair: Int) -> Float:
 
 @inlined
 def forget_pairs(points: Points, contacts: Contacts) -> None:
-    """No contact between bodies is found yet."""
+    """Set the gaps of all contacts between bodies to ``FAR``, before detection."""
     others = points.others
     for s in range(others.counters[LIVE] - others.first):
         if is_pair(others, others.who[s]):
@@ -112,7 +112,7 @@ def forget_pairs(points: Points, contacts: Contacts) -> None:
 
 
 class Touch(NamedTuple):
-    """One place at which two geoms touch, or nearly so."""
+    """One contact, or near contact, of two geoms."""
 
     pair: Int  # of geoms
     body: Int
@@ -134,7 +134,7 @@ def sides(pairs: Named, first: Int, second: Int) -> tuple[Int, Int, Float]:
 
 @inlined
 def way_of(spot: Vector, at: Vector) -> tuple[Float, Float, Float]:
-    """How far a contact is from its ``spot``, m, where it is from now on."""
+    """The displacement of a contact from its last ``spot``, m; updates the spot."""
     x, y, z = at[0] - spot[0], at[1] - spot[1], at[2] - spot[2]
     spot[0], spot[1], spot[2] = at[0], at[1], at[2]
     return x, y, z
@@ -142,7 +142,7 @@ def way_of(spot: Vector, at: Vector) -> tuple[Float, Float, Float]:
 
 @inlined
 def way_of_place(points: Points, p: Int, at: Vector) -> tuple[Float, Float, Float]:
-    """How far the contact of a place is from where it was in the last step, m, world frame."""
+    """The displacement of the contact of a place since the last step, m, world frame."""
     return way_of(points.others.spot[p - points.others.first], at)
 
 
@@ -180,7 +180,7 @@ def list_touch(world: Named, points: Points, contacts: Contacts, touch: Touch, u
 
 @cold(types.none)
 def list_pairs(world: Named, points: Points, contacts: Contacts, many: Int, address: Int) -> None:
-    """List the contacts between bodies that MuJoCo found, so many at an address, after those with the ground.
+    """List the contacts between bodies that MuJoCo found, ``many`` at an address, after those with the ground.
 
     Velocities of the bodies must be known.
     """
@@ -227,7 +227,7 @@ def find_pairs(world, points, contacts):
 
 @cold(types.none)
 def ask_mujoco(world, points, contacts):
-    """The same, where bodies may touch."""
+    """The part of :func:`find_pairs` where bodies may touch."""
     pairs, clearance, at = points.others.pairs, points.others.pairs.clearance, points.others.pairs.mujoco
     nq = world.qpos.size
     found = Found(at[0], doubles_at(at[1], nq), integers_at(at[2], 1), words_at(at[3], 1))

@@ -3,7 +3,7 @@
 Each is a contact point like those on the ground, and the law gives its force on the one body; the other body, its
 *partner*, receives the opposite. Two bodies have one slot, behind those of the bodies on the ground, whose motion is
 that of the body relative to its partner: velocities, accelerations and Jacobians are differences. So laws and solvers
-know nothing of pairs. :mod:`footfall.engine.other_bodies.near_pairs` finds them.
+need not distinguish pairs. :mod:`footfall.engine.other_bodies.near_pairs` detects them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from footfall.solve.contacts import Contacts
 
 @inlined
 def is_pair(others: Named, q: Int) -> Bool:
-    """Whether a place that ``q`` has belongs to a contact between bodies."""
+    """Whether the occupant ``q`` of a place is a contact between bodies."""
     return q >= others.local.shape[0]
 
 
@@ -34,7 +34,7 @@ def bodies_of(points: Points, k: Int) -> tuple[Int, Int]:
 
 @inlined
 def dof_count(points: Points, k: Int) -> Int:
-    """How many dofs move the body of a slot, or the bodies of a pair."""
+    """The number of dofs that move the body of a slot, or the bodies of a pair."""
     return points.chain_length[k]
 
 

@@ -1,11 +1,11 @@
 """Points of all bodies other than feet, and places among the contact points for those that are near the ground.
 
-A robot has hundreds of such points, and only a few of them matter at a time. Each body has a ball around its points;
-for a body whose ball is far from the ground, checking the ball is enough. Points that are about to touch take one of
-the places behind the points of the feet, and keep it, with the law's memory of them, until they are far again; bodies
-with near points take a slot behind those of the feet, anew in every step. So laws and solvers see few points and few
-bodies, and only the feet while a robot stands. Places and slots are added to a run when they are needed, up to a fixed
-number. Points that find no place even then are counted, and the step is marked as unsolved.
+A robot has hundreds of such points, few of which are near the ground at a time. Each body has a ball around its points;
+a body whose ball is far from the ground needs no further check. Points that are about to touch take one of the places
+behind the points of the feet, and keep it, with the law's memory of them, until they are far again; bodies with near
+points take a slot behind those of the feet, anew in every step. So laws and solvers work on few points and bodies, and
+only on the feet while a robot stands. Places and slots are added to a run on demand, up to a fixed number. Points that
+find none even then are counted, and the step is marked as unsolved.
 
 Contacts between two bodies take places and slots behind those, see :mod:`footfall.engine.other_bodies.pairs`.
 """
@@ -21,22 +21,21 @@ from numpy.typing import NDArray
 from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 
-#: Places for points and slots for bodies beside those of the feet, in the sizes that a run grows through.
+#: Numbers of places for points and of slots for bodies beside those of the feet, in the sizes that a run grows through.
 SIZES = ((0, 0), (24, 6), (96, 20), (240, 48))
-#: Gap of a place that no point has, m.
+#: Gap of an empty place, m.
 FAR = 1e6
-# Where the counters stand: places up to the last that is taken, near points without a place or slot, whether the run
-# may pause now to get more of them, steps that lack forces because there were no more to be had, and slots before those
-# of pairs of bodies.
+# Indices of the counters: points and places up to the last taken one; near points without a place or slot; 1 if the run
+# may pause now to add places; steps with missing forces for lack of places; slots before those of pairs of bodies.
 LIVE, LOST, MAY_GROW, LACKING, ON_GROUND = 0, 1, 2, 3, 4
-#: What of :class:`Others` a step changes, but for the tape.
+#: Fields of :class:`Others` that a step changes, beside the tape.
 CHANGING = ("place", "who", "seated", "slot", "counters", "pair", "spot")
 
 
 class OtherTape(NamedTuple):
-    """Samples of the places for points not on feet, place by place; memory is used where something is written."""
+    """Samples of the places for points not on feet, place by place; only written pages take memory."""
 
-    who: Annotated[NDArray[np.int32], "S", "T"]  # one more than the number of the point that has the place, 0 if none
+    who: Annotated[NDArray[np.int32], "S", "T"]  # one plus the number of the place's point, 0 if it is empty
     force: Annotated[Tensor, "S", "T", 3]  # N, world frame, mean until the next sample
     peak_force: Annotated[Tensor, "S", "T", 3]  # N, world frame, in the step in which the point carries most
     position: Annotated[Tensor, "S", "T", 3]  # m, world frame
@@ -47,14 +46,14 @@ class OtherTape(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """What contacts between bodies need to know of a model, constant."""
+    """Constant data of a model for contacts between bodies."""
 
     body: Ints  # (ngeom,) MuJoCo's body of each geom
     root: Ints  # (nbody,)
     chain: IntMatrix  # (nbody, nv) dofs that move each body, from its own up to the root
     chain_length: Ints  # (nbody,)
     rest: Ints  # (R,) pairs of geoms that overlap at home, see :func:`pair_of`
-    depth: Vector  # (R,) m, by how much: there they touch without a gap
+    depth: Vector  # (R,) m, that overlap, which is subtracted from their depth
 
 
 class Others(NamedTuple):
@@ -64,11 +63,11 @@ class Others(NamedTuple):
     first: int  # places of feet's points, before those of others
     dt: float  # s
     flat: int  # 1 if the ground is one plane
-    lipschitz: float  # how fast the gap may change with the way, at most
-    highest: float  # m, no ground above this
+    lipschitz: float  # largest change of the gap per distance travelled, m/m
+    highest: float  # m, upper bound of the ground's height
     curved: int  # 1 if any point, of feet or others, is an ellipsoid
-    patient: int  # 1 if the law is shown points that have a place, however far they are
-    full: int  # 1 if there are no more places to be had
+    patient: int  # 1 if the law is given all points that have a place, at any gap
+    full: int  # 1 if no places can be added
     body: Ints  # (B,) MuJoCo's body
     root: Ints  # (B,)
     geom: Ints  # (B,) one of its geoms
@@ -85,11 +84,11 @@ class Others(NamedTuple):
     chain_length: Ints  # (B,)
     shared: IntMatrix  # (F + B, F + B) of feet and these bodies
     place: Ints  # (Q,) place of each point among all contact points, or -1
-    who: Ints  # (S,) which point has a place, or -1; Q for a contact between bodies
-    pair: Ints  # (S,) the geoms of that, see :func:`pair_of`
-    spot: Matrix  # (S, 3) m, world frame, where it was in the last step
-    seated: Ints  # (B,) how many points of a body have places
-    slot: Ints  # (A,) which body has a slot behind the feet, or -1; of two bodies B and more
+    who: Ints  # (S,) the point of each place, or -1; Q for a contact between bodies
+    pair: Ints  # (S,) the geoms of such a contact, see :func:`pair_of`
+    spot: Matrix  # (S, 3) m, world frame, its position in the last step
+    seated: Ints  # (B,) number of points of a body that have places
+    slot: Ints  # (A,) the body of each slot behind the feet, or -1; numbers from B on are pairs of bodies
     counters: Ints  # (5,) LIVE, LOST, MAY_GROW, LACKING, ON_GROUND
     pairs: Pairs
     tape: OtherTape
@@ -115,14 +114,14 @@ class Points(NamedTuple):
     force: Annotated[Matrix, "P", 3]  # N, contact frame
     mode: Annotated[Ints, "P"]
     memory: Annotated[Matrix, "P", "M"]  # what the law remembers
-    # What follows is not there where feet alone meet the ground, see ``FEET``.
+    # The following fields are absent where only feet meet the ground, see ``FEET``.
     geom: Annotated[Ints, "K"]  # one of the body's geoms, or -1
     partner: Annotated[Ints, "K"]  # the other body of a pair
     sign: Annotated[Matrix, "K", "nv"]  # 1 for dofs of its chain that move the body alone, -1 the partner, 0 both
     centre: Annotated[Matrix, "P", 3]  # m, body frame: of an ellipsoid the centre, while ``local`` is where it touches
     axes: Annotated[Tensor, "P", 3, 3]  # m, body frame, semi-axes of the ellipsoid that touches, as columns
     smooth: Annotated[Ints, "P"]  # 1 if there is such an ellipsoid
-    roll: Annotated[Tensor, "P + 1", 3, 3]  # m, how the contact of an ellipsoid moves as it turns; the last is scratch
+    roll: Annotated[Tensor, "P + 1", 3, 3]  # m, motion of an ellipsoid's contact per turn of the normal; last: scratch
     listed: Annotated[Ints, "P"]  # scratch, zero between calls
     others: Others
 
@@ -157,14 +156,14 @@ def first_geoms(model: mujoco.MjModel, bodies: np.ndarray) -> np.ndarray:
 
 
 class Around(NamedTuple):
-    """What the points of other bodies need to know of a run."""
+    """Data of a run for the points of other bodies, see :class:`Others`."""
 
     dt: float  # s
     flat: bool  # whether the ground is one plane
     lipschitz: float
     highest: float  # m
-    patient: bool  # whether the law looks at points that are not about to touch
-    wanted: bool  # whether other bodies meet the ground at all
+    patient: bool  # whether the law is given points that are not about to touch
+    wanted: bool  # whether other bodies have contacts
     pairs: bool  # whether contacts between bodies are the law's
 
 
@@ -244,10 +243,10 @@ def friction_between(model: mujoco.MjModel, first: int, second: int) -> float:
 
 
 def make_pairs(model: mujoco.MjModel, robot: Robot, wanted: bool) -> Pairs:
-    """What contacts between bodies of a model need to know, those of no contacts if they are not ``wanted``.
+    """Constant data of contacts between bodies; empty if these are not ``wanted``.
 
-    Bodies that overlap at home do so in the drawing, by hulls that are larger than what they stand for: they touch
-    without a gap there, and farther inside each other they press.
+    Geoms that overlap at home are drawn larger than the bodies that they represent: their depth is counted from that
+    overlap.
     """
     depth: dict[int, float] = {}
     if wanted:
@@ -270,7 +269,7 @@ def make_pairs(model: mujoco.MjModel, robot: Robot, wanted: bool) -> Pairs:
 
 
 def own_copy(points: Points) -> Points:
-    """The same in arrays of its own, but for those that never change."""
+    """A copy with arrays of its own, except those that never change."""
     others = points.others
     changing = {name: getattr(others, name).copy() for name in CHANGING}
     own = {name: array.copy() for name, array in points._asdict().items() if name != "others"}
@@ -278,7 +277,7 @@ def own_copy(points: Points) -> Points:
 
 
 def with_places(others: Others, size: int) -> Others:
-    """The same with as many places and slots as ``SIZES[size]`` says; arrays are views of those given."""
+    """The same with ``SIZES[size]`` places and slots; arrays are views of those given."""
     places, slots = (
         min(wanted, there.size) for wanted, there in zip(SIZES[size], (others.who, others.slot), strict=True)
     )
@@ -289,7 +288,7 @@ def with_places(others: Others, size: int) -> Others:
 
 
 def with_tape(others: Others, size: int, samples: int) -> Others:
-    """The same with room to record ``samples`` of as many places as ``SIZES[size]`` says."""
+    """The same with room to record ``samples`` of the places of ``SIZES[size]``."""
     return others._replace(tape=larger_tape(others.tape, min(SIZES[size][0], others.who.size), samples))
 
 
@@ -304,7 +303,7 @@ def larger_tape(tape: OtherTape, places: int, samples: int) -> OtherTape:
     if had >= places and have >= samples:
         return tape
     larger = make_other_tape(max(had, places), max(have, samples))
-    for place in np.flatnonzero(tape.who.any(axis=1)):  # the others have taken no memory, and shall not
+    for place in np.flatnonzero(tape.who.any(axis=1)):  # unwritten pages of the others take no memory
         for name in OtherTape._fields:
             getattr(larger, name)[place, :have] = getattr(tape, name)[place]
     return larger

@@ -19,7 +19,7 @@ from footfall.kinds import Ints, Matrix, Tensor, Vector, element_types
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.step`.
 PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
-#: How a world ended (see ``outcome``), beside the ends of a single run.
+#: An end of a world (see ``outcome``) that single runs do not have.
 FALLEN = 5
 
 
@@ -60,8 +60,8 @@ def make_soles(points: Points, tree: Tree) -> Soles:
 
 
 class State(NamedTuple):
-    """What a world keeps from step to step: P points, F of them on feet, B bodies other than feet, R constraints of
-    single joints; a law remembers M numbers of each point.
+    """The state of a world: P points, F of them on feet, B bodies other than feet, R constraints of single joints; a
+    law remembers M numbers of each point.
     """
 
     qpos: Annotated[Vector, "nq"]
@@ -77,7 +77,7 @@ class State(NamedTuple):
     tally: Annotated[Vector, TALLIES]  # measures, see above
     push: Annotated[Matrix, "F", 3]  # N, contact forces of the last step on points of feet, world frame
     beside: Annotated[Vector, 3]  # N, all others together
-    row_state: Annotated[Ints, "R"]  # what each constraint of a joint does, see ``engine/constraints/active_set``
+    row_state: Annotated[Ints, "R"]  # state of each joint constraint, see ``engine/constraints/active_set``
     row_inertia: Annotated[Vector, "R"]  # inertia that it adds to its dof while it holds, kg or kg m2
     seated: Annotated[Ints, "B"]  # points of each body other than a foot that have a place; on a GPU, that are near
     # On a GPU, of contacts between bodies (:mod:`footfall.engine.worlds.every_pair`): N pairs of geoms.
@@ -89,13 +89,13 @@ class State(NamedTuple):
     seen: Annotated[Vector, "seen"]  # joint positions when that was looked at
 
 
-#: What of a world's state its law and its other bodies remember, and the steps it has taken: zero at a start at rest.
+#: Fields of a world's state that are zero at a start at rest: memory of its law and other bodies, and steps taken.
 REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated", "touching", "touched")
 
 
 class Space(NamedTuple):
-    """Scratch arrays of a step, none of which outlasts it: K slots of bodies; L of them and ``solved`` points, or none,
-    if the law needs the Delassus operator.
+    """Scratch arrays of a step: K slots of bodies. If the law needs the Delassus operator, L and ``solved`` are the
+    numbers of slots and points, else zero.
     """
 
     xpos: Annotated[Matrix, "nbody", 3]

@@ -1,8 +1,8 @@
-"""Worlds on a GPU in which every body may touch the ground: replacements of the functions that look for contact points.
+"""Worlds on a GPU in which every body may touch the ground: replacements of the functions that detect contact points.
 
-On a CPU few points of other bodies have a place among the contact points, and a thread derives which for each world.
-Here each point has a place, after those of the feet, and each body a slot. So positions on the bodies are the same for
-all worlds, and lanes read them together. A body far from the ground costs one distance.
+On a CPU few points of other bodies have a place among the contact points, and these differ from world to world. Here
+each point has a place, after those of the feet, and each body a slot. So positions on the bodies are the same for all
+worlds, and lanes read them together. A body far from the ground costs one distance.
 
 The mobility of bodies reads several numbers before it writes one, to hide the latency of memory: a tenth of the speed
 of standing bipeds, and more of fallen robots, of which many bodies are near the ground.
@@ -226,7 +226,7 @@ def list_own_points(world, points, contacts, b, count, below):
         gap, px, py, pz, nx, ny, nz = touching_place(x, r, points.local[p], smooth, others.axes[p], roll, below)
         gap -= radius
         px, py, pz = px - radius * nx, py - radius * ny, pz - radius * nz
-        # Nor is it near where there is no ground.
+        # False also where there is no ground (NaN).
         near = gap <= below.margin and (points.mode[p] != OPEN or touches_soon(gap, (px, py, pz), v, com, others.dt))
         if not near:
             if was_near:
@@ -272,7 +272,7 @@ def locate_every(world, points, contacts, surface, shape, table, margin):
 
 @inlined
 def release_feet(points, contacts):
-    """Set every point of a foot open that is not near; those of other bodies are since they were looked for."""
+    """Open the points of feet that are not near; detection has opened those of other bodies."""
     release_far(points, contacts, points.others.first)
 
 

@@ -37,13 +37,13 @@ from footfall.engine.worlds.turns import Queue, workspace
 from footfall.errors import SimulationError
 from footfall.solve.problem import NewtonScratch, Size, newton_scratch
 
-#: Lanes of a block, and the most lanes that get scratch space.
+#: Lanes of a block, and the most lanes with scratch space.
 BLOCK, LANES = 64, 65536
-#: Share of the free memory for worlds.
+#: Largest share of the free memory for worlds.
 SHARE = 0.9
-#: Steps after which Ctrl-C is heard.
+#: Steps between two checks for Ctrl-C.
 SPAN = 2000
-#: Warps of a multiprocessor that search at once, each with scratch of its own: as many as its registers allow.
+#: Warps of a multiprocessor that search at once, each with its own scratch: as many as its registers allow.
 WARPS = 16
 #: An empty queue.
 NOTHING = np.zeros(3, dtype=np.int64)
@@ -97,13 +97,13 @@ class Gpu:
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
         self.given: Any = None
-        self.handed: Given | None = None  # the arrays of the host that it came from
+        self.handed: Given | None = None  # the host's arrays of ``given``
         # The start of each array of the state, as given and on the device, and the function that sets worlds to it.
         self.starts: dict[str, tuple[Any, Any, Any]] = {}
-        self.uploaded: Any = None  # controls that came from the host last
-        self.take_up: Any = None  # what sets all controls to these
+        self.uploaded: Any = None  # the last controls from the host
+        self.take_up: Any = None  # function that sets all controls to these
         self.prepared: list[Any] = []  # kernels
-        self.last: Any = None  # what the last call was launched for, and what launched it
+        self.last: Any = None  # arguments of the last launch, and its function
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.mask = self.cuda.to_device(np.zeros(count, dtype=bool))  # worlds that are set to their start
         self.setter = build_setter()
@@ -201,7 +201,7 @@ class Gpu:
         return np.asarray(getattr(self.state, name)[0].copy_to_host())
 
     def unloaded(self) -> dict[str, np.ndarray]:
-        """What a world remembers before any contact, (1, ...) each."""
+        """Memory of a world before any contact, (1, ...) each."""
         arrays = {name: getattr(self.state, name) for name in REMEMBERED}
         return {name: np.zeros((1, *array.shape[:-1]), dtype=array.dtype) for name, array in arrays.items()}
 
@@ -324,7 +324,7 @@ class Gpu:
         def launch(span: Span) -> None:
             for first in range(0, self.count, self.lanes):
                 turns, going = 0, True
-                while going:  # one more turn than steps at least; worlds that are asked again need further ones
+                while going:  # at least one turn more than steps; worlds whose law is called again need more
                     queue.number.copy_to_device(NOTHING)
                     begin(span, first, int(turns == 0))
                     find_all(first)

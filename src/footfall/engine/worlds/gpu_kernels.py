@@ -36,7 +36,7 @@ from footfall.solve.gather import gather
 from footfall.solve.problem import NewtonScratch
 from footfall.solve.registers import eliminator
 
-#: Registers of a lane, at least: few enough for many warps to hide each other's memory latency; and at most.
+#: Least registers per lane, few enough that many warps hide each other's memory latency; and most.
 REGISTERS, MOST_REGISTERS = 128, 255
 
 #: Numba's module, once there is a GPU: global, for its simulator to replace.
@@ -74,7 +74,7 @@ def limited(registers: int) -> dict[str, int]:
 
 
 def registers_for(lanes: int) -> int:
-    """Registers of each of so many lanes that all of them are at work at once, as far as that is possible."""
+    """Registers per lane with which all ``lanes`` run at once, within the bounds above."""
     if is_simulated():
         return REGISTERS
     device = cuda.get_current_device()
@@ -192,7 +192,7 @@ def build_search(plot: Plot, rows: Layout, columns: int) -> Any:
             owner = queue.member[number]
             own = space_of(spaces, owner)
             now(state_of(states, first + owner), own, law_of(own.law).problem, warp.problem, newton)
-            if cuda.threadIdx.x == 0:  # a warp whose world takes long takes no other
+            if cuda.threadIdx.x == 0:  # the next world goes to the first warp that is free
                 following[0] = cuda.gridDim.x + cuda.atomic.add(queue.number, 1, 1)
             cuda.syncthreads()
             number = following[0]

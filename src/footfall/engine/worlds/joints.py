@@ -20,7 +20,7 @@ from footfall.engine.dynamics.joint_forces import damp_servos
 from footfall.engine.mobility import finish_solve, half_solve
 from footfall.solve.dense import copy
 
-#: Share of a line's change of slope that is rounding.
+#: Rounding error of a slope, as a share of its change along the line.
 LEVEL = 1e-12
 
 
@@ -37,7 +37,7 @@ def factor_with_rows(one, dt):
 
 @inlined
 def half_solved_push(one):
-    """Put all generalised forces but those of contacts into ``qacc``, with those of the constraints, half solved."""
+    """Write all generalised forces except those of contacts, half-solved, to ``qacc``; constraints included."""
     world = one.world
     copy(world.qacc, world.qfrc_smooth)
     if one.near[0] > 0:
@@ -48,7 +48,7 @@ def half_solved_push(one):
 
 @inlined
 def constrained_step(one, dt):
-    """The acceleration under given contact forces. Returns 1 if the constraints' active set was not found."""
+    """Write the acceleration at fixed contact forces. Returns 1 if the active set of constraints was not found."""
     for turn in range(ROUNDS):
         half_solved_push(one)
         finish_solve(one.world, one.world.qacc)
@@ -72,7 +72,7 @@ def joint_rows_agree(one, turn, alone):
 
 @kernel
 def move_states(one, turn, alone):
-    """Take the active set of an acceleration between the last one and this: that of least cost on the line."""
+    """Take the active set at the acceleration of least cost on the line from the last one to this."""
     joints, qacc = one.joints, one.world.qacc
     at, needed, direction, force = one.line.acceleration, one.line.needed, one.line.direction, joints.diagonal
     for j in range(qacc.size):
@@ -98,8 +98,8 @@ def move_states(one, turn, alone):
 
 @inlined
 def least_cost(joints, at, direction, begin, change):
-    """The share of the line on which the cost has its least value: its slope, which is piecewise linear and grows, is
-    zero there, or still negative at the end. Found by secants, of whose ends one that stays counts half.
+    """Step length, at most 1, of least cost on the line: the root of the slope, which is piecewise linear and
+    increasing, by the Illinois method.
     """
     high, above = 1.0, begin + change - joint_slope(joints, at, direction, 1.0)
     if above <= 0.0:

@@ -14,7 +14,7 @@ from footfall.solve.gather import gather
 
 
 class World(NamedTuple):
-    """What the engine's kernels read of a world, under MuJoCo's names, as in a single world."""
+    """The fields of a world that the engine's kernels read, under MuJoCo's names, as in a single world."""
 
     qpos: Any
     qvel: Any
@@ -36,7 +36,7 @@ class World(NamedTuple):
 
 
 class Robot(NamedTuple):
-    """What is constant and the same for all worlds."""
+    """The constant data shared by all worlds."""
 
     tree: Any
     soles: Any
@@ -53,7 +53,7 @@ class Line(NamedTuple):
 
 
 class OneWorld(NamedTuple):
-    """All that kernels take of one world."""
+    """All arguments of kernels that belong to one world."""
 
     tree: Any
     bodies: Any

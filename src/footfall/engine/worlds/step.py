@@ -1,6 +1,6 @@
 """The step of one world among many, on our own dynamics: state -> contact points -> law -> forces -> state.
 
-Measures of a world accumulate during the run, for otherwise they would need a recording of every step.
+Measures of a world accumulate during the run, so that they need no recording of every step.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def tally_energy(tree, bodies, tally):
 
 
 class Plan(NamedTuple):
-    """What is the same for all worlds and steps."""
+    """The settings that all worlds and steps share."""
 
     dt: float  # s
     margin: float  # m
@@ -164,7 +164,7 @@ class Functions(NamedTuple):
 
 @inlined
 def point_step(one, functions, given, plan):
-    """Forces of a law that sees one point at a time, forces of joint constraints, and the acceleration."""
+    """Write the forces of a point law, the forces of joint constraints, and the acceleration."""
     world, points, contacts = one.world, one.points, one.contacts
     release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -175,7 +175,7 @@ def point_step(one, functions, given, plan):
 
 @inlined
 def motion_step(one, functions, given, plan):
-    """The same of a law that sees the motion of all points."""
+    """As :func:`point_step`, for a coupled law without the Delassus operator."""
     release_all(one.points, one.contacts)
     own, signals = one.scratch.law, one.scratch.signals
     status = foot_step(one.world, one.points, one.contacts, functions.coupled, own, signals, given.values, plan.dt)
@@ -184,8 +184,8 @@ def motion_step(one, functions, given, plan):
 
 @inlined
 def operator_step(one, functions, given, plan):
-    """The same of a law that needs the Delassus operator; it is asked again if the active set of joint constraints
-    changes.
+    """As :func:`point_step`, for a law with the Delassus operator, which is called again if the active set of joint
+    constraints changes.
     """
     begin_operator(one)
     for turn in range(ROUNDS):
@@ -200,7 +200,7 @@ def operator_step(one, functions, given, plan):
 
 @inlined
 def keep_near(points, contacts, scratch):
-    """Save what near points remember while their law is asked; it changes nothing else."""
+    """Save the memory of near points, all that their law changes, before it is called."""
     m = points.memory.shape[1]
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -221,7 +221,7 @@ def restore_near(points, contacts, scratch):
 
 @inlined
 def begin_operator(one):
-    """Compute what stays the same for such a law while it is asked again."""
+    """Compute the inputs of such a law that do not change between its calls in a step."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
     release_all(points, contacts)
@@ -234,14 +234,14 @@ def begin_operator(one):
 
 @inlined
 def prepare_operator(one, functions, given, plan, turn):
-    """Compute what such a law reads. Returns whether any point is near, for which it is to be asked."""
+    """Compute the other inputs of such a law. Returns whether any point is near, so that it is to be called."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     half_solved_push(one)
     if contacts.number[0] == 0:
         return False
     if 0 < turn < FEW:
         restore_near(points, contacts, scratch)
-    elif turn >= FEW:  # the law starts from its last answer, which may be on another branch
+    elif turn >= FEW:  # the law is warm-started from its last solution, maybe on another branch
         keep_near(points, contacts, scratch)
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     contacts.number[2] = world.qvel.size
@@ -255,15 +255,15 @@ def prepare_operator(one, functions, given, plan, turn):
 
 @inlined
 def ask_law(one, functions, given, plan):
-    """Ask a coupled law for forces. Returns its status."""
+    """Call a coupled law for forces. Returns its status."""
     scratch = one.scratch
     return ask(functions.coupled, one.points, one.contacts, scratch.law, scratch.signals, given.values, plan.dt)
 
 
 @inlined
 def end_operator(one, turn):
-    """The acceleration under its forces. Returns whether the active set of joint constraints agrees with it; else the
-    inertia has to be factored again.
+    """Write the acceleration under the law's forces. Returns whether the active set of joint constraints agrees with
+    it; otherwise the inertia has to be factored again.
     """
     world = one.world
     if one.contacts.number[0] > 0:
@@ -274,9 +274,7 @@ def end_operator(one, turn):
 
 @inlined
 def law_step(one, functions, given, plan):
-    """The one of these that the plan names, so that it is compiled once for all laws. On a GPU that one
-    replaces this.
-    """
+    """The step of the plan's kind of law, compiled once for all laws; on a GPU that step replaces this function."""
     if plan.operator:
         return operator_step(one, functions, given, plan)
     if plan.coupled:
@@ -286,11 +284,11 @@ def law_step(one, functions, given, plan):
 
 @inlined
 def judge(one, plan, outcome):
-    """How an evaluation ended: well, unless accelerations or energies are beyond all bounds."""
+    """DONE, or how an evaluation failed: its accelerations or energies exceed their bounds."""
     world, dt = one.world, plan.dt
     end = runaway(world, outcome)
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
-        joint_forces(one.tree, one.bodies)  # in place of the smooth forces, which the step needs no more
+        joint_forces(one.tree, one.bodies)  # overwrites the smooth forces, which the step no longer needs
         reasons = plan.energy + driven(world, world.qfrc_smooth, dt) + stored(one.points, one.contacts)
         if kinetic(world, dt) > CREATED * (kinetic(world, 0.0) + reasons):
             return CREATES
@@ -299,7 +297,7 @@ def judge(one, plan, outcome):
 
 @inlined
 def evaluate(one, given, state, plan, functions, weigh):
-    """Everything that follows from the state, up to ``qacc``, and the energy if ``weigh``. Gives the outcome."""
+    """Compute everything from the state up to ``qacc``, and the energy if ``weigh``. Returns how it ended."""
     end = sense(one, given, state, plan, functions, weigh)
     if end != DONE:
         return end
@@ -311,7 +309,7 @@ def evaluate(one, given, state, plan, functions, weigh):
 
 @inlined
 def sense(one, given, state, plan, functions, weigh):
-    """The same, without the law."""
+    """The part of :func:`evaluate` before the law."""
     end = sense_place(one, given, state, plan, functions, weigh)
     if end == DONE:
         factor_with_rows(one, plan.dt)
@@ -351,7 +349,7 @@ def sense_place(one, given, state, plan, functions, weigh):
 
 @inlined
 def sense_forces(one, given, state):
-    """The part after that."""
+    """The part of :func:`sense` after the inertia is factored."""
     tree, bodies, step = one.tree, one.bodies, state.step[0]
     joint_forces(tree, bodies)
     for i in range(given.push_body.size):
@@ -362,10 +360,10 @@ def sense_forces(one, given, state):
 
 @inlined
 def advance_world(one, given, state, track, plan, functions, span):
-    """Take steps with one world, if it has not ended; record it if that is wanted. Gives how many it took.
+    """Take steps with one world, if it has not ended; record it if that is wanted. Returns the number of steps taken.
 
-    It takes fewer than asked for if it ends, or if it needs more places for points of other bodies. Evaluating the
-    final instant changes the law's memory, which the caller restores.
+    These are fewer if the world ends, or if it needs more places for points of other bodies. Evaluating the final
+    instant changes the law's memory, which the caller restores.
     """
     steps, look, before = span.steps, span.look, span.before
     for i in range(steps + look):

@@ -1,12 +1,12 @@
-"""Many worlds on the cores of a CPU: threads in compiled code, each with a space of its own.
+"""Many worlds on the cores of a CPU: threads in compiled code, each with its own scratch space.
 
 One thread computes a world from the first to the last step of a call, so that its numbers stay in the cache and the
 result does not depend on the number of threads.
 
 Contact points of bodies other than feet are those of a single run (:mod:`footfall.engine.other_bodies.points`), but all
-places exist from the start. A world keeps which points have a place. A thread derives the rest when it turns to a world
-(where these points are on their bodies, and which bodies have a slot), so these arrays exist once per thread. MuJoCo
-finds contacts between bodies, with a ``MjData`` for each thread.
+places exist from the start. The state of a world includes which points have a place. A thread derives the rest when it
+turns to a world (positions of these points on their bodies, slots of bodies), so these arrays exist once per thread.
+MuJoCo detects contacts between bodies, with a ``MjData`` for each thread.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from footfall.solve.gather import gather
 
 
 class Detector(NamedTuple):
-    """What MuJoCo finds contacts between bodies with: the same for all worlds."""
+    """The data for detection of contacts between bodies by MuJoCo, the same for all worlds."""
 
     model: int  # address; 0 where no two bodies touch
     clearance: Clearance
 
 
 class Beside(NamedTuple):
-    """The part that is constant and the same for all worlds; see :class:`Points`."""
+    """The constant data of points that all worlds share; see :class:`Points`."""
 
     others: Others
     detector: Detector
@@ -54,7 +54,7 @@ class Beside(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a world keeps of points not on feet from step to step; see :class:`Others`."""
+    """The state of points not on feet in a world; see :class:`Others`."""
 
     place: Any  # (Q,)
     who: Any  # (S,)
@@ -88,7 +88,7 @@ class Laid(NamedTuple):
 
 
 class WorldPairs(NamedTuple):
-    """What contacts between bodies need to know, and what finds them in one world; see :class:`Pairs`."""
+    """Data of contacts between bodies in one world, and for their detection; see :class:`Pairs`."""
 
     body: Any
     root: Any
@@ -102,7 +102,7 @@ class WorldPairs(NamedTuple):
 
 
 def make_detector(model: mujoco.MjModel, widened: Widened, wanted: bool) -> Detector:
-    """What finds contacts between bodies, if they are ``wanted``; both models must outlive it."""
+    """The detector of contacts between bodies, if these are ``wanted``; both models must outlive it."""
     return Detector(model._address if wanted else 0, make_clearance(widened))
 
 
@@ -114,7 +114,7 @@ def make_beside(points: Points, tree: Tree, detector: Detector) -> Beside:
 
 
 def first_kept(points: Points, detector: Detector) -> dict[str, np.ndarray]:
-    """What a world keeps at its start: no point has a place, and nothing is known of distances."""
+    """The initial state of points not on feet: no point has a place, and no distance is known."""
     seen = detector.clearance
     own = {"seen": seen.place, "room": seen.room, "looks": seen.looks}
     return {name: (own[name] if name in own else getattr(points.others, name))[None] for name in Kept._fields}
@@ -171,7 +171,7 @@ all_points_of = gather(
 
 @inlined
 def turn_to(points):
-    """Turn to another world: no body has a slot, and the world's points are back in their places."""
+    """Turn to another world: free all slots, and restore the world's points to their places."""
     others = points.others
     for a in range(others.slot.size):
         others.slot[a] = -1
@@ -198,7 +198,7 @@ def take_places_again(points):
                 points.axes[p, c, d] = others.axes[q, c, d]
 
 
-#: Steps of worlds in a thread's portion of work: some milliseconds, after which Ctrl-C is heard.
+#: Steps of worlds in a thread's portion of work: some milliseconds, between two checks for Ctrl-C.
 PORTION = 2000
 
 pick_given = picker(Given, world_last=False)
@@ -373,7 +373,7 @@ class Cores:
         return self.array(name)[:, 0]
 
     def unloaded(self) -> dict[str, np.ndarray]:
-        """What a world remembers before any contact, (1, ...) each."""
+        """Memory of a world before any contact, (1, ...) each."""
         state = self.state._asdict()
         return {name: np.zeros_like(state[name][:1]) for name in REMEMBERED} | self.first_kept
 

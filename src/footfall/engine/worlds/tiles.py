@@ -25,18 +25,18 @@ class Tiles(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where the arrays of a tuple lie among the numbers of a lane."""
+    """Offsets of the arrays of a tuple among the numbers of a lane."""
 
     kind: type  # of the tuple
     fields: tuple[Any, ...]  # of each array: its field of Tiles, its first number and its shape; or a Layout, or None
 
 
 class Plot(NamedTuple):
-    """Where all arrays of a lane lie."""
+    """Offsets of all arrays of a lane."""
 
     space: Layout  # ``law`` is None
     law: Layout | None  # the law's scratch arrays
-    numbers: Tiles  # how many numbers there are
+    numbers: Tiles  # counts of numbers per lane
 
 
 class _Places:

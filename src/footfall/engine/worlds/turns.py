@@ -1,10 +1,10 @@
 """Steps of worlds on a GPU whose law solves contact problems, in two kernels that take turns.
 
-In the first a lane has a world: it ends a step and begins the next, up to its law. Feet that are held are solved there,
-in closed form. A problem that needs a search (:func:`footfall.solve.contact_problem.search`) waits for the second
-kernel, in which a warp tries to solve one problem at a time: lanes would wait for the slowest of 32 worlds. In the
-next turn the law is asked again, and finds the solution; the few worlds that need more than one try do not hold up the
-others.
+In the first kernel each lane ends a step of its world and begins the next, up to the law. Held feet are solved there,
+in closed form. A problem that needs a search (:func:`footfall.solve.contact_problem.search`) is queued for the second
+kernel, in which a warp tries to solve one problem at a time: with one problem per lane, lanes would wait for the
+slowest of 32. In the next turn the law is called again, and finds the solution; the few worlds that need more than one
+try do not delay the others.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from footfall.solve.contacts import Contacts
 from footfall.solve.gather import gather
 from footfall.solve.problem import MODE, NewtonScratch, Problem, Size, newton_scratch
 
-# Fields of a world's progress in a call: steps taken; how often its law was asked in this step; what it answered.
+# Fields of a world's progress: steps taken; calls of its law in this step; the status that the law returned.
 TAKEN, ASKED, ANSWER = range(3)
-#: Answers: none, as no step is under way; and none yet, as a problem waits for its search.
+#: Further values of that status: no step is under way; a problem waits for its search.
 IDLE, WAITS = -1, 2
-# Whether the search of a world's law is to be done in its turn, waits, or has been done: ``contacts.number[SEARCH]``.
+# Stages of a search, in ``contacts.number[SEARCH]``: not requested, requested, done.
 SEARCH, NOT_ASKED, WANTED, FOUND = 3, 0, 1, 2
 #: Parts of a turn: the end of a step, and the beginning of the next.
 PARTS = 2
@@ -57,7 +57,7 @@ class Queue(NamedTuple):
 
 @inlined
 def search_later(problem):
-    """Replaces :func:`footfall.solve.contact_problem.search` inside a law: asks for a search, or takes its outcome."""
+    """Replaces :func:`footfall.solve.contact_problem.search` inside a law: requests a search, or returns its result."""
     number, report = problem.contacts.number, problem.report
     if number[SEARCH] == FOUND:
         number[SEARCH] = NOT_ASKED
@@ -78,8 +78,8 @@ def was_searched(problem):
 
 
 class Gathered(NamedTuple):
-    """A problem that waits, in the memory of the warp that solves it: N near points on B bodies that have some, without
-    the points and bodies between them, of arrays for P points on K bodies. See :class:`footfall.solve.problem.Problem`.
+    """A queued problem in the memory of the warp that solves it: the N near points and their B bodies, packed into
+    arrays for P points on K bodies. See :class:`footfall.solve.problem.Problem`.
     """
 
     begin: Annotated[Ints, "K + 1"]  # where the near points of each of the K bodies begin
@@ -110,7 +110,7 @@ class Gathered(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What a warp computes in."""
+    """Scratch of a warp."""
 
     problem: Gathered
     newton: NewtonScratch
@@ -145,7 +145,7 @@ gathered_problem = gather(
 
 @inlined
 def gather_bodies(space, to):
-    """Write which bodies have near points, where these begin, and how bodies answer to forces."""
+    """Write the bodies with near points, the first point of each, and their mobilities."""
     count, whole, bodies = space.number[0], space.number[2], 0
     for b in range(lane(), space.near.size, lanes()):
         to.begin[b] = space.near[b]
@@ -190,8 +190,8 @@ def gather_points(state, space, own, to):
 
 @inlined
 def search_now(state, space, own, to, newton):
-    """Try once to solve the problem that a law waits for, by all lanes of a warp; a problem that is not solved is tried
-    again in the next turn. ``own`` is the law's scratch, ``to`` and ``newton`` are the warp's.
+    """Try once, with all lanes of a warp, to solve a queued problem; an unsolved one is tried again in the next turn.
+    ``own`` is the law's scratch, ``to`` and ``newton`` are the warp's.
     """
     report, tries = own.report, int(own.report[0, 2])
     gather_bodies(space, to)
@@ -216,7 +216,7 @@ def search_now(state, space, own, to, newton):
 
 @inlined
 def answered(one, status):
-    """The answer of a law that was asked: its status, unless a search waits."""
+    """The status of a law after its call, or WAITS if it requested a search."""
     if one.contacts.number[SEARCH] != WANTED:
         return status
     restore_near(one.points, one.contacts, one.scratch)
@@ -225,7 +225,7 @@ def answered(one, status):
 
 @inlined
 def end_step(one, state, progress, track, plan, span):
-    """End the step under way, if its law has answered, unless it has to be asked again."""
+    """End the step under way, if its law has a solution and need not be called again."""
     outcome, answer, asked = state.outcome, progress[ANSWER], progress[ASKED]
     if answer in (IDLE, WAITS):
         return
@@ -241,8 +241,8 @@ def end_step(one, state, progress, track, plan, span):
 
 @inlined
 def begin_step(one, given, state, progress, track, plan, functions, span):
-    """Evaluate everything up to the law; returns whether it is to be asked. Worlds that begin a step and those whose
-    law is asked again meet where both do the same.
+    """Compute everything up to the law; returns whether to call it. Lanes that begin a step and those that call their
+    law again converge where both run the same code.
     """
     taken, asked, end = progress[TAKEN], progress[ASKED], DONE
     if asked == 0:
@@ -270,8 +270,8 @@ def goes_on(state, progress, span):
 
 @inlined
 def take_turn(one, given, state, progress, track, plan, functions, span):
-    """End a step and begin the next; returns whether the world has more to do. For both the law is asked, whose code is
-    the longest part: in one place, since the compiler copies it to each.
+    """End a step and begin the next; returns whether the world has more to do. Both parts call the law, in one place of
+    the code, since the compiler would copy the law's long code to each.
     """
     if not goes_on(state, progress, span):
         return False

@@ -61,7 +61,7 @@ def make_view(
 
 @inlined
 def look(view, qpos, qvel):
-    """Compute everything that a controller may see in this state, as the loop of a single world does."""
+    """Compute all quantities that a controller may read in this state, as the loop of a single world does."""
     world = view.world
     copy(world.qpos, qpos)
     copy(world.qvel, qvel)
