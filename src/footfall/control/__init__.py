@@ -1,8 +1,8 @@
-"""Controllers: what sets the controls while a robot runs. To add one: write its file, add its line to ``BUILT_IN``.
+"""Controllers, which set the controls during a run. To add one: write its file, add its line to ``BUILT_IN``.
 
 ``base`` is the contract; ``inside`` and ``senses`` are for controllers that run in the compiled loop with a memory of
-their own. ``body/`` holds what controllers compute about a robot, ``whole_body`` and ``contact_forces`` how they
-distribute forces.
+their own. ``body/`` holds properties of robots that controllers need, ``whole_body`` and ``contact_forces`` distribute
+forces.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
     "walker",
 ]
 
-#: Controllers that need no argument, by name: where each lives.
+#: Modules and classes of the controllers that need no argument, by name.
 BUILT_IN = {
     "balance": "balance:Balance",
     "gait": "computed_torque:GaitWalk",
@@ -109,8 +109,8 @@ def default_controller(robot: Robot) -> str | None:
 
 @public
 def chosen_controller(controller: Any, robot: Robot, **options: Any) -> Any:
-    """The controller that was meant: itself, one by name with ``options``, the default of a robot ("default"), or None
-    ("none").
+    """The controller that an argument stands for: itself, one by name with ``options``, the default of a robot
+    ("default"), or None ("none").
     """
     if not isinstance(controller, str):
         return controller

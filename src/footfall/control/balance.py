@@ -1,11 +1,11 @@
 """Balance by contact-force optimisation: Ott, Roa and Hirzinger 2011.
 
-A wrench at the centre of mass brings it back to its place and the trunk back to its orientation, (19)-(22). A quadratic
-program distributes it over the contact points (``footfall.control.contact_forces``), and the transposed contact
-Jacobian in coordinates of the centre of mass turns the forces into joint torques, (12)-(15). No force is measured and
-no inverse dynamics is computed. The paper assumes that all contact points touch. Here, unless ``hold_limbs`` is False,
-a foot in the air gets no load and is led back, and joints that move no contact point keep their pose
-(``footfall.control.unloaded_limbs``).
+The desired wrench at the centre of mass returns that to its position and the trunk to its orientation, (19)-(22). A
+quadratic program distributes the wrench over the contact points (``footfall.control.contact_forces``), and the
+transposed contact Jacobian in coordinates of the centre of mass maps the forces to joint torques, (12)-(15). No force
+is measured and no inverse dynamics is computed. The paper assumes that all contact points touch. Here, unless
+``hold_limbs`` is False, a foot in the air gets no load and is led back, and joints that move no contact point keep
+their pose (``footfall.control.unloaded_limbs``).
 
 Forces are those of the ground on the robot, so that (15) reads ``tau = -J_c^T f``.
 """
@@ -81,10 +81,10 @@ class Wanted(NamedTuple):
 
 
 class Reference:
-    """A motion from the place and orientation at the start: ``com`` (m) and ``orientation`` (rotation vector, rad).
+    """A motion relative to the start: ``com`` (m) and ``orientation`` (rotation vector, rad).
 
-    Either may be None, then nothing moves. Velocities are differences over two steps ``dt`` (s), over one at the start:
-    neither is asked for times before it, nor twice for the same.
+    Either may be None for no motion. Velocities are differences over two steps ``dt`` (s), over one at the start: both
+    functions are called once per instant, and never for times before the start.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Reference:
         self._known: dict[str, dict[float, np.ndarray]] = {"com": {}, "orientation": {}}
 
     def begin(self, com: np.ndarray, trunk: np.ndarray) -> None:
-        """Take the place where everything is now as the origin of the motion."""
+        """Set the origin of the motion to this position and orientation."""
         self._still = zeros(Wanted, {}, com=com.copy(), orientation=trunk.copy())
 
     def at(self, time: float) -> Wanted:
@@ -113,7 +113,7 @@ class Reference:
         return wanted
 
     def _around(self, name: str, function: Callable[[float], Any], times: tuple[float, ...]) -> list[np.ndarray]:
-        """Values of a function at three times, s; what it said of the last three is known."""
+        """Values of a function at three times, s; those of the last three are cached."""
         known, found = self._known[name], {}
         steps = [round(time / self._dt, 6) for time in times]
         for step, time in zip(steps, times, strict=True):
@@ -132,12 +132,12 @@ def _three(name: str, function: Callable[[float], Any], time: float) -> np.ndarr
 
 #: Singular values below this share of the largest count as zero.
 RANK = 1e-6
-#: Share of the weight times the height that joints without a motor may lack before a robot is refused.
+#: Largest share of a unit torque at a joint without a motor that loops and springs may leave unbalanced.
 LACK = 1e-3
 
 
 class _Room(NamedTuple):
-    """What the forces of loops are computed in, for n joints without motor."""
+    """Scratch for the forces of loops, for n joints without motor."""
 
     gram: Annotated[Matrix, "n", "n"]
     factor: Annotated[Matrix, "n", "n"]
@@ -167,7 +167,7 @@ class Loops:
             self._refuse_limp_joints(robot, moves)
 
     def carry(self, data: mujoco.MjData, torque: np.ndarray) -> None:
-        """Subtract from ``torque`` (nv,), in place, what loops and springs carry in this state."""
+        """Subtract from ``torque`` (nv,), in place, the part that loops and springs carry in this state."""
         if not self.needed:
             return
         _carry(_rows(data), self._springs, self._passive, torque, self._room)
@@ -188,7 +188,7 @@ class Loops:
 
 @kernel
 def _carry(rows, springs, passive, torque, room):
-    """The least forces A^T y with A A^T y = t_u, of loops and springs, by rows A^T (m, n) of loops and of springs."""
+    """Subtract the least-norm forces A^T y of loops and springs, with A A^T y = t_u and rows A^T (m, n) of both."""
     n, G, y = passive.size, room.gram, room.load
     for i in range(n):
         y[i] = torque[passive[i]]
@@ -217,9 +217,9 @@ def _rows(data: mujoco.MjData) -> np.ndarray:
 
 
 class Gains(NamedTuple):
-    """The numbers of (19)-(22)."""
+    """The gains of (19)-(22)."""
 
-    weight: Vector  # (3,) N, that the ground must give at rest
+    weight: Vector  # (3,) N, force of the ground at rest
     stiffness: Vector  # (3,) N/m
     damping: Vector  # (3,) N s/m
     kr: float  # N m/rad
@@ -227,12 +227,12 @@ class Gains(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """What is kept from one call to the next."""
+    """The state of the supervision between calls."""
 
     begun: Annotated[Ints, 1]
     fallen: Annotated[Ints, 1]
     height: Annotated[Vector, 1]  # m, of the centre of mass over the lowest contact point at the start
-    next_question: Vector  # (1,) s, when to ask again whether the robot could stand at its reference
+    next_question: Vector  # (1,) s, time of the next check whether the robot could stand at its reference
     rest_since: Vector  # (1,) s, infinite while it moves
 
 
@@ -275,12 +275,12 @@ class Balancer(NamedTuple):
 
 #: Kinds of episodes that are reported.
 UNSOLVED, INFEASIBLE, SATURATED, UNREACHABLE, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
-#: A wrench is missed if more than this share of the weight, or of the weight times the height of the mass, is lacking.
+#: Largest missing part of a wrench, as a share of the weight (force) or of weight times height (moment), not reported.
 MISSED = 0.01
-#: A robot that moves slower than this, in sqrt(g h), for this long, in sqrt(h / g), this far from its reference, in
-#: heights h of its centre of mass, does not get there.
+#: A reference is unreachable if the robot rests away from it: its speed is below AT_REST sqrt(g h) for A_WHILE
+#: sqrt(h / g) at a distance above FAR h, h being the height of its centre of mass.
 AT_REST, A_WHILE, FAR = 0.002, 2.0, 0.0076
-#: Time after which it is asked again whether a robot could stand at its reference, in sqrt(h / g).
+#: Period of the check whether the robot could stand at its reference, in sqrt(h / g).
 ASK_EVERY = 0.2
 #: First detail of an unreachable reference: the contacts could not carry the robot there, or it rests elsewhere.
 NO_STAND, ELSEWHERE = 0, 1
@@ -288,7 +288,7 @@ NO_STAND, ELSEWHERE = 0, 1
 
 @inlined
 def balance_tick(balance: Balancer, time: Float, ctrl: Vector) -> Int:
-    """Write the controls for this instant; 0."""
+    """Write the controls for this instant; returns 0."""
     see_balance(balance, time)
     if not balance.watched.fallen[0]:
         balance_torques(balance)
@@ -403,7 +403,7 @@ def balance_controls(balance: Balancer, time: Float, ctrl: Vector) -> None:
 
 @inlined
 def lack(problem: ForceProblem, balance: Balancer) -> tuple[Float, Float, Float]:
-    """How much of a wrench is missed as a share of the weight, and the force (N) and moment (N m) that are."""
+    """The missing part of a wrench: as a share of the weight, its force (N) and its moment (N m)."""
     missed, weight = problem.missed, balance.gains.weight
     force = math.sqrt(missed[0] ** 2 + missed[1] ** 2 + missed[2] ** 2)
     moment = math.sqrt(missed[3] ** 2 + missed[4] ** 2 + missed[5] ** 2)
@@ -455,7 +455,7 @@ def report_reference(balance: Balancer, time: Float) -> None:
             log.details[row, 0], log.details[row, 1] = ELSEWHERE, away
 
 
-#: Most episodes of warnings that are kept.
+#: Capacity of the log, episodes.
 ROOM = 1024
 #: The robot of the paper as ``torque-biped`` assumes it, its gains and the least force per point.
 PAPER = Size(mass=50.0, inertia=6.68, height=0.6554, gravity=np.array([0.0, 0.0, -9.81]), points=8)
@@ -606,7 +606,7 @@ class Balancing(Inside):
 
 
 class LedBalancing:
-    """The same with a reference that is a Python function, or with loops and springs in the legs."""
+    """Balance control with a reference that is a Python function, or for legs with loops and springs."""
 
     def __init__(self, inner: Balancing, reference: Reference) -> None:
         self._inner, self._reference = inner, reference
@@ -655,7 +655,7 @@ def gains(options: Balance, size: Size) -> Gains:
 
 
 def least_force(size: Size) -> float:
-    """Least force (N) on every point: the share of the weight that it is in the paper."""
+    """Least force (N) on every point: the same share of the weight as in the paper."""
     return PAPER_FLOOR * _weight(size) / _weight(PAPER) * PAPER.points / size.points
 
 

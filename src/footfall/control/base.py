@@ -1,17 +1,17 @@
 """The contract of a controller.
 
-Any function ``controller(t, state) -> controls`` will do: it is called at the control rate with the time (s) and a
-:class:`Observation`, and returns one number per actuator (N m for motors on hinges).
+A controller may be any function ``controller(t, state) -> controls``: it is called at the control rate with the time
+(s) and an :class:`Observation`, and returns one number per actuator (N m for motors on hinges).
 
 A controller with a memory is a frozen value of options with ``start(robot, ground, dt)``, which returns a fresh
 function of that kind for one run (``dt`` is the time between two calls, s): so the same controller serves many runs. It
 may have ``initial_state(robot, ground)``, the default qpos and qvel from which a run starts (a gait begins in the
 middle of a walk); ``control_dt`` (s), the default time between two calls; and ``duration`` (s), after which it is done.
 The function that ``start`` returns may have ``signals``, a mapping of names to :class:`Signal`, recorded with every
-sample as ``rec.signals``; and ``warnings``, a list of :class:`RunWarning` to which it adds when something goes wrong
-that is no error of the program (a problem without solution, a torque at its limit); they are kept in
-``rec.info["warnings"]``. If it is an :class:`footfall.control.inside.Inside`, it runs in compiled code inside the loop,
-like that of :class:`footfall.control.Walk`.
+sample as ``rec.signals``; and ``warnings``, a list of :class:`RunWarning` for conditions that are not errors of the
+program (a problem without solution, a torque at its limit), recorded in ``rec.info["warnings"]``. If it is an
+:class:`footfall.control.inside.Inside`, it runs in compiled code inside the loop, like that of
+:class:`footfall.control.Walk`.
 
 A controller that must be fast is an object with two other methods: ``gains(robot, ground, dt)``, a flat array, and
 ``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``, as
@@ -62,7 +62,7 @@ def control_pointer(function: Callable[..., int]) -> Any:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a controller sees. Arrays are live views, read-only: copy what must outlast the call."""
+    """The input of a controller. Arrays are live views, read-only: copy values that must outlast the call."""
 
     robot: Robot
     qpos: np.ndarray  # (nq,)
@@ -84,8 +84,8 @@ class Observation:
     def data(self) -> mujoco.MjData:
         """A copy of MuJoCo's data at this instant, to compute with: changing it does not affect the run.
 
-        It holds positions, velocities, inertia and all that follows from them; for contacts see ``force``, ``gap`` and
-        ``mode``. Once asked for, it is updated before every call.
+        It holds positions, velocities, inertia and derived quantities; for contacts see ``force``, ``gap`` and
+        ``mode``. After its first use it is updated before every call.
         """
         data: mujoco.MjData = self._mirror.data()
         return data

@@ -1,13 +1,13 @@
-"""Computed torque with the feet that carry held by constraint (Bravo 2021, section 4.1).
+"""Computed torque with supporting feet as constraints (Bravo 2021, section 4.1).
 
-The wanted joint accelerations are those of the reference plus a correction of the errors (38). Feet that carry do not
+The wanted joint accelerations are those of the reference plus a correction of the errors (38). Supporting feet do not
 move (28)-(30), so the base's acceleration follows from the joints' (34); ground and motors then share the inertial and
-gravity forces (36)-(39). On one flat foot everything is determined, and this is the paper's law. On two feet the
-targets of the joints may contradict each other: the nearest accelerations that hold both feet are taken, and among the
+gravity forces (36)-(39). On one flat foot the solution is unique, and this is the paper's law. On two feet the targets
+of the joints may contradict each other: the law takes the nearest accelerations that hold both feet, and among the
 ground forces that carry the base those of least norm, weighted by the load that the reference gives each foot. With no
 foot on the ground the base falls freely.
 
-:class:`GaitWalk` walks so with an optimised gait of least torque.
+:class:`GaitWalk` tracks an optimised gait of least torque this way.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from footfall.robot import Robot
 from footfall.robot.motors import motor_scale, torque_limits
 from footfall.solve.contacts import OPEN
 
-#: Share of a phase after which a touch-down of its landing foot counts, so that the foot has left the ground first.
+#: Share of a phase before which a contact of its landing foot is ignored: the foot has not left the ground yet.
 EARLIEST = 0.5
-#: Singular values of the constraints below this part of the largest are rounding.
+#: Singular values of the constraints below this share of the largest are rounding errors.
 RANK = 1e-9
 
 
@@ -58,7 +58,7 @@ class ComputedTorque:
         return Follower(self, robot)
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
-        """Where the motion begins, qpos (nq,) and qvel (nv,), with the lowest point on the ground."""
+        """The start of the motion, qpos (nq,) and qvel (nv,), with the lowest point on the ground."""
         from footfall.standing import place
 
         begin = getattr(self.motion, "start", None)
@@ -134,7 +134,7 @@ class Follower:
 
 
 class ConstrainedDynamics:
-    """A robot at one instant, the feet with ``load`` held: (27)-(37)."""
+    """The dynamics of a robot at one instant, with its supporting feet held: (27)-(37)."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.model = robot, robot.model
@@ -147,11 +147,10 @@ class ConstrainedDynamics:
         self._held: dict[bytes, _Held] = {}
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
-        """Take a state, with the velocities that it has once the feet that carry are at rest, (29).
+        """Set the state, with velocities after a plastic impact (22) that brings the supporting feet to rest, (29).
 
-        A foot that is coming to rest, or trembles on soft ground, is light: if the ankle reacted to its velocity with
-        gains for the whole robot, it would tremble more. So the velocity is that after a plastic impact (22); where the
-        feet are at rest already, it is the given one.
+        Reacting to the velocity of a light foot that comes to rest or vibrates on soft ground, with ankle gains for the
+        whole robot, would amplify its vibration. Where the feet are at rest, the velocities are those given.
         """
         model, data = self.model, self.data
         data.qpos[:], data.qvel[:] = qpos, qvel
@@ -179,7 +178,7 @@ class ConstrainedDynamics:
         self.bias -= data.qfrc_passive
 
     def _holding(self, carries: np.ndarray) -> _Held:
-        """The contact points of those feet that carry, with room for their constraints, made once."""
+        """The contact points of the supporting feet, with room for their constraints, made once."""
         key, robot = carries.tobytes(), self.robot
         if key not in self._held:
             own = np.flatnonzero(carries[robot.point_foot])
@@ -194,14 +193,14 @@ class ConstrainedDynamics:
     def torques(self, wanted: np.ndarray) -> np.ndarray:
         """Joint torques (nu,) for joint accelerations ``wanted``, (39)."""
         needed = self.inertia @ self._acceleration(wanted) + self.bias
-        # The ground carries the coordinates without motors: of the forces that do, those of weighted least norm.
+        # The ground balances the coordinates without motors, by the forces of weighted least norm.
         base = self.jacobian[:, self.free].T * self.share
         force = self.share * np.linalg.lstsq(base, needed[self.free], rcond=RANK)[0]
         torque: np.ndarray = needed[self.actuated] - self.jacobian[:, self.actuated].T @ force
         return torque
 
     def _acceleration(self, wanted: np.ndarray) -> np.ndarray:
-        """Accelerations (nv,) that hold the feet, (34), with the joints' as near to ``wanted`` as can be."""
+        """Accelerations (nv,) that hold the feet, (34), with those of the joints nearest to ``wanted``."""
         acceleration: np.ndarray
         if not len(self.share):  # in flight the base obeys the joints' reaction alone
             acceleration = np.zeros(self.model.nv)
@@ -215,7 +214,7 @@ class ConstrainedDynamics:
 
 
 class _Held(NamedTuple):
-    """Contact points of feet that carry, with room for their R rows of constraints."""
+    """Contact points of supporting feet, with room for their R rows of constraints."""
 
     foot: np.ndarray  # (R,) number of its foot
     jacobian: np.ndarray  # (R, nv)
@@ -224,7 +223,7 @@ class _Held(NamedTuple):
 
 
 def _view(indices: np.ndarray) -> np.ndarray | slice:
-    """Indices that follow each other as a slice, which copies nothing."""
+    """Consecutive indices as a slice, which avoids copies."""
     whole = len(indices) > 0 and bool((np.diff(indices) == 1).all())
     return slice(int(indices[0]), int(indices[-1]) + 1) if whole else indices
 

@@ -1,8 +1,8 @@
 """Contact forces for a desired wrench: Ott 2011, section IV-B.
 
-Minimise a1 |force missed|^2 + a2 |torque missed|^2 + a3 |forces|^2 (18) over the forces at the contact points, each in
-its friction pyramid and with at least a minimum of normal force. The wrench is a target, so there is always a solution.
-A robot may push with the contact points of its feet, and with further named points.
+Minimise a1 |force missed|^2 + a2 |torque missed|^2 + a3 |forces|^2 (18) over the forces at the contact points, each
+inside its friction pyramid and with at least a minimum of normal force. The wrench is a target and no constraint, so a
+solution always exists. Contact points are those of the feet, and further named points.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def place_contacts(senses: Senses, contacts: ContactPlaces) -> None:
 def friction_pyramid(friction: float, sides: int) -> np.ndarray:
     """Rows (sides, 3) with ``rows @ f <= 0`` for every force f (tangent, tangent, normal) of a pyramid.
 
-    Its edges lie on the cone of ``friction``, Ott 2011, eq. (3), the first one along the first tangent: whatever the
-    pyramid allows, Coulomb does. Between two edges it holds back ``1 - cos(pi / sides)`` of the friction.
+    Its edges lie on the cone of ``friction``, Ott 2011, eq. (3), the first one along the first tangent: the pyramid is
+    inside Coulomb's cone. Between two edges it allows ``1 - cos(pi / sides)`` less friction than the cone.
     """
     if sides < 3:
         raise ControllerError(f"a friction pyramid has at least 3 sides, not {sides}")
@@ -135,7 +135,7 @@ class ForceProblem(NamedTuple):
     program: QuadraticProgram
     work: ActiveSet
     force: Annotated[Matrix, "P", 3]  # N, world frame, of the ground on the robot
-    missed: Annotated[Vector, 6]  # N and N m, the desired wrench less the one these forces make
+    missed: Annotated[Vector, 6]  # N and N m, the desired wrench less that of these forces
 
 
 def force_problem(
@@ -175,9 +175,9 @@ class ContactForces:
 
     Attributes:
         force: (P, 3) N, world frame, of the ground on the robot.
-        missed: (6,) N and N m, the desired wrench less the one these forces make.
-        solved: whether the solver says so; if not, ``force`` is the one of the call before.
-        time: s, that the solution took.
+        missed: (6,) N and N m, the desired wrench less that of these forces.
+        solved: whether the solver converged; if not, ``force`` is that of the call before.
+        time: s, duration of the solution.
     """
 
     def __init__(self, count: int, friction: float | np.ndarray, **options: Any) -> None:
@@ -192,7 +192,7 @@ class ContactForces:
         ``arms`` (P, 3) in m lead from the centre of mass to the points; ``frames`` (P, 3, 3) are their contact frames,
         rows tangent, tangent, normal.
         """
-        # Copies: for an array that may only be read, as those of a recording are, Numba would compile it again.
+        # Copies, since Numba would compile again for read-only arrays, such as those of a recording.
         given = [np.array(one, dtype=float, order="C") for one in (wrench, arms, frames)]
         begin = clock.perf_counter()
         self.solved = distribute(self._place, *given)
@@ -202,7 +202,7 @@ class ContactForces:
 
 @inlined
 def distribute(problem: ForceProblem, wrench: Vector, arms: Matrix, frames: Tensor) -> Bool:
-    """Write the contact forces that come nearest to a wrench (18). False, with those before, if there is none."""
+    """Write the contact forces that come nearest to a wrench (18). False, with the last forces kept, if that fails."""
     program, force = problem.program, problem.force
     _assemble(wrench, arms, frames, problem.weights, problem.grasp, program.H, program.f)
     solved = solve_quadratic_program(program, problem.work) == SOLVED

@@ -2,7 +2,7 @@
 
 At every call a quadratic program (:mod:`footfall.control.whole_body`) finds the torques that come nearest to
 the accelerations of the motion, corrected by the errors of the state. Points that stand in the motion and touch the
-ground bear forces inside the friction cone; the others follow the motion. The centre of mass has a larger weight than
+ground bear forces inside the friction cone; all others follow the motion. The centre of mass has a larger weight than
 the posture, because it decides whether the robot falls.
 """
 
@@ -107,23 +107,23 @@ STANCE_WEIGHT, SWING_WEIGHT = 1000.0, 30.0
 TRUNK_RATE, JOINT_RATE, POINT_RATE, HEIGHT_RATE = 4.2, 3.6, 7.3, 3.0
 #: Rate at which an error of the divergent component of motion decays, and damping of points that stand.
 DCM_DECAY, STANCE_DAMPING = 1.2, 5.9
-#: Time in which load comes on a point, and goes before it is lifted; and before its time from which a point may land.
+#: Duration of the load ramps after landing and before lift-off; and the longest time by which a landing may be early.
 LOADING, EARLY = 0.2, 0.34
-#: Share of its load that a point may bear as soon as it comes.
+#: Load limit of a point that has just landed, as a share of its full limit.
 FIRST_LOAD = 0.05
-#: Body weights that a point may bear, and that the points together may bear at any time.
+#: Load limit of a point, and least sum of the limits of all points, in body weights.
 MOST_LOAD, LEAST_SUM = 2.0, 1.5
-#: Height over the ground at which a point touches it, before the first step of a run.
+#: Largest gap of a point that touches the ground before the first step of a run.
 TOUCHES = 2.3e-3
 #: Speed at which a point that should stand comes down to find the ground, in sqrt(g h).
 DESCENT = 0.034
-#: Damping by which the motors of a robot that fell brake, in weight times h times sqrt(h / g).
+#: Damping of the motors of a fallen robot, in weight times h times sqrt(h / g).
 BRAKE = 0.04
 
 
 @inlined
 def follow_tick(follow, time, ctrl):
-    """Write the controls for this instant; 0."""
+    """Write the controls for this instant; returns 0."""
     senses, body, contacts = follow.senses, follow.body, follow.contacts
     place_contacts(senses, contacts)
     see_points(senses, contacts.position, body)
@@ -158,13 +158,13 @@ def follow_tick(follow, time, ctrl):
 
 @inlined
 def find_stances(follow, time):
-    """Which points shall rest on the ground or come down to it, which of these touch and bear load, and how much."""
+    """Write the points that shall rest on the ground or come down to it, those that touch, and their load limits."""
     senses, body, table, sizes = follow.senses, follow.body, follow.stances, follow.sizes
     row = min(max(math.floor(time / table.every + 0.5), 0), table.stands.shape[0] - 1)
     for f in range(follow.foot_touches.size):
         follow.foot_touches[f] = 0
     for p in range(follow.touching.size):
-        # What the law found is of the step before; before the first one, what lies on the ground touches it.
+        # Modes are those of the last step; before the first one, points near the ground touch it.
         touches = senses.mode[p] > 0 if follow.begun[0] else senses.gap[p] < TOUCHES * sizes.height
         follow.touching[p] = 1 if touches else 0
         if touches:
@@ -181,7 +181,7 @@ def find_stances(follow, time):
         body.load[p] = MOST_LOAD * sizes.weight * min(max(share, 0.0), 1.0)
         if bears:
             total += body.load[p]
-    # Where feet come as others go, as in a trot, someone must carry the robot all the same.
+    # Where feet land as others lift off, as in a trot, the limits must still add up to the weight.
     more = max(1.0, LEAST_SUM * sizes.weight / max(total, 1e-9))
     for p in range(body.load.size):
         full = body.load[p] >= MOST_LOAD * sizes.weight
@@ -190,7 +190,7 @@ def find_stances(follow, time):
 
 @inlined
 def lead_com(follow):
-    """The centre of mass: the error of its divergent component decays, and its height is led by a spring."""
+    """Lead the centre of mass: the error of its divergent component decays, and a spring and damper lead its height."""
     body, sizes, com = follow.body, follow.sizes, follow.table.moment.com
     w, k = sizes.omega, DCM_DECAY * sizes.omega
     for c in range(3):
@@ -204,7 +204,7 @@ def lead_com(follow):
 
 @inlined
 def lead_joints_and_trunk(follow):
-    """Joints and the root's attitude as in the motion."""
+    """Lead joints and the root's attitude as in the motion."""
     body, sizes, senses, moment = follow.body, follow.sizes, follow.senses, follow.table.moment
     stiff, damp = critical_gains(JOINT_RATE * sizes.omega)
     for k in range(body.driven.size):
@@ -222,7 +222,7 @@ def lead_joints_and_trunk(follow):
     for k in range(3):
         off = R[0, k] * x + R[1, k] * y + R[2, k] * z
         rate, push = 0.0, 0.0
-        for i in range(3):  # velocity and acceleration of the motion are in its trunk's frame, which is nearly this one
+        for i in range(3):  # the motion's velocity and acceleration are in its own trunk's frame, close to this one
             turn = R[0, k] * wanted[0, i] + R[1, k] * wanted[1, i] + R[2, k] * wanted[2, i]
             rate += turn * moment.qvel[3 + i]
             push += turn * moment.qacc[3 + i]
@@ -231,7 +231,7 @@ def lead_joints_and_trunk(follow):
 
 @inlined
 def lead_points(follow):
-    """Points that stand rest, or come down to the ground; the others go as in the motion."""
+    """Lead the points: standing ones rest, or come down to the ground; the others follow the motion."""
     body, sizes, points, place = follow.body, follow.sizes, follow.table.moment.points, follow.contacts.position
     stiff, damp = critical_gains(POINT_RATE * sizes.omega)
     rest = STANCE_DAMPING * sizes.omega
@@ -271,7 +271,7 @@ def report(follow):
 
 @inlined
 def look_for_fall(follow, time):
-    """Note a trunk that tilts too far off the motion, or a centre of mass that is too low."""
+    """Detect a fall: the trunk tilts too far off the motion, or the centre of mass is too low."""
     signals, height = follow.signals, follow.table.moment.com[0, 2]
     tilt, low = signals.tilt_error[0], -signals.com_error[2]
     if fallen(height - low, height, tilt):
@@ -285,10 +285,10 @@ def look_for_fall(follow, time):
 FRICTION_USED = 0.8
 #: Weights of accelerations: 1/(m/s2)^2, rotations times the square of the height of the centre of mass.
 COM_WEIGHT, TRUNK_WEIGHT, JOINT_WEIGHT = 30.0, 13.4, 0.4
-#: Of forces, per (body weight)^2: those of the ground, and of motors on the root, whose moments act at this arm, in
-#: heights of the centre of mass.
+#: Weights of forces, per (body weight)^2, of the ground and of motors on the root; moments of the latter are taken as
+#: forces at HELP_ARM heights of the centre of mass.
 FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.35
-#: Most episodes of warnings that are kept.
+#: Capacity of the log, episodes.
 ROOM = 1024
 
 

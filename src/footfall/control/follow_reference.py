@@ -1,6 +1,6 @@
-"""A motion from a file, fitted to a robot: where everything shall be at any time, and which points stand.
+"""A motion from a file, fitted to a robot: coordinates and positions at any time, and the points that stand.
 
-Coordinates come from splines, places from MuJoCo's kinematics, rates by differences.
+Coordinates come from splines, positions from MuJoCo's kinematics, rates from differences.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from footfall.robot.model import FREE, HINGE, SLIDE, height_of_root
 from footfall.robot.rotations import matrix_of
 from footfall.standing import at_home
 
-#: s on both sides of a moment over which velocities and accelerations are differences.
+#: Half the interval, s, of the central differences that give velocities and accelerations.
 NEAR = 2e-3
 
 
 class Moment(NamedTuple):
-    """A motion at a time: coordinates, and places with their velocities and accelerations (world frame)."""
+    """A motion at a time: coordinates, and positions with their velocities and accelerations (world frame)."""
 
     qpos: Annotated[Vector, "nq"]
     qvel: Annotated[Vector, "nv"]
@@ -40,13 +40,13 @@ class Moment(NamedTuple):
 
 
 class StanceTable(NamedTuple):
-    """Which points shall stand when: rows of ``every`` s, a column for each point."""
+    """The planned stances: a row every ``every`` s, a column for each point."""
 
     every: float  # s
-    stands: np.ndarray  # (K, P) 1 where it shall
-    since: np.ndarray  # (K, P) s since a point that stands came; inf from the start
-    wait: np.ndarray  # (K, P) s until a point that does not stand comes; inf for never
-    left: np.ndarray  # (K, P) s until a point that stands goes
+    stands: np.ndarray  # (K, P) 1 while a point shall stand
+    since: np.ndarray  # (K, P) s since a standing point landed; inf from the start
+    wait: np.ndarray  # (K, P) s until another point lands; inf for never
+    left: np.ndarray  # (K, P) s until a standing point lifts off
 
 
 class MotionTable(NamedTuple):
@@ -70,7 +70,7 @@ class MotionTable(NamedTuple):
     places: Annotated[Tensor, 3, "P", 3]  # scratch: contact points then
     centres: Annotated[Matrix, 3, 3]  # scratch: centres of mass then
     rates: Annotated[Matrix, 2, "nv"]  # scratch: velocities before and after
-    moment: Moment  # what was asked for last
+    moment: Moment  # the last one computed
 
 
 @inlined
@@ -126,7 +126,7 @@ def moment_at(table, time):
         moment.qvel[j], moment.qacc[j] = 0.5 * (rates[0, j] + rates[1, j]), (rates[1, j] - rates[0, j]) / NEAR
     for i in range(moment.qpos.size):
         moment.qpos[i] = around[1, i]
-    for k in (0, 2, 1):  # now comes last: the robot stays there
+    for k in (0, 2, 1):  # the present last, so that MuJoCo's data keep it
         look_at(table, around[k], table.centres[k], table.places[k])
     for c in range(3):
         write_rates(table.centres[0, c], table.centres[1, c], table.centres[2, c], moment.com[:, c])
@@ -143,17 +143,15 @@ def write_rates(before, now, after, out):
     out[0], out[1], out[2] = now, (after - before) / (2.0 * NEAR), (after - 2.0 * now + before) / (NEAR * NEAR)
 
 
-#: A point of the motion stands where it is lower, in heights h of the centre of mass, and slower, in sqrt(g h), than
-#: this.
+#: Largest height, in heights h of the centre of mass, and largest speed, in sqrt(g h), of a standing point.
 STANDS_BELOW, STANDS_SLOWER = 0.023, 0.086
-#: s between the samples in which that is looked for; and a gap in standing, or a stance, too short to be one, sqrt(h /
-#: g).
+#: Period of the samples in which stances are detected, s; and duration of the shortest stance or swing, sqrt(h / g).
 EVERY, SHORTEST = 5e-3, 0.2
-#: rad that a motion may go beyond the limit of a joint before that is reported.
+#: Largest excess of a motion over the limit of a joint that is not reported, rad.
 BEYOND = 0.02
-#: rad: a root that begins farther from upright has its quaternion in another order, if that one is nearer.
+#: Tilt of the root at the start, rad, above which another order of its quaternion is assumed if that is nearer upright.
 UPRIGHT = 0.8
-#: What names of joints may begin or end with, and are the same without.
+#: Suffixes of joint names that are ignored when names are compared.
 _DECORATION = re.compile(r"(_joint|_dof|_angle|\.position|/position)$")
 
 
@@ -199,7 +197,7 @@ class MotionReference:
         h = max(_home_height(self.robot), 1e-3)
         fast = STANDS_SLOWER * math.sqrt(h * max(float(np.linalg.norm(self.robot.gravity)), 1e-9))
         speed = np.linalg.norm(np.gradient(places, EVERY, axis=0), axis=2)
-        # The ground is where the lowest point mostly is while it rests: retargeted feet hover and sink in by turns.
+        # The ground is at the median height of the lowest point while it rests: retargeted feet hover and sink in.
         lowest, slowness = height.min(axis=1), speed[np.arange(len(times)), height.argmin(axis=1)]
         resting = lowest[slowness < fast]
         low = float(np.median(resting)) if resting.size else float(lowest.min())
@@ -254,7 +252,7 @@ def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: 
 
 
 def _drop_short(stands: np.ndarray, wanted: bool, least: int) -> None:
-    """Turn runs of ``wanted`` that are shorter than ``least`` samples, neither at the start nor at the end."""
+    """Invert runs of ``wanted`` that are shorter than ``least`` samples, except at the start and the end."""
     edges = np.flatnonzero(np.diff(stands.astype(int))) + 1
     for first, last in pairwise(edges):
         if stands[first] == wanted and last - first < least:
@@ -262,7 +260,7 @@ def _drop_short(stands: np.ndarray, wanted: bool, least: int) -> None:
 
 
 def _evened(motion: JointMotion, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The times and samples (T, nq), even ones by the stamps where these are not: a filter counts samples."""
+    """The times and samples (T, nq), resampled by their stamps if uneven, since the filter needs a fixed rate."""
     stamps = stamps_of(motion.time)
     if stamps.gaps or not stamps.even:
         warn(f"follow: {motion.source} has {stamps}; it is resampled by its stamps")
@@ -375,7 +373,7 @@ def _check_order(robot: Robot, first: np.ndarray, source: str) -> None:
         up, home = (matrix_of(one)[2] for one in (quaternion / np.linalg.norm(quaternion), robot.home[3:7]))
         tilts.append(float(np.arccos(np.clip(up @ home, -1.0, 1.0))))
     if tilts[0] > UPRIGHT and min(tilts[1:]) < 0.5 * UPRIGHT:
-        # Moved on by one, what was read as w, x, y, z was x, y, z, w; moved back, the other way round.
+        # If the roll by one is upright, the file's order is x, y, z, w; if the roll back is, it is w, x, y, z.
         order = "xyzw" if tilts[1] < tilts[2] else "wxyz"
         raise ControllerError(
             f"follow: the root of {source} begins {tilts[0]:.2f} rad from upright, and upright with its quaternion in "

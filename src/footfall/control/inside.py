@@ -38,7 +38,7 @@ def _pointer(tick: Any, reference: Reference) -> Any:
 
 @cache
 def _pointer_apart(tick: Any, reference: Reference) -> Any:
-    """The same, which first computes what it sees."""
+    """As :func:`_pointer`, for a controller whose view of the world is computed first."""
     memory = named_at(reference)
 
     def control(time, qpos, qvel, ctrl, gains):
@@ -59,9 +59,9 @@ class Apart(NamedTuple):
 class Inside:
     """A running compiled controller: the loop calls ``tick(memory, time, ctrl)``.
 
-    ``memory`` is a named tuple of arrays with a ``log``, and with ``senses`` and ``signals``, which are set here: to
-    what it sees, and to where the run records. ``signals`` is a named tuple of arrays, one for each signal, with their
-    units; a signal of ``scalars`` is one number.
+    ``memory`` is a named tuple of arrays with a ``log``, and with ``senses`` (its inputs) and ``signals`` (arrays that
+    the run records), which are set here. ``signals`` is a named tuple of arrays, one for each signal, with their units;
+    a signal of ``scalars`` is one number.
     """
 
     def __init__(self, tick: Any, memory: Any, scalars: Sequence[str] = ()) -> None:
@@ -136,7 +136,7 @@ def _arrays(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
                 yield from _arrays(getattr(value, field), f"{name}.{field}")
 
 
-#: Two episodes of a kind are one if less than this (s) lies between them.
+#: Shortest interval (s) between two episodes of a kind; closer ones are merged.
 CALM = 0.1
 
 

@@ -1,1 +1,1 @@
-"""What controllers compute about a robot: legs and soles, size, motion, and what carries it at rest."""
+"""Properties of robots that controllers need: legs and soles, size, linkages, and the forces at rest."""

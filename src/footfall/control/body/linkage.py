@@ -3,8 +3,8 @@
 A loop closes by rows J q' = 0 of its two ends; two joints that are tied (MuJoCo's equality of joints, a gear) by the
 row q1' - p'(q2) q2' = 0 of their polynomial p. With springs held as they are, the joints that neither a motor nor a
 spring moves follow: q' = S y' with y the base and the motors, and q'' = S y'' + s. The equations of motion in y are
-S^T M S y'' + S^T (h + M s) = tau + S^T J_c^T f: neither the forces of loops and ties nor those of the springs, which
-carry what comes at their joints, are in them.
+S^T M S y'' + S^T (h + M s) = tau + S^T J_c^T f. They contain neither the forces of loops and ties nor those of springs,
+which balance the loads at their joints.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from footfall.solve.dense import cholesky, cholesky_solve
 from footfall.standing import jacobian_at, place_on
 
 CONNECT, TIE = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_JOINT)
-#: Of the squared lengths in a loop, what is added where it leaves a joint free, as the spin of a rod.
+#: Regularisation of J^T J where a loop leaves a joint free, such as the spin of a rod; rows are in m per rad.
 LOOSE = 1e-8
-#: Damping of motors on springs, in roots of stiffness times rotor inertia: two of these are critical for a rotor alone.
+#: Damping of motors on springs, in sqrt(stiffness times rotor inertia): 2 is critical for a rotor alone.
 DAMPED = 1.0
-#: Time constant (s) with which the speed that motors would have without springs is drawn to the measured one: several
-#: periods of a rotor on its spring.
+#: Time constant (s) of the filter that draws the speed that motors would have without springs to the measured one:
+#: several periods of a rotor on its spring.
 FORGOTTEN = 0.1
 
 
 class Ties(NamedTuple):
-    """Pairs of joints of which one follows the other, by a polynomial of the angle from the reference pose."""
+    """Pairs of joints, the first of which follows the second by a polynomial of its angle from the reference pose."""
 
     dof: IntMatrix  # (T, 2) of both joints; the second is -1 where the first is held
     place: IntMatrix  # (T, 2) in qpos
@@ -151,7 +151,7 @@ def own_copy(linkage: Linkage) -> Linkage:
 
 
 def follow_motors(linkage: Linkage, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
-    """S (nv, ny) in a pose, and the change (nv,) that closes what is open of loops and ties there."""
+    """S (nv, ny) in a pose, and the change (nv,) that closes the gaps of loops and ties there."""
     span, closing = linkage.span.copy(), np.zeros(data.model.nv)
     J, error = np.zeros_like(linkage.rows), np.zeros(len(linkage.rows))
     if not error.size:
@@ -266,9 +266,9 @@ def reduce_motion(linkage: Linkage, whole: Motion, motion: Motion) -> None:
 
 @inlined
 def damp_springs(body: Named, qvel: Vector, dt: Float) -> None:
-    """Add to the torques of motors what damps them about the speeds that the accelerations just found make of them.
+    """Add to the torques of motors a damping about the speeds that integrate the accelerations just found.
 
-    The whole-body problem does not know that rotors oscillate on springs: without this only joint damping damps them.
+    The whole-body problem neglects oscillations of rotors on springs, which otherwise only joint damping damps.
     """
     linkage, problem = body.linkage, body.problem
     for i in range(body.torque.size):

@@ -1,7 +1,7 @@
-"""A robot that stands: its size, what carries it, whether the stance is stable, and how it stands on a slope.
+"""A standing robot: its size, the forces that carry it, the stability of its stance, and its pose on a slope.
 
-At rest the generalised forces of gravity are held by contact forces, by equalities (loops, mimic joints), by springs of
-joints without a motor (they deflect until they carry their part), and by motors.
+At rest contact forces, equalities (loops, mimic joints), springs of joints without a motor (which deflect until they
+carry their part), and motors balance the generalised forces of gravity.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from footfall.standing import (
 
 
 class Size(NamedTuple):
-    """What gains follow from."""
+    """The quantities that gains scale with."""
 
     mass: float  # kg
     inertia: float  # kg m2, about a horizontal axis through the centre of mass, standing
@@ -47,7 +47,7 @@ class Size(NamedTuple):
 
 
 def size_of(robot: Robot, points: int) -> Size:
-    """Mass, inertia and height of a robot that stands at home; what else moves in its scene is not its own."""
+    """Mass, inertia and height of a robot that stands at home, without other moving bodies of its scene."""
     model = robot.model
     data = at_home(robot)
     moving = moving_bodies(model) & (model.body_rootid == model.body_rootid[robot.point_body[0]])
@@ -62,33 +62,33 @@ def size_of(robot: Robot, points: int) -> Size:
     return Size(float(mass.sum()), float(inertia), height, robot.gravity, points)
 
 
-#: How much cheaper forces of loops and springs are than those of the ground, whose norm is to be the least.
+#: Weight of contact forces over those of loops and springs in the norm that is minimised.
 CHEAP = 1e3
-#: Singular values below this share of the largest are none.
+#: Singular values below this share of the largest count as zero.
 RANK = 1e-9
-#: Iterations in which springs settle, and the change of the pose (m or rad) below which they have.
+#: Iteration limit of the deflection of springs, and the change of the pose (m or rad) at which it has converged.
 SPRING_ITERATIONS, SPRINGS_SETTLED = 30, 1e-10
 #: Step of the differences that give the stiffness of a stance, m or rad.
 DIFFERENCE = 1e-5
 
 
 class Rest(NamedTuple):
-    """What holds a robot at rest in a pose, and through which coordinates."""
+    """The forces that hold a robot at rest in a pose, and their Jacobians."""
 
     torque: np.ndarray  # (nv,) N m or N, of motors
     force: np.ndarray  # (P, 3) N, world frame, of contact points
     loop: np.ndarray  # (E,) of equality rows
-    spring: np.ndarray  # (nv,) N m, needed of springs that give way
+    spring: np.ndarray  # (nv,) N m, of deflecting springs
     contact_rows: np.ndarray  # (3P, nv) Jacobian of the points
     loop_rows: np.ndarray  # (E, nv) Jacobian of the equalities
     loop_error: np.ndarray  # (E,) m or rad
 
 
 class Carriers(NamedTuple):
-    """Which coordinates carry of themselves."""
+    """The coordinates with a motor or a deflecting spring."""
 
-    actuated: np.ndarray  # (nv,) where motors act on joints
-    giving: np.ndarray  # dofs of springs that give way
+    actuated: np.ndarray  # (nv,) whether a motor acts on the joint
+    giving: np.ndarray  # dofs of deflecting springs
 
 
 def check_weight(robot: Robot, purpose: str) -> None:
@@ -104,7 +104,7 @@ def check_torques(
 ) -> None:
     """Refuse a robot whose ``motors`` (numbers) cannot give their part of ``load`` (nv,), N m, at rest at ``qpos``.
 
-    ``how`` says what it is too weak to stand on.
+    ``how`` completes the sentence "is too weak to stand".
     """
     least, most = driving.range_at(qpos)
     needed = load[driving.dof]
@@ -120,7 +120,7 @@ def check_torques(
 
 
 def carriers_of(robot: Robot) -> Carriers:
-    """What carries a robot at rest: motors at joints, and springs of joints without."""
+    """The carriers of a robot at rest: motors at joints, and springs of joints without a motor."""
     return Carriers(actuated_dofs(robot), robot.model.jnt_dofadr[giving_springs(robot)])
 
 
@@ -141,21 +141,21 @@ def giving_springs(robot: Robot) -> np.ndarray:
 
 
 def rest(robot: Robot, qpos: np.ndarray) -> Rest:
-    """What holds a robot at rest at ``qpos`` on its contact points: the contact forces of least norm, and the rest."""
+    """The forces that hold a robot at rest at ``qpos``, with contact forces of least norm."""
     return next(rests(robot, qpos[None]))
 
 
 def rests(robot: Robot, poses: np.ndarray) -> Iterator[Rest]:
-    """The same at one pose (nq,) after the other."""
+    """As :func:`rest`, at one pose (nq,) after the other."""
     carriers = carriers_of(robot)
     for pose in poses:
         yield _rest(robot, in_pose(robot, pose), carriers)
 
 
 def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
-    """(nq,) the pose with springs that carry their part: root and contact points stay, loops close, motors make way.
+    """(nq,) the pose with deflected springs: root and contact points stay, loops close, joints with motors adapt.
 
-    ``qpos`` itself where no spring gives way, or none such pose is found.
+    ``qpos`` itself if no spring deflects, or if no such pose is found.
     """
     model, joints, carriers = robot.model, giving_springs(robot), carriers_of(robot)
     if not joints.size:
@@ -180,10 +180,10 @@ def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
 
 
 def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
-    """Eigenvalues (1/s2), least first, of a stance held by proportional ``gains`` (nv,): below zero it falls.
+    """Eigenvalues (1/s2), least first, of a stance held by proportional ``gains`` (nv,); a negative one is a fall.
 
-    Points in contact stay and loops stay closed; what remains moves under gravity, springs and gains, contact forces
-    staying as they are.
+    Points in contact do not move and loops stay closed; the remaining motions are under gravity, springs and gains,
+    with constant contact forces.
     """
     model = robot.model
     data = in_pose(robot, qpos)
@@ -207,7 +207,7 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
 
 
 def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
-    """What carries a robot at rest in the pose of ``data``, by the least contact forces."""
+    """The forces that hold a robot at rest in the pose of ``data``, with contact forces of least norm."""
     model, giving = robot.model, carriers.giving
     held = data.qfrc_bias - data.qfrc_passive
     held[giving] += data.qfrc_spring[giving]
@@ -237,10 +237,10 @@ def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 ITERATIONS = 60
 LONGEST = 0.2  # rad or m, of one iteration
-SETTLED = 1e-7  # rad or m, of an iteration that changes nothing more
-TOUCHING = 1e-9  # m, gap of a point that stands
-LEVEL = 1e-6  # m, within which points of the home pose are equally low
-#: Singular values below this share of a task's largest are directions that tasks before it have taken.
+SETTLED = 1e-7  # rad or m, change in an iteration at which the solution has converged
+TOUCHING = 1e-9  # m, largest gap of a standing point
+LEVEL = 1e-6  # m, largest difference in height of the lowest points of the home pose
+#: Singular values below this share of a task's largest are directions that tasks of higher priority determine.
 TASK_RANK = 1e-6
 
 
@@ -270,7 +270,7 @@ def _found(robot: Robot, ground: Ground) -> np.ndarray:
 
 
 class _Solver:
-    """Gauss-Newton on tasks of falling priority, each in the null space of those before."""
+    """Gauss-Newton on tasks of falling priority, each in the null space of the tasks before it."""
 
     def __init__(self, robot: Robot, ground: Ground, start: np.ndarray) -> None:
         self.robot, self.ground, self.model = robot, ground, robot.model
@@ -297,7 +297,7 @@ class _Solver:
         return point_gaps(self.robot, self.ground, self.data)[0][self.standing]
 
     def improve(self) -> float:
-        """One iteration; how far it moved the robot, rad and m."""
+        """Take one iteration; returns the largest change of a coordinate, rad or m."""
         step, free = np.zeros(self.model.nv), np.eye(self.model.nv)
         for rows, residual in self._tasks():
             left = rows @ free
@@ -321,7 +321,7 @@ class _Solver:
         touch = np.einsum("pi,pij->pj", normal, jacobian[self.standing])
         over = np.zeros((3, model.nv))
         mujoco.mj_jacSubtreeCom(model, data, over, 0)
-        over *= model.body_subtreemass[0] / self.robot.mass  # what is fixed in the world does not go with it
+        over *= model.body_subtreemass[0] / self.robot.mass  # without bodies fixed in the world
         shift = centre_of_mass(model, data)[:2] - places[self.standing, :2].mean(axis=0) - self.com
         turn, tilt = np.zeros((3, model.nv)), np.zeros(3)
         mujoco.mj_jacBody(model, data, None, turn, self.trunk)
