@@ -1,4 +1,4 @@
-"""The ground: surfaces, one file per kind, and how much friction they offer."""
+"""The ground: surfaces, one file per kind, and their friction coefficients."""
 
 from footfall.ground.friction import Friction, FrictionTable
 from footfall.ground.ground import Ground

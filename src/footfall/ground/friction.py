@@ -2,12 +2,12 @@
 
 Wherever a ground is made, ``friction`` is one of
 
-- a number, static and dynamic coefficient alike;
+- a number, the static and the dynamic coefficient;
 - a pair (static, dynamic);
 - a :class:`FrictionTable` of either, a rectangle of cells;
 - a Python function ``f(x, y)`` of either that Numba can compile, as in ``lambda x, y: 0.05 if y > 0.0 else 0.7``.
 
-A field is evaluated under every contact point in every step, whatever the law.
+A field is evaluated at every contact point in every step, under all laws.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from footfall.kinds import Float, Function, Matrix, Tensor, Vector
 class FrictionTable:
     """Friction coefficients in equal rectangular cells.
 
-    ``values`` (rows along y, columns along x) are dynamic coefficients and the static ones too, or (rows, columns, 2)
-    static and dynamic. The cells cover ``size`` = (x, y) metres around ``center`` (m); beyond them the coefficients of
-    the edge continue.
+    ``values`` (rows along y, columns along x) are the static and dynamic coefficients, or (rows, columns, 2) both in
+    this order. The cells cover ``size`` = (x, y) metres around ``center`` (m); beyond them the coefficients of the edge
+    continue.
     """
 
     values: ArrayLike
@@ -77,13 +77,13 @@ class FrictionTable:
         return self.table.shape, self.table.tobytes(), self.size, self.center
 
 
-#: What coefficients are.
+#: The rule for coefficients, for error messages.
 RULE = "coefficients are finite, not negative, and the static one is not the smaller"
 Friction = float | tuple[float, float] | FrictionTable | Callable[[float, float], Any]
 
 
 def cells(x: Float, y: Float, corner: Vector, table: Tensor) -> tuple[Float, Float]:
-    """Coefficients of the cell that holds (x, y). ``corner``: x and y of the first cell's, its width and its height."""
+    """Coefficients of the cell that contains (x, y); ``corner``: x, y, width and height of the first cell, m."""
     column = min(max((x - corner[0]) / corner[2], 0.0), table.shape[1] - 1.0)
     row = min(max((y - corner[1]) / corner[3], 0.0), table.shape[0] - 1.0)
     return table[int(row), int(column), 0], table[int(row), int(column), 1]
@@ -95,16 +95,16 @@ def _cells_pointer() -> Any:
 
 
 class Compiled(NamedTuple):
-    """A field as the engine takes it."""
+    """A field of coefficients in the engine's form."""
 
     friction: Any  # function pointer
     corner: Array  # (4,), or the numbers of a function
     table: Array  # (rows, columns, 2)
-    varies: int  # 0: the same everywhere, and never asked
+    varies: int  # 0: uniform, and never evaluated
 
 
 class Coefficients(NamedTuple):
-    """A ground's friction: two numbers, the largest of its field, and the field where there is one."""
+    """A ground's friction: its two coefficients, which are the largest of its field if it has one, and the field."""
 
     static: float
     dynamic: float
@@ -112,7 +112,7 @@ class Coefficients(NamedTuple):
 
     @classmethod
     def of(cls, friction: Any, static: float | None) -> Coefficients:
-        """From what the constructor of a ground was given."""
+        """From the arguments of a ground's constructor."""
         alone = not (callable(friction) or isinstance(friction, FrictionTable | tuple | list | np.ndarray))
         if alone:
             dynamic = number("friction", friction)
@@ -151,12 +151,12 @@ class Coefficients(NamedTuple):
         return static, dynamic
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it. A function becomes a table of 20 x 20 m, sampled every 5 cm, and its source text."""
+        """As values for JSON. A function becomes a table of 20 x 20 m, sampled every 5 cm, and its source text."""
         if self.field is None:
             return {"static_friction": self.static, "dynamic_friction": self.dynamic}
         if isinstance(self.field, FrictionTable):
             return {"friction": self.field.to_dict()}
-        side = EXTENT + SAMPLE_SPACING  # so that samples are in the middle of their cells
+        side = EXTENT + SAMPLE_SPACING  # so that samples are the middles of cells
         table = FrictionTable(_sampled(self.field)[2], (side, side))
         return {"friction": table.to_dict() | {"source": self.field.source}}
 
@@ -180,7 +180,7 @@ def _ask(friction: Function, corner: Vector, table: Tensor, points: Matrix, stat
 
 
 def _sampled(function: PlaceFunction) -> tuple[Array, Array, Array]:
-    """x, y and the coefficients (rows, columns, 2) over the square that represents an endless ground."""
+    """x, y and the coefficients (rows, columns, 2) over the square of ``EXTENT`` around the origin."""
     x, y = square(EXTENT, round(EXTENT / SAMPLE_SPACING) + 1)
     points = np.stack([x, y, np.zeros_like(x)], axis=-1)
     return x, y, np.stack(Coefficients(0.0, 0.0, function).at(points), axis=-1)

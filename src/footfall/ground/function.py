@@ -24,9 +24,9 @@ def function(
     """The surface z = ``f(x, y)`` (m), where ``f`` is a Python function that Numba can compile.
 
     It is compiled here, with the globals it uses frozen; its gradient is taken by central differences of 1e-5 m, so it
-    should be continuous. The gap is the distance to the nearest point of the surface, sought downhill from the place
-    under the point, for points up to 0.25 m away and balls of any radius that touch; farther away it is the distance
-    to the tangent plane there. Where ``f`` returns NaN there is no ground, and a run that gets there stops.
+    should be continuous. The gap is the distance to the nearest point of the surface, by a local search from below the
+    point, for points up to 0.25 m away and balls of any radius that touch; farther away it is the distance to the
+    tangent plane below the point. Where ``f`` returns NaN there is no ground, and a run that gets there stops.
     """
     form = Form(Coefficients.of(friction, static_friction), height_function=compile_height(f))
     x, y = (grid.ravel() for grid in np.meshgrid(np.linspace(-1.0, 1.0, 5), np.linspace(-1.0, 1.0, 5)))

@@ -1,4 +1,4 @@
-"""The numbers a ground is made of, checked and packed for JSON, and its other forms: grids, triangles, geoms."""
+"""The numbers of a ground, checked and packed for JSON, and its other forms: grids, triangles, geoms."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from footfall.errors import GroundError
 LARGEST_TABLE = 2**25  # entries of a height table: 5792 x 5792, 256 MiB
 READABLE_TABLE = 400  # entries up to which a height table is written as plain numbers
 
-EXTENT = 20.0  # m, side of the square that stands for an endless surface where one must be cut out
-SAMPLE_SPACING = 0.05  # m, where a function must become a table
+EXTENT = 20.0  # m, side of the square that is cut out of an endless surface
+SAMPLE_SPACING = 0.05  # m, distance of the samples of a function in a table
 #: Collision bits of the ground: it collides with every geom that collides at all, as under Footfall's own laws.
 EVERYTHING = 2**31 - 1
 
@@ -62,7 +62,7 @@ def height_table(heights: ArrayLike) -> Array:
 
 
 def check_table_size(shape: tuple[int, ...]) -> None:
-    """Refuse a height table that is too large to draw and to collide with, before it is made."""
+    """Refuse a height table of more than ``LARGEST_TABLE`` entries, before it is made."""
     if math.prod(shape) > LARGEST_TABLE:
         sides = " x ".join(map(str, shape))
         raise GroundError(f"a height table of {sides} entries is too large: at most {LARGEST_TABLE}; thin it out")
@@ -77,8 +77,8 @@ def packed(table: Array) -> Any:
 
 
 def unpacked(table: Any) -> Any:
-    """The table that ``packed`` wrote, or one that is not packed; a file name is refused, since a description is read
-    alone.
+    """The table that ``packed`` wrote, or an unpacked one; a file name is refused, since a description must be
+    complete.
     """
     if isinstance(table, str | os.PathLike):
         raise GroundError(f"the height table is a file, '{table}', and a description holds its heights itself")
@@ -88,7 +88,7 @@ def unpacked(table: Any) -> Any:
         rows, columns = (int(n) for n in table["shape"])
         check_table_size((rows, columns))
         unpacking = zlib.decompressobj()
-        # One byte more than needed, so that a small file which unpacks to a huge one is noticed and not unpacked.
+        # At most one byte more than needed is unpacked, which detects small files that unpack to huge ones.
         data = unpacking.decompress(base64.b64decode(table["zlib_base64_float64"]), 8 * rows * columns + 1)
         return np.frombuffer(data, dtype="<f8").reshape(rows, columns)
     except (KeyError, TypeError, ValueError, OverflowError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""The ground: a surface, and how much friction it offers.
+"""The ground: a surface and its friction coefficients.
 
     Ground.plane(friction=0.7)
     Ground.slope(math.radians(10), friction=(0.8, 0.6))          # static, dynamic
@@ -59,9 +59,9 @@ class Ground:
     on.
 
     ``kind`` is one of ``KINDS``, ``options`` what that constructor was given, ``heights`` the (rows along y, columns
-    along x) table in m of a height field, ``height_function`` the compiled function of a function ground. Where
-    friction varies, ``friction_field`` holds it, and the two coefficients are the largest in the square of 20 m around
-    the origin, or in the table. ``description`` is free text and does not count for equality.
+    along x) table in m of a height field, ``height_function`` the compiled function of a function ground. Varying
+    friction is in ``friction_field``, and the two coefficients are then the largest in the square of 20 m around the
+    origin, or in the table. ``description`` is free text that equality ignores.
     """
 
     kind: str
@@ -101,7 +101,7 @@ class Ground:
     def gap(self, points: ArrayLike, reach: float = surface.REACH) -> tuple[Array, Array]:
         """Signed distance (...) in m, negative inside, and unit normal (..., 3) for world points (..., 3).
 
-        On uneven ground it is that to the nearest place of all, as far as ``reach`` (m).
+        On uneven ground, up to ``reach`` (m), it is the distance to the nearest point of the whole surface.
         """
         points = np.ascontiguousarray(points, dtype=np.float64)
         if points.ndim == 0 or points.shape[-1] != 3:
@@ -109,7 +109,7 @@ class Ground:
         return surface.gaps_at(self.compiled(reach), points)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Height of the surface (m) at ``x``, ``y`` (m), which broadcast. At a riser: the far tread's."""
+        """Height of the surface (m) at ``x``, ``y`` (m), which broadcast; at a riser, of the tread behind it."""
         try:
             x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
         except ValueError:
@@ -120,7 +120,7 @@ class Ground:
     def frame(self, point: ArrayLike) -> Array:
         """The contact frame (3, 3) at a world point: rows tangent, tangent, normal.
 
-        The first tangent is world x laid onto the tangent plane, see ``surface.tangent_frame``.
+        The first tangent is world x projected onto the tangent plane, see ``surface.tangent_frame``.
         """
         if np.shape(point) != (3,):
             raise GroundError(f"a contact frame is that of one point (x, y, z), not of shape {np.shape(point)}")
@@ -133,7 +133,7 @@ class Ground:
         return self._friction.at(np.asarray(points, dtype=float))
 
     def faults(self, x: float, y: float) -> list[str]:
-        """What its functions of height and friction raise at a place (m), as plain Python."""
+        """Errors that its functions of height and friction raise at (x, y) in m, run as plain Python."""
         functions = [one for one in (self.height_function, self.friction_field) if isinstance(one, PlaceFunction)]
         return [fault for one in functions if (fault := one.fault(x, y))]
 
@@ -144,7 +144,7 @@ class Ground:
 
     @property
     def highest(self) -> float:
-        """An upper bound of the surface's height (m), ``inf`` where none is known."""
+        """An upper bound of the surface's height (m), ``inf`` if none is known."""
         return self._kind.highest(self._form)
 
     @property

@@ -1,9 +1,10 @@
 """A table of heights, given or from a file: .npy, .csv or .txt in m, or a picture (.png) with the height of white.
 
-The engine's table has the heights with a border that repeats those at the edges, so that the ground beyond an edge is
-an endless cell, too; then, row by row, the highest and lowest heights of blocks of 4 x 4 cells, of 4 x 4 such blocks,
-and so on. Blocks and cells that cannot be nearer than the best place so far are skipped (branch and bound), so the
-place is the nearest of all, at a cost that hardly grows as cells become smaller than what touches them.
+The engine's table holds the heights with a border that repeats those at the edges, so that the ground beyond an edge is
+an endless cell; then, row by row, the highest and lowest heights of blocks of 4 x 4 cells, of 4 x 4 such blocks, and so
+on. A branch-and-bound search for the point of the surface nearest to a contact point skips blocks and cells that are
+farther than the nearest point so far. So it finds the global minimum, and its cost hardly depends on the size of the
+cells.
 """
 
 from __future__ import annotations
@@ -26,27 +27,28 @@ from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.surface import REACH, over_height
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
 
-#: Places in the surface's ``parameters``: x and y of the first height (m), spacing of columns and of rows (m), the
+#: Indices of the surface's ``parameters``: x and y of the first height (m), spacing of columns and of rows (m), the
 #: inverse of both (1/m), numbers of rows and of columns of cells, the highest height (m), and the distance up to which
-#: the place is the nearest of all (m).
+#: the nearest point is global (m).
 X, Y, WIDTH, DEPTH, PER_WIDTH, PER_DEPTH, ROWS, COLUMNS, HIGHEST, SURE = range(10)
-#: Tolerance of Newton's method, m, and its most steps. The remaining error is about the square of a step times the
+#: Tolerance of Newton's method, m, and its iteration limit. The remaining error is about the square of a step times the
 #: twist of the cell.
 FOUND, STEPS = 1e-9, 12
-#: The place straight under a point is the nearest if the foot of the point on its tangent plane is within this, m.
+#: Largest horizontal distance, m, between a point and its foot on the tangent plane below it at which the surface
+#: straight below is the nearest.
 UNDER = 1e-7
-#: Within this distance of an edge, m, the normal is that of the cell.
+#: Distance to an edge, m, below which the normal is that of the cell.
 ON_THE_EDGE = 1e-9
-#: Most cells or blocks along each side with which the search begins, and most cells that it looks into.
+#: Most cells or blocks along each side at the start of the search, and most cells that it examines.
 ACROSS, MOST_CELLS = 6, 512
-#: The size of cells beyond an edge, m.
+#: Size of the cells beyond an edge, m.
 ENDLESS = 1e9
 #: Blocks are 4 x 4: the shift from the number of a cell to that of its block.
 BITS = 2
 
 
 def with_tree(heights: Array) -> Array:
-    """The table for the engine: heights with a border, and the highest and lowest of ever larger blocks."""
+    """The table for the engine: heights with a border, and the highest and lowest heights of blocks of all levels."""
     padded = np.pad(heights, 1, mode="edge")
     corners = [padded[i : i + padded.shape[0] - 1, j : j + padded.shape[1] - 1] for i in (0, 1) for j in (0, 1)]
     high, low = np.maximum.reduce(corners), np.minimum.reduce(corners)
@@ -60,7 +62,7 @@ def with_tree(heights: Array) -> Array:
 
 
 class Query(NamedTuple):
-    """A point, m, and the side of the ground it is on: above it (``up`` = 1) or in it (-1)."""
+    """A point, m, and its side of the surface: above (``up`` = 1) or below (-1)."""
 
     x: float
     y: float
@@ -105,7 +107,7 @@ class Patch(NamedTuple):
 
 @inlined
 def place_at(patch: Patch, u: Float, v: Float) -> tuple[Float, Float, Float, Float, Float]:
-    """Of a place (u, v) of a cell: the square of the distance of the point (m2), and its gap and normal there."""
+    """Square of the distance (m2), gap and normal of the point at the place (u, v) of a cell."""
     slope_x, slope_y = patch.b + patch.t * v, patch.c + patch.t * u
     clearance = patch.z - patch.b * u - slope_y * v
     square = (patch.x - u) ** 2 + (patch.y - v) ** 2 + clearance * clearance
@@ -116,7 +118,7 @@ def place_at(patch: Patch, u: Float, v: Float) -> tuple[Float, Float, Float, Flo
 
 @inlined
 def on_edge(patch: Patch, edge: Int) -> tuple[Float, Float]:
-    """The place of an edge of a cell, which is straight, that is nearest to the point."""
+    """The place nearest to the point on an edge of a cell, which is straight."""
     if edge < 2:
         u = patch.left if edge == 0 else patch.right
         slope = patch.c + patch.t * u
@@ -132,7 +134,9 @@ def on_edge(patch: Patch, edge: Int) -> tuple[Float, Float]:
 def is_too_far(
     patch: Patch, u: Float, v: Float, du: Float, dv: Float, over: Float, convex: Float, limit: Float
 ) -> Bool:
-    """Whether no place of a convex cell is nearer than the square root of ``limit`` (m2), by the slope at one."""
+    """Whether every place of a convex cell is farther than the square root of ``limit`` (m2), by the gradient at
+    one.
+    """
     outward_x = (u == patch.left and du < 0.0) or (u == patch.right and du > 0.0)
     outward_y = (v == patch.near and dv < 0.0) or (v == patch.far and dv > 0.0)
     along_x, along_y = 0.0 if outward_x else du, 0.0 if outward_y else dv
@@ -142,9 +146,10 @@ def is_too_far(
 
 @inlined
 def foot_in_cell(patch: Patch, convex: Float, limit: Float) -> tuple[Float, Float, Int]:
-    """The foot of the point in a cell, by Newton's method: (u, v), and 1.
+    """The foot (u, v) of the point in a cell, by Newton's method, and a status.
 
-    -1 in place of 1 where no place is nearer than the square root of ``limit`` (m2), 0 where the foot is outside.
+    The status is 1 if the foot is in the cell, 0 if it is outside, and -1 if every place of the cell is farther than
+    the square root of ``limit`` (m2).
     """
     x, y, z, b, c, t, left, right, near, far = patch
     u, v, strayed, inside = min(max(x, left), right), min(max(y, near), far), False, 0
@@ -155,7 +160,7 @@ def foot_in_cell(patch: Patch, convex: Float, limit: Float) -> tuple[Float, Floa
         if k == 0 and is_too_far(patch, u, v, du, dv, over, convex, limit):
             return u, v, -1
         p, q, r = 1.0 + slope_x * slope_x, 1.0 + slope_y * slope_y, slope_x * slope_y + over * t
-        if r * r > 0.9 * p * q:  # not convex here: curvature is left out
+        if r * r > 0.9 * p * q:  # not convex here: leave curvature out
             r = slope_x * slope_y
         scale = 1.0 / (p * q - r * r)
         du, dv = (q * du - r * dv) * scale, (p * dv - r * du) * scale
@@ -176,9 +181,9 @@ def foot_in_cell(patch: Patch, convex: Float, limit: Float) -> tuple[Float, Floa
 def nearest_in_cell(
     point: Query, i: Int, j: Int, limit: Float, parameters: Vector, table: Matrix
 ) -> tuple[Float, Float, Float, Float, Float]:
-    """The place of a cell (row i, column j) that is nearest to a point.
+    """The nearest place of a cell (row i, column j) to a point.
 
-    Returns the square of its distance (m2), gap and normal; a larger square than ``limit`` (m2) is infinite.
+    Returns the square of its distance (m2), gap and normal; a square above ``limit`` (m2) may be given as infinite.
     """
     rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
     x, y, a, b, c, t = in_cell(point.x, point.y, i, j, parameters, table)
@@ -208,7 +213,9 @@ def nearest_in_cell(
 
 @inlined
 def away(x: Float, lowest: Float, spacing: Float, first: Int, last: Int, count: Int) -> Float:
-    """Distance (m) of x from cells ``first`` to ``last`` (exclusive) of ``count``, of which the outer are endless."""
+    """Distance (m) of x from cells ``first`` to ``last`` (exclusive) of ``count``; the first and last of all are
+    endless.
+    """
     if first > 0 and x < lowest + (first - 1) * spacing:
         return lowest + (first - 1) * spacing - x
     if last < count and x > lowest + (last - 1) * spacing:
@@ -218,7 +225,7 @@ def away(x: Float, lowest: Float, spacing: Float, first: Int, last: Int, count: 
 
 @inlined
 def extreme(up: Float, level: Int, i: Int, j: Int, parameters: Vector, table: Matrix) -> Float:
-    """The highest (``up`` = 1) or lowest (-1) height of a block; level 0: of a cell."""
+    """The highest (``up`` = 1) or lowest (-1) height of a block, or of a cell at level 0."""
     if level == 0:
         one, two, three, four = table[i, j], table[i, j + 1], table[i + 1, j], table[i + 1, j + 1]
         return max(max(one, two), max(three, four)) if up > 0.0 else min(min(one, two), min(three, four))
@@ -251,7 +258,9 @@ def blocks(count: Int, level: Int) -> Int:
 
 @inlined
 def cell_of(across: Float, count: Int) -> Int:
-    """The cell, of ``count``, at a distance ``across`` in cells; the last edge belongs to the cell before it."""
+    """Index of the cell, of ``count``, at a distance ``across`` in cells; the last edge belongs to the cell before
+    it.
+    """
     across = min(max(across, 0.0), float(count))
     return min(int(across), count - 2 if across <= count - 1.0 else count - 1)
 
@@ -272,7 +281,7 @@ def row_of(y: Float, parameters: Vector) -> Int:
 def nearest_elsewhere(
     point: Query, limit: Float, known_i: Int, known_j: Int, parameters: Vector, table: Matrix
 ) -> tuple[Float, Float, Float, Float, Float]:
-    """The nearest place in all cells but a known one, if it is nearer than the square root of ``limit`` (m2)."""
+    """The nearest place in all cells except a known one, if it is nearer than the square root of ``limit`` (m2)."""
     rows, columns = int(parameters[ROWS]), int(parameters[COLUMNS])
     found = (limit, 0.0, 0.0, 0.0, 1.0)
     reach, top = math.sqrt(limit), 0
@@ -293,7 +302,7 @@ def nearest_elsewhere(
             sought += 1
             if sought == MOST_CELLS:
                 return found
-        while True:  # the next block or cell beside this one, or beside the block that it is in
+        while True:  # advance to the next block or cell of the same parent, or else of the parent's level
             if level == top:
                 j += 1
                 if j > last_j:
@@ -313,8 +322,10 @@ def nearest_elsewhere(
 
 @kernel
 def nearest_place(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
-    """Gap and normal of a point: to the nearest place of a height field or, from afar, to the plane under the point."""
-    if x != x or y != y or z != z:  # or NaN would become an index
+    """Gap and normal of a point: to the nearest place of a height field or, from afar, to the tangent plane below
+    it.
+    """
+    if x != x or y != y or z != z:  # NaN has no index
         return x + y + z, 0.0, 0.0, 1.0
     rows, columns, reach = int(parameters[ROWS]), int(parameters[COLUMNS]), parameters[SURE]
     i, j = row_of(y, parameters), column_of(x, parameters)
@@ -401,7 +412,7 @@ def heightfield(
 
 
 def surface(x: Float, y: Float, z: Float, parameters: Vector, table: Matrix) -> tuple[Float, Float, Float, Float]:
-    """Bilinear interpolation of a table of heights, constant beyond its edges; see ``cells`` for both arguments."""
+    """Bilinear interpolation of a table of heights, constant beyond its edges."""
     return nearest_place(x, y, z, parameters, table)
 
 

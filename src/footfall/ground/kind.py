@@ -20,14 +20,14 @@ Given = ParamSpec("Given")
 
 
 class Option(NamedTuple):
-    """Annotates the type of an option: its unit, and its meaning where the name does not say."""
+    """Annotation of an option: its unit, and its meaning if the name is not enough."""
 
     unit: str
     about: str = ""
 
 
 class Form(NamedTuple):
-    """What the constructor of a kind makes of its arguments."""
+    """The checked arguments of a kind's constructor."""
 
     friction: Coefficients
     options: tuple[tuple[str, Any], ...] = ()
@@ -40,7 +40,7 @@ class Form(NamedTuple):
 
 
 def described(form: Form) -> dict[str, Any]:
-    """The options and the height table, as JSON can hold them."""
+    """The options and the height table as values for JSON."""
     data = {name: list(value) if isinstance(value, tuple) else value for name, value in form.options}
     return data if form.heights is None else data | {"heights": packed(form.heights)}
 
@@ -52,30 +52,30 @@ class Kind(Generic[Given]):
     name: str
     #: The constructor that users call as ``Ground.<name>``: it checks its options.
     make: Callable[Given, Form]
-    #: The surface, see :mod:`footfall.ground.surface`; None where the form brings its own.
+    #: The surface, see :mod:`footfall.ground.surface`; None if the form has its own.
     surface: Callable[..., Any] | None
     #: The numbers that the surface takes.
     parameters: Callable[[Form], tuple[float, ...]] = lambda form: (0.0,)
-    #: The table that it takes.
+    #: The table that the surface takes.
     table: Callable[[Form], Array] = lambda form: np.zeros((1, 1))
-    #: Whether its last parameter, which the ground adds, is how far the nearest place is sought, m.
+    #: Whether the ground appends a last parameter: the distance up to which the nearest point is global, m.
     seeks: bool = False
-    #: An upper bound of the surface's height (m), ``inf`` where none is known.
+    #: An upper bound of the surface's height (m), ``inf`` if none is known.
     highest: Callable[[Form], float]
-    #: The surface as x, y, z (rows, columns): its own table, or a square of a side (m) cut out.
+    #: The surface as x, y, z (rows, columns): its own table, or a square of a given side (m).
     grid: Callable[[Form, float], Grid]
-    #: The surface as MuJoCo's geoms; None: a height field of the grid.
+    #: The surface as MuJoCo's geoms; None for a height field of the grid.
     geoms: Callable[[Form, float, Geoms], list[mujoco.MjsGeom]] | None = None
-    #: Heights (m) from the parameters at x and y; None: from the gap.
+    #: Heights (m) from the parameters, x and y; None to compute them from the gap.
     height: Callable[[Array, Array, Array], Array] | None = None
-    #: One plane, level or sloped.
+    #: Whether it is one plane, level or sloped.
     flat: bool = False
-    #: What is saved besides its friction; and what is made when it is read back: a kind and its options.
+    #: Its description besides friction; and the kind and options that a description is read as.
     describe: Callable[[Form], dict[str, Any]] = described
     restore: Callable[[Mapping[str, Any]], tuple[str, dict[str, Any]]] | None = None
 
     def options(self) -> dict[str, tuple[Any, Option]]:
-        """The type of every option with an :class:`Option` beside it."""
+        """The type and the :class:`Option` of every annotated option."""
         hints = get_type_hints(self.make, include_extras=True)
         found = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Annotated}
         return {name: (hint, about) for name, (hint, about) in found.items()}

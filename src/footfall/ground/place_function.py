@@ -1,9 +1,9 @@
 """Heights and friction coefficients given as Python functions of x and y, compiled for the engine.
 
-Functions that differ in the values of their numbers alone share machine code. Numba freezes what a function refers to
-into its machine code, which is never freed: a thousand grounds of ``lambda x, y: a * x`` would be compiled a thousand
-times and keep a gigabyte. Here the numbers that a function takes from an enclosing function or from the defaults of its
-arguments become elements of an array, which is passed in every call. Everything else it refers to stays frozen.
+Functions that differ only in the values of their numbers share machine code. Numba would freeze these values into
+machine code, which is never freed: a thousand grounds of ``lambda x, y: a * x`` would be compiled a thousand times and
+keep a gigabyte. Here the numbers that a function takes from an enclosing function or from the defaults of its arguments
+become elements of an array, which is passed in every call. All other values it refers to stay frozen.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from footfall.ground.surface import REACH, SURFACE_SIGNATURE, over_height
 from footfall.kinds import Bool, Float
 
 GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
-#: Tolerance of the nearest place of a surface, m, and most evaluations of the surface; at a kink the nearest one found
-#: is taken.
+#: Tolerance of the nearest point of a surface, m, and iteration limit, which the search reaches at a kink.
 FOOT, LOOKS = 1e-7, 20
-#: Hollows are wider than this, m, or the place straight under a point so near to it is taken for the nearest.
+#: Largest gap, m, at which the surface straight below a point may be taken as the nearest: assumes that hollows are
+#: wider.
 NARROW = 1e-3
-#: Share of the distance by which a place is left that is nearer than others along one way alone, or along none.
+#: Step away from a saddle or a maximum of the distance, as a share of the distance.
 ASIDE = 0.25
 #: (x, y, corner, table) -> (static, dynamic), see :mod:`footfall.ground.friction`.
 FRICTION_SIGNATURE = types.UniTuple(float64, 2)(float64, float64, float64[::1], types.float64[:, :, ::1])
@@ -53,18 +53,19 @@ class Role(NamedTuple):
 
     what: str
     signature: Any
-    #: The source of ``adapter`` by what ``given`` returns: 1 number or 2; it has room for a last argument, ``{more}``.
+    #: The source of ``adapter`` by the count of numbers that ``given`` returns, 1 or 2, with a placeholder ``{more}``
+    #: for a last argument.
     sources: dict[int, str]
-    numbers: str  # the argument of the adapter that can be that last argument
+    numbers: str  # the adapter's argument that is passed as this last argument
     namespace: dict[str, Any]
-    nothing: str  # what the engine gets where the function fails, as by an index outside of an array
-    nowhere: str  # what to do where it has no value
-    instead: str  # what to do where it cannot be compiled
+    nothing: str  # the result if the function fails, as by an index outside of an array
+    nowhere: str  # advice for places where it has no value
+    instead: str  # advice if it cannot be compiled
 
 
 @kernel
 def is_under(plane: tuple[Float, Float, Float, Float]) -> Bool:
-    """Whether a point is nearest to the surface straight under it, as all are that are on it."""
+    """Whether the nearest point of the surface is straight below a point, as for all points on the surface."""
     gap, nx, ny, _ = plane
     return abs(gap) < NARROW and gap * gap * (nx * nx + ny * ny) < FOOT * FOOT
 
@@ -73,9 +74,9 @@ def is_under(plane: tuple[Float, Float, Float, Float]) -> Bool:
 def way_to_foot(
     x: Float, y: Float, z: Float, slope_x: Float, slope_y: Float, bend_x: Float, bend_y: Float, twist: Float
 ) -> tuple[Float, Float]:
-    """How far to go along x and y (m) from a place, from which a point is at (x, y, z), to the nearest.
+    """Step along x and y (m) towards the nearest place, from a place with the point at (x, y, z) relative to it.
 
-    A step of Newton's method; where the surface bends towards the point more than a ball around it does, the plane's.
+    It is a step of Newton's method, without curvature where the squared distance is not convex.
     """
     p, q = 1.0 + slope_x * slope_x - z * bend_x, 1.0 + slope_y * slope_y - z * bend_y
     r, gu, gv = slope_x * slope_y - z * twist, x + z * slope_x, y + z * slope_y
@@ -159,14 +160,14 @@ def adapter(x, y, corner, table):
     "return a coefficient everywhere",
     "sample it instead: FrictionTable(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
 )
-#: Machine code by role and content; it lives as long as the process.
+#: Machine code by role and content, for the life of the process.
 _compiled: dict[tuple[str, str], Any] = {}
 #: The pointers in use, by role and identity of the function: equal functions have one.
 _pointers: WeakValueDictionary[tuple[str, str], SharedPointer] = WeakValueDictionary()
 
 
 class SharedPointer:
-    """Machine code as the pointer of one function, which a GPU compiles for itself."""
+    """Shared machine code as the pointer of one function, with its plain Python for a GPU."""
 
     def __init__(self, code: Any, plain: FunctionType, role: Role) -> None:
         self._plain, self._role = _as_it_is_now(plain), role
@@ -190,12 +191,12 @@ class PlaceFunction:
     function: Callable[..., Any] = field(compare=False)
     pointer: Any = field(compare=False, repr=False)
     role: Role = field(compare=False, repr=False)
-    #: What the pointer takes in its array of numbers.
+    #: The values of the pointer's array of numbers.
     numbers: tuple[float, ...] = field(default=(0.0,), compare=False, repr=False)
 
     @property
     def source(self) -> str | None:
-        """The source of the function, or ``None`` where Python does not know it (at some prompts)."""
+        """The source of the function, or ``None`` if Python does not know it (at some prompts)."""
         try:
             return textwrap.dedent(inspect.getsource(plain_function(self.function)))
         except (OSError, TypeError):
@@ -215,15 +216,15 @@ class PlaceFunction:
 
 
 def compile_height(function: Callable[..., Any]) -> PlaceFunction:
-    """Compile ``function(x, y) -> height`` (m) to a surface; what was compiled before comes from disk.
+    """Compile ``function(x, y) -> height`` (m) to a surface, or read it from disk.
 
-    What it refers to (globals, closure) is frozen at this moment.
+    The values it refers to (globals, closure) are frozen at this moment.
     """
     return _compile(function, HEIGHT)
 
 
 def compile_friction(function: Callable[..., Any]) -> PlaceFunction:
-    """The same of ``function(x, y)`` -> coefficient, or static and dynamic coefficient."""
+    """Compile ``function(x, y)`` -> coefficient, or static and dynamic coefficient."""
     return _compile(function, FRICTION)
 
 
@@ -237,7 +238,7 @@ def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
             f"{role.nowhere}"
         )
     content = kernel_stamp(plain)
-    identity = content or uuid.uuid4().hex  # not comparable: equal to itself only
+    identity = content or uuid.uuid4().hex  # without a hash of its content: equal only to itself
     numbers = numbers_of(plain) if content else None
     shared = None if numbers is None else _shared(plain, numbers, role, identity)
     if numbers is not None and shared is not None:
@@ -255,7 +256,7 @@ def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
 
 
 def _shared(plain: FunctionType, numbers: Numbers, role: Role, identity: str) -> SharedPointer | None:
-    """The pointer to machine code that takes the function's numbers; ``None`` where that cannot be compiled."""
+    """The pointer to machine code that takes the function's numbers; ``None`` if it cannot be compiled."""
     known = _pointers.get((role.what, identity))
     if known is not None:
         return known
@@ -273,12 +274,12 @@ def _shared(plain: FunctionType, numbers: Numbers, role: Role, identity: str) ->
 
 
 def _frozen(plain: FunctionType) -> Any:
-    """A kernel of x and y alone: the function may have further arguments, with defaults."""
+    """A kernel of x and y alone, for a function that may have further arguments with defaults."""
     return kernel(generated("def asked(x, y):\n    return given(x, y)\n", "asked", {"given": checked(plain)}, plain))
 
 
 def _adapter(asked: Any, plain: FunctionType, role: Role, *more: Any) -> FunctionType:
-    """The function that the engine calls, around one of x, y and, in some, an array of numbers."""
+    """The function that the engine calls, around a kernel of x, y and perhaps an array of numbers."""
     asked.compile((float64, float64, *more))
     returned = asked.nopython_signatures[-1].return_type
     if _numbers(returned) not in role.sources:
@@ -288,7 +289,7 @@ def _adapter(asked: Any, plain: FunctionType, role: Role, *more: Any) -> Functio
 
 
 def _guarded(adapter: FunctionType, role: Role) -> Any:
-    """The adapter as a pointer: where the function raises there is no height and no friction."""
+    """The adapter as a pointer, which returns NaN if the function raises."""
     arguments = ", ".join(adapter.__code__.co_varnames[: adapter.__code__.co_argcount])
     source = f"""
 def guarded({arguments}):
@@ -303,7 +304,7 @@ def guarded({arguments}):
 
 
 def _as_it_is_now(plain: FunctionType) -> FunctionType:
-    """A copy that later changes of the variables it refers to do not affect."""
+    """A copy that keeps the present values of the variables it refers to."""
     code = plain.__code__
     known = {name: value for name, value in plain.__globals__.items() if name in (*code.co_names, "__builtins__")}
     cells = tuple(CellType(cell.cell_contents) for cell in plain.__closure__ or ())
@@ -313,7 +314,7 @@ def _as_it_is_now(plain: FunctionType) -> FunctionType:
 
 
 def _numbers(returned: Any) -> int:
-    """How many numbers a type holds, 0 if it holds anything else."""
+    """Count of the numbers in a type, 0 if it contains anything else."""
     parts = tuple(returned) if isinstance(returned, types.BaseTuple) else (returned,)
     good = all(isinstance(part, types.Float | types.Integer | types.Boolean) for part in parts)
     return len(parts) if good else 0
@@ -336,20 +337,20 @@ def _first_reason(error: Exception) -> str:
 
 #: Flags of code objects: *args, **options, generators and coroutines.
 _NOT_PLAIN = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
-_LARGEST_WHOLE = 2**53  # beyond it an array of floats does not hold every whole number
+_LARGEST_WHOLE = 2**53  # floats hold every whole number up to here
 
 
 class Numbers(NamedTuple):
     """The numbers that a function refers to."""
 
     enclosed: tuple[str, ...]  # variables of enclosing functions
-    defaults: int  # how many of the last arguments have one
-    whole: tuple[bool, ...]  # of all of them, in this order
+    defaults: int  # count of the last arguments with a default
+    whole: tuple[bool, ...]  # which of all values, enclosed ones first, are integers
     values: tuple[float, ...]
 
 
 def numbers_of(function: FunctionType) -> Numbers | None:
-    """The numbers that can be passed, ``None`` where there are none or the function is not simple enough."""
+    """The numbers that can be passed, ``None`` if there are none or the function is not simple enough."""
     code, defaults = function.__code__, function.__defaults__ or ()
     nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
     if nested or code.co_flags & _NOT_PLAIN or code.co_kwonlyargcount or code.co_argcount != 2 + len(defaults):
@@ -369,10 +370,10 @@ def _is_number(value: Any) -> bool:
 
 
 def with_numbers(function: FunctionType, numbers: Numbers) -> Any:
-    """The kernel ``asked(x, y, numbers)`` of a function; ``numbers`` are the values of those that it refers to.
+    """The kernel ``asked(x, y, numbers)`` of a function; ``numbers`` replace the values of its own.
 
-    The function's own code stands in it as that of an inner function, which Numba inlines: there the variables of
-    enclosing functions are ordinary ones.
+    It contains the function's code as an inner function, which Numba inlines, with local variables in place of those of
+    enclosing functions.
     """
     code, cells = function.__code__, _cells(function)
     elements = [f"_whole(_numbers[{i}])" if whole else f"_numbers[{i}]" for i, whole in enumerate(numbers.whole)]

@@ -22,9 +22,9 @@ def plane(
 ) -> Form:
     """Level ground at z = ``height`` (m).
 
-    ``friction`` is the dynamic coefficient, and the static one too unless ``static_friction`` says
-    otherwise; a pair is (static, dynamic); a function ``f(x, y)`` or a :class:`FrictionTable` of either is
-    asked under every contact point. So for every kind.
+    ``friction`` is the dynamic coefficient, and the static one too unless ``static_friction`` says otherwise; a pair is
+    (static, dynamic); a function ``f(x, y)`` or a :class:`FrictionTable` of either is evaluated at every contact point.
+    This holds for every kind.
     """
     return Form(Coefficients.of(friction, static_friction), (("height", number("height", height)),))
 
@@ -95,7 +95,7 @@ SLOPE = Kind(
 )
 
 
-#: Each is a geom for MuJoCo, and higher than any tower.
+#: Most steps of stairs: each is a geom for MuJoCo.
 MOST_STEPS = 10_000
 
 
@@ -143,7 +143,7 @@ def stairs_surface(
     rise, run, count, start = parameters[0], parameters[1], parameters[2], parameters[3]
     along_x, along_y = parameters[4], parameters[5]
     s = x * along_x + y * along_y - start
-    if s != s:  # or the search below would take it for a point before the first step
+    if s != s:  # NaN would count as a point before the first step
         return s, 0.0, 0.0, 1.0
     if rise < 0.0:
         rise = -rise
@@ -156,7 +156,7 @@ def stairs_surface(
     above = z - step * rise
     gap, ns, nz = above, 0.0, 1.0
     if above >= 0.0:
-        # In the air nothing behind is nearer than the tread below, so look ahead, as far as could matter.
+        # In the air nothing behind is nearer than the tread below: search ahead only, up to the gap so far.
         riser = step
         while riser < count and riser * run - s < gap:
             ahead = riser * run - s
@@ -169,7 +169,7 @@ def stairs_surface(
                     gap, ns, nz = distance, -ahead / distance, over_nosing / distance
             riser += 1.0
     else:
-        # Inside, nothing ahead is nearer than the tread overhead, so look back.
+        # Inside, nothing ahead is nearer than the tread overhead: search back only.
         riser = step - 1.0
         while riser >= 0.0 and s - riser * run < -gap:
             behind = s - riser * run
@@ -190,7 +190,7 @@ def stairs_parameters(form: Form) -> tuple[float, ...]:
 
 
 def tread_height(parameters: Array, x: Array, y: Array) -> Array:
-    """The heights of treads; at a riser that of the far one."""
+    """The heights of treads; at a riser, of the tread behind it."""
     rise, run, count, start, cos, sin = parameters
     return np.clip(np.floor((x * cos + y * sin - start) / run) + 1.0, 0.0, count) * rise
 

@@ -1,13 +1,13 @@
 """The gap between a point and the ground: one small compiled function per kind of ground.
 
-Every surface answers the same question with the same signature, so that one compiled engine serves them all:
+All surfaces have the same signature, so that one compiled engine serves them all:
 
     surface(x, y, z, parameters, table) -> (gap, nx, ny, nz)
 
-``x, y, z`` is a point in the world frame (m, z up), ``gap`` its signed distance to the surface (m, negative
-inside the ground) and ``n`` the unit normal that points out of the ground. The surfaces are plain Python:
-they are compiled to function pointers, run as they stand in a debugger, and hold nothing a GPU thread
-could not do. A NaN in what decides the answer comes out as a NaN gap.
+``x, y, z`` is a point in the world frame (m, z up), ``gap`` its signed distance to the surface (m, negative inside the
+ground) and ``n`` the unit normal that points out of the ground. The surfaces are plain Python: they are compiled to
+function pointers, can be run in a debugger, and use only what a GPU thread supports. A NaN in a coordinate that matters
+gives a NaN gap.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
     types.float64, types.float64, types.float64, types.float64[::1], types.float64[:, ::1]
 )
 
-#: From points that are farther than this from the plane under them, and than they need to be, m, the gap is that to it.
+#: Gap to the tangent plane below a point, m, beyond which that gap is used, unless a larger reach was asked for.
 REACH = 0.25
-NEARLY_ALONG_X = 0.9  # |nx| beyond which world x is too close to the normal to give a tangent
+NEARLY_ALONG_X = 0.9  # |nx| beyond which the first tangent is world y instead of x, projected
 
-#: m, over any ground.
+#: Height above any ground, m, from which heights are found.
 FAR_ABOVE = 1e4
 
 
@@ -56,8 +56,8 @@ def pointer(surface: Callable[..., Any]) -> Any:
 def tangent_frame(nx: Float, ny: Float, nz: Float, out: Matrix) -> None:
     """Write the contact frame of a unit normal to ``out`` (3, 3): rows tangent 1, tangent 2, normal (world).
 
-    Tangent 1 is world x laid onto the tangent plane, or world y where the normal is nearly along x; tangent 2
-    is normal x tangent 1. On level ground the frame is the world's.
+    Tangent 1 is world x projected onto the tangent plane, or world y if the normal is nearly along x; tangent 2 is
+    normal x tangent 1. On level ground the frame is the world's.
     """
     tx, ty, tz = 1.0 - nx * nx, -nx * ny, -nx * nz
     if abs(nx) > NEARLY_ALONG_X:
@@ -86,8 +86,9 @@ def gaps_at(compiled: tuple[Any, Array, Array], points: Array) -> tuple[Array, A
 
 
 def heights_at(compiled: tuple[Any, Array, Array], x: Array, y: Array) -> Array:
-    """Heights (m) at ``x``, ``y`` (m, of one shape) of a surface: from far above, where the gap is that to the plane
-    under the point, and then from there, to the last digit.
+    """Heights (m) of a surface at ``x``, ``y`` (m, of one shape).
+
+    From far above, the gap is that to the tangent plane below; a second pass from there removes rounding errors.
     """
     height = np.full(np.shape(x), FAR_ABOVE)
     for _ in range(2):
