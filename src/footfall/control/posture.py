@@ -22,23 +22,23 @@ from footfall.robot.model import centre_of_mass
 from footfall.robot.motors import Drives, drives
 from footfall.standing import in_pose, lowest_places
 
-#: Largest proportional gain, in inertia over the square of the step: half of the limit of an explicit step.
+#: Largest proportional gain of a joint, in inertia over the square of the step: half the limit of an explicit step.
 FASTEST = 0.5
-#: Largest eigenvalue of inverse inertia times kd, times the step, and of inverse inertia times kp, times its square,
-#: over all joints at once: an explicit step is stable while the second and twice the first add up to less than 4.
+#: Largest eigenvalues, over all joints together, of inverse inertia times kd times the step, and of inverse inertia
+#: times kp times its square: an explicit step is stable while twice the first plus the second is below 4.
 TOGETHER_DAMPED, TOGETHER_STIFF = 1.4, 0.8
-#: Damping over stiffness of a joint, in sqrt(h/g) of the robot: less than critical for the robot as an inverted
-#: pendulum, more than critical for a limb; and damping at most, in inertias over the step.
+#: Ratio of damping to stiffness of a joint, in sqrt(h/g) of the robot: below critical for the robot as an inverted
+#: pendulum, above critical for a limb; and the largest damping, in inertia over the step.
 DAMPED_OVER, DAMPED_AT_MOST = 0.175, 0.8
-#: Height of the centre of mass that gains are at least made for, in parts of its distance from the farthest contact
-#: point: a robot that lies on the ground has almost none.
+#: Lower bound of the height of the centre of mass in gains, as a share of its distance from the farthest contact point,
+#: for robots that lie on the ground.
 LEAST_HEIGHT = 0.05
-#: Least stiffness of a stance, in g/h, the rate at which an inverted pendulum falls; and share of that below which a
-#: motion is neutral, as a turn on the spot, and not unstable.
+#: Least stiffness of a stance, in g/h, the negative stiffness of an inverted pendulum; and share of it below which a
+#: motion, such as a turn on the spot, is neutral and not unstable.
 STIFF, NEUTRAL = 2.0, 1e-3
-#: Share of weight times height that an actuator may lack without a warning: the rounding of what carries the robot.
+#: Missing torque of an actuator below which no warning is given, as a share of weight times height: rounding.
 ROUNDING = 1e-6
-#: Most iterations in which gains are reduced to what the step allows.
+#: Iteration limit of the reduction of gains to the stability limit of the step.
 SLOWINGS = 500
 
 

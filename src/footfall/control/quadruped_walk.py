@@ -144,26 +144,27 @@ class QuadrupedWalker(NamedTuple):
     log: EpisodeLog
 
 
-#: Stiffness in g/h and damping in sqrt(g/h): of the horizontal way, the height, the attitude.
+#: Stiffness in g/h and damping in sqrt(g/h) of the horizontal motion, the height and the attitude.
 ALONG, UPWARD, ATTITUDE = (0.5, 1.4), (4.0, 3.0), (4.0, 3.0)
 #: Rate at which a swinging foot follows, critically damped, in sqrt(g/h).
 FOOT_RATE = 5.3
-#: Share of sqrt(h/g) by which a foot steps farther per speed that is off, and of the leg that it goes at most.
+#: Shift of a foothold per error of velocity, in sqrt(h/g); and the largest step, in legs.
 CAPTURE, FARTHEST = 0.5, 0.45
-#: m, that the way's reference may be ahead of the robot, per height.
+#: Largest distance of the reference of the centre of mass ahead of the robot, in heights of the centre of mass.
 AHEAD = 0.15
-#: Part of the swing after which the ground may be met.
+#: Share of the swing after which a contact may be a landing.
 SOONEST = 0.6
-#: Usual speed, in sqrt(g h), which makes Froude's number 0.03; and speed at which a foot seeks the ground: the same, so
-#: that it keeps up with ground that falls by 45 degrees.
+#: Default speed, in sqrt(g h), which makes Froude's number 0.03; and speed at which a foot descends to find the ground:
+#: the same, so that it keeps up with ground that falls by 45 degrees.
 SPEED = DESCENT = 0.172
-#: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
+#: Height, as a share of the step's, above which a contact of a swinging foot is an obstacle; and the additional height,
+#: as a share of the step's, to which the foot is then lifted.
 OBSTACLE, HIGHER = 0.3, 1.0
-#: Cycles in which the speed is taken up and given back.
+#: Cycles in which the speed rises at the start and falls at the end.
 RAMP = 1.0
-#: Weights of accelerations, of which only the ratios matter: feet, before all others; the centre of mass, and the
-#: turning of the trunk, of which a moment counts as much as its force at the height; and joints, in squares of the
-#: height, only to make the solution of a straight leg unique.
+#: Weights of accelerations, of which only the ratios matter: of the feet, which come first; of the centre of mass and,
+#: at an arm of its height, of the trunk's rotation; and of joints, in squares of the height, to make the solution of a
+#: straight leg unique.
 FEET, CENTRE, JOINTS = 1000.0, 30.0, 0.003
 #: Damping of feet that stand, in sqrt(g/h).
 STANCE_DAMPING = 5.9
@@ -171,7 +172,7 @@ STANCE_DAMPING = 5.9
 
 @inlined
 def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
-    """Write the controls for this instant; 0."""
+    """Write the controls for this instant; returns 0."""
     senses, gait, now, body, signals = walk.senses, walk.gait, walk.now, walk.body, walk.signals
     see_trunk(walk)
     cycles = (time - gait.begin) / gait.period
@@ -205,7 +206,7 @@ def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
 
 @inlined
 def see_trunk(walk: QuadrupedWalker) -> None:
-    """Take over the state; where the trunk points at the first call is straight ahead."""
+    """Read the state; at the first call the direction of the trunk becomes the heading."""
     senses, now, trunk, root = walk.senses, walk.now, walk.trunk, walk.body.tree.root
     place_contacts(senses, walk.contacts)
     see_points(senses, walk.contacts.position, walk.body)
@@ -219,7 +220,7 @@ def see_trunk(walk: QuadrupedWalker) -> None:
 
 @inlined
 def lead_way(walk: QuadrupedWalker, cycles: Float, walking: Bool) -> None:
-    """Move the reference of the centre of mass on; it waits where the robot does not keep up."""
+    """Advance the reference of the centre of mass, which waits if the robot does not keep up."""
     gait, now, com = walk.gait, walk.now, walk.body.com
     share = 0.0
     if walking:
@@ -237,7 +238,7 @@ def lead_way(walk: QuadrupedWalker, cycles: Float, walking: Bool) -> None:
 
 @inlined
 def feel_feet(walk: QuadrupedWalker) -> None:
-    """Which feet touch anything, and which are pressed to it from above: a wall is no ground to stand on."""
+    """Write which feet touch anything, and which stand on it: a wall cannot carry a foot."""
     senses, now = walk.senses, walk.now
     for foot in range(4):
         p = walk.robot.point[foot]
@@ -359,15 +360,15 @@ def lead_foot(walk: QuadrupedWalker, foot: Int) -> None:
         body.wanted[first + k] = one[ACCELERATION] + stiff * off + damp * slow
 
 
-#: What else is left out, by the height h of the centre of mass: duration of a step in sqrt(h / g), its height in h.
+#: Default duration of a step in sqrt(h / g), and its height in h, h being the height of the centre of mass.
 STEP_DURATION, STEP_HEIGHT = 1.4, 0.194
-#: s, duration of a step before the robot is known.
+#: Default duration of a step, s, before the robot is known.
 UNKNOWN_DURATION = 0.25
-#: Share of the ground's friction that is used, and of the weight that presses every standing foot.
+#: Share of the ground's friction that is used; and least load of a standing foot, as a share of the weight.
 FRICTION_USED, LEAST_LOAD = 0.8, 0.01
-#: Weight of forces, in squares of the weight of the robot.
+#: Weight of forces, per (body weight)^2.
 FORCE_WEIGHT = 0.003
-#: Most episodes of warnings that are kept.
+#: Capacity of the log, episodes.
 ROOM = 256
 
 
@@ -536,23 +537,22 @@ def _usual_step(schedule: Schedule, fast: float, legs: FourLegs) -> float:
     return min(STEP_DURATION / math.sqrt(legs.rate), 0.9 * reach)
 
 
-# ---- what such a walk needs, and its pose: home, or bent knees and feet under the mass ------------------------------
+# ---- requirements on the robot, and its initial pose: home, or bent knees and feet under the mass -------------------
 # Models without a keyframe stand at zero angles: with straight legs, which are singular, or with knees at the end of
 # their range and the feet far from the hips.
 
 #: Motors of a leg.
 LEG_JOINTS = 3
-#: A leg stretched to more than this part of its length counts as straight; a bent one is stretched to this.
+#: Extension, as a share of its length, above which a leg is straight; and extension to which such a leg is bent.
 STRAIGHT, BENT = 0.95, 0.85
-#: m per m of leg, from below the centre of mass to the middle of the feet: farther, the feet are set under it, for a
-#: trot stands on the line between two.
+#: Largest horizontal distance of the middle of the feet from the centre of mass, in legs. Beyond it the feet are moved
+#: under the mass, since a trot stands on the line between two feet.
 ASIDE = 0.06
-#: Times that they are: the legs that are bent so move the centre of mass.
+#: Number of times that they are moved, since bending the legs shifts the centre of mass.
 PASSES = 3
-#: Iterations of the inverse kinematics, the longest of them in rad, and how near a foot must come, in distances of hip
-#: and foot.
+#: Iteration limit of the inverse kinematics, its longest step in rad, and its tolerance, in distances of hip and foot.
 ITERATIONS, LONGEST, NEAR = 100, 0.3, 3e-3
-#: rad of a knee that the search begins with.
+#: Initial angle of the knee, rad.
 FIRST = 0.9
 
 

@@ -1,4 +1,4 @@
-"""What a compiled controller sees, and what it computes of that: Jacobians, the centre of mass, rotations.
+"""The inputs of a compiled controller, and functions of them: Jacobians, the centre of mass, rotations.
 
 Arrays are live views of the engine's and of MuJoCo's. Motion and forces in coordinates of the centre of mass follow Ott
 2011, (12)-(15), built on MuJoCo's motion axes ``cdof`` (rotation, then translation) about the centre of mass of the
@@ -20,7 +20,7 @@ from footfall.solve.contacts import OPEN, Contacts
 
 
 class Senses(NamedTuple):
-    """Names are MuJoCo's where the array is MuJoCo's; spatial vectors turn about the centre of mass of the tree."""
+    """The inputs; MuJoCo's arrays have its names. Spatial vectors are about the centre of mass of the tree."""
 
     qpos: Vector
     qvel: Vector

@@ -1,7 +1,7 @@
 """Unloaded limbs: feet off the ground are led back to where they stood, arms and waist keep their pose.
 
-Contact forces do not control them. A point in the air must get no load, since a leg that pushes against nothing swings
-away; and nothing else holds or damps joints that move no contact point.
+Contact forces cannot control them. A point in the air must get no load, since the torques for a load without contact
+swing the leg away; and joints that move no contact point would be neither held nor damped.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from footfall.robot.motors import Drives
 from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import in_pose, inertia_of, point_jacobian
 
-#: Time in which a point gains or loses its load, as part of sqrt(h/g).
+#: Duration of the load ramp of a point, in sqrt(h/g).
 LOADING = 0.1
 #: Frequencies, critically damped, in sqrt(g/h): of a foot that is led back, and of joints that keep their pose.
 FOOT_FREQUENCY, JOINT_FREQUENCY = 5.0, 2.0
-#: A point this far over the ground, as part of the height of the centre of mass, is on it: pressed, it bears.
+#: Largest gap of a point that is on the ground, as a share of the height of the centre of mass.
 NEAR = 1e-3
-#: Share of weight, or of weight times height, that the wrench lacks where feet in the air are held no more: a leg that
-#: swings is a counterweight, and the robot needs it then.
+#: Missing part of the wrench, as a share of weight or of weight times height, above which feet in the air are not held:
+#: the robot then needs the swinging leg as a counterweight.
 COUNTERWEIGHT = 0.1
-#: A direction in which a leg resists this many times more than in its lightest one is one that it hardly moves in.
+#: Ratio of a leg's effective mass in a direction to its least one, above which the leg hardly moves in that direction.
 HEAVIEST = 20.0
 
 
 class Unloaded(NamedTuple):
-    """What limbs without load are held by; frames are the world's."""
+    """The control of limbs without load; world frame."""
 
-    foot: Ints  # (P,) number of the foot that each of their points belongs to
-    touches: Ints  # (feet,) 1 if any point of a foot is on the ground: that foot turns until the others are
+    foot: Ints  # (P,) the foot of each point
+    touches: Ints  # (feet,) 1 if any point of a foot is on the ground; the foot then turns until the others are
     bearing: Vector  # (feet,) 0 in the air to 1 on the ground
-    place: Matrix  # (P, 3) m, where each point was when its foot stood last
-    mass: Tensor  # (P, 3, 3) kg, that its leg resists with at home, shared among the points of the foot
+    place: Matrix  # (P, 3) m, position of each point when its foot stood last
+    mass: Tensor  # (P, 3, 3) kg, effective mass of its leg at home, shared among the points of the foot
     joint: Ints  # (n,) degrees of freedom of motors that move no contact point
-    address: Ints  # (n,) theirs in qpos
+    address: Ints  # (n,) their addresses in qpos
     home: Vector  # (n,) rad or m, their pose at the start
     inertia: Matrix  # (n, n) kg m2, at home
     foot_rate: float  # 1/s, at which a foot is led back
-    joint_rate: float  # 1/s, at which joints are
-    loading: float  # share of its load that a point gains or loses in one call
-    counterweight: float  # share of a wrench that lacks where feet are not led back
-    near: float  # m, over the ground, where a point is on it
+    joint_rate: float  # 1/s, at which joints are led back
+    loading: float  # change of a point's load in one call, as a share of its full load
+    counterweight: float  # missing share of a wrench above which feet are not led back
+    near: float  # m, largest gap of a point on the ground
 
 
 def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: float, dt: float, hold: bool) -> Unloaded:
-    """How the limbs of a robot are held, or none where not ``hold``.
+    """The control of a robot's unloaded limbs; of none unless ``hold``.
 
     ``rate`` is sqrt(g/h) in 1/s, ``dt`` (s) the time between two calls.
     """

@@ -1,8 +1,8 @@
 """Whole-body control: joint torques that come nearest to wanted accelerations with forces the ground can give.
 
-The unknowns are the accelerations of the driven joints (d), the forces f of the contacts that bear, and, where motors
-push the root from outside, their wrench w. The equations of motion of what is not driven (u) are solved for its
-acceleration, so they hold exactly; torques of the driven joints follow and keep within their limits:
+The unknowns are the accelerations of the driven joints (d), the forces f of the loaded contacts, and, where motors act
+on the root from outside, their wrench w. The equations of motion of the other coordinates (u) are solved for their
+acceleration, so they hold exactly; torques of the driven joints follow, and are limited:
 
     M_u q'' + h_u = J_u^T f + w
     tau = M_d q'' + h_d - J_d^T f
@@ -37,7 +37,7 @@ from footfall.solve.quadratic_program import (
     solve_quadratic_program,
 )
 
-#: Pivot of the root's inertia, as a share of its largest, below which it has none.
+#: Pivot of the root's inertia, as a share of the largest, below which the inertia is singular.
 SINGULAR = 1e-12
 #: Sides of the friction pyramid of a point.
 SIDES = 4
@@ -55,7 +55,7 @@ class Motion(NamedTuple):
 
 
 class WholeBody(NamedTuple):
-    """What the problem is about: where everything is, what is wanted, and what was found. R is 6 + K size."""
+    """State, tasks and solution of the whole-body problem. R is 6 + K size."""
 
     size: int  # components of the force of a contact: 3 of a point, 6 of a sole
     body: Ints  # (K,) of each contact
@@ -70,20 +70,20 @@ class WholeBody(NamedTuple):
     com: Annotated[Vector, 3]  # m
     com_velocity: Annotated[Vector, 3]  # m/s
     velocity: Annotated[Matrix, "K", "size"]  # m/s and rad/s, of the contacts, world frame
-    wanted: Annotated[Vector, "R"]  # m/s2 and rad/s2, that the tasks shall have
+    wanted: Annotated[Vector, "R"]  # m/s2 and rad/s2, wanted accelerations of the tasks
     weight: Annotated[Vector, "R"]
     joint_wanted: Annotated[Vector, "nd"]  # rad/s2
     joint_weight: Annotated[Vector, "nd"]
-    force_weight: Annotated[Vector, "size"]  # what forces cost, per N^2 and (N m)^2
-    help_weight: Annotated[Vector, 6]  # what the wrench on the root costs, the same
-    least_torque: Annotated[Vector, "nd"]  # N m, that motors can give now
+    force_weight: Annotated[Vector, "size"]  # cost of contact forces, per N^2 and (N m)^2
+    help_weight: Annotated[Vector, 6]  # cost of the wrench on the root, per N^2 and (N m)^2
+    least_torque: Annotated[Vector, "nd"]  # N m, present limits of the motors
     most_torque: Annotated[Vector, "nd"]  # N m
     limits: Tensor  # (K, L, size) rows whose product with the force of a contact is >= 0
-    least_load: float  # N, normal force of a contact that bears
-    load: Vector  # (K,) N, the largest
-    bearing: Annotated[Ints, "K"]  # 1 where a contact may bear a force
-    bears: Annotated[Ints, "K"]  # scratch: the numbers of these
-    spread: Annotated[Matrix, "nv", "Kf"]  # scratch: generalised forces of these, per component of their forces
+    least_load: float  # N, least normal force of a loaded contact
+    load: Vector  # (K,) N, largest normal force
+    bearing: Annotated[Ints, "K"]  # 1 where a contact may have a force
+    bears: Annotated[Ints, "K"]  # scratch: the numbers of these contacts
+    spread: Annotated[Matrix, "nv", "Kf"]  # scratch: generalised forces per component of their forces
     program: QuadraticProgram  # rows of C are torques, then the limits of the forces
     work: ActiveSet
     torque_bias: Annotated[Vector, "nd"]  # scratch: torque = (first rows of C) x + torque_bias
@@ -92,10 +92,11 @@ class WholeBody(NamedTuple):
     answer: Annotated[Matrix, "nu", "n + 1"]  # scratch: the root's acceleration per unknown, and without any
     factor: Annotated[Matrix, "nu", "nu"]  # scratch
     block: Annotated[Matrix, "nu", "nu"]  # scratch
-    torque: Annotated[Vector, "nd"]  # N m, found; as everything found, that of before where there is no solution
-    acceleration: Annotated[Vector, "nd"]  # rad/s2, found
-    force: Annotated[Matrix, "K", "size"]  # N and N m, frame of the contact, found
-    help: Annotated[Vector, 6]  # N and N m, of the motors on the root, found
+    # the solution, or the last one where the problem has none
+    torque: Annotated[Vector, "nd"]  # N m
+    acceleration: Annotated[Vector, "nd"]  # rad/s2
+    force: Annotated[Matrix, "K", "size"]  # N and N m, frame of the contact
+    help: Annotated[Vector, 6]  # N and N m, of the motors on the root
 
 
 def no_motion(nv: int, rows: int) -> Motion:
