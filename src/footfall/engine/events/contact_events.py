@@ -16,7 +16,7 @@ from footfall.contact.event_law import DOES, INCONSISTENT, REBOUND, SLIP, TURNIN
 from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
 from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
-from footfall.engine.events.dormand_prince import STAGES, read_slope, read_state, set_part, set_stage
+from footfall.engine.events.dormand_prince import STAGES, allowed, read_slope, read_state, set_part, set_stage
 from footfall.engine.kinematics import bending, centre_in_motion, rolled_by, velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility, weigh_columns
@@ -33,13 +33,15 @@ from footfall.solve.minimum_norm import spread
 TOUCH = 1e-9
 #: Depth beyond which a point keeps its depth, m: it started there.
 DEEP = 1e-6
-#: Gap, m, and speed, m/s, with which a time step may leave a point in contact: it took the ground's plane as fixed.
-NEARBY, RESTLESS = 1e-6, 1e-4
+#: Gap, m, and speed, m/s, with which a time step may leave a point in contact: the loosest tolerance of a step, and
+#: what it adds up to in a millisecond.
+NEARBY, RESTLESS = 1e-5, 1e-2
 #: Slip up to which a point rests, m/s: in three dimensions a slip that ends need not pass exactly through zero.
 SLOW = 1e-7
-#: Largest factor on that where the tolerance of a period is loosened.
-SLOWER = 100.0
-#: Gap and slip (m) and speeds (m/s) of points in contact beyond which they are projected back.
+#: Share of what a step may err by, up to which a speed is none.
+NEGLIGIBLE = 0.1
+#: Gap and slip (m) and speeds (m/s) of points in contact beyond which they are projected back after a step, times what
+#: its tolerance is loosened by.
 DRIFT = 1e-12
 #: Normal speed of a point in contact, m/s, that is no integration error: it has crossed an edge of the ground.
 KINK = 1e-7
@@ -148,8 +150,14 @@ def let_slide(points: Points, contacts: Contacts, p: Int) -> None:
 
 @inlined
 def slow_slip(flow: Named) -> Float:
-    """Slip up to which a point rests in this period, m/s."""
-    return SLOW * min(SLOWER, flow.loosened[0])
+    """Slip up to which a point rests now, m/s."""
+    return max(SLOW, NEGLIGIBLE * allowed(flow))
+
+
+@inlined
+def held_depth(gap: Float) -> Float:
+    """Gap at which a point is held that comes into contact at this one, m."""
+    return gap if gap < -DEEP else 0.0
 
 
 @inlined
@@ -158,10 +166,10 @@ def sort_touching(points: Points, contacts: Contacts, flow: Named) -> None:
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         v = contacts.velocity[p]
-        if v[2] > REBOUND:
+        if v[2] > max(REBOUND, NEGLIGIBLE * allowed(flow)):
             flow.touching[p] = 0
             continue
-        flow.depth[p] = contacts.gap[p] if contacts.gap[p] < -DEEP else 0.0
+        flow.depth[p] = held_depth(contacts.gap[p])
         if v[0] * v[0] + v[1] * v[1] > slow_slip(flow) ** 2:
             let_slide(points, contacts, p)
         else:
@@ -294,8 +302,8 @@ def put_back(loop: Loop, flow: Named, recorded: Int) -> None:
     """Project velocities and positions of points in contact onto the constraints, where they belong.
 
     Both by the least change in the metric of the inertia. A projection of velocities never adds energy; positions
-    change by the error of the integration. The impulses are ``recorded`` (1) at events; those that remove such an error
-    (0) are no forces of the law.
+    change by the error of the integration. The impulses are ``recorded`` (1) at events and where the tolerance is
+    loosened; those that remove such an error (0) are no forces of the law.
     """
     world, points, contacts, change = loop.world, loop.points, loop.contacts, loop.scratch.generalised
     first = engine_columns(points.memory)
@@ -672,14 +680,14 @@ def stay_grounded(points: Points, contacts: Contacts, flow: Named) -> Bool:
         v, did = contacts.velocity[p], flow.arriving[p]
         flow.arriving[p] = 0
         if did != OPEN and abs(contacts.gap[p]) <= NEARBY and abs(v[2]) <= RESTLESS:
-            slow = v[0] * v[0] + v[1] * v[1] <= RESTLESS * RESTLESS
-            if did == STICK and slow:
-                let_rest(points, p)
-            elif did == SLIDE and not slow:
+            square = v[0] * v[0] + v[1] * v[1]
+            if did == SLIDE and square > slow_slip(flow) ** 2:
                 let_slide(points, contacts, p)
+            elif square <= RESTLESS * RESTLESS:
+                let_rest(points, p)
             else:
                 continue
-            flow.touching[p], flow.depth[p], found = 1, contacts.gap[p], True
+            flow.touching[p], flow.depth[p], found = 1, held_depth(contacts.gap[p]), True
     return found
 
 

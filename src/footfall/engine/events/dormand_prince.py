@@ -44,10 +44,12 @@ SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
 LONGEST, SHORTEST = 0.01, 1e-9
 #: Error of a step, relative to the tolerance, that is accepted where accelerations have a kink.
 KINKED = 10.0
-#: Largest tolerance to which that of a period may be loosened, m/s or rad/s: beyond it a time step is as good.
-LOOSEST = 1e-5
-#: Share of the predicted progress of steps that is relied on before the tolerance is loosened.
-RELIED_ON = 0.6
+
+
+@inlined
+def allowed(flow: Named) -> Float:
+    """How far a step may err now, m/s or rad/s."""
+    return flow.loosened[0] * flow.tolerance
 
 
 @inlined
@@ -147,13 +149,13 @@ def set_stage(world: World, flow: Named, stage: Int, h: Float) -> None:
 def step_error(world: World, flow: Named, h: Float) -> Float:
     """Estimated error of a step over what is allowed."""
     nq, nv = world.qpos.size, world.qvel.size
-    worst, allowed = 0.0, flow.loosened[0] * flow.tolerance
+    worst, bound = 0.0, allowed(flow)
     for i in range(nq + nv):
         value = 0.0
         for j in range(STAGES):
             value += flow.error[j] * flow.slope[j, i]
         now = world.qpos[i] if i < nq else world.qvel[i - nq]
-        miss = abs(h * value) / (allowed * (1.0 + max(abs(now), abs(flow.start[i]))))
+        miss = abs(h * value) / (bound * (1.0 + max(abs(now), abs(flow.start[i]))))
         worst = miss if not miss <= worst else worst
     return worst
 
@@ -191,20 +193,3 @@ def next_scale(flow: Named, error: Float, h: Float, changes: Bool) -> Float:
         scale, least = min(scale, SAFETY / now), SHORTER * SHORTER
     failed[0], failed[1], taken[0] = h, error, 0.0
     return 0.5 if changes else max(least, scale)
-
-
-@inlined
-def loosen(flow: Named, error: Float, h: Float, left: Float, steps: Float) -> Float:
-    """The error of a step of ``h`` seconds relative to the tolerance, which is loosened if the ``steps`` that may
-    follow would not reach the end of the period, ``left`` seconds away.
-    """
-    scale = min(LONGER, SAFETY * max(error, 1e-10) ** -0.2)
-    length, far = min(1.0, scale) * h, 0.0
-    for _ in range(max(1, int(steps) - 1)):  # one of them is for an event
-        length = min(max(1.0, scale) * length, LONGEST)
-        far += RELIED_ON * length
-    if far >= left - h:
-        return error
-    times = min(((left - h) / far) ** 5, max(1.0, LOOSEST / (flow.loosened[0] * flow.tolerance)))
-    flow.loosened[0] *= times
-    return error / times

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.engine.events.dormand_prince import ERROR, STAGES, WEIGHTS, WITHIN
+from footfall.engine.events.evaluation import FEWEST
 from footfall.engine.events.joint_events import MotorLimits, motor_limits
 from footfall.engine.events.macro_step import INTEGRAL, ORDER, extension_weights, halfway_weights, predictor_weights
 from footfall.engine.other_bodies.points import FAR
@@ -43,6 +44,9 @@ class Flow(NamedTuple):
     fresh: Annotated[Ints, 1]  # 1 until forces at its beginning are on record
     acts: Annotated[Ints, 1]  # 1 until the controller has acted, if it acts in this period
     time_step: Annotated[Ints, 1]  # 1 if the period is one time step
+    saved: Annotated[Vector, 1]  # evaluations that it may take without those of bounces
+    needed: Annotated[Vector, 1]  # how many of them, per millisecond, it must have to go from event to event
+    ahead: Annotated[Vector, 1]  # share of it that is left
     loosened: Annotated[Vector, 1]  # factor on the tolerance of its steps
     # Contacts.
     touching: Annotated[Ints, "P"]  # 1 for points in contact
@@ -56,8 +60,6 @@ class Flow(NamedTuple):
     value_now: Annotated[Vector, "P"]  # negative where an event has happened now
     value_high: Annotated[Vector, "P"]  # the same at the end of the bracket in which it is sought
     sorted: Annotated[Ints, 1]  # 0 until it is known which points are in contact: at first and after a time step
-    wait: Annotated[Ints, 1]  # periods that are time steps from the outset, before one is tried with events
-    next_wait: Annotated[Ints, 1]  # how many there will be after the next that fails
     warnings: Annotated[Ints, 1]  # times in the run that no forces obeyed the law
     warning: Annotated[Vector, "MOST_WARNINGS"]  # s, when
     # A step of Dormand and Prince's method.
@@ -124,6 +126,8 @@ def make_flow(
         only_root=_only_root(model),
         added=slow_down(model, dt),
         motors=motor_limits(model),
+        saved=np.full(1, np.inf),  # as many as there may be
+        needed=np.full(1, FEWEST, dtype=float),
         loosened=np.ones(1),
         gap_before=np.full(points, FAR),
         length=np.full(1, dt),

@@ -16,10 +16,10 @@ periods are macro steps, whole or in parts (``macro_step``), predicted from the 
 one step of Dormand and Prince's method begins a new history.
 
 Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and adaptive
-steps integrate them without events, except that a step ends where a joint reaches its limit or its friction begins or
-ceases to slip. A period that would take more than ``MOST_EVALUATIONS`` is one time step, under the law that
-``EventLaw.in_steps`` names. After many such periods in a row, as where a foot slips ever more slowly, only some are
-tried with events.
+steps integrate them without events, except that a step ends where a joint reaches its limit, or its friction begins or
+ceases to slip so early that the step would err by more than it may. Evaluations are limited, in a period and in the
+long run (``evaluation``): where few are left the tolerance is loosened, and a period in which none is left is one time
+step, under the law that ``EventLaw.in_steps`` names.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ from footfall.engine.events.dormand_prince import (
     LONGEST,
     SHORTEST,
     STAGES,
+    allowed,
     is_accurate,
-    loosen,
     next_scale,
     read_slope,
     read_state,
@@ -74,9 +74,10 @@ from footfall.engine.events.evaluation import (
     INSTANT,
     LOST,
     STOPS,
+    earn,
     evaluate,
-    evaluations_left,
     find_forces,
+    settle,
 )
 from footfall.engine.events.flow import Flow
 from footfall.engine.events.joint_events import friction_change, limit_arrival
@@ -97,7 +98,7 @@ from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import integrate_activations, integrate_positions
-from footfall.engine.step import MUJOCO_ERROR, Laws, Loop, Plan
+from footfall.engine.step import MUJOCO_ERROR, Laws, Loop
 from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, add_step_of_all
 from footfall.kinds import Bool, Float, Int
 from footfall.solve.contacts import OPEN, STICK, Contacts
@@ -106,9 +107,6 @@ from footfall.solve.contacts import OPEN, STICK, Contacts
 ROUNDING = 1e-15
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
-#: Most periods that are time steps from the outset after one that became a time step: as many twice as after the
-#: failure before, so that a robot that lies in a heap costs little more than in time steps.
-LONGEST_WAIT = 32
 
 
 class EventLaws(NamedTuple):
@@ -144,8 +142,9 @@ def cold_parts(loop: Any, flow: Any) -> dict[Any, tuple[Any, ...]]:
 
 @inlined
 def straighten(loop: Loop, flow: Flow, recorded: Int) -> Bool:
-    """Lead points in contact back to where they belong, with impulses that are ``recorded`` (1) or not (0): whether the
-    period can go on, or a point has come over an edge of the ground.
+    """Lead points in contact back to where they belong, with impulses that are ``recorded`` (1) or, as those that take
+    off errors within the tolerance, not (0): whether the period can go on, or a point has come over an edge of the
+    ground.
     """
     if flow.flat == 0 and rising(loop.contacts, flow) > KINK:
         return False
@@ -188,8 +187,8 @@ def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
     if stayed:
         put_back(loop, flow, 1)
         return True, True
-    if off_course(points, contacts, flow) > flow.tolerance:  # by the errors of many macro steps
-        return straighten(loop, flow, 0), True
+    if off_course(points, contacts, flow) > allowed(flow):  # by the errors of many macro steps
+        return straighten(loop, flow, 0 if flow.loosened[0] == 1.0 else 1), True
     adopt_modes(points, contacts, flow)
     return True, False
 
@@ -229,18 +228,14 @@ class Verdict(NamedTuple):
 
 
 @inlined
-def judge(loop: Loop, flow: Flow, bracket: Bracket, h: Float, left: Float) -> Verdict:
-    """Whether a step of ``h`` seconds is accurate, and what happened in it; the period lasts ``left`` seconds more."""
+def judge(loop: Loop, flow: Flow, bracket: Bracket, h: Float) -> Verdict:
+    """Whether a step of ``h`` seconds is accurate, and what happened in it."""
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
-    steps, status = evaluations_left(loop, flow) / (STAGES - 1.0), loop.outcome[STATUS]
-    error = step_error(world, flow, h)
-    searching = bracket.high > 0.0
-    if not searching:
-        error = loosen(flow, error, h, left, steps)
+    error, status = step_error(world, flow, h), loop.outcome[STATUS]
     accurate = is_accurate(flow, error, h) or h <= SHORTEST
     scale = next_scale(flow, error, h, about_to_change(points, contacts))
     if not accurate:
-        over_edge = KINK + 10.0 * error * flow.loosened[0] * flow.tolerance
+        over_edge = KINK + 10.0 * error * allowed(flow)
         lost = flow.flat == 0 and rising(contacts, flow) > over_edge
         return Verdict(lost, False, False, h, max(SHORTEST, scale * h), NO_BRACKET)
     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
@@ -279,8 +274,8 @@ def end_step(loop: Loop, flow: Flow, stage: Int, h: Float, happened: Bool) -> tu
         restart(loop, flow, h)
     if happened and update_contacts(points, contacts, flow):
         return collide(loop, flow, 0.0), False
-    if happened or off_course(points, contacts, flow) > DRIFT:
-        return straighten(loop, flow, 1 if happened else 0), False
+    if happened or off_course(points, contacts, flow) > DRIFT * flow.loosened[0]:
+        return straighten(loop, flow, 1 if happened or flow.loosened[0] > 1.0 else 0), False
     return True, True
 
 
@@ -306,7 +301,7 @@ def take_step(loop: Loop, flow: Flow, step: Int, left: Float) -> tuple[Int, Floa
     while True:
         how, stage, length, happened = run_stages(loop, flow, step, h), STAGES - 1, h, False
         if how == FOUND:
-            verdict = judge(loop, flow, bracket, h, left)
+            verdict = judge(loop, flow, bracket, h)
             bracket, happened = verdict.bracket, verdict.happened
             if verdict.lost:
                 return LOST, 0.0, False
@@ -342,26 +337,14 @@ def start_period(points: Points, flow: Flow) -> None:
 
 
 @inlined
-def begins_as_time_step(flow: Flow, step: Int, plan: Plan) -> Bool:
-    """Whether a period is a time step from the outset."""
-    # The instant after a time step gets the forces of another one, since it is not known yet which points rest.
-    return flow.wait[0] > 0 or (step == plan.total and step > 0 and flow.sorted[0] == 0)
-
-
-@inlined
-def wait_longer(flow: Flow) -> None:
-    """After a period that became a time step, take twice as many as last time without a try from event to event."""
-    flow.wait[0] = flow.next_wait[0]
-    flow.next_wait[0] = min(2 * flow.next_wait[0] + 1, LONGEST_WAIT)
-
-
-@inlined
 def begin_period(loop: Loop, flow: Flow, step: Int) -> None:
     """Set out on a period."""
     plan = loop.conditions.plan
-    flow.evaluations[0], flow.fresh[0], flow.loosened[0] = 0, 1, 1.0
+    flow.evaluations[0], flow.fresh[0], flow.ahead[0], flow.loosened[0] = 0, 1, 1.0, 1.0
     flow.acts[0] = 1 if plan.control > 0 and step % plan.control_every == 0 else 0
-    flow.time_step[0] = 1 if begins_as_time_step(flow, step, plan) else 0
+    # The instant after a time step gets the forces of another one, since it is not known yet which points rest.
+    after_one = step == plan.total and step > 0 and flow.sorted[0] == 0
+    flow.time_step[0] = 0 if earn(loop, flow) and not after_one else 1
     start_period(loop.points, flow)
     read_state(loop.world, flow.opening)
     loop.world.time[0] = step * plan.dt
@@ -371,7 +354,6 @@ def begin_period(loop: Loop, flow: Flow, step: Int) -> None:
 def begin_again(loop: Loop, flow: Flow, step: Int) -> None:
     """Go back to the beginning of a period, which is one time step now."""
     flow.time_step[0] = 1
-    wait_longer(flow)
     start_period(loop.points, flow)
     write_state(loop.world, flow.opening)
     loop.world.time[0] = step * loop.conditions.plan.dt
@@ -416,6 +398,7 @@ def follow_events(loop: Loop, flow: Flow, step: Int) -> Int:
         if how != FOUND:
             return how
         gone += length
+        flow.ahead[0] = 1.0 - gone / dt
     return FOUND if is_sound(loop.points, loop.contacts, flow, flow.impulse) else LOST
 
 
@@ -476,14 +459,11 @@ def take_period(loop: Loop, flow: Flow, step: Int) -> Bool:
     """One period, from event to event or, where that fails, as one time step. Returns whether the run goes on."""
     begin_period(loop, flow, step)
     how = LOST
-    if flow.time_step[0] == 1:
-        flow.wait[0] -= 1
-    else:
+    if flow.time_step[0] == 0:
         how = follow_events(loop, flow, step)
+        settle(loop, flow, how != LOST)
         if how == LOST:
             begin_again(loop, flow, step)
-        else:
-            flow.next_wait[0] = 0
     if how == LOST:
         how = take_time_step(loop, flow, step)
     if how == STOPS:

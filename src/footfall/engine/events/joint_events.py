@@ -17,15 +17,13 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.constraints.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import JointRows, away_from_limit, beyond_friction
-from footfall.engine.events.dormand_prince import STAGES, rate_within, value_within
+from footfall.engine.events.dormand_prince import STAGES, allowed, rate_within, value_within
 from footfall.engine.world import World
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.robot.model import AT_JOINT, HINGE, SLIDE
 
 #: Distance beyond its limit at which a joint has reached it, m or rad: more than projections of points undo.
 REACHED = 1e-10
-#: Excess of joint friction over its bound, relative to the bound, at which its state has changed: more than rounding.
-BEYOND = 1e-6
 #: Shortest time after which joint friction may change its state, s.
 NO_SOONER = 1e-7
 #: Factor on the bound of joint friction with which it holds whatever happens: a power of two, which rounds nothing.
@@ -67,30 +65,42 @@ def release_friction(joints: JointRows) -> None:
 
 
 @inlined
+def friction_error(joints: JointRows, i: Int, speed: Float, acceleration: Float, h: Float) -> Float:
+    """Bound of the error of a joint's velocity, m/s or rad/s, that friction which has begun or ceased to slip within
+    ``h`` (s), and does not do so here, leaves; below zero if it has not.
+    """
+    inertia = 0.0 if joints.state[i] == HOLDS else joints.inertia[i]
+    beyond = beyond_friction(joints, i, speed, acceleration)
+    return 0.5 * h * beyond * joints.weight[i] / (1.0 + joints.weight[i] * inertia)
+
+
+@inlined
 def friction_within(joints: JointRows, flow: Named, i: Int, first: Int, part: Float, h: Float) -> Float:
-    """How far the friction of a joint is beyond what it does, N m or N, after this fraction (0 to 1) of a step."""
+    """That error after this fraction (0 to 1) of a step of ``h`` seconds."""
     at = first + joints.dof[i]
     speed, acceleration = value_within(flow, at, part, h), 0.0
     for j in range(STAGES):
         acceleration += rate_within(flow, j, part) * flow.slope[j, at]
-    return beyond_friction(joints, i, speed, acceleration)
+    return friction_error(joints, i, speed, acceleration, h)
 
 
 @inlined
 def friction_change(world: World, joints: JointRows, flow: Named, h: Float) -> Float:
-    """When joint friction begins or ceases to slip in a complete step, s, by its middle and end; ``h`` if never."""
-    first, nq = 1.0, world.qpos.size
+    """When joint friction begins or ceases to slip in a complete step, s, by its middle and end; ``h`` if never, or so
+    late that it matters less than a step may err.
+    """
+    first, nq, bound = 1.0, world.qpos.size, allowed(flow)
     for i in range(joints.kind.size):
         if joints.kind[i] != FRICTION:
             continue
-        low, high, allowed = 0.0, 1.0, BEYOND * joints.bound[i]
-        if not friction_within(joints, flow, i, nq, 0.5, h) <= allowed:
+        low, high = 0.0, 1.0
+        if not friction_within(joints, flow, i, nq, 0.5, h) <= bound:
             high = 0.5
-        elif friction_within(joints, flow, i, nq, 1.0, h) <= allowed:
+        elif friction_within(joints, flow, i, nq, 1.0, h) <= bound:
             continue
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
-            if friction_within(joints, flow, i, nq, middle, h) <= allowed:
+            if friction_within(joints, flow, i, nq, middle, h) <= bound:
                 low = middle
             else:
                 high = middle
@@ -129,9 +139,9 @@ def may_change(world: World, joints: JointRows, flow: Named, i: Int, dt: Float) 
     """Whether the friction of a joint may begin or cease to slip within a period, if it changes as it does now."""
     j = joints.dof[i]
     speed, acceleration = world.qvel[j], world.qacc[j]
-    now = beyond_friction(joints, i, speed, acceleration)
-    then = beyond_friction(joints, i, speed + dt * acceleration, acceleration + flow.accelerations[1, j])
-    return now + 2.0 * (then - now) > 0.0
+    now = friction_error(joints, i, speed, acceleration, dt)
+    then = friction_error(joints, i, speed + dt * acceleration, acceleration + flow.accelerations[1, j], dt)
+    return now + 2.0 * (then - now) > allowed(flow)
 
 
 @inlined

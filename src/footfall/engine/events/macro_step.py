@@ -42,11 +42,11 @@ from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.clearance import bodies_stay_apart
 from footfall.engine.constraints.active_set import FRICTION
-from footfall.engine.constraints.joint_rows import JointRows, beyond_friction
+from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.events.contact_events import UNSOUND, find_event, is_sound, keep_forces
-from footfall.engine.events.dormand_prince import STAGES, WITHIN, write_state
+from footfall.engine.events.dormand_prince import STAGES, WITHIN, allowed, write_state
 from footfall.engine.events.evaluation import FOUND, PREDICTED, STOPS, evaluate
-from footfall.engine.events.joint_events import BEYOND, friction_may_change, motors_may_bend, near_limit
+from footfall.engine.events.joint_events import friction_error, friction_may_change, motors_may_bend, near_limit
 from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -356,10 +356,10 @@ def best_predictor(flow: Named, size: Float) -> tuple[Int, Float]:
         error = (0.5 if k == 1 else 1.0) * power * flow.largest[k]
         if before + error < least:
             order, least = k - 1, before + error
-            if least <= AMPLE * flow.tolerance:
+            if least <= AMPLE * allowed(flow):
                 break
         before = error
-    if known == 2 and before <= flow.tolerance:  # for instance because controls always change
+    if known == 2 and before <= allowed(flow):  # for instance because controls always change
         order, least = 1, before
     return order, least
 
@@ -379,8 +379,8 @@ def corrector_error(flow: Named, size: Float) -> Float:
 @inlined
 def turns_to(flow: Named, size: Float, error: Float) -> Int:
     """How many evaluations the end of a macro step with this error, m/s, is likely to need."""
-    turns, share = 1, size * flow.contraction[0]
-    while turns < MOST_TURNS and error * share > flow.tolerance:
+    turns, share, bound = 1, size * flow.contraction[0], allowed(flow)
+    while turns < MOST_TURNS and error * share > bound:
         error *= share
         turns += 1
     return turns
@@ -389,16 +389,16 @@ def turns_to(flow: Named, size: Float, error: Float) -> Int:
 @inlined
 def divide(flow: Named, left: Float) -> Float:
     """The size (s) of equal macro steps over ``left`` seconds with the fewest evaluations; 0 if none is accurate."""
-    best, least = 0.0, (1 + MOST_TURNS) * MOST_MACRO_STEPS + 1
+    best, least, bound = 0.0, (1 + MOST_TURNS) * MOST_MACRO_STEPS + 1, allowed(flow)
     for parts in range(1, MOST_MACRO_STEPS + 1):
         if 2 * parts >= least:
             break
         size = left / parts
         order, error = best_predictor(flow, size)
-        if order > 0 and error <= flow.tolerance:
+        if order > 0 and error <= bound:
             return size
-        allowed = (OPTIMISM if parts == 1 else 1.0) * flow.tolerance
-        if order > 0 and error <= FAR_OFF * flow.tolerance and corrector_error(flow, size) <= allowed:
+        most = (OPTIMISM if parts == 1 else 1.0) * bound
+        if order > 0 and error <= FAR_OFF * bound and corrector_error(flow, size) <= most:
             count = parts * (1 + turns_to(flow, size, error))
             if count < least:
                 best, least = size, count
@@ -429,13 +429,13 @@ def plan_macro_step(loop: Loop, flow: Named, left: Float) -> MacroStep:
         change_spacing(flow, size)
         measure_differences(flow)
     order, error = best_predictor(flow, size)
-    if error > FAR_OFF * flow.tolerance or not is_smooth(world, conditions, flow, size):
+    if error > FAR_OFF * allowed(flow) or not is_smooth(world, conditions, flow, size):
         return NONE
     found = contacts_go_on(points, contacts, flow, size)
     if found == BUSY:
         return NONE
-    certain = found == QUIET and not friction_may_change(world, conditions.constraints.joints, flow, size)
-    return MacroStep(size, order, certain and error <= flow.tolerance)
+    certain = found == QUIET and error <= allowed(flow) and no_force_begins(world, conditions, flow, size)
+    return MacroStep(size, order, certain)
 
 
 # ---- what must not happen in it ------------------------------------------------------------------------------
@@ -468,27 +468,34 @@ def may_let_go(points: Points, contacts: Contacts, flow: Named) -> Bool:
 
 
 @inlined
-def is_smooth(world: World, conditions: Conditions, flow: Named, dt: Float) -> Bool:
-    """Whether no limit of a joint or motor is reached or left, and no bodies come into contact."""
-    allowed = flow.tolerance
+def no_force_begins(world: World, conditions: Conditions, flow: Named, dt: Float) -> Bool:
+    """Whether no bodies come into contact, no motor reaches or leaves its limits, and no joint begins or ceases to
+    slip: what else an evaluation of the end would show.
+    """
     if not (
         are_slow(world, flow, dt)
         or (flow.motors.known == 1 and bodies_stay_apart(world, conditions.clearance, flow, dt))
     ):
         return False
-    if motors_may_bend(world, flow.motors, dt):
-        return False
+    joints = conditions.constraints.joints
+    return not motors_may_bend(world, flow.motors, dt) and not friction_may_change(world, joints, flow, dt)
+
+
+@inlined
+def is_smooth(world: World, conditions: Conditions, flow: Named, dt: Float) -> Bool:
+    """Whether no limit of a joint is reached or left, and rotations and activations change little."""
+    bound = allowed(flow)
     for i in range(flow.turn.shape[0]):  # the error of composing rotations, see add_turns
         spin, change, b = 0.0, 0.0, flow.turn[i, 1]
         for k in range(3):
             spin += abs(world.qvel[b + k])
             change += abs(world.qacc[b + k])
-        if dt**4 / 240.0 * spin * spin * change > allowed:
+        if dt**4 / 240.0 * spin * spin * change > bound:
             return False
     if near_limit(world, conditions.constraints.joints, dt):
         return False
     for i in range(world.act.size):
-        if dt * abs(world.act_dot[i]) > allowed:
+        if dt * abs(world.act_dot[i]) > bound:
             return False
     return True
 
@@ -628,12 +635,13 @@ def friction_changed(world: World, joints: JointRows, flow: Named, order: Int, s
     for i in range(joints.kind.size):
         if joints.kind[i] != FRICTION:
             continue
-        j, allowed = joints.dof[i], BEYOND * joints.bound[i]
-        if not beyond_friction(joints, i, world.qvel[j], world.qacc[j]) <= allowed:
+        j, bound = joints.dof[i], allowed(flow)
+        if not friction_error(joints, i, world.qvel[j], world.qacc[j], size) <= bound:
             return True
         last, before = world.qacc[j], flow.accelerations[:, j]
         speed = flow.speed[j] + size * weighted_sum(flow.halfway[1], last, before, order)
-        if not beyond_friction(joints, i, speed, weighted_sum(flow.halfway[0], last, before, order)) <= allowed:
+        acceleration = weighted_sum(flow.halfway[0], last, before, order)
+        if not friction_error(joints, i, speed, acceleration, size) <= bound:
             return True
     return False
 
@@ -646,10 +654,10 @@ def correct(loop: Loop, flow: Named, size: Float, turn: Int) -> Int:
     if happened:
         return REJECTED
     order, error = corrector_order(world, flow, size)
-    if error > flow.tolerance:
+    if error > allowed(flow):
         return REJECTED
     error += lead_to_end(world, flow, order, size, turn)
-    if error > flow.tolerance:
+    if error > allowed(flow):
         slow = turn > 1 and size * flow.contraction[0] > SLOWEST
         return REJECTED if slow or turn == MOST_TURNS else AGAIN
     if friction_changed(world, loop.conditions.constraints.joints, flow, order, size):
