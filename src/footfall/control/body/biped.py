@@ -1,4 +1,4 @@
-"""What a walking controller must know about a robot: its two soles, its legs and its motors, found from the model."""
+"""A robot as a biped, for walking controllers: its two soles, its legs and its motors, found from the model."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from footfall.robot.motors import Drives, drives
 from footfall.standing import at_home, jacobian_at, place_on
 
 UP = np.array([0.0, 0.0, 1.0])
-#: Motors that a leg needs for its foot to take any pose.
+#: Motors that a leg needs for any pose of its foot.
 LEG_JOINTS = 6
-#: With one motor less the ankle cannot roll: then a foot tips on its edges as the hips sway.
+#: Least motors of a leg with a sole: with five the ankle cannot roll, and a foot tips on its edges as the hips sway.
 LEAST_JOINTS = 5
-#: The attitude of a point foot does not matter: three motors put it anywhere.
+#: Least motors of a leg with a point foot, whose attitude does not matter.
 POINT_JOINTS = 3
-#: Largest error (rad) of a roll of the foot by 1 rad for a leg that counts as able to roll it.
+#: Largest error (rad) of a roll of the foot by 1 rad, of a leg that can roll its foot.
 CANNOT = 0.2
-#: Singular values of a leg's Jacobian, m or rad per rad, below which it cannot move that way.
+#: Damping of the inverse of a leg's Jacobian, m or rad per rad: the leg hardly moves along smaller singular values.
 DAMPING = 0.05
-#: Contact points whose width is a smaller share of their length lie on a line.
+#: Ratio of width to length of the contact points of a foot below which they lie on a line.
 THIN = 0.02
-#: A line that goes this part of its way to the side is still along the walk.
+#: Largest ratio of the lateral to the forward extent of such a line that is along the walk.
 ALONG = 0.2
-#: Half the width, in parts of the leg, that a foot on a line is taken to have: moments that it cannot bear get a bound.
+#: Assumed half width of a foot on a line, in legs: a small bound of the moments that it cannot bear.
 NARROW = 0.005
-#: Half the length and half the width, in parts of the leg, that a foot on a point is taken to have, for the same.
+#: Assumed half length and half width of a foot on a point, in legs, for the same reason.
 TINY = 0.001
-#: Share of the hip's height over the sole that the last motor may have and still be an ankle.
+#: Largest height over the sole of an ankle, the last motor of a leg, as a share of the hip's.
 ANKLE = 0.4
 
 
@@ -73,12 +73,12 @@ class Biped:
     motors: np.ndarray  # (nu,) degree of freedom that each actuator drives
     drives: Drives  # from torques of the motors to controls
     legs: tuple[np.ndarray, np.ndarray]  # dofs with motors of the left and of the right leg, from the hip down
-    knees: tuple[int, int]  # of these, the one amid each leg
+    knees: tuple[int, int]  # the dof of these in the middle of each leg
     spare: np.ndarray  # (nu,) motors beyond the six that a leg needs, and those of a waist between trunk and legs
-    line: bool  # whether the feet stand on lines along the walk, so that nothing holds their roll
-    point: bool  # whether the feet stand on a point each, so that nothing holds their attitude
-    rolls: bool  # whether every leg can roll its foot where it is
-    tips: bool  # whether one cannot, and its foot is flat, so that it tips on its edges as the hips sway
+    line: bool  # whether the feet stand on lines along the walk, and so cannot bear roll moments
+    point: bool  # whether each foot stands on a point, and so cannot bear moments
+    rolls: bool  # whether every leg can roll its foot without moving it
+    tips: bool  # whether a leg cannot, and its foot is flat, so that it tips on its edges as the hips sway
     linkage: Linkage  # loops and ties of the legs
     torque: np.ndarray  # (nu,) the largest of each motor, N m or N; infinite where there is no limit
     com_height: float  # m, centre of mass over the soles at home
@@ -95,12 +95,12 @@ class Biped:
 
     @property
     def unit(self) -> float:
-        """s, sqrt(leg / g): what times scale with, by Froude's number."""
+        """s, sqrt(leg / g): the unit of times, by Froude's number."""
         return math.sqrt(self.leg * self.robot.mass / self.robot.weight)
 
     @classmethod
     def of(cls, robot: Robot, purpose: str) -> Biped:
-        """The robot as a biped, or an error that says what it lacks for ``purpose``."""
+        """The robot as a biped, or an error that names the requirement of ``purpose`` that it does not meet."""
         model = robot.model
         _check(robot, purpose)
         driving = drives(robot, purpose)
@@ -252,11 +252,11 @@ def _is_linked(model: mujoco.MjModel, joint: int, linkage: Linkage) -> bool:
 
 
 def _spare(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) -> list[int]:
-    """Degrees of freedom of a leg that it can do without: the others move the foot most freely, nearest the hip."""
+    """Redundant dofs of a leg: the remaining six move the foot most freely; among equals, the one nearest the foot."""
     jacobian = _sole_jacobian(data, sole, linkage)
     kept, spare = list(dofs), []
     while len(kept) > LEG_JOINTS:
-        # rounded, so that of joints that are as good as each other the one nearest the foot goes
+        # rounded, so that of equally good joints the one nearest the foot is spare
         freedom = [
             round(float(np.linalg.svd(jacobian[:, [d for d in kept if d != one]], compute_uv=False)[-1]), 3)
             for one in kept
@@ -269,13 +269,13 @@ def _rolls(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage, 
     """Whether a leg can roll its foot without moving it."""
     jacobian = _sole_jacobian(data, sole, linkage)[:, dofs]
     roll = np.concatenate([np.zeros(3), facing[:, 0]])
-    # Damped, so that a roll which takes joints round and round is none: two yaws can make one.
+    # Damped, which excludes a roll by large joint motions, such as of two yaw joints.
     reached = jacobian @ jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING**2 * np.eye(6), roll)
     return bool(np.linalg.norm(roll - reached) <= CANNOT)
 
 
 def _sole_jacobian(data: mujoco.MjData, sole: Sole, linkage: Linkage) -> np.ndarray:
-    """(6, nv) of the middle of a sole, translation and rotation; of motors, with all that follows them."""
+    """(6, nv) Jacobian of the middle of a sole, translation and rotation; motors move dependent joints with them."""
     jacobian = jacobian_at(data, sole.body, place_on(data, sole.body, sole.centre))
     jacobian[:, linkage.dofs] = jacobian @ follow_motors(linkage, data)[0]
     return jacobian
@@ -284,7 +284,7 @@ def _sole_jacobian(data: mujoco.MjData, sole: Sole, linkage: Linkage) -> np.ndar
 def _sole(
     robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float, facing: np.ndarray, purpose: str
 ) -> Sole:
-    """The sole that a foot walks on: its own, or a small one around the point or the line that it stands on."""
+    """The sole of a foot: its own, or a small one around the point or the line that it stands on."""
     body = robot.model.body(foot.body).id
     turned = data.xmat[body].reshape(3, 3)
     placed = (foot.polygon @ turned.T + data.xpos[body]) @ facing  # ahead, to the left, up

@@ -101,10 +101,10 @@ def left_over(off: Float, growth: Float, reach: Float) -> Float:
     return growth * off - (growth - 1.0) * shift
 
 
-#: Costs of foothold, time and offset, lengths in legs: a missed offset grows with every step and costs most, and the
-#: time changes where the foothold alone does not do.
+#: Weights a1, a2 and a3 of foothold, time and offset, lengths in legs: a missed offset grows with every step and costs
+#: most; the time changes only where a change of the foothold does not suffice.
 FOOTHOLD, TIME, OFFSET = 1.0, 5.0, 1000.0
-#: Halvings of the interval in which s lies.
+#: Bisections of the interval of s.
 HALVINGS = 30
 
 
@@ -150,13 +150,15 @@ def time_to_landing(ahead: Way, aside: Way, times: Times, gain: Float) -> Float:
     return math.log(0.5 * (low + high)) / times.omega
 
 
-#: Part of what is off by which the next footholds are moved, and the most in all, in parts of the leg.
+#: Share of a recurring error by which the next footholds are moved, and the largest sum of these shifts, in legs.
 LEARNT, MOST_TRIM = 0.3, 0.08
-#: Part of a rise that is taken for the ground's slope, less for feet nearer to each other than this part of the leg.
+#: Gain of the slope learnt from the rise between two footholds; and distance of the feet, in legs, below which it is
+#: reduced.
 FELT, NEAR = 1.0, 0.1
-#: Shortest and longest swing in parts of the planned one, and part of it before its end in which its time stays.
+#: Shortest and longest swing, and time before the landing in which it no longer changes, as shares of the planned one.
 QUICKEST, SLOWEST, SETTLED = 0.7, 1.4, 0.14
-#: Part of the turn that is taken back in one step, and part of the double support in which its rate is reached.
+#: Share of the trunk's turn that is corrected in one step, and share of the double support in which the rate of that
+#: correction is reached.
 TAKEN_BACK, SOON = 0.5, 0.4
 
 

@@ -1,4 +1,4 @@
-"""What a walk feels: which feet the ground carries, its slope, obstacles, grip, and a fall.
+"""Estimates of a walk: the feet that the ground carries, its slope, obstacles, its friction, and a fall.
 
 A walk assumes the stated friction of the ground until a foot slips: then the ratio of tangential to normal force on it
 is the friction of that place, forces are limited to it, and steps are made that need no more. The next foothold is
@@ -22,17 +22,18 @@ from footfall.kinds import Float, Int, Tensor
 from footfall.solve.contacts import SLIDE
 from footfall.standing import fallen
 
-#: The steepest slope that is believed.
+#: Largest estimate of the slope (tangent).
 STEEPEST = 0.3
-#: Time, in units sqrt(leg / g), in which estimates of slope, of the height of the centre of mass and of the heading
-#: follow: less than a half of a step.
+#: Time constant of the estimates of slope, height of the centre of mass and heading, in sqrt(leg / g): less than half a
+#: step.
 SLOW = 0.73
-#: Distance of the load from the middle of a sole, in half soles, from which on its tilt says nothing about the slope of
-#: the ground, once the sole has sunk in by ``TILTS`` half widths: soft ground yields under pressure at an edge.
+#: Distance of the load from the middle of a sole, in half soles, above which its tilt is not used for the slope of the
+#: ground once the sole has sunk in by ``TILTS`` half widths: soft ground yields under pressure at an edge.
 AMID, TILTS = 0.5, 0.01
-#: Part of the swing after which what carries a foot is ground and no obstacle.
+#: Share of the swing after which a contact that carries the foot is ground and no obstacle.
 CARRIED = 0.6
-#: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
+#: Height, as a share of the step's, above which a contact of a swinging foot is an obstacle; and the additional height,
+#: as a share of the step's, to which the foot is then lifted.
 OBSTACLE, HIGHER = 0.3, 1.2
 
 
@@ -151,16 +152,16 @@ def look_for_fall(walk: Walker, time: Float, standing: Int) -> None:
         details[0], details[1], details[2], details[3] = now.step[0], tilt, height, now.lasts[0]
 
 
-#: Speed at which a foot slips, in sqrt(g leg), and the share of the weight that it bears at least then.
+#: Least speed, in sqrt(g leg), and least load, as a share of the weight, of a foot whose slip measures the friction.
 SLIPS, LOADED = 0.019, 0.2
-#: Least friction coefficient that is believed; and times that of the worst known place, which the next foothold may
-#: have.
+#: Least estimate of a friction coefficient; and the ratio of the coefficient assumed at the next foothold to the worst
+#: one known.
 LEAST, TRUST = 0.03, 1.2
-#: Friction coefficient below which the centre of mass gets more weight than the swinging foot and the trunk: a sole
-#: bears little torsion then, and a leg that is swung forward would use it up.
+#: Friction coefficient below which the centre of mass gets more weight than the swinging foot and the trunk: the small
+#: torsion that a sole then bears would be used up by swinging a leg forward.
 AMPLE = 0.5
-#: Share of the friction that a step may need across the walk before feet are set nearer to each other, and share that
-#: it may need along the walk in any case.
+#: Largest share of the friction that a step may need across the walk, above which feet are set nearer to each other;
+#: and share of the friction that it may always need along the walk.
 ACROSS, ALONG = 0.7, 0.5
 
 

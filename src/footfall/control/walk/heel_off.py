@@ -93,15 +93,15 @@ def stand_on_edge(body: SoleBody, foot: Int, edge: Int, level: Matrix) -> None:
             body.frames[foot, c, r] = level[r, c]
 
 
-#: Pitch below which the height of a swinging foot's lower edge is rounded off.
+#: Pitch, rad, below which the height of a swinging foot's lower edge is smoothed.
 ROUNDED = 0.05
-#: rad, that a foot pitches at least to stand on an edge.
+#: Least pitch, rad, of a foot that stands on an edge.
 LEAST_PITCH = 0.05
-#: Part of the double support in which a foot that landed on its heel comes level.
+#: Share of the double support in which a foot that landed on its heel comes level.
 LEVEL = 0.8
-#: How fast the heel still rises when the foot is lifted, over the mean: then the foot goes on with the hips.
+#: Speed of the heel's rise when the foot is lifted, as a ratio to its mean, so that the foot moves on with the hips.
 RISING = 1.5
-#: Part of the swing in which a foot comes to the pitch that it lands with.
+#: Share of the swing in which a foot reaches its pitch for the landing.
 SWUNG = 0.8
 
 

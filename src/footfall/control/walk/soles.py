@@ -28,16 +28,16 @@ from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Tensor, Te
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
-#: Corners of a sole within this part of half its length from the end lie on the edge there.
+#: Largest distance from the end of a sole, as a share of half its length, of corners that lie on the edge there.
 EDGE = 0.02
-#: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the parts that are left of
-#: the weight of the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
+#: For a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot; and factors on the weights of
+#: the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
 TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
-#: Weight of the vertical force of a wrench relative to a horizontal one: it has to carry the robot.
+#: Weight of the vertical force of a wrench relative to a horizontal one: small, since it has to carry the robot.
 LOADING = 0.1
-#: Largest load of a foot, in weights of the robot, until the walk says less.
+#: Initial limit of the load of a foot, in weights of the robot; the walk sets a lower one.
 MOST_LOAD = 3.0
-#: Part that is left of the weight of the centre of mass over feet on points: their forces hold the trunk upright first.
+#: Factor on the weight of the centre of mass over feet on points, whose forces hold the trunk upright first.
 PASSIVE = 0.01
 
 

@@ -23,13 +23,13 @@ from footfall.standing import in_pose, inertia_of, jacobian_at, place_on, scratc
 ITERATIONS = 80
 #: Damping of the least-squares steps, and the longest of them, rad or m.
 DAMPING, LONGEST_MOVE = 1e-4, 0.2
-#: rad or m, a step after which nothing comes nearer any more: loops that hold feet from their place end a search early.
+#: Step, rad or m, below which the search has converged, also where loops hold the feet away from their goals.
 STILL = 1e-10
-#: Iterations in which an error that is not going to vanish changes by less than this share: places out of reach.
+#: A goal is out of reach if its error changes by less than the share STUCK in PATIENCE iterations.
 PATIENCE, STUCK = 8, 1e-3
-#: rad by which knees are bent before the search, so that a straight leg knows which way to go.
+#: Bend of the knees before the search, rad, which decides the direction in which a straight leg bends.
 BENT = 0.4
-#: m or rad that feet and trunk may be off, and rad a joint beyond its limit, in a pose that is reached.
+#: Tolerances of a pose: errors of feet and trunk, m or rad, and excess of a joint over its limit, rad.
 REACHED, BEYOND = 5e-3, 0.02
 
 
@@ -179,38 +179,38 @@ def _beyond(biped: Biped, qpos: np.ndarray) -> tuple[int, float]:
     return joint, worst
 
 
-#: How far a foot steps ahead or behind, and how much farther aside than at the nearest, as a share of the leg's length.
+#: Longest step ahead or behind, and largest lateral distance of the feet beyond the least one, in legs.
 AHEAD, ASIDE = 0.6, 0.35
-#: How much farther aside than planned, as a share of the leg's length: hips may be wider than what is near a foot.
+#: Largest lateral distance beyond the planned one, in legs, since hips may be wider than the least distance of feet.
 FARTHER = 0.15
-#: Between the sides of the feet at the nearest, as a share of the leg's length.
+#: Least gap between the sides of the feet, in legs.
 APART = 0.04
-#: A leg is stretched to this part of its length, and stands this part behind the hip besides half a step.
+#: Largest extension of a leg, and distance by which it stands behind the hip beside half a step, as shares of a leg.
 STRETCHED, BEHIND = 0.97, 0.11
-#: The same on points, where footholds are moved farther.
+#: Largest extension of a leg on a point foot, whose footholds are moved farther.
 POINT_STRETCHED = 0.93
-#: A robot whose legs are straighter than this at home starts with bent knees: straight ones are singular.
+#: Extension at home above which a robot starts with bent knees: straight legs are singular.
 STRAIGHT = 0.985
-#: A centre of mass is at most this part of half a sole ahead of its middle or behind it: nearer to its end the pressure
-#: centre has no room to lead it back.
+#: Largest distance of the centre of mass from the middle of a sole, in half soles: nearer to the end of the sole the
+#: centre of pressure has no room to lead it back.
 CENTRAL = 0.5
-#: How much lower, in parts of the leg, the hips are tried until the joints reach.
+#: Reductions of the height of the hips, in legs, that are tried until the joints reach.
 LOWER = (0.0, 0.04, 0.08, 0.12, 0.18)
 #: Of steps with heel-off: rad by which the heel rises before a foot is lifted, and by which the toes are up when it
 #: lands; and parts of a leg's length that the hips are over the ankles. The highest is taken, then the least pitch; the
 #: steepest one where no other reaches.
 PITCHES, STEEPEST = ((0.3, 0.0), (0.45, 0.1), (0.6, 0.2)), (0.75, 0.2)
 HIPS = (0.92, 0.89, 0.86, 0.83, 0.8, 0.77)
-#: How much farther the hips go, in parts of the leg, before a foot that was lifted is as fast.
+#: Distance that the hips travel, in legs, before a lifted foot has reached their speed.
 CATCHES_UP = 0.05
-#: Part of its rise that a heel has done when the other foot lands.
+#: Share of its rise that a heel has completed when the other foot lands.
 RISEN = 0.2
-#: How much farther than planned a foot may have to step then, and the legs must reach.
+#: Largest step with heel-off that the legs must reach, as a ratio to the planned one.
 LONGER = 1.1
-#: The longest step then, as a share of the leg's length.
+#: Longest step with heel-off, in legs.
 LONGEST = 1.0
-#: rad that a joint of a leg that carries is to stay from its limit where the speed is chosen here, if it does so in
-#: standing: nearer, the walk leads it back, which holds up the hips.
+#: Least distance, rad, of a joint of a supporting leg from its limit where the speed is chosen here, unless it is
+#: nearer in standing: the walk would lead it back, which holds up the hips.
 ROOM = 0.08
 #: Parts of the usual speed, and then of the usual height of a step, that are tried until the joints have this room.
 SLOWER, LOWER_STEPS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1), (1.0, 0.6)
