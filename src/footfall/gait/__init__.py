@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from footfall.gait.human.data import measured_walk
     from footfall.gait.human.walk import human_walk
 
-# Where each public name lives; imported on first use.
+# Modules of the public names, imported on first use.
 _HOMES = {"human_walk": "human.walk", "measured_walk": "human.data"}
 
 __all__ = ["human_walk", "measured_walk"]

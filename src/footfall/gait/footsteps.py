@@ -1,13 +1,13 @@
-"""Footsteps: of a biped, one after the other; schedules of a quadruped's feet; the way of a swinging foot; and the
-divergent component of motion, which says where the centre of mass is going.
+"""Footsteps of a biped, schedules of a quadruped's feet, the trajectory of a swinging foot, and the divergent component
+of motion, to which the centre of mass converges.
 
-A step is given relative to the foot that stands, not to a place in the world: so a robot that was pushed goes on from
-where it is. Poses are (x, y, yaw) in m and rad.
+A step is given relative to the stance foot, so that a robot that was pushed continues from its actual place. Poses are
+(x, y, yaw) in m and rad.
 
 For a centre of mass c at a constant height over the ground, accelerated by the pressure centre p as an inverted
 pendulum, c'' = w^2 (c - p), the point xi = c + c'/w diverges from p: xi' = w (xi - p), while c converges to xi
 (Takenaka, Matsumoto and Yoshiike 2009; Englsberger, Ott and Albu-Schaeffer 2015). A pressure centre planned piecewise
-linear in time gives xi in closed form, solved backwards from where it shall end.
+linear in time gives xi in closed form, solved backwards from its end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from footfall.errors import GaitError
 from footfall.kinds import Float, Matrix, Vector, zeros
 
 LEFT, RIGHT = 1, -1
-#: Half a day's walk; a plan lists every step.
+#: Most steps of a plan, which lists every step: half a day's walk.
 MOST_STEPS = 50_000
 
 
@@ -48,8 +48,8 @@ class Footstep(NamedTuple):
 
 @inlined
 def landing(step: Footstep, stance: tuple[Float, Float, Float], stance_width: Float) -> tuple[Float, Float, Float]:
-    """Where the foot of a step lands, x, y (m) and yaw (rad), when the other stands at ``stance``, half of
-    ``stance_width`` (m) beside the middle.
+    """Pose of the landing foot, x, y (m) and yaw (rad), if the other stands at ``stance``, half of ``stance_width`` (m)
+    beside the middle.
     """
     x, y, yaw = stance
     half = 0.5 * step.side * stance_width
@@ -101,12 +101,12 @@ class FootstepPlan:
 
     @property
     def longest(self) -> float:
-        """m, that a step goes at most, forward or back."""
+        """Longest step, forward or back, m."""
         return max(abs(step.length) for step in self.steps)
 
     @property
     def aside(self) -> float:
-        """m, that a step goes at most, to either side."""
+        """Longest step to either side, m."""
         return max(abs(step.aside) for step in self.steps)
 
     @property
@@ -115,15 +115,15 @@ class FootstepPlan:
         return sum(step.double_support + step.swing for step in self.steps)
 
 
-#: rad, that one step turns at most on the way to a waypoint.
+#: Largest turn of a step on the way to a waypoint, rad.
 SHARPEST = 0.25
 
 
 def moves_through(waypoints: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float, float]]:
-    """Moves (forward m, to the left m, turn rad) of at most ``length`` (m) through points (m) seen from the start.
+    """Moves (forward m, to the left m, turn rad) of at most ``length`` (m) through waypoints (m) relative to the start.
 
-    The line between the feet turns towards the next point, and goes on ahead as far as it faces it. The first step is
-    half of one, the last closes.
+    The line between the feet turns towards the next waypoint, and steps are shorter while it does not face it. The
+    first step is half as long, the last one brings the feet side by side.
     """
     x, y, yaw = 0.0, 0.0, 0.0
     moves: list[tuple[float, float, float]] = []
@@ -142,24 +142,24 @@ def moves_through(waypoints: Sequence[tuple[float, float]], length: float) -> li
 
 @dataclass(frozen=True)
 class Schedule:
-    """A gait: ``offset`` is the part of the cycle at which each foot lifts (front left, front right, rear left, rear
-    right), ``duty`` the part of it that a foot stands.
+    """A gait: ``offset`` is the phase of the cycle (0 .. 1) at which each foot lifts (front left, front right, rear
+    left, rear right), ``duty`` the share of the cycle in stance.
     """
 
     name: str
     offset: tuple[float, float, float, float]
     duty: float
-    #: Swings one after the other in a cycle.
+    #: Successive swings in a cycle.
     steps: int
 
     def swing(self, foot: int, cycles: float) -> float:
-        """Fraction (0 .. 1) of a foot's swing that is over after this many cycles; -1 while it stands."""
+        """Phase (0 .. 1) of a foot's swing after ``cycles``; -1 in stance."""
         part = (cycles - self.offset[foot]) % 1.0
         lasts = 1.0 - self.duty
         return part / lasts if part < lasts else -1.0
 
 
-#: Diagonal pairs in turn; one foot at a time, the hind one before the front one of its side.
+#: Trot: diagonal pairs in turn. Crawl: one foot at a time, the hind foot before the front foot of the same side.
 SCHEDULES = {
     "trot": Schedule("trot", (0.0, 0.5, 0.5, 0.0), 0.6, 2),
     "crawl": Schedule("crawl", (0.25, 0.75, 0.0, 0.5), 0.8, 4),
@@ -167,9 +167,9 @@ SCHEDULES = {
 
 
 class DcmPlan(NamedTuple):
-    """Pressure centre and divergent component over segments, one after the other from time 0.
+    """Pressure centre and divergent component over successive segments from time 0.
 
-    In each the pressure centre goes straight on, at a constant speed.
+    In each segment the pressure centre moves on a straight line at a constant speed.
     """
 
     omega: float  # 1/s, the pendulum's sqrt(g / height)
@@ -177,17 +177,17 @@ class DcmPlan(NamedTuple):
     duration: Annotated[Vector, "S"]  # s
     start: Annotated[Matrix, "S", 2]  # m, of the pressure centre
     end: Annotated[Matrix, "S", 2]  # m
-    dcm: Annotated[Matrix, "S + 1", 2]  # m, the divergent component where each segment begins, and where the last ends
+    dcm: Annotated[Matrix, "S + 1", 2]  # m, divergent component at the start of each segment, and at the end
 
 
 def empty_plan(omega: float, most: int) -> DcmPlan:
-    """A plan without segments, that has room for ``most`` of them."""
+    """A plan without segments, with memory for ``most`` of them."""
     return zeros(DcmPlan, {"S": most}, omega=float(omega), count=np.zeros(1, dtype=np.int64))
 
 
 @inlined
 def add_segment(plan: DcmPlan, duration: Float, start: tuple[Float, Float], end: tuple[Float, Float]) -> None:
-    """Let the pressure centre go on from ``start`` to ``end`` (x, y; m) in ``duration`` (s)."""
+    """Append a segment of the pressure centre from ``start`` to ``end`` (x, y; m) in ``duration`` (s)."""
     k = plan.count[0]
     plan.duration[k] = duration
     plan.start[k, 0], plan.start[k, 1] = start
@@ -197,13 +197,13 @@ def add_segment(plan: DcmPlan, duration: Float, start: tuple[Float, Float], end:
 
 @inlined
 def end_at(plan: DcmPlan, end: tuple[Float, Float]) -> None:
-    """Find the divergent component that ends at ``end`` (x, y; m) after the segments, backwards."""
+    """Compute, backwards, the divergent component that is at ``end`` (x, y; m) after the last segment."""
     last, w = plan.count[0], plan.omega
     plan.dcm[last, 0], plan.dcm[last, 1] = end
     for k in range(last - 1, -1, -1):
         decay = math.exp(-w * plan.duration[k])
         for c in range(2):
-            drift = (plan.end[k, c] - plan.start[k, c]) / (w * plan.duration[k])  # m that p goes in 1/w
+            drift = (plan.end[k, c] - plan.start[k, c]) / (w * plan.duration[k])  # m, motion of p in 1/w
             plan.dcm[k, c] = plan.start[k, c] + drift + decay * (plan.dcm[k + 1, c] - plan.end[k, c] - drift)
 
 
@@ -211,7 +211,7 @@ def end_at(plan: DcmPlan, end: tuple[Float, Float]) -> None:
 def dcm_at(plan: DcmPlan, time: Float, pressure: Vector, dcm: Vector) -> None:
     """Write pressure centre and divergent component (2,) in m at a time (s).
 
-    The first segment is prolonged backwards and the last point held.
+    The first segment is extrapolated backwards, and the last point is held.
     """
     last, w = plan.count[0], plan.omega
     for k in range(last):
@@ -229,27 +229,27 @@ def dcm_at(plan: DcmPlan, time: Float, pressure: Vector, dcm: Vector) -> None:
         dcm[c] = plan.dcm[last, c]
 
 
-#: Part of the swing at which the foot is highest.
+#: Phase of the swing at which the foot is highest.
 HIGHEST = 0.45
-#: Part of the swing in which a foot that stumbled is lifted over what it met, and set down.
+#: Times, as shares of the swing, in which a foot that stumbled is lifted over the obstacle, and then lowered.
 AGAIN = 0.25
-#: Part of the swing before the landing in which the goal stays as it is.
+#: Share of the swing before the landing in which the goal is fixed.
 SETTLED = 0.14
 
 POSITION, VELOCITY, ACCELERATION = 0, 1, 2
 
 
 class Swing(NamedTuple):
-    """A reference for the sole's middle from where it lies to a goal that may move.
+    """A reference trajectory of the sole's middle from its place to a goal that may move.
 
-    It comes down at ``descent`` until it touches the ground.
+    It descends at ``descent`` until the foot touches the ground.
     """
 
     motion: np.ndarray  # (3, 3) position, velocity and acceleration of x, y and z; m, m/s, m/s2
     goal: np.ndarray  # (3,) m
     time: np.ndarray  # (1,) s since the foot was lifted
     duration: np.ndarray  # (1,) s
-    top: np.ndarray  # (1,) s, when it is highest
+    top: np.ndarray  # (1,) s, time of the highest point
     clearance: np.ndarray  # (1,) m
     start_height: np.ndarray  # (1,) m
     descent: np.ndarray  # (1,) m/s
@@ -272,8 +272,8 @@ def begin_swing(swing: Swing, start: Vector, duration: Float, clearance: Float, 
 
 @inlined
 def head_for(one: Vector, goal: Float, speed: Float, left: Float, dt: Float) -> None:
-    """Let a coordinate ``one`` (3,) go on for ``dt`` (s) on the way of least jerk that reaches ``goal`` with ``speed``
-    in ``left`` (s).
+    """Advance a coordinate ``one`` (3,) by ``dt`` (s) along the minimum-jerk trajectory that reaches ``goal`` with
+    ``speed`` in ``left`` (s).
     """
     if left <= dt:
         one[POSITION], one[VELOCITY], one[ACCELERATION] = goal + speed * (dt - left), speed, 0.0
@@ -290,7 +290,7 @@ def head_for(one: Vector, goal: Float, speed: Float, left: Float, dt: Float) -> 
 
 @inlined
 def stumble(swing: Swing, higher: Float) -> None:
-    """The foot met something in the air: lift it by ``higher`` (m) more, from now on."""
+    """Raise the clearance by ``higher`` (m) after the swinging foot hit an obstacle."""
     swing.clearance[0] += higher
     swing.top[0] = max(swing.top[0], swing.time[0] + AGAIN * swing.duration[0])
     swing.duration[0] = max(swing.duration[0], swing.top[0] + AGAIN * swing.duration[0])
@@ -298,7 +298,7 @@ def stumble(swing: Swing, higher: Float) -> None:
 
 @inlined
 def advance_swing(swing: Swing, goal: tuple[Float, Float, Float], dt: Float) -> None:
-    """Go on for ``dt`` (s) towards ``goal`` (x, y, z; m); in the last moments the goal of before is kept."""
+    """Advance by ``dt`` (s) towards ``goal`` (x, y, z; m), which is ignored shortly before the landing."""
     left = swing.duration[0] - swing.time[0]
     if left > SETTLED * swing.duration[0] or swing.time[0] == 0.0:
         swing.goal[0], swing.goal[1], swing.goal[2] = goal

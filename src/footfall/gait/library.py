@@ -1,4 +1,4 @@
-"""Known gaits: those that ship with Footfall, and the user's cache.
+"""Stored gaits: those that come with Footfall, and the user's cache.
 
 A gait is filed under a hash of everything that affects it: the robot's bodies, joints, motors and soles, and the
 constraints; not its appearance.
@@ -22,12 +22,12 @@ from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot
 from footfall.robot.motors import torque_limits
 
-DIGITS = 9  # of the numbers that are hashed: rounding of another machine makes no other problem
+DIGITS = 9  # of the hashed numbers, so that rounding errors do not change the hash
 
 
 @dataclass(frozen=True)
 class Found:
-    """A gait, and where it comes from: "library", "cache" or "optimised"."""
+    """A gait and its source: "library", "cache" or "optimised"."""
 
     gait: PolynomialGait
     source: str
@@ -43,7 +43,7 @@ def find_gait(
 ) -> Found:
     """The walk of least torque that meets the constraints: from the library, the cache, or optimised and then cached.
 
-    ``cache`` is a folder, the user's own if left out; ``fresh`` optimises in any case.
+    ``cache`` is a folder, the user's cache by default; ``fresh`` optimises in any case.
     """
     constraints = GaitConstraints() if constraints is None else constraints
     key = problem_key(robot, constraints)
@@ -71,7 +71,7 @@ def find_gait(
 
 
 def guess_of(robot: Robot, gait: PolynomialGait) -> PolynomialGait:
-    """The guess that the search for an optimised gait began with."""
+    """The initial guess from which a gait was optimised."""
     try:
         length = float(gait.info["guess_step_length"])
     except (KeyError, TypeError, ValueError) as error:

@@ -1,12 +1,12 @@
 """The walk of a planar biped with least torque (Bravo 2021, section 4.2).
 
 The unknowns are the angles of a touch-down, the rates at both ends of a step, and its duration: the cubics (41)-(43)
-follow from them, the legs change places (13), and the plastic impact (20)-(22) leads from the rates at the end to those
-at the start. CasADi and Ipopt minimise the integral of the squared torques (40).
+follow from them, the legs change roles (13), and the plastic impact (20)-(22) maps the rates at the end of a step to
+those at the start of the next. CasADi and Ipopt minimise the integral of the squared torques (40).
 
-The dynamics are CasADi expressions read from the robot's MuJoCo model, so there is no second description of the robot:
-bodies on hinges and slides, whose velocities and accelerations CasADi derives from their places. Zeros of the model
-fold away, so that a planar robot gives planar expressions.
+The dynamics are CasADi expressions built from the robot's MuJoCo model: bodies on hinges and slides, whose velocities
+and accelerations CasADi derives from their positions. Zeros of the model drop out, so that a planar robot has planar
+expressions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from footfall.standing import jacobian_at
 
 
 def casadi() -> Any:
-    """The package CasADi, or an error that says how to get it."""
+    """The package CasADi, or an error that says how to install it."""
     return optional_package("casadi", "optimising a gait")
 
 
@@ -43,7 +43,7 @@ class Body(NamedTuple):
     spin: Any  # (3,) rad/s
 
     def point(self, local: np.ndarray) -> Any:
-        """Where a point of the body is."""
+        """World position of a point of the body, m."""
         return self.origin + self.rotation @ local
 
 
@@ -74,7 +74,7 @@ def bodies(robot: Robot, q: Any, v: Any) -> list[Body]:
 
 
 def inverse_dynamics(robot: Robot) -> Any:
-    """The function (q, v, a) -> A(q) a + H(q, v), the generalised forces (nv) a motion takes: Bravo 2021 (1)."""
+    """The function (q, v, a) -> A(q) a + H(q, v), the generalised forces (nv) of a motion: Bravo 2021 (1)."""
     ca, model = casadi(), robot.model
     q, v, a = (ca.SX.sym(name, model.nv) for name in "qva")
     state, change = ca.vertcat(q, v), ca.vertcat(v, a)
@@ -88,7 +88,7 @@ def inverse_dynamics(robot: Robot) -> Any:
         inertia = frame @ ca.diag(ca.SX(ca.DM(model.body_inertia[b]))) @ frame.T
         moments.append(inertia @ turning[:, k] + ca.cross(body.spin, inertia @ body.spin))
     push = (acceleration - model.opt.gravity) @ ca.diag(model.body_mass[[b for b, _ in moving]])
-    # Every body's inertial force and moment, pulled back to the coordinates by the velocities they give it.
+    # Inertial forces and moments of all bodies, multiplied by the transposed Jacobians of their velocities.
     force = ca.jtimes(ca.vec(velocity), v, ca.vec(push), True) + ca.jtimes(
         ca.vec(spin), v, ca.vec(ca.horzcat(*moments)), True
     )
@@ -111,7 +111,7 @@ def _rotation(axis: np.ndarray, angle: Any) -> Any:
 
 
 class StepModel:
-    """Functions of the joints of a planar biped whose stance foot is held flat (Bravo 2021, section 4.1).
+    """Functions of the joints of a planar biped with its stance foot held flat (Bravo 2021, section 4.1).
 
     Holding the foot (11) makes the base a function of the joints, q = q(q_a). Its derivative is M of (35); the torques
     are M^T (A q'' + H), (37), and the rows of the base are the ground's force and moment. Joints come as stance leg,
@@ -136,7 +136,7 @@ class StepModel:
         needed = self.dynamics(q, v, a)
         torque = ca.jacobian(q, joints).T @ needed  # (37)
         forward, upward, moment = needed[0], needed[1], needed[2]
-        # What the base's pitch takes is the moment of the ground force about the base's origin.
+        # The generalised force of the base's pitch is the moment of the ground force about the base's origin.
         lever = q[0] * upward - q[1] * forward - moment  # p_x f_z of (45)
         heights, place = self._foot(1, q)
         self.instant = ca.Function(
@@ -147,7 +147,7 @@ class StepModel:
         self.impact = self._impact()
 
     def _held(self, joints: Any) -> Any:
-        """All coordinates when the stance foot is flat and its middle at the origin."""
+        """All coordinates for joints (2 n), with the stance foot flat and its middle at the origin."""
         ca = casadi()
         pitch = -ca.sum1(joints[: self.legs.size])
         loose = ca.vertcat(0, 0, pitch, joints)
@@ -175,7 +175,7 @@ class StepModel:
 
 
 BEND = 0.5  # rad, of the swing knee in the middle of its cubic
-CROUCH = 0.97  # of the height at which the longer leg would be as bent as in the home pose
+CROUCH = 0.97  # height of the hips, as a share of that at which a leg has its length in the home pose
 
 
 def first_guess(robot: Robot, legs: Legs, speed: float, length: float) -> PolynomialGait:
@@ -186,7 +186,7 @@ def first_guess(robot: Robot, legs: Legs, speed: float, length: float) -> Polyno
     data = mujoco.MjData(model)
     reach = float(robot.home[1])
     height = CROUCH * np.sqrt(max(reach**2 - (0.5 * length) ** 2, (0.5 * reach) ** 2))
-    at = np.array([[0.5 * length, 0.0, 0.0], [-0.5 * length, 0.0, 0.0]])  # stance foot ahead: a touch-down
+    at = np.array([[0.5 * length, 0.0, 0.0], [-0.5 * length, 0.0, 0.0]])  # stance foot ahead, as at touch-down
 
     def places(joints: np.ndarray) -> np.ndarray:
         data.qpos[:] = [0.0, height, 0.0, *joints]
@@ -211,24 +211,25 @@ def first_guess(robot: Robot, legs: Legs, speed: float, length: float) -> Polyno
         v0[own] = np.linalg.solve(jacobian[:, 3:][:, own], -speed * jacobian[:, 0])
     duration = length / speed
     vT = swapped(v0)
-    # End rates of +-4 b / T make a cubic bulge by b; hip and ankle take half of the knee's each: the foot stays flat.
+    # End rates of +-4 b / T move the middle of a cubic by b; hip and ankle have minus half the knee's: the foot stays
+    # flat.
     bulge = 4.0 * BEND / duration * np.array([0.0, 0.0, 0.0, -0.5, 1.0, -0.5])
     coefficients = np.array(cubics(q0, swapped(q0), v0 + bulge, vT - bulge, duration))
     return PolynomialGait(robot.name, legs.joints, coefficients, duration, length)
 
 
-#: Changes when the same problem would be solved otherwise, so that gaits kept before are not taken for its solution.
+#: Part of the hash of a problem; to be changed with the method, which invalidates cached gaits.
 METHOD = "cubics, plastic impact, 41 samples, 1"
-SAMPLES = 41  # of a step, where the constraints are made; odd, for Simpson's rule
-#: Step lengths to start from, relative to the height of the base: the problem has several local minima.
+SAMPLES = 41  # instants of a step with constraints; odd, for Simpson's rule
+#: Step lengths of the initial guesses, relative to the height of the base: the problem has several local minima.
 STARTS = (0.3, 0.45, 0.6)
 ITERATIONS = 500
-DURATION = (0.5, 5.0)  # of a step, in sqrt(h/g) of the height h of the base: a pendulum of it swings in pi of these
-SHORTEST = 0.05  # heights of the base, that a step is never shorter than
-WIDEST = 2.0  # heights of the base that a step is never longer than
-#: Of the weight: the ground force is never asked to be less.
+DURATION = (0.5, 5.0)  # bounds on a step's duration, in sqrt(h/g) for the height h of the base
+SHORTEST = 0.05  # lower bound on the length of a step, in heights of the base
+WIDEST = 2.0  # upper bound on the length of a step, in heights of the base
+#: Lower bound on the vertical ground force, as a share of the weight.
 LIGHTEST = 0.1
-#: m and rad, asked for beyond the constraints in the samples, so that they are met between them as well.
+#: Margin, m and rad, on constraints at the samples, so that they are met between samples as well.
 EXTRA = 1e-3
 
 Progress = Callable[[str], None]
@@ -236,14 +237,14 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best walk found, and the guess the search for it began with."""
+    """The best walk found, and the initial guess that led to it."""
 
     gait: PolynomialGait
     guess: PolynomialGait
 
 
 def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | None = None) -> Optimum:
-    """Find the walk of least torque that meets the constraints; ``progress`` is called with messages."""
+    """The walk of least torque that meets the constraints; ``progress`` is called with messages."""
     report = progress or (lambda sentence: None)
     began = clock.perf_counter()
     legs, height = find_legs(robot), float(robot.home[1])
@@ -311,7 +312,7 @@ class _Problem:
         self._swing(heights, place[:, -1])
         self._touch_down(rate[:, -1], qpos[:, -1], qvel[:, -1])
         options = {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS}
-        # Expanded into scalars, expressions take seconds to derive, and iterations a third of their time.
+        # Expansion into scalars takes seconds and makes iterations three times as fast: it pays for several solutions.
         several = constraints.step_length is None
         opti.solver("ipopt", {"print_time": False, "expand": several}, options)
 
@@ -328,7 +329,7 @@ class _Problem:
                 self.opti.subject_to(self.opti.bounded(-1.0, torque[i, :] / limits[i], 1.0))
 
     def _ground(self, forward: Any, upward: Any, lever: Any) -> None:
-        """The stance foot is pushed, does not slip (8)-(9) and does not tip (45)."""
+        """The normal force is positive, and the stance foot neither slips (8)-(9) nor tips (45)."""
         mu, weight = self.constraints.friction, self.robot.weight
         heel, toe = self.constraints.sole(self.legs, EXTRA)
         for one in (
@@ -341,7 +342,7 @@ class _Problem:
             self.opti.subject_to(one / weight >= 0)
 
     def _swing(self, heights: Any, end: Any) -> None:
-        """The swing foot clears the ground and comes down flat a step ahead (12)."""
+        """The swing foot clears the ground and lands flat, a step ahead (12)."""
         opti, constraints = self.opti, self.constraints
         for i in range(1, SAMPLES - 1):
             opti.subject_to(heights[:, i] >= constraints.least_height(self.phase[i], EXTRA))
@@ -354,7 +355,7 @@ class _Problem:
             opti.subject_to(self.length == constraints.step_length)
 
     def _touch_down(self, rate: Any, qpos: Any, qvel: Any) -> None:
-        """Rates go on from step to step, through an impact or without one."""
+        """Rates are periodic from step to step, through the impact if there is one."""
         opti, constraints = self.opti, self.constraints
         opti.subject_to(self.v0 == swapped(self.after[3:]))
         if constraints.landing_speed == 0.0:
@@ -368,7 +369,7 @@ class _Problem:
         along, up, turn = self.impulse[0], self.impulse[1], self.impulse[2]
         heel, toe = constraints.sole(self.legs)
         mu = constraints.friction
-        # A moment about y that lies ahead of the middle is negative.
+        # An upward impulse ahead of the middle has a negative moment about y.
         for one in (up, mu * up - along, mu * up + along, toe * up + turn, -heel * up - turn):
             opti.subject_to(one >= 0)
         opti.subject_to(leaving @ self.after >= 0)

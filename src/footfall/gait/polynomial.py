@@ -1,8 +1,8 @@
 """One step of a walk as cubics in time, the other leg's step as its mirror image (Bravo 2021, section 4.2).
 
 The joints of the stance leg and of the swing leg follow a0 + a1 t + a2 t2 + a3 t3 (41) from one touch-down to the next;
-then the legs change places (13). The paper's angles of the two legs have opposite signs, ours the same: its minus signs
-are gone.
+then the legs change roles (13). The angles of both legs have the same sign here, but opposite signs in the paper, so
+that its minus signs vanish.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PolynomialGait:
         coefficients: (4, 2 n) of t^0 to t^3 for the n joints of the stance leg, then those of the swing leg; rad and s.
         step_duration: s, from touch-down to touch-down.
         step_length: m, by which the swing foot lands ahead of the stance foot.
-        info: where it comes from (speed, cost, what was demanded, ...), as JSON can hold it.
+        info: its origin (speed, cost, constraints, ...), as values for JSON.
     """
 
     robot: str
@@ -113,7 +113,7 @@ class PolynomialGait:
     # ---- keeping -----------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """The gait as values for JSON."""
         return {
             "format": FORMAT,
             "robot": self.robot,
@@ -152,7 +152,7 @@ def load_gait(path: str | os.PathLike[str]) -> PolynomialGait:
 
 
 def _evaluated(coefficients: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cubics with their first two derivatives, in one product: a controller asks for them at every call."""
+    """Cubics with their first two derivatives, in one product, since a controller calls it in every step."""
     powers = ((1.0, t, t * t, t * t * t), (0.0, 1.0, 2.0 * t, 3.0 * t * t), (0.0, 0.0, 2.0, 6.0 * t))
     q, qd, qdd = np.array(powers) @ coefficients
     return q, qd, qdd
@@ -164,7 +164,7 @@ def cubics(q0: Any, qT: Any, v0: Any, vT: Any, T: Any) -> tuple[Any, Any, Any, A
 
 
 def swapped(values: Any) -> Any:
-    """The same with the legs exchanged, (13)."""
+    """Values of all joints with the legs exchanged, (13)."""
     half = values.shape[0] // 2
     return values[[*range(half, 2 * half), *range(half)]]
 
@@ -172,9 +172,9 @@ def swapped(values: Any) -> Any:
 def standing_on(
     robot: Robot, foot: int, q: np.ndarray, qd: np.ndarray, data: mujoco.MjData | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """State qpos, qvel of a planar robot with given joints (one number per actuator) whose foot lies flat at x = 0.
+    """State qpos, qvel of a planar robot with given joints (one number per actuator) and a foot flat at x = 0.
 
-    ``data`` is space to work in, made if left out.
+    ``data`` is scratch space.
     """
     model = robot.model
     root = planar_base(robot)
@@ -213,7 +213,7 @@ PARTS = 3  # hip, knee, ankle
 
 
 class Legs(NamedTuple):
-    """Of each foot of a robot, in its order."""
+    """The legs of a robot, in the order of its feet."""
 
     joints: tuple[tuple[str, ...], tuple[str, ...]]  # from the hip down
     body: tuple[int, int]  # the foot's

@@ -1,4 +1,4 @@
-"""What a reference motion gives a controller: where joints should be, which feet carry; or a motion that repeats."""
+"""Reference motions for controllers: target joints and loads of feet; and periodic motions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Target(NamedTuple):
     q: np.ndarray  # rad or m
     qd: np.ndarray  # rad/s or m/s
     qdd: np.ndarray  # rad/s2 or m/s2
-    load: np.ndarray  # (feet,) 0 for a foot that hangs; feet that carry share the weight in proportion
+    load: np.ndarray  # (feet,) shares of the weight up to a common factor, 0 for a foot in the air
 
 
 @runtime_checkable
@@ -27,7 +27,7 @@ class ReferenceMotion(Protocol):
     """A reference motion: phases 0, 1, 2, ... of support, each with a clock that starts at 0.
 
     A phase lasts ``duration(phase)`` s. If ``landing(phase)`` is the index of a foot, the touch-down of that foot ends
-    the phase, early or late; ``target`` must then answer a little beyond the duration too.
+    the phase, early or late; ``target`` must then be defined a little beyond the duration.
     """
 
     def target(self, phase: int, t: float) -> Target: ...
@@ -37,7 +37,7 @@ class ReferenceMotion(Protocol):
 
 @dataclass(frozen=True)
 class Still:
-    """Stand: one posture (one number per actuator, rad or m) for ever, with the load shared as given."""
+    """A constant posture (one number per actuator, rad or m) and a constant distribution of load."""
 
     posture: Sequence[float]
     load: Sequence[float]
@@ -59,7 +59,7 @@ class Still:
 
 
 def actuated_coordinates(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Where the actuated joints stand in qpos and in qvel, in the order of ``robot.actuated``."""
+    """Addresses of the actuated joints in qpos and in qvel, in the order of ``robot.actuated``."""
     model = robot.model
     joints = [model.joint(name).id for name in robot.actuated]
     if len(joints) != model.nu:
@@ -69,13 +69,13 @@ def actuated_coordinates(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeriodicMotion:
-    """A motion that repeats: N samples at equal steps of one period (s), the first not repeated at the end.
+    """A periodic motion: N samples at equal steps of one period (s), the first not repeated at the end.
 
     Attributes:
         period: s.
-        advance: (nq,) what a period adds to ``qpos``.
+        advance: (nq,) change of ``qpos`` over a period.
         qpos, qvel: (N, nq), (N, nv), MuJoCo's order.
-        torque: (N, nv) generalised forces of the actuators that the motion takes, with the ground forces it expects.
+        torque: (N, nv) generalised forces of the actuators that the motion requires under its expected ground forces.
     """
 
     period: float

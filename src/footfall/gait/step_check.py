@@ -1,7 +1,7 @@
 """A step evaluated by MuJoCo: torques, ground force, zero moment point, foot heights, and the impact that ends it.
 
-This is independent of how the step was found: an optimised one is judged by it, also between its samples, against the
-constraints that were asked for.
+This is independent of the optimisation, whose result is checked by it against all constraints, also between its
+samples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SAMPLES = 401
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """T samples of a step: the first foot carries, held flat, the second swings."""
+    """T samples of a step: the first foot is in stance, held flat, the second swings."""
 
     time: np.ndarray  # (T,) s
     qpos: np.ndarray  # (T, nq)
@@ -34,7 +34,7 @@ class Step:
     zmp: np.ndarray  # (T,) m ahead of the middle of the sole
     height: np.ndarray  # (T, 2) m, heel and toe of the swing foot
     place: np.ndarray  # (T, 3) m and rad, middle and pitch of the swing foot
-    landing: np.ndarray  # (3,) m/s and rad/s, rate of the last place
+    landing: np.ndarray  # (3,) m/s and rad/s, rate of ``place`` in the last sample
     impact: Impact
 
     @property
@@ -47,15 +47,15 @@ class Step:
 
 
 class Impact(NamedTuple):
-    """The plastic impact of the swing foot, (20)-(22): it stays flat, the other one leaves."""
+    """The plastic impact of the swing foot, (20)-(22), which stays flat while the other foot leaves."""
 
     impulse: np.ndarray  # (3,) N s and N m s: forward, up, and about the middle of the sole
     velocity: np.ndarray  # (nv,) after it
-    leaving: np.ndarray  # (2,) m/s, upward velocity of heel and toe of the foot that carried
+    leaving: np.ndarray  # (2,) m/s, upward velocity of heel and toe of the former stance foot
 
 
 def examine(robot: Robot, gait: PolynomialGait, samples: int = SAMPLES) -> Step:
-    """A step of a gait, looked at in an odd number of samples."""
+    """A step of a gait, evaluated at an odd number of samples."""
     legs = find_legs(robot)
     data = mujoco.MjData(robot.model)
     times = np.linspace(0.0, gait.step_duration, samples)
@@ -93,7 +93,7 @@ def _instant(
     wrench = np.linalg.solve(held[:, :3].T, needed[:3])  # on the ankle: forward, up, about y
     torque = needed[3:] - held[:, 3:].T @ wrench  # (36)
     ankle = data.xpos[legs.body[0]]
-    # The moment about a point p of the ground, (44): it vanishes where the force goes through.
+    # The moment about a point p of the ground, (44), vanishes at the zero moment point.
     zmp = ankle[0] - (wrench[2] + ankle[2] * wrench[0]) / wrench[1]
     ends = data.xpos[legs.body[1]] + legs.ends[1] @ data.xmat[legs.body[1]].reshape(3, 3).T
     pitch = data.qpos[2] + q[legs.size :].sum()
@@ -129,9 +129,9 @@ def _impact(robot: Robot, legs: Legs, data: mujoco.MjData, qpos: np.ndarray, qve
     return Impact(impulse, after, heights @ after)
 
 
-#: Tolerance of an equality, in its unit: many times Ipopt's own.
+#: Tolerance of an equality, in its unit: many times that of Ipopt.
 EQUAL = 1e-6
-#: Tolerance of an inequality, in its unit: a hundredth of a millimetre does no harm.
+#: Tolerance of an inequality, in its unit: 0.01 mm or 0.01 mrad is negligible.
 ROUNDING = 1e-5
 
 
@@ -173,7 +173,7 @@ class GaitConstraints:
             raise GaitError(f"{name} of a gait must be a {kind} number, got {value}")
 
     def sole(self, legs: Legs, extra: float = 0.0) -> tuple[float, float]:
-        """Where the zero moment point may be, m ahead of the middle of the sole; ``extra`` m less on both sides."""
+        """Bounds on the zero moment point, m ahead of the middle of the sole; ``extra`` m tighter on both sides."""
         margin = self.sole_margin + extra
         half = 0.5 * float(legs.ends[0][1, 0] - legs.ends[0][0, 0])
         if margin >= half:
@@ -181,12 +181,12 @@ class GaitConstraints:
         return margin - half, half - margin
 
     def least_height(self, phase: float, extra: float = 0.0) -> float:
-        """Height (m) that the swing foot must have at a phase from 0 to 1; ``extra`` m more in the middle."""
+        """Least height (m) of the swing foot at a phase from 0 to 1; ``extra`` m more in the middle."""
         return (self.clearance + extra) * 16.0 * phase**2 * (1.0 - phase) ** 2
 
 
 class Row(NamedTuple):
-    """One constraint beside the value that the walk reaches."""
+    """One constraint, with the value that the walk reaches."""
 
     name: str
     bound: str

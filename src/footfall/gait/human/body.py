@@ -1,7 +1,7 @@
-"""The hanavan man in the sagittal plane, in closed form: where the joints are and which ground forces the motion needs.
+"""The hanavan man in the sagittal plane, in closed form: positions of joints, and ground forces that a motion requires.
 
 A point of the plane is the complex number x + i z, m; a turn by an angle about y (left) is a factor exp(-i angle). All
-arrays may carry axes in front of the instants of time, so that many motions are looked at together.
+arrays may have leading axes before that of time, for many motions at once.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ class Body:
         return knee, knee.plus(turned(-1j * self.shank, shank))
 
     def trunk_moments(self, hip: Curve, trunk: Curve) -> tuple[np.ndarray, np.ndarray]:
-        """What trunk and pelvis ask for, as :meth:`side_moments`."""
+        """Force and moment that trunk and pelvis require, as :meth:`side_moments`."""
         waist = hip.plus(turned(1j * self.waist, trunk))
         return self._asked([("pelvis", hip, trunk), ("trunk", waist, trunk)])
 
     def side_moments(
         self, hip: Curve, trunk: Curve, leg: tuple[Curve, Curve, Curve], arm: tuple[Curve, Curve]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Force (complex, N) and moment about y at the origin (N m) that a leg and an arm ask for.
+        """Force (complex, N) and moment about y at the origin (N m) that a leg and an arm require of the ground.
 
         ``leg`` holds the angles of thigh, shank and foot, ``arm`` those of upper arm and forearm.
         """

@@ -1,11 +1,11 @@
-"""How a man walks and which forces the ground applies: a small table, derived from one recorded pass.
+"""A measured human walk: motion and ground forces in a small table, derived from one recorded pass.
 
 The recording that comes with Footfall is ``walk1`` of Marcos Duarte (BMClab, UFABC; github.com/demotu/BMC), CC-BY 4.0,
-processed further: ``footfall human-walk`` (:func:`derive`) makes the table ``human_walk.json`` from its files. One
-person, one pass, two strides and three clean stances: no norm of any population.
+processed further: ``footfall human-walk`` (:func:`derive`) makes the table ``human_walk.json`` from its files. It is
+one person, one pass, two strides and three clean stances, and represents no population.
 
-Angles are rotations about y (left) of segments in the sagittal plane, rad: a thigh or shank leans forward at its upper
-end, a foot has its toes down, where positive. The cycle begins with heel strike. Forces are those of the ground on the
+Angles are rotations about y (left) of segments in the sagittal plane, rad: positive if the upper end of a thigh or
+shank leans forward, or the toes point down. The cycle begins with heel strike. Forces are those of the ground on the
 foot over its stance, in body weights: x forward, y to the other leg, z up.
 """
 
@@ -39,11 +39,11 @@ from footfall.gait.human.lab_files import (
     segment_angles,
 )
 
-HARMONICS = 10  # of the stride; 9 Hz, beyond the 6 Hz at which the markers were filtered
+HARMONICS = 10  # of the stride: up to 9 Hz, above the 6 Hz low pass of the markers
 SAMPLES = 101  # over stride and stance
 STANCE = 51  # of the force curves kept
 SEGMENTS = ("thigh", "shank", "foot")
-#: What is taken from ``subject.json`` rather than measured, where it is there.
+#: Entries of ``subject.json`` that replace measured values.
 BODY = ("mass_kg", "speed_m_s", "step_width_m", "segments")
 MODIFIED = (
     "modified: averaged over strides and stances, made periodic, as Fourier coefficients and curves in body weights"
@@ -52,7 +52,7 @@ MODIFIED = (
 
 @dataclass(frozen=True, eq=False)
 class MeasuredWalk:
-    """The mean walk. Series are Fourier coefficients over the stride (see ``body.basis``), curves run over stance."""
+    """The mean walk: series are Fourier coefficients over the stride (see ``body.basis``), curves run over stance."""
 
     attribution: str
     mass: float  # kg
@@ -64,11 +64,11 @@ class MeasuredWalk:
     ankle_height: float  # m
     step_width: float  # m, between the feet
     segments: dict[str, np.ndarray]  # series of thigh, shank, foot and trunk (pelvis less its mean), rad
-    spread: dict[str, np.ndarray]  # rad, half the range between two strides at 0, 2, ... 98 % of the stride, likewise
+    spread: dict[str, np.ndarray]  # likewise, rad, half the range of two strides at 0, 2, ... 98 % of the stride
     pelvis: dict[str, np.ndarray]  # series of the middle of the hips: x less its mean speed, and z, m
     force: dict[str, np.ndarray]  # ``x``, ``y``, ``z`` over stance, body weights, at 51 equally spaced instants
     force_spread: dict[str, np.ndarray]  # half the range between the three stances
-    pressure: np.ndarray  # m, of its centre ahead of the ankle, as that is in mid-stance (NaN: not measured)
+    pressure: np.ndarray  # m, pressure centre ahead of the ankle's place in mid-stance (NaN: not measured)
     stance: float  # stance over stride, from forces above 20 to 30 N
 
     def angle(self, segment: str, phase: np.ndarray) -> np.ndarray:
@@ -96,7 +96,7 @@ def load_walk(path: Path | str) -> MeasuredWalk:
 
 @lru_cache(maxsize=8)
 def _loaded(source: Path, changed: tuple[int, ...]) -> MeasuredWalk:
-    """One object for one state of the files, so that what is fitted to it is fitted once."""
+    """Cached by the state of the files, so that later fits are cached, too."""
     if source.is_dir() or source.suffix.lower() in MARKERS:
         return derive(source)
     try:
@@ -121,8 +121,8 @@ def derive(
 
     ``source`` is a .c3d file with markers and force plates; a .trc file, with a file of ``forces`` (.mot, .forces or
     .csv, see ``footfall.load_forces``) of the same name beside it or given; or a folder that holds one of these.
-    ``markers`` names those that are not known by their names, ``{"R_knee": "NAME"}``; ``up`` the axis that is up, where
-    markers and forces do not show it. See ``footfall.gait.human.lab_files`` for what is done.
+    ``markers`` maps joints to markers with unknown names, ``{"R_knee": "NAME"}``; ``up`` is the upward axis, if markers
+    and forces do not show it. See ``footfall.gait.human.lab_files`` for the processing.
 
     Or a folder with ``joints.csv`` and ``grf.csv``. ``joints.csv`` has time_s and, for the sides R and L, the places in
     the sagittal plane of hip, knee, ankle, heel and mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m`` (or in another
@@ -131,7 +131,7 @@ def derive(
     sample of each stance, and clean (0 or 1) if there is.
 
     Stances and strides are found in the forces. ``motion.csv`` with segment angles, and ``subject.json`` with mass,
-    lengths, source and licence are used where they are there; mass and lengths are measured otherwise.
+    lengths, source and licence are used if present; otherwise mass and lengths are measured.
     """
     source = Path(source).expanduser()
     folder = source if source.is_dir() else source.parent
@@ -205,7 +205,7 @@ def _walk_of(
 
 
 def _attribution(subject: dict[str, Any]) -> str:
-    """Whose data these are, as far as the recording says."""
+    """Source and licence of the data, if the recording states them."""
     stated = [subject[key] for key in ("source", "licence") if key in subject]
     return "; ".join([*stated, MODIFIED] if stated else [f"source and licence not stated; {MODIFIED}"])
 
@@ -237,13 +237,13 @@ def _at(table: Table, name: str, time: np.ndarray) -> np.ndarray:
 
 
 def _periodic(values: np.ndarray) -> np.ndarray:
-    """The same with its end drawn to its beginning, by equal amounts at every instant."""
+    """The values less a linear ramp, so that the end equals the beginning."""
     ramp = np.linspace(-0.5, 0.5, len(values))
     return values - ramp * (values[-1] - values[0])
 
 
 def as_text(walk: MeasuredWalk) -> str:
-    """The table as it is kept: JSON, numbers to 1e-6, a list in one line."""
+    """The table as stored JSON: numbers to 1e-6, a list in one line."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -257,7 +257,7 @@ def as_text(walk: MeasuredWalk) -> str:
 
 
 def from_dict(table: dict[str, Any]) -> MeasuredWalk:
-    """What ``as_text`` wrote, decoded."""
+    """The walk from the decoded JSON of ``as_text``."""
 
     def array(value: Any) -> Any:
         if isinstance(value, dict):

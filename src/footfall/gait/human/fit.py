@@ -1,23 +1,23 @@
-"""The walk of the hanavan man that is nearest to the measured one, with feet that stand and the laws of motion.
+"""The walk of the hanavan man nearest to the measured one, with resting stance feet and balanced forces.
 
 Measured angles on a body of other proportions would drag the feet and lift the body wrongly. So the Fourier
 coefficients of thigh, shank, foot, trunk and pelvis are fitted together, by least squares, to
 
-- the measured segment angles, to a few degrees, which is how far their zeros are known;
-- feet that stand: first on the heel, then flat, then on the tip of the toes, without slip; and that clear the ground;
-- the measured ground force, forward and up, which the motion of the body must ask for;
-- a pressure centre of both feet that lies where they stand, so that no external moment is needed.
+- the measured segment angles, to a few degrees, the accuracy of their zeros;
+- stance without slip, first on the heel, then flat, then on the tip of the toes; and a swing that clears the ground;
+- the measured ground force, forward and up, which must equal the force that the motion requires;
+- a pressure centre of both feet within their support, so that no external moment is needed.
 
-The rigid foot has no toes that bend: it rolls over its tip, where a man's rolls over the ball. So late in stance the
-heel rises less than measured; this is where the fit departs most. Walks of both legs are the same, half a stride apart.
-Time is scaled as in dynamic similarity, with the square root of the leg's length.
+The rigid foot has no toe joint: it rolls over its tip, a man's foot over the ball. So late in stance the heel rises
+less than measured, the largest difference of the fit. Both legs move alike, half a stride apart. Time is scaled as in
+dynamic similarity, with the square root of the leg's length.
 
-With ``forces=False`` no measured force is used: the fit knows only markers and which foot stands, and the ground forces
-are a prediction.
+With ``forces=False`` no measured force is used: the fit is to markers and stance times only, and the ground forces are
+a prediction.
 
-Under a spring law the load of a foot follows from the depth of its points. So the feet do not stand at height zero, but
-sink so deep that the law's formula gives the measured force on each foot, and together the force and the pressure
-centre that the motion requires.
+Under a spring law the load of a foot follows from the depth of its points. So the feet sink to the depths at which the
+law's formula gives the measured force on each foot, and together the force and the pressure centre that the motion
+requires.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ SAMPLES = 100  # instants of the stride, an even number
 FLAT, HEEL_OFF, TOE_OFF = 0.075, 0.34, 0.597  # of the stride: the sole is flat between the first two
 LEAST_KNEE = 0.03  # rad: a straight knee is singular
 SERIES = ("thigh", "shank", "foot", "trunk", "x", "z")
-# What the residuals are measured in. The foot is let go where toes would bend.
+# Scales of the residuals: standard deviations of the quantities. TOES is for the foot while a man's toes bend.
 ANGLE, TOES, TRUNK = np.radians(3.0), np.radians(10.0), np.radians(2.0)
 PLACE, HEIGHT, KNEE, SPEED = 0.0002, 0.001, 0.01, 0.01  # m, m (in swing), rad, m/s
 FORCE, PRESSURE, PRESSURE_TARGET = 0.02, 0.01, 0.05  # body weights, m, m
-PELVIS, TURN = 0.3, 5.0  # m/s2 and rad/s2, accelerations, where no force is fitted
+PELVIS, TURN = 0.3, 5.0  # m/s2 and rad/s2, accelerations, if no force is fitted
 ROUGHNESS = 250.0  # of the cube of a harmonic's number times its amplitude, 1/rad or 1/m
 # Arms were not measured: shoulders and elbows swing against the legs, rad.
 SHOULDER, ELBOW, ELBOW_SWING = 0.25, -0.35, 0.12
@@ -51,8 +51,8 @@ SHOULDER, ELBOW, ELBOW_SWING = 0.25, -0.35, 0.12
 class WalkSeries:
     """A walk of one stride: Fourier coefficients of segment angles (rad) and of the hips' middle (m, less the speed).
 
-    ``stride_time`` in s, ``speed`` in m/s; ``foot`` is where the ankle of the standing foot is, m ahead of the hips at
-    heel strike.
+    ``stride_time`` in s, ``speed`` in m/s; ``foot`` is the ankle of the stance foot, m ahead of the hips at heel
+    strike.
     """
 
     coefficients: dict[str, np.ndarray]
@@ -70,36 +70,36 @@ class WalkSeries:
 
 
 class Looked(NamedTuple):
-    """What a walk does, at equally spaced phases; arrays may have axes in front."""
+    """Kinematics and forces of a walk at equally spaced phases; arrays may have leading axes."""
 
     heel: np.ndarray  # complex, m
     toe: np.ndarray
-    force: np.ndarray  # complex, N, that the motion asks for
-    pressure: np.ndarray  # m, x where it must act on the ground
+    force: np.ndarray  # complex, N, required by the motion
+    pressure: np.ndarray  # m, x of its pressure centre
 
 
 def arm_angles(stride_time: float, phase: np.ndarray) -> tuple[Curve, Curve]:
-    """Shoulder and elbow of the side whose heel strikes at phase 0."""
+    """Angles of shoulder and elbow on the side whose heel strikes at phase 0."""
     swing = [np.cos(2 * np.pi * phase + 0.5 * np.pi * k) * (2 * np.pi / stride_time) ** k for k in range(3)]
     shoulder = Curve(*(SHOULDER * one for one in swing))
     return shoulder, Curve(*(ELBOW * (k == 0) + ELBOW_SWING * one for k, one in enumerate(swing)))
 
 
 def phases() -> np.ndarray:
-    """The instants the fit looks at, cycles."""
+    """The instants of the fit, cycles."""
     return np.arange(SAMPLES) / SAMPLES
 
 
 def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
-    """The same of the other side, half a stride later; ``stride`` is how far a place moves in one (m)."""
+    """Values of the other side, half a stride later; ``stride`` is the change of a position over a stride (m)."""
     late = np.arange(SAMPLES) >= SAMPLES // 2
     return np.roll(values, -SAMPLES // 2, axis=-1) + np.where(late, 0.5, -0.5) * stride
 
 
 class WalkFit:
-    """The least-squares problem of one body: unknowns in one vector, of which many can be looked at together."""
+    """The least-squares problem of one body; unknowns are one vector, or many as rows of an array."""
 
-    #: How high a foot swings at least (m), and how long it takes to get there, or to land (of the stride).
+    #: Least height of the swing foot (m), and the time of rise and of descent, as a share of the stride.
     clearance = (0.02, 0.05)
 
     def __init__(self, body: Body, data: MeasuredWalk, *, forces: bool = True) -> None:
@@ -112,7 +112,7 @@ class WalkFit:
         self.arms = arm_angles(self.stride_time, phase)
         numbers = np.arange(1, HARMONICS + 1)
         self.order = np.concatenate([[0], numbers, numbers])
-        # Both steps are alike, so the trunk knows even harmonics only; where the walk begins does not matter.
+        # Both steps are alike, so the trunk has even harmonics only; the initial x does not matter.
         even = np.flatnonzero(self.order % 2 == 0)
         self.unknown = dict.fromkeys(("thigh", "shank", "foot"), np.arange(2 * HARMONICS + 1))
         self.unknown |= {"trunk": even, "x": even[1:], "z": even}
@@ -128,7 +128,7 @@ class WalkFit:
             forward = np.zeros(SAMPLES)
         both = vertical + opposite(vertical)
         self.share = vertical / both
-        # One stride later the speed is the same, and nothing but the ground has carried the weight.
+        # Over a stride the mean forward force is zero, and the mean vertical force is the weight.
         self.forward = forward - self.share * (2 * forward.mean())
         self.force = self.forward + opposite(self.forward) + 1j * both / both.mean()
         lowest, highest = body.heel.real, body.toe.real
@@ -176,14 +176,14 @@ class WalkFit:
         return found
 
     def look(self, unknowns: np.ndarray, known: dict[str, Curve] | None = None) -> Looked:
-        """What the walk does; ``known`` are its curves, if they have been made."""
+        """Kinematics and forces of the walk; ``known`` are its curves, if they have been computed."""
         body, curves = self.body, self.curves(unknowns) if known is None else known
         hip = Curve(*(x + 1j * z for x, z in zip(curves["x"], curves["z"], strict=True)))
         trunk, leg = curves["trunk"], (curves["thigh"], curves["shank"], curves["foot"])
         _, ankle = body.leg_joints(hip, leg[0], leg[1])
         upper = trunk.plus(self.arms[0])
         force, moment = body.side_moments(hip, trunk, leg, (upper, upper.plus(self.arms[1])))
-        # Half a stride later all is half a stride further on: a force there has another moment here.
+        # Half a stride later positions are half a stride ahead, which changes the moment of the force about the origin.
         stride = unknowns[..., -2, None] * self.stride_time
         moment = moment + opposite(moment) - opposite(np.zeros(SAMPLES), stride) * opposite(force.imag)
         force = force + opposite(force)
@@ -193,12 +193,12 @@ class WalkFit:
         return Looked(heel, toe, force, -moment / force.imag)
 
     def support(self, unknowns: np.ndarray, of_foot: np.ndarray) -> np.ndarray:
-        """The place (m) that the loads of both feet give to both, from the place on each (m ahead of its ankle)."""
+        """Pressure centre of both feet (m) from that of each (m ahead of its ankle), weighted with their loads."""
         stride, foot = unknowns[..., -2, None] * self.stride_time, unknowns[..., -1, None]
         return self.share * (foot + of_foot) + opposite(self.share) * opposite(foot + of_foot, stride)
 
     def residual(self, unknowns: np.ndarray) -> np.ndarray:
-        """(..., R) what is to be made small."""
+        """(..., R) the residuals of the least-squares problem."""
         phase, curves = self.phase, self.curves(unknowns)
         seen = self.look(unknowns, curves)
         toes = np.where((phase > 0.3) & (phase < 0.8), TOES, ANGLE)
@@ -231,7 +231,7 @@ class WalkFit:
         return np.concatenate(rows, axis=-1)
 
     def standing(self, unknowns: np.ndarray, curves: dict[str, Curve], seen: Looked) -> list[np.ndarray]:
-        """The part of the residual for how feet stand: where they should, and able to give what is asked."""
+        """Residuals of stance: positions of heel and toe, the vertical force, and the pressure centre."""
         body, phase, foot = self.body, self.phase, unknowns[..., -1, None]
         rows = [(seen.force.imag / body.weight - self.force.imag) / FORCE] if self.forces else []
         on_heel, on_toe = phase < HEEL_OFF, (phase > FLAT) & (phase < TOE_OFF)
@@ -243,10 +243,11 @@ class WalkFit:
         return [*rows, outside / PRESSURE, (seen.pressure - target) / PRESSURE_TARGET]
 
     def loads(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(S,) vertical force on the foot whose heel strikes first (N) and where it acts (m), as the motion asks for.
+        """(S,) vertical force (N) on the foot whose heel strikes first, as the motion requires, and its pressure centre
+        (m).
 
-        The feet share the load as measured. Where the pressure centre is not where a man has it, both shift theirs by
-        the same part of the room they have.
+        The feet share the load as measured. If the pressure centre differs from the measured one, that of each foot is
+        shifted by the same share of the distance to the end of its sole.
         """
         seen = self.look(unknowns)
         target = self.support(unknowns, self.target)
@@ -258,34 +259,34 @@ class WalkFit:
         return self.share * seen.force.imag, unknowns[-1] + place
 
     def slopes(self, unknowns: np.ndarray) -> np.ndarray:
-        """(R, n) derivatives of the residual, all at once by small differences."""
+        """(R, n) derivatives of the residual, by forward differences."""
         step = 1e-7
         moved = self.residual(unknowns + step * np.eye(len(unknowns)))
         return (moved - self.residual(unknowns)).T / step
 
 
 def fit_walk(problem: WalkFit, start: np.ndarray | None = None) -> WalkSeries:
-    """The walk that is nearest to the measured one. Takes about a second."""
+    """The walk nearest to the measured one, in about a second."""
     least_squares = optional_package("scipy.optimize").least_squares
 
     first = problem.guess() if start is None else start
-    # Stopped before it stands still, a processor's last bits would choose among neighbouring minima.
+    # The tolerances are tight: stopped earlier, rounding errors of a processor would choose among neighbouring minima.
     found = least_squares(
         problem.residual, first, jac=problem.slopes, method="lm", ftol=1e-7, xtol=1e-10, max_nfev=1000
     ).x
     return WalkSeries(problem.series(found), problem.stride_time, float(found[-2]), float(found[-1]))
 
 
-OWN_FORCE = 0.015  # body weights, of each foot against the measured mean
-SLIP, STRAY = 0.03, 0.005  # m/s and m, of points that carry
-LIGHT = 0.01  # body weights, below which a row of points is let slip
-# How the fit comes near, stage by stage: share of the dampers that is there, and how much more force may miss.
+OWN_FORCE = 0.015  # body weights, deviation of each foot from the measured mean
+SLIP, STRAY = 0.03, 0.005  # m/s and m, slip and displacement of loaded points
+LIGHT = 0.01  # body weights, load below which a row of points may slip
+# Stages of the fit (continuation): factor on the dampers, and factor on the scales of force residuals.
 STAGES = ((0.0, 12.0), (0.3, 4.0), (1.0, 2.0), (1.0, 1.0))
-START = 1e-4  # m, over which the damper of a point sets in; sooner in the law, but not smooth
+START = 1e-4  # m, depth over which a point's damper sets in: less abrupt than in the law, to be smooth
 
 
 class Soft(NamedTuple):
-    """How the ground answers: the formula of a point, where rows of points lie along the sole (m), how many in each."""
+    """Soft ground: the formula of a point, the positions of rows of points along the sole (m), the points in each."""
 
     terms: NormalTerms
     rows: np.ndarray
@@ -293,9 +294,9 @@ class Soft(NamedTuple):
 
 
 class SoftWalkFit(WalkFit):
-    """The least-squares problem on ground that gives way."""
+    """The least-squares problem on soft ground."""
 
-    #: Dampers in the ground ask for a slower landing.
+    #: Dampers in the ground require a slower landing.
     clearance = (0.015, 0.06)
 
     def __init__(self, body: Body, data: MeasuredWalk, soft: Soft, *, forces: bool = True) -> None:
@@ -322,7 +323,7 @@ class SoftWalkFit(WalkFit):
         return np.stack(forces, -2), np.stack(places, -2), np.stack(speeds, -2)
 
     def standing(self, unknowns: np.ndarray, curves: dict[str, Curve], seen: Looked) -> list[np.ndarray]:
-        """Feet as deep as their load wants them, and not slipping."""
+        """Residuals of stance: forces and pressure centre from the depths of the feet, and slip of loaded points."""
         weight = self.body.weight
         force, place, speed = self.row_forces(unknowns, curves)
         stride = unknowns[..., -2, None] * self.stride_time
@@ -331,7 +332,7 @@ class SoftWalkFit(WalkFit):
         other = opposite(own)
         both = own + other
         moment = moment + opposite(moment) + opposite(np.zeros_like(own), stride) * other
-        # Without measured forces, each foot's share of what the motion asks for.
+        # Without measured forces, each foot's share of the force that the motion requires.
         wanted = weight * self.vertical if self.forces else self.share * seen.force.imag
         carries = force / (force + LIGHT * weight)
         stray = place - unknowns[..., -1, None, None] - self.soft.rows[:, None]
@@ -343,14 +344,14 @@ class SoftWalkFit(WalkFit):
         ]
 
     def loads(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the law gives for this motion."""
+        """Vertical force (N) and pressure centre (m) by the law for this motion."""
         force, place, _ = self.row_forces(unknowns, self.curves(unknowns))
         own = force.sum(axis=-2)
         return own, np.divide((force * place).sum(axis=-2), own, out=np.full_like(own, unknowns[-1]), where=own > 0)
 
 
 def fit_soft_walk(problem: SoftWalkFit, hard: WalkSeries) -> WalkSeries:
-    """The walk on ground that gives way, from the one on hard ground, lowered by what a foot sinks in."""
+    """The walk on soft ground, starting from that on hard ground, lowered by the depth at rest."""
     depth = problem.soft.terms.depth(problem.body.weight / problem.soft.points.sum())
     walk = replace(hard, coefficients=hard.coefficients | {"z": hard.coefficients["z"] - depth * (problem.order == 0)})
     for problem.damped, problem.eased in STAGES:

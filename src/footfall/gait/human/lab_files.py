@@ -1,11 +1,11 @@
-"""A recorded walk from the files of a laboratory, or from tables, its stances and strides, and the walker's measures.
+"""A recorded walk from the files of a laboratory or from tables, its stances and strides, and the walker's dimensions.
 
 Known are the names of markers of Plug-in Gait (RASI, RKNE, RANK, RHEE, RTOE), of Cortex and OpenSim (R.ASIS,
 R.Knee.Lat, R.Heel, R.MT5) and of the International Society of Biomechanics (R_IAS, R_FLE, R_FAL, R_FCC, R_FM1), with a
-subject's name and a colon before them, and any case. Joints are low-passed at 6 Hz; the direction of walking becomes x;
-which foot stands on which plate follows from where it presses. On a treadmill the belt's speed, that of the feet that
-stand on it, is added. Heel strikes beside the plates are those instants at which the heel is farthest ahead of the hips
-(Zeni et al. 2008), less how much these differ from the forces on the plates.
+subject's name and a colon before them, in any case. Joints are low-passed at 6 Hz; the direction of walking becomes x;
+the foot on a plate is the one nearest to the pressure centre. On a treadmill the speed of the belt, found from the
+stance feet, is added. Heel strikes beside the plates are the instants at which the heel is farthest ahead of the hips
+(Zeni et al. 2008), corrected by the mean difference between these instants and the forces on the plates.
 
 Tables are columns by name, as the files of a recording have them; see ``footfall.gait.human.data.derive``.
 """
@@ -27,13 +27,13 @@ from footfall.files.tables import read_columns
 
 Table = Mapping[str, np.ndarray]
 GRAVITY = 9.81  # m/s2
-STANDS = 20.0  # N, above which a foot stands
-#: A pause of this length in one plate's samples ends a stance, s.
+STANDS = 20.0  # N, load above which a foot is in stance
+#: Shortest pause in one plate's samples that ends a stance, s.
 PAUSE = 0.05
-#: A stance that begins or ends with more than this share of its largest force was cut off.
+#: Largest force at the beginning or end of a complete stance, as a share of its maximum.
 CUT = 0.35
 SHORTEST = 0.2  # s, of a stance
-DIGITS = 4  # of times in s that are kept: a twentieth of the time between two samples of the plates
+DIGITS = 4  # decimals of times in s: a twentieth of the time between two samples of the plates
 #: Shares of stance between which the foot lies flat.
 FLAT = (0.2, 0.5)
 JOINTS = ("hip", "knee", "ankle", "heel", "mt")
@@ -41,7 +41,7 @@ JOINTS = ("hip", "knee", "ankle", "heel", "mt")
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """One foot on one plate: when (s), the rows of the force table, and whether forces are whole."""
+    """One foot on one plate: its times (s), its rows of the force table, and whether its forces are complete."""
 
     foot: str
     start: float
@@ -77,7 +77,7 @@ def check_columns(folder: Path, joints: Table, forces: Table) -> None:
 
 
 def find_stances(forces: Table, end: float) -> list[Stance]:
-    """The stances by start: a foot on a plate above 20 N; ``end`` (s) is that of the record."""
+    """The stances, a foot on a plate above 20 N, by start; ``end`` (s) is the end of the recording."""
     found = []
     for plate in np.unique(forces["plate"]):
         for foot in "RL":
@@ -110,7 +110,7 @@ def find_strides(stances: Sequence[Stance], time: np.ndarray) -> list[Stride]:
 
 
 def segment_angles(joints: Table, stances: Sequence[Stance]) -> dict[str, np.ndarray]:
-    """Angles (deg) of the segments from their ends, and the middle of the hips (m); the trunk is taken as upright."""
+    """Angles (deg) of the segments from their ends, and the middle of the hips (m); the trunk is assumed upright."""
     found = {"time_s": joints["time_s"], "trunk_pitch_proxy_deg": np.zeros_like(joints["time_s"])}
     for axis in "xz":
         found[f"pelvis_{axis}_m"] = 0.5 * (joints[f"R_hip_{axis}_m"] + joints[f"L_hip_{axis}_m"])
@@ -142,7 +142,7 @@ def measure_subject(
         height = float(np.mean(joints[f"{side}_ankle_z_m"][_flat(joints, stances, side)]))
         segments[side] = {"thigh_m": thigh, "shank_m": shank, "ankle_height_footflat_m": height}
     return {
-        # Two feet carry the weight over a stride.
+        # The mean impulses of two feet carry the weight over a stride.
         "mass_kg": float(2.0 * impulse / (GRAVITY * np.mean([stride.time for stride in strides]))),
         "speed_m_s": float(np.mean(speeds)),
         "step_width_m": _step_width(forces, clean),
@@ -163,14 +163,14 @@ def _flat(joints: Table, stances: Sequence[Stance], side: str) -> np.ndarray:
 
 
 def _step_width(forces: Table, stances: Sequence[Stance]) -> float:
-    """Between the pressure centres of left and right feet, m; a tenth of a metre where these are not known."""
+    """Distance between the pressure centres of left and right feet, m; 0.1 m if these are not known."""
     if "copy_m" not in forces:
         return 0.1
     sides = {side: [np.nanmedian(forces["copy_m"][s.rows]) for s in stances if s.foot == side] for side in ("L", "R")}
     return float(abs(np.mean(sides["L"]) - np.mean(sides["R"]))) if sides["L"] and sides["R"] else 0.1
 
 
-#: Names of markers without their side; of a joint the first row with a marker that was seen is taken, all of its parts.
+#: Names of markers without their side, by joint; the first row with a marker in the recording is used.
 CENTRES = {
     "hip": (("hjc", "hipjc", "hipcentre", "hipcenter", "hipjointcentre", "hipjointcenter"),),
     "knee": (
@@ -187,7 +187,7 @@ CENTRES = {
         ("toe", "mt2", "mth2", "mtp2", "met2", "fm2", "d2mt", "toe2", "secondmt"),
     ),
 }
-#: The other side of a joint, whose middle with the first is its centre.
+#: Names of markers on the other side of a joint: the middle of both is its centre.
 MEDIAL = {
     "knee": ("kneemed", "kneemedial", "medknee", "knm", "mkne", "knemed", "mfc", "fme", "mfe", "kneein", "femmed"),
     "ankle": ("ankmed", "anklemed", "anklemedial", "medankle", "mank", "mmal", "tam", "malmed", "anklein"),
@@ -201,7 +201,7 @@ SACRUM = ("sacr", "vsac", "vsacral", "sacrum", "sacral", "sac", "s1")
 def joint_places(motion: Measured, given: Mapping[str, str]) -> dict[str, np.ndarray]:
     """(T, 3) m of each joint: ``R_hip``, ``R_knee``, ``R_ankle``, ``R_heel``, ``R_mt`` and the same of L.
 
-    ``given`` names markers where names are others: ``{"R_knee": "KneeOut+KneeIn"}``, the middle of which it is.
+    ``given`` maps joints to markers with other names, or to the middle of two: ``{"R_knee": "KneeOut+KneeIn"}``.
     """
     known = _by_stem(motion)
     found: dict[str, np.ndarray] = {}
@@ -238,8 +238,8 @@ def _joint(known: Mapping[tuple[str, str], np.ndarray], side: str, joint: str) -
 
 
 def _hip(known: Mapping[tuple[str, str], np.ndarray], side: str, joints: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """The hip by its own marker, by the pelvis (Harrington et al. 2007, regression by its width and depth), or by the
-    trochanter. It lies below the pelvis, towards the ankles, whatever side the markers are named after.
+    """The hip from its own marker, from the pelvis (Harrington et al. 2007, regression by its width and depth), or from
+    the trochanter. It is below the pelvis, towards the ankles, even if markers of both sides are exchanged.
     """
     own = _joint(known, side, "hip")
     if own is not None:
@@ -269,7 +269,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _by_stem(motion: Measured) -> dict[tuple[str, str], np.ndarray]:
-    """Markers that were seen, by side (R, L, or "" in the middle) and name without it."""
+    """Markers with positions, by side (R, L, or "" in the middle) and name without the side."""
     stems = {name for table in CENTRES.values() for row in table for name in row}
     stems |= {name for row in (*MEDIAL.values(), *PELVIS.values()) for name in row}
     found: dict[tuple[str, str], np.ndarray] = {}
@@ -285,7 +285,7 @@ def _by_stem(motion: Measured) -> dict[tuple[str, str], np.ndarray]:
 
 def _side_and_stem(name: str, stems: set[str]) -> tuple[str, str]:
     tokens = [one.lower() for one in re.findall(r"[A-Za-z]+|\d+", name.rpartition(":")[2])]
-    if len(tokens) > 1 and tokens[0] == "v":  # computed, not seen: as good as a marker
+    if len(tokens) > 1 and tokens[0] == "v":  # a computed marker
         tokens = tokens[1:]
     for words, side in ((("r", "right"), "R"), (("l", "left"), "L")):
         for word in words:
@@ -301,18 +301,18 @@ def _side_and_stem(name: str, stems: set[str]) -> tuple[str, str]:
     return "", whole
 
 
-#: How the names of columns end here, by their unit in SI; angles are in degrees.
+#: Endings of the names of columns, by SI unit; angles are in degrees.
 ENDINGS = {"m": "m", "s": "s", "N": "N", "rad": "deg"}
-#: Of a thigh or shank, m: of a child that begins to walk, and of nobody.
+#: Bounds on the length of a thigh or shank, m: below a toddler's and above any adult's.
 SHORTEST_SEGMENT, LONGEST_SEGMENT = 0.1, 1.0
-#: Times that thigh and shank may be as long as the hip is high at its highest: knees that stay bent by 60 degrees.
+#: Largest ratio of the length of thigh and shank to the greatest height of the hip: knees always bent by 60 degrees.
 LONGEST_LEG = 1.15
-#: Times that a segment of one side may be as long as that of the other; skin moves markers by 2 or 3 cm of 40.
+#: Largest ratio between the lengths of a segment on both sides; skin moves markers by 2 or 3 cm of 40.
 SIDES_DIFFER = 1.2
 
 
 class WalkTables(NamedTuple):
-    """Columns by name: places of joints, forces, and angles of segments where a file has them."""
+    """Columns by name: positions of joints, forces, and angles of segments if a file has them."""
 
     joints: Table
     loads: Table
@@ -320,7 +320,9 @@ class WalkTables(NamedTuple):
 
 
 def read_tables(folder: Path) -> WalkTables:
-    """What ``joints.csv``, ``grf.csv`` and ``motion.csv`` of a folder hold; see ``footfall.gait.human.data.derive``."""
+    """The tables ``joints.csv``, ``grf.csv`` and ``motion.csv`` of a folder; see
+    ``footfall.gait.human.data.derive``.
+    """
     joints: Table = _read(folder / "joints.csv")
     loads: Table = _read(folder / "grf.csv")
     motion: Table | None = _read(folder / "motion.csv") if (folder / "motion.csv").is_file() else None
@@ -335,12 +337,12 @@ def read_tables(folder: Path) -> WalkTables:
         joints = {name: -own if name.endswith("_x_m") else own for name, own in joints.items()}
         turned = ("fx_N", "fy_N", "copx_m", "copy_m")
         loads = {name: -own if name in turned else own for name, own in loads.items()}
-        motion = None  # its angles are measured anew
+        motion = None  # angles are computed from the joints
     return WalkTables(joints, loads, motion)
 
 
 def _read(path: Path) -> dict[str, np.ndarray]:
-    """Columns by name and unit, as in ``R_hip_x_m`` whatever unit of length the file has; NaN where blank."""
+    """Columns by name and SI unit, as in ``R_hip_x_m``; NaN where blank."""
     values, units, _, _, texts = read_columns(path)
     columns: dict[str, np.ndarray] = {}
     for name, own in values.items():
@@ -351,7 +353,7 @@ def _read(path: Path) -> dict[str, np.ndarray]:
 
 
 def _gaps_filled(path: Path, joints: Table) -> Table:
-    """The same from the first to the last sample in which all joints are known, with splines over short gaps."""
+    """The table from the first to the last sample in which all joints are known, with splines over short gaps."""
     names = [f"{side}_{joint}_{axis}_m" for side in "RL" for joint in JOINTS for axis in "xz"]
     whole, filled = fill_gaps(str(path), joints["time_s"], {name: joints[name][:, None] for name in names}, 2)
     return {name: own[whole] for name, own in joints.items()} | {name: own[:, 0] for name, own in filled.items()}
@@ -387,7 +389,9 @@ def fill_gaps(
 
 
 def check_lengths(source: str, joints: Table) -> None:
-    """Refuse a skeleton that nobody has: segments too short or long, sides that differ, legs longer than possible."""
+    """Refuse an impossible skeleton: segments too short or long, sides that differ, legs too long for the hip's
+    height.
+    """
     lengths: dict[str, dict[str, float]] = {"R": {}, "L": {}}
     for side, own in lengths.items():
         for name, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
@@ -414,20 +418,20 @@ def check_lengths(source: str, joints: Table) -> None:
 
 
 def _goes_backwards(joints: Table) -> bool:
-    """Whether toes lie before heels towards -x."""
+    """Whether the toes point towards -x."""
     return sum(float(np.median(joints[f"{side}_mt_x_m"] - joints[f"{side}_heel_x_m"])) for side in "RL") < 0.0
 
 
-CUTOFF = 6.0  # Hz, of the markers
-LONGEST_GAP = 0.15  # s, that is filled
-#: N below which a pressure centre is not believed, and m from the foot beyond which it is not that foot's.
+CUTOFF = 6.0  # Hz, of the markers' low pass
+LONGEST_GAP = 0.15  # s, longest gap that is filled
+#: Least load for a valid pressure centre, N, and largest distance between it and its foot, m.
 PRESSED, NEAR = 50.0, 0.35
-#: m that the pressure centre may move in one stance: beyond, two feet stand on the plate.
+#: Largest motion of the pressure centre relative to one foot in a stance, m; if larger, two feet are on the plate.
 LONGEST_FOOT = 0.4
 LONGEST_STANCE = 1.5  # s
-#: m that the hips must travel, or else it is a treadmill.
+#: Travel of the hips, m, below which the walk is on a treadmill.
 TRAVELS = 0.8
-#: s and m between heel strikes of one foot, and that its heel moves to and fro.
+#: Least time between heel strikes of one foot, s, and least amplitude of its heel relative to the hips, m.
 STRIKES, SWING = 0.5, 0.15
 MARKERS, FORCES = (".trc", ".c3d"), (".forces", ".mot", ".sto", ".csv", ".tsv", ".txt")
 
@@ -441,7 +445,7 @@ class Walked(NamedTuple):
 
 
 def raw_files(source: Path, forces: Path | None = None) -> tuple[Path, Path] | None:
-    """The file of the markers and that of the forces, None where there are none; a .c3d file holds both."""
+    """The files of markers and forces, None without markers; a .c3d file holds both."""
     if source.is_dir():
         found = [file for ending in MARKERS for file in sorted(source.glob(f"*{ending}"))]
         if len(found) > 1:
@@ -493,14 +497,14 @@ def read_walk(markers: Path, forces: Path, names: Mapping[str, str] | None = Non
 
 
 def _standing(motion: Measured, names: Mapping[str, str]) -> Measured:
-    """The same with that axis up along which the hips are above the ankles."""
+    """The motion with the upward axis along which the hips are above the ankles."""
     places = joint_places(motion, names)
     above = np.nanmedian(np.mean([places[f"{s}_hip"] - places[f"{s}_ankle"] for s in "RL"], axis=0), axis=0)
     return replace(motion, up="y" if abs(above[1]) > abs(above[2]) else "z")
 
 
 def _filled(motion: Measured, places: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Time and places where all joints are known, short gaps filled, low-passed."""
+    """Time and positions, low-passed, where all joints are known, with short gaps filled."""
     whole, filled = fill_gaps(motion.source, motion.time, places, 20)
     channels = {f"{name}.{axis}": own[:, k] for name, own in filled.items() for k, axis in enumerate("xyz")}
     time = motion.time[whole]
@@ -568,7 +572,7 @@ def _whose(
     time: np.ndarray,
     feet: Mapping[str, np.ndarray],
 ) -> str | None:
-    """Which foot presses during samples of a plate; None, and a warning, where that is not one foot."""
+    """The foot on a plate during the samples ``own``; None, with a warning, if it is not one foot."""
     begin, end = plates.time[own[0]], plates.time[own[-1]]
     said = f"{plates.source}: '{name}' from {begin:.2f} to {end:.2f} s is left out:"
     pressed = own[force[own, 2] > 2.0 * PRESSED]
@@ -594,7 +598,7 @@ def _at(when: np.ndarray, time: np.ndarray, place: np.ndarray) -> np.ndarray:
 
 
 def _belt(time: np.ndarray, places: Mapping[str, np.ndarray], table: Mapping[str, np.ndarray]) -> float:
-    """Speed of a treadmill's belt, m/s: that of feet flat on it; 0 where the walker travels."""
+    """Speed of a treadmill's belt, m/s, from the flat feet on it; 0 if the walker travels."""
     hips = 0.5 * (places["R_hip"] + places["L_hip"])
     if np.linalg.norm((hips[-1] - hips[0])[:2]) >= TRAVELS:
         return 0.0
@@ -606,7 +610,7 @@ def _belt(time: np.ndarray, places: Mapping[str, np.ndarray], table: Mapping[str
             rows = (table["plate"] == plate) & (table["foot"] == side)
             if rows.any():
                 load = np.maximum(load, np.interp(time, table["time_s"][rows], table["fz_N"][rows]))
-        # The heel lies on the belt in the first half of stance, at which it is lowest.
+        # The heel is on the belt in the first half of stance, in which it is lowest.
         low = places[f"{side}_heel"][:, 2] < np.quantile(places[f"{side}_heel"][:, 2], 0.35)
         speeds += rate[(load > 0.5 * load.max()) & low].tolist()
     speed = -float(np.median(speeds)) if speeds else 0.0
@@ -617,7 +621,7 @@ def _belt(time: np.ndarray, places: Mapping[str, np.ndarray], table: Mapping[str
 
 
 def _other_strikes(joints: Mapping[str, np.ndarray], stances: list[Stance]) -> list[Stance]:
-    """Heel strikes that no plate saw, by the markers, as stances without forces."""
+    """Heel strikes beside the plates, by the markers, as stances without forces."""
     find_peaks = optional_package("scipy.signal").find_peaks
 
     time = joints["time_s"]

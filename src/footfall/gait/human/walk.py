@@ -1,8 +1,8 @@
 """The human walk as a motion that a hanavan robot can follow.
 
-The recording is one of the sagittal plane; of the lateral motion only the distance between the feet is measured. The
-pressure centre goes from foot to foot with the load; an inverted pendulum of the body's height that it drives, in one
-period of the stride, is the sway. Legs are tilted at the hips, and feet kept level at the ankles.
+The recording is of the sagittal plane, with the distance between the feet as the only lateral measurement. The pressure
+centre moves from foot to foot with the load; the sway is the periodic motion of an inverted pendulum of the body's
+height that it drives. Legs are tilted at the hips, and feet kept level at the ankles.
 
 A fit takes seconds and is kept in the user's cache, under a hash of everything that affects it: the body, the measured
 walk, the ground, and the code of the fit.
@@ -45,18 +45,18 @@ from footfall.process.cache_folder import cache_folder
 from footfall.robot import Robot
 from footfall.standing import inertia_of, jacobian_at
 
-#: The modules that decide what comes of a fit; one that changes makes earlier fits others.
+#: The modules of the fit, whose content is part of the hash.
 METHOD = ("body", "fit")
 
 
 def kept(given: Any, fit: Callable[[], WalkSeries]) -> WalkSeries:
-    """The walk that was fitted to what is ``given`` (values that JSON holds, arrays), or ``fit()``, then kept."""
+    """The cached fit for the inputs ``given`` (values for JSON, arrays), or else ``fit()``, which is cached."""
     digest = hashlib.sha256(_method())
     digest.update(json.dumps(given, default=np.ndarray.tolist).encode())
     folder = cache_folder("walks")
     place = None if folder is None else folder / f"{digest.hexdigest()[:32]}.json"
     if place is not None and place.is_file():
-        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):  # damaged: it is fitted anew
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):  # damaged: fit again
             found = json.loads(place.read_text(encoding="utf-8"))
             series = {name: np.array(values, dtype=float) for name, values in found.pop("coefficients").items()}
             return WalkSeries(series, **found)
@@ -74,15 +74,15 @@ def _method() -> bytes:
 
 
 HARMONICS = 10
-CENTRE_HEIGHT = 0.95 / 0.9275  # of the leg's length: the body's centre of mass
+CENTRE_HEIGHT = 0.95 / 0.9275  # height of the body's centre of mass, as a share of the leg's length
 
 
 class Sideways(NamedTuple):
     """Fourier coefficients over the stride of the left heel strike."""
 
     sway: np.ndarray  # m, of the pelvis to the left
-    lean: np.ndarray  # rad, of the left leg about x; the right one is the opposite half a stride later
-    drop: np.ndarray  # m, that tilted legs are shorter
+    lean: np.ndarray  # rad, of the left leg about x; that of the right leg is opposite, half a stride later
+    drop: np.ndarray  # m, loss of height by tilted legs
     stride_time: float
 
     def curve(self, name: str, phase: np.ndarray) -> Curve:
@@ -91,7 +91,7 @@ class Sideways(NamedTuple):
 
 
 def sideways(problem: WalkFit, walk: WalkSeries, hip_width: float, step_width: float) -> Sideways:
-    """The motion out of the plane of a walk in it; widths between the hips and between the feet in m."""
+    """The lateral motion of a planar walk; widths between the hips and between the feet in m."""
     phase, body = problem.phase, problem.body
     unknowns = problem.unknowns(walk)
     load, _ = problem.loads(unknowns)
@@ -126,10 +126,10 @@ def human_walk(
 ) -> PeriodicMotion:
     """The measured walk fitted to a ``hanavan`` robot, in space or in the plane, from heel strike of the left foot.
 
-    See :mod:`footfall.gait.human.fit` for what is fitted. Speed and stride scale with the length of the legs. With a
-    spring ``law`` (and the step ``dt``, s, on which its defaults depend) the ground is soft, and the feet sink into it
-    under their load; otherwise they stand on hard ground. Without ``forces`` the motion is fitted to the measured
-    markers alone. ``data`` is the walk of another person, see ``footfall.gait.human.data.load_walk``.
+    See :mod:`footfall.gait.human.fit` for the fit. Speed and stride scale with the length of the legs. With a spring
+    ``law`` (and the step ``dt``, s, on which its defaults depend) the feet sink into soft ground under their load;
+    otherwise they stand on hard ground. Without ``forces`` the motion is fitted to the measured markers alone. ``data``
+    is the walk of another person, see ``footfall.gait.human.data.load_walk``.
     """
     body, data = body_of(robot), measured_walk() if data is None else data
     soft = soft_ground(robot, law, dt) if law is not None and hasattr(law, "normal_terms") else None
@@ -154,7 +154,7 @@ def human_walk(
 
 @dataclass(frozen=True)
 class _Given:
-    """What decides a fit; robots in the plane and in space, and others loaded anew, have the same numbers."""
+    """Inputs of a fit, compared by their numbers, which planar and spatial robots share."""
 
     numbers: str
     data: MeasuredWalk
@@ -165,7 +165,7 @@ class _Given:
 
 @lru_cache(maxsize=16)
 def _fitted(given: _Given) -> tuple[WalkFit, WalkSeries]:
-    """The problem and the walk that solves it, on ground that gives way if there is such."""
+    """The problem, on soft ground if given, and the walk that solves it."""
     decides = (given.numbers, asdict(given.data), given.forces)
     if given.soft is None:
         problem = WalkFit(given.body, given.data, forces=given.forces)
@@ -176,14 +176,14 @@ def _fitted(given: _Given) -> tuple[WalkFit, WalkSeries]:
 
 
 def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
-    """What a foot of the robot feels of a law of springs and dampers."""
+    """The soft ground of a spring law under one foot of the robot."""
     setting = make_setting(robot, Ground.plane(), dt)
     rows, count = np.unique(np.round(robot.feet[0].points[:, 0], 9), return_counts=True)
     return Soft(spring_law(law).normal_terms(setting), rows, count)
 
 
 def coordinates(robot: Robot, walk: WalkSeries, aside: Sideways) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N, nq), (N, nv), (N, nv): the walk in the robot's coordinates, rates and accelerations."""
+    """(N, nq), (N, nv), (N, nv): coordinates, rates and accelerations of the robot in the walk."""
     model = robot.model
     phase = np.arange(SAMPLES) / SAMPLES
     qpos = np.tile(model.qpos0, (SAMPLES, 1))
@@ -223,9 +223,11 @@ def coordinates(robot: Robot, walk: WalkSeries, aside: Sideways) -> tuple[np.nda
 
 
 def foot_forces(problem: WalkFit, walk: WalkSeries) -> tuple[np.ndarray, np.ndarray]:
-    """(S,) force of the ground on the left foot (complex, N) and where it acts (x, m), at the instants of the fit.
+    """(S,) force of the ground on the left foot (complex, N) and its point of application (x, m), at the fit's
+    instants.
 
-    With that on the right foot, the same half a stride later, the forward force is what the motion asks for.
+    The sum with the force on the right foot, which is the same half a stride later, is the force that the motion
+    requires.
     """
     unknowns, weight = problem.unknowns(walk), problem.body.weight
     vertical, at = problem.loads(unknowns)
@@ -242,7 +244,7 @@ def carried(
 ) -> np.ndarray:
     """(N, nv) generalised forces of a force on a foot, at x = ``at`` (m) on the ground below it.
 
-    ``force`` is complex, N, in the plane; to the left there is the part ``aside`` of its vertical component.
+    ``force`` is complex, N, in the plane; its component to the left is ``aside`` times the vertical one.
     """
     model, data = robot.model, mujoco.MjData(robot.model)
     own = model.body(body).id
