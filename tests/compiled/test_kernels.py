@@ -50,7 +50,8 @@ def test_kernels_do_not_take_not_a_number_for_a_number():
 
 
 def test_numba_is_as_before_after_a_kernel_was_compiled():
-    """Garbage is collected for the functions of others, whether the kernel compiled or not."""
+    """For the functions of others garbage is collected and calls are typed anew, whether the kernel compiled or not."""
+    typed = numba.types.Function.get_call_type
 
     @kernel
     def wrong(x):
@@ -59,7 +60,7 @@ def test_numba_is_as_before_after_a_kernel_was_compiled():
     for attempt in (lambda: kernel(lambda x: x + 1.0)(1.0), lambda: wrong(1.0)):
         with contextlib.suppress(numba.TypingError):
             attempt()
-        assert gc.isenabled()
+        assert gc.isenabled() and numba.types.Function.get_call_type is typed
 
 
 def test_a_function_pointer_is_called_by_address():
