@@ -287,9 +287,7 @@ def bending(
     rate: tuple[Float, Float, Float],
     rolled: tuple[Float, Float, Float],
 ) -> tuple[Float, Float, Float]:
-    """The terms n (n' . v) - R w x n', world frame, m/s2, from the ``velocity`` of the centre, the ``rate`` n' and
-    ``rolled``, R n'.
-    """
+    """The terms n (n' . v) - R w x n' (m/s2), from the centre's ``velocity``, the ``rate`` n' and ``rolled``, R n'."""
     bx, by, bz = rate
     ex, ey, ez = rolled
     along = (

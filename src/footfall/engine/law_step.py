@@ -164,9 +164,7 @@ def fetch_solved(points, contacts, scratch):
 
 @cold(types.none)
 def solve_in_turn(world, points, contacts, scratch, constraints):
-    """Fallback for a step whose contacts and constraint rows were not solved together: all rows at the law's last
-    contact forces, a convex problem.
-    """
+    """Fallback if contacts and rows were not solved together: all rows at the last contact forces, a convex problem."""
     joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
     for j in range(given.size):
         given[j] = 0.0

@@ -40,9 +40,7 @@ def solve_3x3(a, x, y, z):
 
 @kernel
 def solve_point(a, x, y, z, friction):
-    """The force on one point, ``a`` (3, 3) its velocity per unit force and (x, y, z) its velocity without force, z less
-    the target: open, stick or slide.
-    """
+    """The force on a point with velocity ``a`` (3, 3) per force and (x, y, z) without force, z less the target."""
     if z >= 0.0 or not a[2, 2] > 0.0:  # the point leaves, or no force can move it along the normal
         return 0.0, 0.0, 0.0
     fx, fy, fz = solve_3x3(a, -x, -y, -z)

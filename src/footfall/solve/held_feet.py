@@ -186,9 +186,7 @@ def scatter(contacts, b, x, turns, force):
 
 @inlined
 def across(contacts, b, out):
-    """Write two unit vectors across the line through the two points of a foot, and 1 / (2 r^2) in the third row; False
-    if the points coincide.
-    """
+    """Write two unit vectors across the line of a foot's two points, then 1 / (2 r^2); False if the points coincide."""
     r = contacts.arm[contacts.points[contacts.near[b]]]
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
     if not square > 0.0:

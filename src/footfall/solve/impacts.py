@@ -173,9 +173,7 @@ class _Goal(NamedTuple):
 
 
 def _straight(W: np.ndarray, u: np.ndarray, mu: float, state: _State, goal: _Goal) -> tuple[_State, bool]:
-    """A point without slip sticks, or slides off in one direction, until the phase ends: the ratio of friction to
-    normal impulse is constant.
-    """
+    """A point without slip sticks or slides off in one direction: friction over normal impulse is constant."""
     ratio = _ratio_from_rest(W, mu)
     gain = float(W[2] @ [*ratio, 1.0])  # normal velocity per normal impulse; positive, since W is positive definite
     return _gone_on(state, ratio, u[2], gain, _until_end(state, goal, u[2], gain)), True
@@ -201,9 +199,7 @@ def _gone_on(state: _State, ratio: np.ndarray, speed: float, gain: float, more: 
 
 
 def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
-    """(2,) friction over normal impulse of a point without slip: sticking friction, or sliding where that leaves the
-    cone.
-    """
+    """(2,) friction over normal impulse of a point without slip, which sticks or, beyond the cone, slides off."""
     holding = -np.linalg.solve(W[:2, :2], W[:2, 2])
     if np.hypot(*holding) <= mu:
         return holding

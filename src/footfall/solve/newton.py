@@ -214,9 +214,7 @@ def move_bodies(problem, space):
 
 @inlined
 def along(g, m):
-    """The motion of a point along an axis, from the wrench ``g`` (6,) of that axis and the motion ``m`` (6,) of its
-    body.
-    """
+    """The motion of a point along an axis of wrench ``g`` (6,), from the motion ``m`` (6,) of its body."""
     return g[0] * m[0] + g[1] * m[1] + g[2] * m[2] + g[3] * m[3] + g[4] * m[4] + g[5] * m[5]
 
 
@@ -482,9 +480,7 @@ def project(space, count):
 
 @kernel
 def proximal_newton(problem, space, scale):
-    """Newton's method from the present impulses, on softened problems if it fails; writes impulses and motions. Returns
-    the residual and the steps taken.
-    """
+    """Newton's method, on softened problems if it fails; writes impulses and motions. Returns residual and steps."""
     count, z, best = problem.contacts.number[0], space.impulse, space.best
     copy_points(best, z, count)
     error, steps = newton(problem, space, scale, 0.0, HARD_STEPS)

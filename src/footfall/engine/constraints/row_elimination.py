@@ -45,9 +45,7 @@ def along_row(world, rows, i, x):
 
 @inlined
 def find_answer(rows, x):
-    """Replace ``residual``, the missing acceleration of rows that hold, by the forces that produce it, and add these to
-    the half-solved force x.
-    """
+    """Replace ``residual``, missing accelerations of rows that hold, by the forces for them, and add these to x."""
     cholesky_solve(rows.factor, rows.number[1], rows.residual)
     for a in range(rows.number[1]):
         for j in range(x.size):

@@ -149,9 +149,7 @@ def shift_force(space: Space, points: Points, contacts: Contacts, k: Int, p: Int
 
 @inlined
 def turn_force(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
-    """Add the effect of a point's force turning with the ground, after :func:`move_point`; the contact of a round point
-    shifts, too.
-    """
+    """Add the effect of a force that turns with the ground, after :func:`move_point`; round points shift, too."""
     frame, turn, column = contacts.frame[p], taken.by.turn, taken.by.slope
     x, y, z = world_force(points, contacts, p)
     pull_column(

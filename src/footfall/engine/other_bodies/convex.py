@@ -25,15 +25,15 @@ from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector
 APART, ONE, BEYOND = 1e-3, 0.05, 1e-3
 #: Tangent of the angle up to which two faces count as parallel; ends of a curve are nearer than ``ONE`` then.
 FLAT = 0.03
-#: Tangent of the angle from there: straight to the middle of an edge, both its ends would be as far.
+#: Tangent of the angle by which directions across the normal are turned, to break the tie between both ends of an edge.
 ASIDE = 0.1
-#: Of a distance: by how much it may be wrong.
+#: Relative tolerance of a distance.
 EXACT = 1e-9
-# Limits of iterations, which bound the time of a step: corners that a shortest way takes up; moves out of an overlap.
+# Iteration limits, which bound the time of a step: corners added to a shortest vector; moves out of an overlap.
 STEPS, MOVES = 64, 16
-#: Shares of corners below this are rounding.
+#: Weights of corners below this are rounding.
 NONE = 1e-12
-#: In place of zero where that would be divided by.
+#: Lower bound of denominators.
 TINY = 1e-30
 #: Most spots of two shapes.
 SPOTS = 4

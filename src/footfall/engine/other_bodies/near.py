@@ -1,6 +1,4 @@
-"""Detection of bodies other than feet near the ground, places for their points among the contact points, and positions
-of these contacts.
-"""
+"""Detection of bodies other than feet near the ground, their places among the contact points, and their contacts."""
 
 from __future__ import annotations
 

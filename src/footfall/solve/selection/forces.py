@@ -371,9 +371,7 @@ def evaluate_signature() -> Any:
 
 @separate(evaluate_signature)
 def evaluate(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rounds: Int) -> Bool:
-    """Write forces and motions of the states in ``work.code``. False if sliding friction did not converge in
-    ``rounds``.
-    """
+    """Write forces and motions of the states in ``work.code``. False if sliding friction did not converge."""
     rows, feet, loose = assemble(contacts, dt, work), contacts.near.size - 1, False
     for b in range(feet):
         if work.code[b] & SLIDING:

@@ -86,9 +86,7 @@ def workspace_type() -> Any:
 
 @inlined
 def look(contacts: Contacts, dt: Float, stabilisation: Stabilisation, memory: Matrix, work: Workspace) -> Bool:
-    """Write outline, free motion and wanted motion of every foot near the ground; False if a sole or the ground under
-    it is not flat.
-    """
+    """Write outline, free and wanted motion of feet near the ground; False if a sole or its ground is not flat."""
     count = 0
     for b in range(contacts.near.size - 1):
         work.begin[b] = count
@@ -169,9 +167,7 @@ def put_in_place(
 
 @inlined
 def free_motion(contacts: Contacts, dt: Float, first: Int, last: Int, work: Workspace, motion: Vector) -> Bool:
-    """Write the motion of a foot at the end of a step without contact forces, from that of its near points; False if
-    the points are not in one plane.
-    """
+    """Write the motion of a foot after a step without contact forces; False if its near points are not in one plane."""
     place, moment = work.place, work.system
     for k in range(3):
         motion[k], motion[3 + k] = 0.0, 0.0
