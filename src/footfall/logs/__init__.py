@@ -1,4 +1,4 @@
-"""A robot's own log (``log``): read and matched to the robot (``reading``), and what it tells of contacts
+"""A robot's own log (``log``): reading and matching it to the robot (``reading``), and estimating contacts from it
 (``estimate``).
 """
 

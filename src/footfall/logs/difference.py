@@ -1,4 +1,4 @@
-"""How far a run is from a robot's log: joints, base and forces of feet."""
+"""Differences between a run and a robot's log: joints, base and forces of feet."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from footfall.record import Record
 
 
 class Difference(NamedTuple):
-    """Root mean squares of what a run differs by from a log, over the time that both cover."""
+    """Root mean squares of the differences between a run and a log, over the time that both cover."""
 
     joints: dict[str, float]  # rad or m, of each joint that was logged
     velocities: dict[str, float]  # rad/s or m/s
-    place: float  # m, of the base; NaN where it was not measured
-    turn: float  # rad, of the base; NaN where it was not measured
-    forces: dict[str, float]  # N, of feet that were measured, in the axes that were
-    within: float  # s until a joint is a tenth of a radian off, or the base a tenth of its height
+    place: float  # m, of the base; NaN if not measured
+    turn: float  # rad, of the base; NaN if not measured
+    forces: dict[str, float]  # N, of feet, along measured axes
+    within: float  # s until a joint is off by 0.1 rad, or the base by 0.1 of its height
 
     def to_dict(self) -> dict[str, Any]:
         return self._asdict()
 
 
-#: rad, and heights of the base, beyond which a run has left the log.
+#: Difference of a joint, rad, or of the base, in heights of the base, beyond which a run has left the log.
 LEFT = 0.1
 
 
 def difference(rec: Record, log: Log) -> Difference:
-    """What a run that begins with a log differs by from it."""
+    """The differences between a log and a run that begins in its first state."""
     robot, model = log.robot, log.robot.model
     time = log.time[log.time <= rec.time[-1] + 1e-9]
     if len(time) < 2:

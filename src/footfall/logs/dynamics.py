@@ -1,6 +1,6 @@
-"""Inverse dynamics of a log: what motors and inertia do not explain, and by how much torques are late.
+"""Inverse dynamics of a log: residual forces beside motors and inertia, and the delay of torques.
 
-In the frame of the root the accelerometer has gravity in it, so that neither attitude nor place of the base is needed.
+In the frame of the root the accelerometer includes gravity, so that neither attitude nor place of the base is needed.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.standing import at_home, point_jacobian
 
-#: Hz, of the low pass on what tells a delay; samples that are looked at; and share of what is not explained that must
-#: go with a change.
+#: Cut-off of the low pass for estimating a delay, Hz; samples used; and the largest ratio of unexplained squares after
+#: a correction to those before at which it is made.
 CUTOFF, LOOKED_AT, GAINED = 30.0, 400, 0.5
 
 
 class Signals(NamedTuple):
-    """What inverse dynamics need, low-passed alike, and the raw IMU at the root."""
+    """Inputs of inverse dynamics, with the same low pass on all, and the raw IMU at the root."""
 
-    qpos: np.ndarray  # (T, nq) with the root unturned at the origin
-    qvel: np.ndarray  # (T, nv) with the root's spin, and without its velocity
-    sharp: np.ndarray  # (T, nv) the same before the low pass, which would smear a touch-down into a slide
-    qacc: np.ndarray  # (T, nv) with what an accelerometer at the root reads
+    qpos: np.ndarray  # (T, nq) with the root at the origin, without rotation
+    qvel: np.ndarray  # (T, nv) with the root's angular velocity, but not its linear one
+    sharp: np.ndarray  # (T, nv) qvel before the low pass, which would smear a touch-down into a slide
+    qacc: np.ndarray  # (T, nv) with the reading of an accelerometer at the root
     torque: np.ndarray  # (T, nv)
     known: np.ndarray  # (nv,) rows whose torque is known
     gyro: np.ndarray  # (T, 3)
@@ -40,7 +40,7 @@ class Signals(NamedTuple):
 
 
 def signals_of(log: Log, cutoff: float, causal: bool) -> Signals:
-    """What inverse dynamics need of a log, with a low pass of ``cutoff`` Hz on it; ``causal``: of nothing later."""
+    """Inputs of inverse dynamics from a log, low-passed at ``cutoff`` Hz; ``causal``: without later samples."""
     robot, model, rate = log.robot, log.robot.model, log.rate
     gyro, accel, said = log.gyro, log.accel, []
     if gyro is None or accel is None:
@@ -85,20 +85,20 @@ def matrices(attitude: np.ndarray) -> np.ndarray:
 
 
 class Inverse:
-    """Generalised forces that motors and inertia of a robot do not explain, sample by sample."""
+    """Generalised residual forces beside motors and inertia of a robot, sample by sample."""
 
     def __init__(self, robot: Robot, signals: Signals) -> None:
         self.robot, self.signals = robot, signals
         self.model = copy.deepcopy(robot.model)
-        self.model.opt.gravity[:] = 0.0  # it is in the accelerometer
+        self.model.opt.gravity[:] = 0.0  # the accelerometer includes it
         self.data = mujoco.MjData(self.model)
         self.height = max(float(at_home(robot).subtree_com[1, 2]), 1e-3)  # m, of the centre of mass
-        self.scale = np.full(self.model.nv, robot.weight * self.height)  # N and N m, of which rows are shares
+        self.scale = np.full(self.model.nv, robot.weight * self.height)  # N and N m, units of the rows
         self.scale[:3] = robot.weight
         self.wanted = np.zeros(self.model.nv)
 
     def needed(self, k: int) -> np.ndarray:
-        """(nv,) generalised forces that motors and inertia do not explain, with the robot's kinematics computed."""
+        """(nv,) generalised residual forces beside motors and inertia; computes the robot's kinematics."""
         model, data, signals = self.model, self.data, self.signals
         data.qpos[:], data.qvel[:], data.qacc[:] = signals.qpos[k], signals.qvel[k], signals.qacc[k]
         mujoco.mj_kinematics(model, data)
@@ -116,7 +116,7 @@ class Inverse:
         )
 
     def hidden(self, *others: np.ndarray) -> np.ndarray:
-        """(nv, n) ways that no unknown torque, no force in a loop and none of the ``others`` (m, nv) acts along."""
+        """(nv, n) basis orthogonal to unknown torques, forces in loops and the rows of ``others`` (m, nv)."""
         rows = [np.eye(self.model.nv)[~self.signals.known], *others]
         if self.model.neq:
             rows.append(equality_rows(self.model, self.data)[0])
@@ -127,11 +127,11 @@ class Inverse:
 
 
 def torques_compared(log: Log) -> Compared:
-    """By which factor and how much later (s) the torques of a log go with its motion; 1 and 0 where it does not tell.
+    """Factor and delay (s) of the torques of a log relative to its motion; 1 and 0 if they cannot be estimated.
 
-    Along ways that no force at a contact point acts, torques are what inertia needs, wherever the robot stands: the
-    shift is taken at which both go best with each other, if it explains far more. Both halves of the log must tell it
-    to within a sample: what a robot does against a push comes later than the push, and by no constant time.
+    Along directions without generalised contact forces, torques equal those that inertia requires, whatever the
+    contacts. The delay is the shift with the best correlation of both, if it explains far more. Both halves of the log
+    must give it to within a sample: reactions to a push come later than the push, but by no constant time.
     """
     model = log.robot.model
     based = (log.gyro is not None and log.accel is not None) or (log.position is not None and log.attitude is not None)
@@ -153,7 +153,7 @@ def torques_compared(log: Log) -> Compared:
     moved = [np.einsum("kij,kj->ki", ways, torque[np.add(looked, shift)]) for shift in shifts]
 
     def alike(part: slice) -> np.ndarray:
-        """(S,) how well torques at these shifts go with what is needed: correlations over some of the samples."""
+        """(S,) correlations of the shifted torques with the required ones over some of the samples."""
         a = needed[part] - needed[part].mean(axis=0)
         found = np.zeros(len(shifts))
         for i, one in enumerate(moved):

@@ -1,11 +1,11 @@
 """Contact forces, modes, touch-downs and the state of the base, from joints, torques and an IMU alone.
 
-Inverse dynamics in the frame of the root, where the accelerometer has gravity in it, gives the generalised forces that
-neither motors nor inertia explain: those of the ground, r = J^T f. All signals pass the same low pass, so that r is
-what a momentum observer with this filter finds. Of all forces inside the friction cones of the contact points the
-nearest to r are taken, points high above the ground being held back. A Kalman filter of attitude, velocity, place and
-biases runs with the IMU; feet that bear load rest and are on the ground, unless their speed says that they slide.
-Afterwards, unless it is to be causal, a smoother runs back over it (Rauch, Tung and Striebel 1965).
+Inverse dynamics in the frame of the root, where the accelerometer includes gravity, gives the generalised residual
+forces, those of the ground, r = J^T f. All signals pass the same low pass, so that r equals the output of a momentum
+observer with this filter. The estimate is the force inside the friction cones of the contact points nearest to r, with
+a penalty on points high above the ground. A Kalman filter of attitude, velocity, place and biases is driven by the IMU;
+its measurements are that loaded feet rest on the ground, unless their speed shows that they slide. Afterwards, unless
+it is to be causal, a smoother runs backwards (Rauch, Tung and Striebel 1965).
 
     found = ff.estimate(log)
     found.force, found.force_deviation      # (T, feet, 3) N, world frame, and their standard deviations
@@ -41,22 +41,22 @@ from footfall.standing import lowest_places, point_jacobian
 
 #: Edges of the pyramid inside a friction cone.
 EDGES = 8
-#: Squared noise of a row in weights for which a force of one weight at a point is as likely: sensors and models are
-#: good to a hundredth. And heights of the centre of mass at which a point over the ground is ten times as unlikely to
-#: bear it.
+#: Ratio of the variance of a row of inverse dynamics to that of a point's force, both in weights: sensors and models
+#: are good to 0.01. And the gap of a point, in heights of the centre of mass, at which its penalty is ten times as
+#: large.
 PRIOR, HIGH = 1e-4, 0.02
-#: Weights above which a foot bears load, and below which it no longer does.
+#: Force in weights above which a foot becomes loaded, and below which it becomes unloaded.
 LOADED, UNLOADED = 0.06, 0.03
-#: Noise of sensors, where the filter needs it: rad/s and m/s2 a sample, and their biases' wander a second.
+#: Noise of gyroscope (rad/s) and accelerometer (m/s2) per sample, and random walk of their biases in a second.
 GYRO, ACCEL, GYRO_WANDER, ACCEL_WANDER = 0.01, 0.2, 1e-4, 1e-3
-#: m/s of a foot that stands, of its joints' noise and the sole's give; m of the ground's height; rad of an IMU's
-#: attitude; m of a measured place.
+#: Standard deviations: m/s, speed of a stance foot, by noise of joints and compliance of the sole; m, height of the
+#: ground; rad, attitude of an IMU; m, measured place.
 STILL, LEVEL, UPRIGHT, PLACED = 0.03, 0.005, 0.02, 0.003
-#: Squared deviations beyond which a foot does not stand still, and s over which it must be so to slide.
+#: Squared normalised innovation beyond which a foot moves, and time (s) for which it must move to count as sliding.
 GATE, SLIDES = 16.0, 0.02
-#: Samples that are looked at for torques of the other sign.
+#: Samples used to detect torques of the other sign.
 LOOKED_AT = 60
-#: Rows of the audit that forces below a cut-off do not claim.
+#: Rows of the audit that low-passed forces do not claim.
 SMEARED = ("gap times force", "open force", "normal energy", "friction energy", "contact energy", "friction direction")
 ATTITUDE, VELOCITY, PLACE, SPIN, PUSH = (slice(3 * i, 3 * i + 3) for i in range(5))
 UNTURNED = np.eye(3)
@@ -65,18 +65,18 @@ UNTURNED = np.eye(3)
 @public
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """What a log tells of contacts and of the base. World frame, z up.
+    """Contacts and state of the base, estimated from a log. World frame, z up.
 
     Attributes:
-        log, ground: from which it is, and on which the robot went.
-        point_force: (T, P, 3) N; how points of one foot share its force is the least that fits, and not measured.
+        log, ground: the log, and the ground under the robot.
+        point_force: (T, P, 3) N; its distribution over points of one foot is of least norm, not measured.
         force_deviation: (T, feet, 3) N, of the feet's forces.
         mode: (T, feet) 0 open, 1 stick, 2 slide.
-        slip: (T, feet) m/s, speed along the ground of the place that bears load; NaN in the air.
+        slip: (T, feet) m/s, tangential speed of the pressure centre; NaN in the air.
         qpos, qvel: (T, nq), (T, nv) with the state of the base.
         slow_qvel: (T, nv) velocities below the cut-off, whose inertia the forces balance.
         base_deviation: (T, 9) rad, m/s and m, of attitude, velocity and place, about and along the world's axes.
-        residual: (T,) share of the weight that no force at the feet explains.
+        residual: (T,) norm of the residual that no force at the feet explains, in weights.
         cpu_time: s of processor time a sample.
         said: what was assumed.
     """
@@ -112,9 +112,9 @@ class Estimate:
         return replace(self.log, qpos=self.qpos, qvel=self.qvel, position=position, attitude=attitude)
 
     def record(self) -> Record:
-        """The estimate as what a run leaves, under law ``time-stepping``: hard contacts with Coulomb's cone.
+        """The estimate as the record of a run under law ``time-stepping``: rigid contacts with Coulomb's cone.
 
-        Its velocities have the low pass of its forces, so that the balance of the audit is what no foot explains.
+        Its velocities have the low pass of its forces, so that the audit's balance is the residual of the estimate.
         """
         robot, T, P = self.log.robot, len(self.log), self.log.robot.point_count
         data = mujoco.MjData(robot.model)
@@ -179,7 +179,7 @@ class Estimate:
 
     @property
     def real_time(self) -> float:
-        """How many times faster than the robot one core is."""
+        """Speed of the estimate on one core as a multiple of real time."""
         return 1.0 / (self.cpu_time * self.log.rate)
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,7 +210,9 @@ class Estimate:
         }
 
     def _deviations(self) -> dict[str, float]:
-        """Root mean squares; which way the base faces and where it is on level ground nothing tells."""
+        """Root mean squares of observable deviations: heading and horizontal place are not observable on level
+        ground.
+        """
         parts = {"tilt_rad": slice(0, 2), "velocity_m_s": slice(3, 6), "height_m": slice(8, 9)}
         return {
             name: float(np.sqrt((self.base_deviation[:, own] ** 2).sum(axis=1).mean())) for name, own in parts.items()
@@ -236,9 +238,9 @@ def estimate(
 ) -> Estimate:
     """Contact forces, modes and the state of the base of a log, with their uncertainty.
 
-    ``ground`` is that on which the robot went, a level one with friction 0.7 if left out; ``friction`` another
-    coefficient of it, which bounds the forces. ``cutoff``, Hz, is that of the low pass on joints, torques and IMU; with
-    ``causal`` nothing after a sample is used for it, as on the robot itself.
+    ``ground`` is the ground under the robot, level with friction 0.7 by default; ``friction`` replaces its coefficient,
+    which bounds the forces. ``cutoff``, Hz, is that of the low pass on joints, torques and IMU; ``causal`` uses no
+    later samples, as on the robot itself.
     """
     ground = Ground.plane(friction=0.7) if ground is None else ground
     if not cutoff > 0.0:
@@ -260,7 +262,7 @@ def estimate(
     centre, velocity, unexplained = np.zeros((T, F, 3)), np.zeros((T, F, 3)), np.zeros((T, 2))
     start = clock.process_time()
     for k in range(T):
-        if k == 1:  # what the first sample compiles is kept for the next log
+        if k == 1:  # the first sample includes compilation
             start = clock.process_time()
         base.predict(k)
         seen = forces.at(k, base.turn, base.place)
@@ -271,16 +273,16 @@ def estimate(
     if not causal:
         base.smooth()
         force = np.einsum("tij,tkj,tpk->tpi", base.turns, base.before, force)
-    mode[~_lasting(mode > 0, base.smear + 1)] = 0  # the low pass shows blows on other feet as contacts of no length
+    mode[~_lasting(mode > 0, base.smear + 1)] = 0  # impacts on other feet appear as very short contacts
     speed = np.where(mode > 0, base.slip(centre, velocity), np.nan)
     sliding = _lasting((mode == 2) & (speed > np.sqrt(GATE) * STILL), max(1, round(SLIDES * log.rate)))
     mode = np.where(sliding, 2, np.minimum(mode, 1))
-    # What no force explains, per surplus row, is the noise of the rows: of sensors and of the model alike.
+    # The residual per surplus row estimates the noise of the rows, of sensors and model together.
     noise = np.sqrt((unexplained[:, 0] ** 2).sum() / max(unexplained[:, 1].sum(), 1.0))
     qpos, qvel = base.coordinates()
     spent = (clock.process_time() - start) / max(T - 1, 1)
     slow = low_passed(qvel, log.rate, cutoff, causal=causal)
-    if causal:  # a sample knows the change up to it, and a recording has the change after it
+    if causal:  # differences are backward here, and forward in a recording
         slow = np.vstack([slow[:1], slow[:-1]])
     return Estimate(
         log, ground, force, noise * robot.weight * np.sqrt(variance), mode, speed, qpos, qvel,
@@ -289,7 +291,7 @@ def estimate(
 
 
 def _lasting(flags: np.ndarray, least: int) -> np.ndarray:
-    """Flags (T, F) that stay for at least so many samples, or into the first or last one."""
+    """Flags (T, F) that last for at least ``least`` samples, or reach the first or last one."""
     kept = np.zeros_like(flags)
     for f in range(flags.shape[1]):
         for a, b in runs(flags[:, f]):
@@ -298,18 +300,18 @@ def _lasting(flags: np.ndarray, least: int) -> np.ndarray:
 
 
 class _Seen(NamedTuple):
-    """Forces of one sample, and where feet bear them."""
+    """Forces of one sample, and the pressure centres of the feet."""
 
     force: np.ndarray  # (P, 3) N, world frame
-    variance: np.ndarray  # (F, 3) of it, in weights, for rows of unit noise
-    missed: float  # of the rows, in weights
-    surplus: float  # rows more than forces
-    centre: np.ndarray  # (F, 3) m, of pressure, in the root's frame
-    velocity: np.ndarray  # (F, 3) m/s, of the foot there less that of the root, in the root's frame
+    variance: np.ndarray  # (F, 3) of the feet's forces, in squared weights, for rows of unit noise
+    missed: float  # norm of the residual, in weights
+    surplus: float  # number of rows less number of forces
+    centre: np.ndarray  # (F, 3) m, pressure centres, in the root's frame
+    velocity: np.ndarray  # (F, 3) m/s, of the feet there, relative to the root, in its frame
 
 
 class _Forces(Inverse):
-    """Forces inside the friction cones that come nearest to what inverse dynamics ask for."""
+    """The forces inside the friction cones nearest to the residual of inverse dynamics."""
 
     def __init__(self, log: Log, signals: Signals, ground: Ground, friction: float) -> None:
         super().__init__(log.robot, signals)
@@ -321,11 +323,11 @@ class _Forces(Inverse):
         self.every = max(1, len(log) // LOOKED_AT)
         self.edge_point = np.repeat(np.arange(self.robot.point_count), EDGES)
         n = len(self.edge_point)
-        self.program, self.work = empty_program(n, n, 0), active_set(n, n, 0)  # forces along edges press
+        self.program, self.work = empty_program(n, n, 0), active_set(n, n, 0)  # forces along edges are at least 0
         self.program.upper[:] = UNBOUNDED
 
     def at(self, k: int, turn: np.ndarray, place: np.ndarray) -> _Seen:
-        """The forces of sample ``k``, with the root turned so (3, 3) and there (3,)."""
+        """The forces of sample ``k``, with the root's attitude ``turn`` (3, 3) and ``place`` (3,)."""
         robot, program = self.robot, self.program
         needed = self.needed(k)
         places = lowest_places(robot, self.data)
@@ -365,12 +367,12 @@ class _Forces(Inverse):
         )
 
     def _known_rows(self, columns: np.ndarray) -> np.ndarray:
-        """Columns (nv, m) in rows of unit noise, without those of unknown torques and of forces inside loops."""
+        """Columns (nv, m) in rows of unit noise, without rows of unknown torques and of forces inside loops."""
         scaled: np.ndarray = columns / self.scale[:, None]
         return self.hidden().T @ scaled if self.model.neq else scaled[self.signals.known]
 
     def advice(self) -> Iterator[str]:
-        """A sentence on joints whose torques explain far more with the other sign."""
+        """Sentences on joints whose torques explain the motion far better with the other sign."""
         nnls = optional_package("scipy.optimize").nnls
         if self.model.neq or not self.signals.known[6:].any():
             return
@@ -387,7 +389,7 @@ class _Forces(Inverse):
             return total
 
         own = left(())
-        if own < PRIOR * sum(wanted.size for _, wanted in self.samples):  # as good as sensors and models are
+        if own < PRIOR * sum(wanted.size for _, wanted in self.samples):  # within the accuracy of sensors and models
             return
         joints = [int(d) for d in known if d >= 6 and np.abs(torque[:, d]).max() > 0.0]
         every = left(joints)
@@ -453,7 +455,7 @@ class _Base:
         return turn, np.array([0.0, 0.0, -float((gap / normal[:, 2]).min())])
 
     def predict(self, k: int) -> None:
-        """Go on from the sample before by the IMU."""
+        """Predict the state of sample ``k`` from the last one by the IMU."""
         if k:
             step = float(self.log.time[k] - self.log.time[k - 1])
             spin = 0.5 * (self.signals.gyro[k - 1] + self.signals.gyro[k]) - self.spin
@@ -477,7 +479,7 @@ class _Base:
         self.covariances[which, k] = self.covariance
 
     def update(self, k: int, seen: _Seen, loaded: np.ndarray) -> np.ndarray:
-        """Feet that bear load rest and are on the ground; (F,) modes as they seem without what comes after."""
+        """Correct the state, assuming that loaded feet rest on the ground; returns modes (F,) from samples so far."""
         rows: list[np.ndarray] = []
         missed: list[np.ndarray] = []
         noise: list[float] = []
@@ -503,10 +505,10 @@ class _Base:
             leaves = (up @ miss) ** 2 > GATE * float(up @ doubt @ up)
             mode[f] = 1 if still < GATE else 0 if leaves else 2
             self.leaves_for[f] = self.leaves_for[f] + 1 if leaves else 0
-            if self.loaded_for[f] <= self.smear:  # the low pass shows a load before a foot is on the ground,
+            if self.loaded_for[f] <= self.smear:  # the low pass smears the load to before touch-down,
                 continue
             mode[f] = max(mode[f], 1)
-            if 0 < self.leaves_for[f] <= self.smear:  # and after it has left it
+            if 0 < self.leaves_for[f] <= self.smear:  # and to after lift-off
                 continue
             if leaves and self.log.position is None:  # the velocity was not known, as after a fall
                 self.covariance[VELOCITY, VELOCITY] += (up @ miss) ** 2 * np.outer(up, up)
@@ -519,10 +521,10 @@ class _Base:
             if still < GATE:
                 rest = True
                 put(row, miss, STILL)
-            else:  # it slides along the ground and does not leave it
+            else:  # it slides along the ground
                 put(up @ row[None], np.array([up @ miss]), STILL)
                 sliding.append((still, row, miss))
-        if self.log.position is None and sliding and not rest:  # no foot does: one of them nearly
+        if self.log.position is None and sliding and not rest:  # no foot rests: the slowest one nearly does
             still, row, miss = min(sliding, key=lambda one: one[0])
             put(row, miss, STILL * float(np.sqrt(still)))
         if self.measured is not None:
@@ -545,16 +547,16 @@ class _Base:
 
     @cached_property
     def before(self) -> np.ndarray:
-        """(T, 3, 3) attitudes as they were predicted, in which forces were found."""
+        """(T, 3, 3) predicted attitudes, with which forces were estimated."""
         return np.array([state[0] for state in self.states[0]])
 
     @property
     def turns(self) -> np.ndarray:
-        """(T, 3, 3) attitudes as they are known now."""
+        """(T, 3, 3) attitudes after all corrections."""
         return np.array([state[0] for state in self.states[1]])
 
     def smooth(self) -> None:
-        """Let every sample know those after it."""
+        """Smooth the states backwards, so that each uses later samples, too."""
         predicted, updated = self.states
         for k in range(len(updated) - 2, -1, -1):
             gain = np.linalg.solve(self.covariances[0, k + 1], self.steps[k + 1] @ self.covariances[1, k]).T
@@ -567,7 +569,7 @@ class _Base:
             self.covariances[1, k] += gain @ more @ gain.T
 
     def slip(self, centre: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        """(T, F) m/s along the ground, of places (T, F, 3) with such velocities less the root's, in its frame."""
+        """(T, F) m/s, tangential speed of places (T, F, 3) with velocities relative to the root, in its frame."""
         turns, own, place, spin, _ = (np.array(one) for one in zip(*self.states[1], strict=True))
         moving = own[:, None] + (velocity - np.cross(spin[:, None], centre)) @ turns.transpose(0, 2, 1)
         where = place[:, None] + centre @ turns.transpose(0, 2, 1)

@@ -14,14 +14,14 @@ from footfall.frozen_values import made_again
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 
-#: Share by which a measured factor may differ from that of a unit.
+#: Largest relative difference between a measured factor and that of a unit.
 NEAR_FACTOR = 0.2
-#: s that two signals of one robot may be apart, and samples of delay that resampling makes by itself.
+#: Largest delay between two signals of one robot, s, and largest delay in samples that resampling may cause.
 LONGEST_DELAY, NO_DELAY = 0.1, 1.0
 
 
 class Compared(NamedTuple):
-    """How a signal goes with another: factor, how much later it is (s), and correlation."""
+    """Comparison of a signal with another: factor, delay (s), and correlation."""
 
     factor: float
     delay: float
@@ -29,7 +29,7 @@ class Compared(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A channel of the log, what it is, and by which factor and delay (s) it was brought to SI units and one clock."""
+    """A channel of the log, its meaning, and the factor and delay (s) that were applied to it."""
 
     what: str
     channel: str
@@ -41,12 +41,12 @@ class Match(NamedTuple):
 @public
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
-    """What a robot measured, at even times. World frame with z up; m, rad, N, N m.
+    """Measurements of a robot at even times. World frame with z up; m, rad, N, N m.
 
     Attributes:
         robot: whose log it is.
         time: (T,) s, from zero.
-        qpos: (T, nq) coordinates; what was not logged is that of home, a base without a place stands on z = 0.
+        qpos: (T, nq) coordinates; those not logged are those of home, and a base without a place stands on z = 0.
         qvel: (T, nv) velocities of the joints, and of a base with a place.
         logged: (nv,) which joints were logged or follow from loops.
         torque: (T, nv) N m of motors at the joints; NaN where they were not measured.
@@ -99,7 +99,7 @@ class Log:
 
     @classmethod
     def of_motion(cls, robot: Robot, time: np.ndarray, qpos: np.ndarray, qvel: np.ndarray, source: str) -> Log:
-        """A log without torques of a motion that is known: (T, nq) and (T, nv) at even times (T,), s."""
+        """A log of a known motion, without torques: (T, nq) and (T, nv) at even times (T,), s."""
         unknown = np.full(qvel.shape, np.nan)
         pose = (qpos[:, :3], qpos[:, 3:7]) if robot.model.njnt and robot.model.jnt_type[0] == FREE else (None, None)
         joints = np.arange(robot.model.nv) >= (0 if pose[0] is None else 6)
@@ -139,12 +139,12 @@ class Log:
 
 
 def shortened(names: Sequence[str]) -> str:
-    """A list for a sentence, six names of it at most."""
+    """At most six of the names, as a list in a sentence."""
     return ", ".join(names[:6]) + (" ..." if len(names) > 6 else "")
 
 
 def peak(values: np.ndarray) -> float:
-    """Where the largest of values (N,) lies, between samples by the parabola through three of them."""
+    """Index of the maximum of values (N,), interpolated by the parabola through three samples."""
     best = int(np.argmax(values))
     if not 0 < best < values.size - 1:
         return float(best)
@@ -175,7 +175,7 @@ def rates_of(attitude: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def rate_of(values: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """The rate of values (T, ...) by parabolas through seven samples, which noise of encoders needs."""
+    """The rate of values (T, ...) by parabolas through seven samples, which smooth noise of encoders."""
     signal = optional_package("scipy.signal")
     step = float(np.median(np.diff(time)))
     if len(values) < 7:

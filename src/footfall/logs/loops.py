@@ -1,4 +1,4 @@
-"""Joints that a log does not have and that loops or ties decide: solved for, sample by sample."""
+"""Joints that are not in a log but determined by loops or ties: solved for, sample by sample."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from footfall.robot import Robot
 from footfall.robot.model import BALL
 from footfall.standing import loop_rows
 
-#: Newton's steps a sample; and m or rad to which a loop is closed, far below what encoders see.
+#: Iteration limit of Newton's method per sample; and tolerance of a loop, m or rad, far below the resolution of
+#: encoders.
 STEPS, CLOSED = 20, 1e-9
 
 
 def close_loops(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Solve the ``free`` degrees of freedom (nv,) of coordinates (T, nq), in place, so that loops and ties hold.
 
-    Each sample begins where the one before it ended. Returns (T,) m or rad, by which the worst row stays open: what
-    logged angles and a model that differ leave.
+    Each sample starts from the solution of the one before. Returns (T,) m or rad, the largest error that remains, as
+    where logged angles and the model disagree.
     """
     model, data = robot.model, mujoco.MjData(robot.model)
     left = np.zeros(len(qpos))
@@ -26,7 +27,7 @@ def close_loops(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
     moved = np.flatnonzero(free)
     offset = np.zeros(model.nv)
     before = qpos[0].copy()
-    mine = np.zeros(model.nq, dtype=bool)  # coordinates that are solved for
+    mine = np.zeros(model.nq, dtype=bool)  # unknown coordinates
     for j in np.unique(model.dof_jntid[moved]):
         first = int(model.jnt_qposadr[j])
         mine[first : first + (4 if model.jnt_type[j] == BALL else 1)] = True
@@ -47,6 +48,6 @@ def close_loops(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
 
 
 def equality_rows(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
-    """(R, nv) the Jacobian of a model's loops and ties at the state in ``data``, and (R,) by how much they miss."""
+    """(R, nv) the Jacobian of a model's loops and ties at the state in ``data``, and (R,) their errors."""
     mujoco.mj_fwdPosition(model, data)
     return loop_rows(data), data.efc_pos[: data.ne].copy()

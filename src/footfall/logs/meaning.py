@@ -1,4 +1,4 @@
-"""What the channels of a log are: which joint, sensor or foot of the robot each belongs to, by its name."""
+"""The meaning of a log's channels by their names: joints, sensors or feet of the robot."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ QUANTITIES = {
 }
 COMMANDED = {"cmd", "command", "commands", "commanded", "des", "desired", "target", "targets", "ref", "reference"}
 COMMANDED |= {"goal", "setpoint", "control", "ctrl"}
-#: Words of columns that tell of a joint what nothing here needs.
+#: Words of columns with further quantities of a joint, which are not used.
 OTHER = {"temperature", "temp", "kp", "kd", "error", "voltage", "covariance", "ddq", "acceleration", "accel", "limit"}
 OTHER |= {"lost", "mode", "reserve", "status", "stiffness", "damping", "gap"}
 BASE = {"base", "root", "pelvis", "torso", "trunk", "odom", "odometry", "pose", "floating", "mocap", "imu", "body"}
-#: Words that names have and that tell nothing.
+#: Words without a meaning for the match.
 FILLING = {"joint", "joints", "motor", "motors", "actuator", "dof", "dofs", "state", "states", "data", "measured"}
 FILLING |= {"meas", "actual", "est", "estimated", "raw", "link", "feedback", "value", "rt", "low", "lowstate"}
 SAME = {"left": "l", "right": "r", "ank": "ankle", "shld": "shoulder", "elb": "elbow"}
@@ -36,12 +36,12 @@ EULER = {"roll": 0, "pitch": 1, "yaw": 2}
 
 @dataclass
 class Meanings:
-    """Which channel is what: by kind, then by joint, axis or foot.
+    """Names of channels by kind, then by joint, axis or foot.
 
     Kinds: ``position``, ``velocity``, ``torque``, ``current``, ``command position``, ``command velocity``, ``command
     torque``, ``control`` of joints (ids of the model); ``gyro``, ``accel``, ``base position``, ``base velocity`` by
     axis 0 to 2; ``imu attitude`` and ``base attitude`` by w, x, y, z as 0 to 3; ``imu euler``, ``base euler`` by roll,
-    pitch, yaw; ``foot force`` by (foot, axis), the axis 2 where it is not said.
+    pitch, yaw; ``foot force`` by (foot, axis), with axis 2 by default.
     """
 
     found: dict[str, dict[Any, str]] = field(default_factory=dict)
@@ -57,13 +57,13 @@ class Meanings:
 
 
 def words(name: str) -> list[str]:
-    """The words and numbers of a name in lower case; synonyms by one of them."""
+    """The words and numbers of a name in lower case, with synonyms unified."""
     found = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+", name)
     return [SAME.get(one.lower(), one.lower()) for one in found]
 
 
 def meanings(names: Sequence[str], robot: Robot, given: Mapping[str, str]) -> Meanings:
-    """What each channel is; ``given`` names joints by words of the log: ``{"l_kn": "left_knee"}``."""
+    """The meaning of each channel; ``given`` maps words of the log to joints: ``{"l_kn": "left_knee"}``."""
     known = _joint_words(robot, given)
     feet = {foot.name: _core(f"{foot.name}") for foot in robot.feet}
     found = Meanings()
@@ -108,7 +108,7 @@ def _core(name: str) -> frozenset[str]:
 
 
 def _joint_words(robot: Robot, given: Mapping[str, str]) -> dict[frozenset[str], int]:
-    """The words of each joint, and of the actuator on it; those that several have are left out."""
+    """The words of each joint and of the actuator on it, without those that several joints share."""
     model, joints = robot.model, scalar_joints(robot)
     called: dict[frozenset[str], set[int]] = {}
     for j in joints:
@@ -126,7 +126,7 @@ def _joint_words(robot: Robot, given: Mapping[str, str]) -> dict[frozenset[str],
 
 
 def _nearest(own: Sequence[str], known: Mapping[frozenset[str], int]) -> int | None:
-    """The joint whose words are all in a name, the one with most; None where there is none, or two alike."""
+    """The joint with the most words of which all are in a name; None if there is none, or if several have as many."""
     have = set(own)
     fitting = {called: joint for called, joint in known.items() if called <= have}
     if not fitting:
@@ -156,7 +156,7 @@ def _put_joint(found: Meanings, joint: int, own: Sequence[str], known: Mapping[f
 
 
 def _put_sensor(found: Meanings, own: list[str], name: str, robot: Robot, feet: Mapping[str, frozenset[str]]) -> bool:
-    """Find a place among sensors and the base; False where it is neither."""
+    """Enter a channel of a sensor or the base; False if it is neither."""
     have, last = set(own), own[-1] if own else ""
     if have & {"covariance", "stamp"}:
         return False
@@ -196,7 +196,7 @@ def _put_sensor(found: Meanings, own: list[str], name: str, robot: Robot, feet: 
 
 
 def _put_numbered(found: Meanings, key: Sequence[str], group: Mapping[int, str], robot: Robot) -> None:
-    """Joints by their numbers, where there are as many as the robot has motors, or hinges and slides; or feet."""
+    """Enter numbered channels, if there are as many as motors, hinges and slides, or feet of the robot."""
     have = set(key)
     order = next((own for own in (driven_joints(robot), scalar_joints(robot)) if len(own) == len(group)), None)
     quantity = _quantity(have)

@@ -1,12 +1,12 @@
-"""A robot's log read from a file: channels matched to the robot, brought to SI units, one clock and even times.
+"""A robot's log read from a file: channels matched to the robot, in SI units, on one clock, at even times.
 
     log = ff.load_log("walk.mcap", robot)
-    print(log)                              # what was matched, what not, and what was found out
+    print(log)                              # matched and unused channels, and notes
 
-Names are matched by their words (:mod:`footfall.logs.meaning`). What a file does not state is found where the data
-tell: degrees by the limits of joints, factor, sign and delay of velocities by the rate of positions, those of a
-gyroscope by the attitude, the delay of torques by inverse dynamics, the unit of an accelerometer by gravity, its sign
-and the order of a quaternion by which way is up. Joints that a loop decides are solved for.
+Names are matched by their words (:mod:`footfall.logs.meaning`). Conventions that a file does not state are estimated
+from the data: degrees from the limits of joints, factor, sign and delay of velocities from the rate of positions, those
+of a gyroscope from the attitude, the delay of torques from inverse dynamics, the unit of an accelerometer from gravity,
+its sign and the order of a quaternion from the upward direction. Joints determined by loops are solved for.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from footfall.standing import lowest_places
 
 GRAVITY = 9.81  # m/s2
 DEGREES = np.pi / 180.0
-#: rad beyond its limits that a joint of a real robot reads: of its stops and its encoder.
+#: Largest reading of a real joint beyond its limits, rad, due to its stops and its encoder.
 BEYOND = 0.1
-#: The least correlation that tells a factor or a delay.
+#: Least correlation from which a factor or a delay is taken.
 CORRELATED = 0.6
 
 
@@ -68,11 +68,11 @@ def load_log(
 ) -> Log:
     """Read a robot's log: MCAP and ROS 2 bags, CSV, Parquet, NumPy's .npz, JSON; see :mod:`footfall.files.channels`.
 
-    ``names`` says which name in the log is which joint, where words do not; ``rate`` (1/s) gives times where there are
-    none. ``signs`` (1 or -1) and ``offsets`` (rad, what the encoder reads in the model's zero) are those of joints
+    ``names`` maps names in the log to joints that are not found by their words; ``rate`` (1/s) gives times to a log
+    without. ``signs`` (1 or -1) and ``offsets`` (rad, what the encoder reads in the model's zero) are those of joints
     whose model turns the other way or begins elsewhere; a sign holds for position, velocity, torque and command.
-    ``torque_constants`` (N m/A, at the joint) make torques of currents. ``quaternion`` ("wxyz" or "xyzw") is the order
-    of quaternions in arrays, where gravity does not tell it.
+    ``torque_constants`` (N m/A, at the joint) turn currents into torques. ``quaternion`` ("wxyz" or "xyzw") is the
+    order of quaternions in arrays, if gravity does not show it.
     """
     source = Path(path).expanduser()
     read = read_channels(source, rate)
@@ -108,13 +108,13 @@ class _Reading:
         self.note: dict[tuple[str, Any], str] = {}
         self.time = np.zeros(0)
         self.attitude: np.ndarray | None = None
-        self.currents: Mapping[Any, np.ndarray] = {}  # of joints, A, where no constant makes torques of them
+        self.currents: Mapping[Any, np.ndarray] = {}  # of joints, A, if there is no torque constant
 
     def stated(self, kind: str, place: Any) -> str:
         return self.channels[self.found.found[kind][place]].unit
 
     def resample(self) -> None:
-        """All channels that mean something at the even times of the joints, or else of the IMU or base."""
+        """Resample all matched channels at the even times of the joints, or else of the IMU or base."""
         used = {name for own in self.found.found.values() for name in own.values()}
         few = next((name for name in sorted(used) if self.channels[name].time.size < 3), None)
         if few is not None:
@@ -174,13 +174,13 @@ class _Reading:
         self.factor[kind, place] = self.factor.get((kind, place), 1.0) * factor
 
     def _scaled(self, kind: str, values: np.ndarray, factor: float) -> np.ndarray:
-        """A vector (T, 3) times a factor, which the table then has."""
+        """A vector (T, 3) times a factor, which is noted for the table."""
         for axis in range(3):
             self._scale(kind, axis, factor)
         return factor * values
 
     def _degrees(self, kinds: tuple[str, ...]) -> None:
-        """Positions without a unit in degrees, where these are within the limits of the joints and radians are not."""
+        """Take positions without a unit as degrees if they are within the limits of the joints, and not in radians."""
         model, own = self.robot.model, self.series.get("position", {})
         hinges = [j for j in own if model.jnt_type[j] == HINGE and not self.stated("position", j)]
         inside = {
@@ -201,7 +201,7 @@ class _Reading:
         return float(np.mean((values > low - BEYOND) & (values < high + BEYOND)))
 
     def _limits(self) -> None:
-        """Say which joints are outside their limits, and whether they would be inside with the other sign."""
+        """Warn of joints outside their limits, and of those that would be inside with the other sign."""
         for joint, values in self.series.get("position", {}).items():
             if self._within(joint, values) < 0.5:
                 name = self.robot.joint_names[joint]
@@ -211,7 +211,7 @@ class _Reading:
                 warn(f"{self.source}: joint '{name}' is outside its limits in most samples: {advice}")
 
     def _velocities(self) -> None:
-        """Bring velocities to the unit, sign and clock of positions, where both are logged and move."""
+        """Bring velocities to the unit, sign and clock of positions, if both are logged and vary."""
         found = {}
         for joint, values in self.series.get("velocity", {}).items():
             if joint in self.series.get("position", {}):
@@ -245,7 +245,7 @@ class _Reading:
         return float((len(self.time) - 1) / (self.time[-1] - self.time[0]))
 
     def vector(self, kind: str, count: int) -> np.ndarray | None:
-        """(T, count) of an array, None where it was not logged or lacks an axis."""
+        """(T, count) of an array, None if it was not logged or lacks an axis."""
         own = self.series.get(kind, {})
         if not own:
             return None
@@ -257,11 +257,11 @@ class _Reading:
         return np.column_stack([own[axis] for axis in range(count)])
 
     def turn(self, order: str | None) -> None:
-        """The attitude of the root, by the quaternion, or roll, pitch and yaw, of the base or of the IMU."""
+        """Find the attitude of the root from the quaternion, or roll, pitch and yaw, of the base or of the IMU."""
         Rotation = optional_package("scipy.spatial.transform").Rotation
         for whose in ("base", "imu"):
             own = self.vector(f"{whose} attitude", 4)
-            if own is not None and not np.ptp(own, axis=0).any():  # as an IMU writes that has none
+            if own is not None and not np.ptp(own, axis=0).any():  # as from an IMU without attitude
                 self.said.append(f"the {whose} attitude never changes, and is left out")
             elif own is not None:
                 own = self._ordered(own, whose, order)
@@ -282,7 +282,9 @@ class _Reading:
                 return
 
     def _ordered(self, own: np.ndarray, whose: str, order: str | None) -> np.ndarray:
-        """Quaternions as w, x, y, z; the order of those in arrays by the gyroscope, or by how the robot stands."""
+        """Quaternions as w, x, y, z; their order in arrays is found from the gyroscope, or from the robot's home
+        pose.
+        """
         if order not in (None, "wxyz", "xyzw"):
             raise FootfallError(f"the order of a quaternion is 'wxyz' or 'xyzw', not {order!r}")
         channels = self.found.found[f"{whose} attitude"]
@@ -307,14 +309,14 @@ class _Reading:
         return both[chosen]
 
     def imu(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
-        """Gyroscope and accelerometer in the frame of the root, and where they are."""
+        """Gyroscope and accelerometer in the frame of the root, and their place there, m."""
         turn, place, mount = imu_mount(self.robot)
         gyro, accel = self.vector("gyro", 3), self.vector("accel", 3)
         if mount and (gyro is not None or accel is not None):
             self.said.append(mount)
         if accel is not None:
             size = float(np.median(np.linalg.norm(accel, axis=1)))
-            mean = float(np.linalg.norm(accel.mean(axis=0)))  # of a robot that hops, where the median is of its flight
+            mean = float(np.linalg.norm(accel.mean(axis=0)))  # for a hopping robot, whose median is in flight
             near = (f for s in (size, mean) for f in (1.0, GRAVITY, 1e-3) if abs(s * f / GRAVITY - 1.0) < NEAR_FACTOR)
             factor = next(near, None)
             if factor is None:
@@ -341,7 +343,7 @@ class _Reading:
         return gyro, accel, place
 
     def _spin(self, gyro: np.ndarray) -> np.ndarray:
-        """A gyroscope in rad/s, on the clock of the attitude, less what it reads at rest."""
+        """A gyroscope in rad/s, less its bias at rest."""
         fast = float(np.quantile(np.abs(gyro), 0.999))
         if self.attitude is not None and len(self.attitude) > 8:
             factor, correlation = _along(rates_of(self.attitude, self.time), gyro)
@@ -362,7 +364,7 @@ class _Reading:
         return gyro
 
     def log(self) -> Log:
-        """The arrays."""
+        """The finished log."""
         robot, model = self.robot, self.robot.model
         T = len(self.time)
         gyro, accel, place = self.imu()
@@ -416,7 +418,7 @@ class _Reading:
         return self._with_torques(found)
 
     def _with_torques(self, log: Log) -> Log:
-        """The log with torques on the clock of its joints; a factor that its motion tells is said."""
+        """The log with torques on the clock of its joints; a factor that its motion implies is noted."""
         factor, delay, _ = torques_compared(log)
         unlike = abs(np.log(factor)) > NEAR_FACTOR
         if unlike and self.currents:
@@ -442,7 +444,7 @@ class _Reading:
         return replace(log, torque=torque, matches=self._matches(), said=tuple(self.said))
 
     def _commands(self) -> tuple[str, np.ndarray | None]:
-        """The commands of the actuators, of the kind of which most were logged."""
+        """The commands of the actuators, of the kind with the most channels."""
         order = driven_joints(self.robot)
         kinds = {
             "command position": "position",
@@ -509,13 +511,13 @@ JOINT_KINDS = (
 
 
 def compared(first: np.ndarray, second: np.ndarray, rate: float) -> Compared:
-    """By which factor and how much later (s) the second signal (T,) goes with the first."""
+    """Factor and delay (s) of the second signal (T,) relative to the first, and their correlation."""
     signal = optional_package("scipy.signal")
     a, b = first - first.mean(), second - second.mean()
     if not (a.any() and b.any()):
         return Compared(1.0, 0.0, 0.0)
     most = max(1, min(len(a) // 4, round(LONGEST_DELAY * rate)))
-    middle = a[most:-most]  # as long wherever it lies on the other signal
+    middle = a[most:-most]  # of constant length at all shifts
     squares = np.concatenate([[0.0], np.cumsum(b * b)])
     size = np.sqrt((middle @ middle) * np.maximum(squares[middle.size :] - squares[: -middle.size], 1e-300))
     product = signal.correlate(b, middle, mode="valid")
@@ -526,7 +528,7 @@ def compared(first: np.ndarray, second: np.ndarray, rate: float) -> Compared:
 
 
 def _moves(values: np.ndarray) -> bool:
-    """Whether a signal (T,) moves far beyond its noise, which second differences show."""
+    """Whether a signal (T,) varies far more than its noise, which is estimated from second differences."""
     noise = float(np.median(np.abs(np.diff(values, n=2)))) / (0.6745 * np.sqrt(6.0)) if len(values) > 2 else 0.0
     return float(np.std(values)) > 50.0 * noise
 
