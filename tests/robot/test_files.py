@@ -130,6 +130,23 @@ def test_a_urdf_link_that_moves_without_mass_gets_a_gram_with_a_warning(tmp_path
     assert robot.mass == pytest.approx(7.001)
 
 
+def test_fingers_without_mass_and_motor_are_held_and_what_carries_mass_is_not(tmp_path):
+    """One gram on them would diverge on the springs of contacts that carry the robot."""
+
+    def joint(name, parent, child, effort, more=""):
+        limit = f'<limit effort="{effort}" lower="0" upper="1" velocity="0"/>'
+        ends = f'<parent link="{parent}"/><child link="{child}"/>'
+        return (
+            f'<link name="{child}"/><joint name="{name}" type="revolute"><axis xyz="0 1 0"/>{ends}{limit}{more}</joint>'
+        )
+
+    hand = joint("grip", "pelvis", "palm", 0) + joint("bend", "palm", "tip", 0, '<mimic joint="grip"/>')
+    with pytest.warns(FootfallWarning, match=r"2 joints \(grip, bend\) held .*; 1 g given to 1 link \(eye\)"):
+        robot = load_robot(write_urdf(tmp_path, extra=hand + joint("look", "pelvis", "eye", 1)))
+    assert "look" in robot.joint_names and not {"grip", "bend"} & set(robot.joint_names)
+    assert robot.mass == pytest.approx(7.001)
+
+
 def test_a_urdf_without_any_mass_is_refused(tmp_path):
     (tmp_path / "a.urdf").write_text('<robot name="a"><link name="b"/></robot>')
     with pytest.raises(RobotError, match=r"no link of .* has a mass"):

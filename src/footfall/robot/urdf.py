@@ -380,6 +380,7 @@ MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0
 
 #: Notes on repairs for a warning, each with the kind of element that is counted and named in it.
 REPAIRS = {
+    "limp": ("{} held that no motor moves, and that have no mass", "joint"),
     "light": (f"{LEAST_MASS * 1e3:g} g given to {{}} that moved without mass", "link"),
     "impossible": ("repaired {} that no body can have", "inertia"),
     "twice": ("of several <inertial> in {} the first is taken", "link"),
@@ -508,9 +509,38 @@ def _repair_inertias(robot: ElementTree.Element, path: Path, done: dict[str, lis
                 done["impossible"].append(name)  # MuJoCo balances the moments
     if not any(mass_of.values()):
         raise RobotError(f"no link of '{path}' has a mass: a robot that moves needs <inertial> in its links")
+    _hold_limp(robot, mass_of, done)
     for link in _massless(robot, mass_of):
         done["light"].append(link.get("name", ""))
         _set_inertia(link, LEAST_MASS, np.eye(3) * LEAST_INERTIA)
+
+
+def _hold_limp(robot: ElementTree.Element, mass_of: dict[str, float], done: dict[str, list[str]]) -> None:
+    """Hold joints without effort, as of many fingers, that only move what has no mass: with a mass made up for them no
+    spring of a contact would be stable.
+    """
+    joints = [joint for joint in robot.findall("joint") if joint.get("type") in ("revolute", "continuous", "prismatic")]
+    after = {_link(joint, "child"): _link(joint, "parent") for joint in robot.findall("joint")}
+    heavy = {name for name, mass in mass_of.items() if mass}
+    for name in [*heavy, *(_link(joint, "child") for joint in joints if not _is_idle(joint))]:
+        while name:  # all that it hangs on moves it
+            heavy.add(name)
+            name = after.pop(name, "")
+    limp = {joint.get("name"): joint for joint in joints if _link(joint, "child") not in heavy}
+    leaders = [(joint.get("name"), mimic.get("joint")) for joint in joints for mimic in joint.findall("mimic")]
+    for own, joint in limp.items():
+        if all(follower in limp for follower, leader in leaders if leader == own):
+            joint.set("type", "fixed")
+            done["limp"].append(own or "")
+            for tag in ("mimic", "limit"):
+                for element in joint.findall(tag):
+                    joint.remove(element)
+
+
+def _is_idle(joint: ElementTree.Element) -> bool:
+    """Whether a joint's motor is said to give nothing."""
+    limit = joint.find("limit")
+    return limit is not None and limit.get("effort", "").strip() in ("0", "0.0")
 
 
 def _massless(robot: ElementTree.Element, mass_of: dict[str, float]) -> list[ElementTree.Element]:
