@@ -1,4 +1,4 @@
-"""Studies: many simulations for one answer."""
+"""Studies, each of many simulations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that differ only in numbers, computed as worlds side by side, with the results of single runs."""
+"""Runs that differ only in numbers, computed as many worlds at once, with the results of single runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from footfall.simulation.task import multiple, step_count
 from footfall.simulation.worlds import Worlds
 from footfall.standing import place
 
-#: Most bytes of recordings that worlds hold at a time.
+#: Most bytes of recordings in memory at a time.
 ROOM = 2**28
 
 
@@ -29,7 +29,7 @@ class Variant(NamedTuple):
     """The inputs of one of many runs; controllers are of one kind."""
 
     ground: Ground
-    controller: Any  # compiled, or None; one with a memory is the same for all
+    controller: Any  # compiled, or None; a controller with a memory must be the same for all
     pushes: Sequence[Push]
 
 
@@ -44,7 +44,7 @@ def refusal(sim: Simulation, controller: Any) -> str:
 
 
 def controller_refusal(sim: Simulation, controller: Any) -> str:
-    """The same for the controller alone."""
+    """Why the controller cannot run in worlds, in a sentence; "" if it can."""
     controller = chosen_controller(controller, sim.robot)
     if controller is None or isinstance(controller, CompiledController) or hasattr(controller, "batch"):
         return ""
@@ -101,7 +101,7 @@ def run_batched(
 
 
 def _start(sim: Simulation, one: Variant) -> tuple[np.ndarray, np.ndarray]:
-    """Where a run starts that is given neither qpos nor qvel."""
+    """The default start of a run."""
     qpos, qvel = initial_state(one.controller, sim.robot, one.ground)
     if qpos is None:
         qpos = place(sim.robot, one.ground, (0.0, 0.0), align=False)

@@ -1,4 +1,4 @@
-"""What a policy lives on: one assumption of its simulation at a time is changed until it breaks.
+"""The assumptions on which a learned policy depends: each one of its simulation is changed until the policy fails.
 
     found = autopsy("policy.onnx", "scene.xml", contract="playground", command=(0.8, 0.0, 0.0), out="autopsy")
     print(found)
@@ -40,21 +40,21 @@ from footfall.standing import fallen
 from footfall.study.sweep import SweepTable, sweep
 from footfall.study.sweep.settings import put_in, run_options, simulation_of
 
-#: Share of the way by which a robot may miss where the command leads: beyond, it has lost its course.
+#: Largest distance from the commanded end, as a share of the commanded path, at which a robot has kept its course.
 OFF_COURSE = 0.5
 #: Rounds of bisection between the last value that works and the first that does not.
 ROUNDS = 4
-#: Runs that are done in this process: to start others takes as long.
+#: Most runs that are done in this process, since starting others takes as long.
 FEW = 2
-#: s between two looks at whether the robot lies.
+#: Interval of checks whether the robot has fallen, s.
 GLANCE = 0.2
-#: Factor on numbers of a law when its options are searched for what decides: one and a half orders of magnitude.
+#: Factor by which a law's numeric options are raised and lowered in the search for the decisive one.
 FACTOR = 30.0
 MEASURES = (
     *("fell", "fell_at_s", "off_course", "turned_rad", "peak_vertical_force_bw", "slip_distance_m", "creep_distance_m"),
     *("max_penetration_m", "cost_of_transport", "unsolved_samples"),
 )
-#: Rows of the audit by what a policy that needs them lives on.
+#: Rows of the audit, with the artefact of contact that each shows.
 ARTEFACTS = {
     "gap times force": "forces at a distance",
     "open force": "forces without contact",
@@ -65,8 +65,8 @@ ARTEFACTS = {
     "normal energy": "energy from nothing",
     "friction energy": "energy from nothing",
 }
-#: Creep of a foot, over the way that was gone, beyond which a walk counts as carried by it: a twentieth, the slip of a
-#: tyre at the beginning of its sliding.
+#: Least creep of a foot, as a share of the path, that counts as an artefact of the walk; a tyre begins to slide at
+#: about this slip.
 CREEPS = 0.05
 
 
@@ -75,7 +75,7 @@ SLOPES = (0.05, 0.1, 0.175, 0.26)
 
 
 class Axis(NamedTuple):
-    """One assumption: its values from the reference outward, and the settings that each changes."""
+    """One assumption: its values from the reference outward, and the settings for each value."""
 
     name: str
     unit: str
@@ -86,7 +86,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class Breaking:
-    """Where an assumption breaks a policy.
+    """The value of an assumption at which a policy fails.
 
     Attributes:
         assumption: its name.
@@ -94,7 +94,7 @@ class Breaking:
         nominal, last: the reference's value, and the last one that was tried.
         unit: of all of them.
         distance: ``breaks`` from the reference, as a share of the range that was tried; inf if it never broke.
-        why: what became of the robot there.
+        why: how the robot failed there.
     """
 
     assumption: str
@@ -109,7 +109,7 @@ class Breaking:
 
 @dataclass(frozen=True)
 class Parting:
-    """The first event of a foot at which two runs part by more than the time between two actions."""
+    """The first event of a foot at which two runs differ by more than the time between two actions."""
 
     good: FootEvent | None
     bad: FootEvent | None
@@ -124,7 +124,7 @@ class Parting:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Autopsy:
-    """What was found.
+    """The results of an autopsy.
 
     Attributes:
         policy, robot: names.
@@ -167,7 +167,7 @@ class Autopsy:
         return self.works and not self.lives_on
 
     def sentences(self) -> list[str]:
-        """What was found, in words."""
+        """The results in sentences."""
         first, said = self.rows[0], []
         said.append(f"Under {first['value']} it {'works' if first['works'] else 'does not work: ' + first['why']}.")
         tried = [row for row in self.rows[1:] if row["assumption"] == "law"]
@@ -195,7 +195,9 @@ class Autopsy:
         return said
 
     def _why_laws_break_it(self) -> list[str]:
-        """What lets it work under a law that breaks it, what breaks it under one that does not, and what tells."""
+        """Sentences on the decisive options of laws that break the policy, and on the measure that separates the
+        runs.
+        """
         said = []
         for law in self.broken_laws:
             tried = [row for row in self.options if row["law"] == law]
@@ -222,7 +224,7 @@ class Autopsy:
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold."""
+        """The results as values for JSON."""
         parting = None if self.parting is None else asdict(self.parting) | {"bad_run": self.bad}
         return json_value(
             {
@@ -344,7 +346,7 @@ def autopsy(
     }
     sim = simulation_of(put_in(base, {}))
     asked = Policy(**{name: value for name, value in controller.items() if name != "name"})
-    layout = asked.start(sim.robot, sim.ground, sim.dt).layout  # what does not fit is refused before any run
+    layout = asked.start(sim.robot, sim.ground, sim.dt).layout  # refuse a policy that does not fit before any run
     if len(layout.contract.command.default) != 3:
         raise StudyError("an autopsy asks for forward, left and turn, and the contract's command is not these three")
     with tempfile.TemporaryDirectory(prefix="footfall-autopsy-") as aside:
@@ -360,7 +362,7 @@ def autopsy(
 
 
 def _key(*files: str | os.PathLike[str] | None) -> str:
-    """What changes when a file does."""
+    """A key that changes with the content of a file."""
     digest = hashlib.sha256()
     for one in files:
         digest.update(Path(one).read_bytes() if one is not None and Path(one).is_file() else str(one).encode())
@@ -408,12 +410,12 @@ class _Work:
 def examined(changes: str, base: str, key: str) -> Recording:
     """One run of an autopsy: settings and their changes as JSON; ``key`` changes with the policy and its contract."""
     full = put_in(json.loads(base), json.loads(changes))
-    # What happens between two samples is recorded as mean and peak.
+    # Forces between two samples are recorded as mean and peak.
     return _until_it_falls(full, every=max(1, round(4e-3 / float(full["dt"]))))
 
 
 def _until_it_falls(full: Mapping[str, Any], every: int = 1) -> Recording:
-    """The run of full settings, ended when the robot lies: a policy that flails on the ground says nothing more."""
+    """The run of full settings, ended when the robot has fallen."""
     sim, options = simulation_of(full), run_options(full)
     world = sim.start(controller=options["controller"], record_dt=every * sim.dt)
     vertical = np.array([0.0, 0.0, 1.0])
@@ -434,7 +436,7 @@ def _plain(found: SweepTable) -> list[dict[str, Any]]:
 
 
 def _judged(case: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the map: whether the policy works there, and why not."""
+    """A row of the map: whether the policy works, and why not."""
     if row["status"] == "failed":
         why = row["message"] or "the run failed"
     elif row.get("fell"):
@@ -448,7 +450,7 @@ def _judged(case: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _axes(robot: Any, policy: Policy, control_dt: float, base: Mapping[str, Any]) -> list[Axis]:
-    """The assumptions that are numbers. Ranges are those that floors, robots and their electronics show."""
+    """The numeric assumptions, over the ranges of real floors, robots and their electronics."""
     friction, dt = float(base["ground"]["friction"]), float(base["dt"])
     height = float(robot.home[2])
     steps = [dt * factor for factor in (0.5, 0.25, 2.0, 4.0) if _divides(control_dt, dt * factor)]
@@ -537,7 +539,9 @@ def _control_dt(work: _Work) -> float:
 
 
 def _bisected(work: _Work, axes: Sequence[Axis], rows: Sequence[Mapping[str, Any]]) -> list[Breaking]:
-    """Where each assumption breaks the policy, bisected all at once, the nearest to the reference first."""
+    """The values at which assumptions break the policy, by simultaneous bisection, the nearest to the reference
+    first.
+    """
     brackets: dict[str, tuple[float, float, str]] = {}
     for axis in axes:
         good = axis.nominal
@@ -602,7 +606,7 @@ def _choices(law: str) -> dict[str, tuple[str, ...]]:
 def _the_other_way_round(
     work: _Work, options: Sequence[Mapping[str, Any]], sound: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Cases in which laws under which it works get the choice of a broken law without which that lets it work."""
+    """Cases in which laws under which the policy works get the decisive choice of a law that breaks it."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in options:
         broken, given = row["law"], {name: value for name, value in row["changes"]["law"].items() if name != "name"}
@@ -623,7 +627,7 @@ def _is_allowed(law: Law, name: str, value: float) -> bool:
     return True
 
 
-#: What could tell why a policy loses its course under a law: its measure, what it is called, its unit.
+#: Measures that may explain why a policy loses its course under a law, with name and unit.
 TELLS = (
     ("creep_distance_m", "the creep of a foot", "m"),
     ("slip_distance_m", "the slip of a foot", "m"),
@@ -633,7 +637,7 @@ TELLS = (
 
 
 def what_tells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, float, tuple[int, int], tuple[int, int]] | None:
-    """The measure and its limit that best tell runs that work from runs that do not, and both counts on either side.
+    """The measure and its limit that best separate runs that work from those that fail, and the counts on either side.
 
     Runs that ended by a fall are left out: they were shorter.
     """
@@ -676,8 +680,8 @@ def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
 def _lasting(events: Sequence[FootEvent], least: float) -> list[FootEvent]:
     """Touch-downs and lift-offs, without those that the same foot undoes within ``least`` (s).
 
-    Before that time the robot settles and the policy has not answered yet. Laws differ in what they call sliding,
-    which is left out.
+    Before that time the robot settles, and the policy has not acted yet. Sliding is left out, since laws define it
+    differently.
     """
     kept: list[FootEvent] = []
     for event in events:
@@ -692,7 +696,7 @@ def _lasting(events: Sequence[FootEvent], least: float) -> list[FootEvent]:
 
 
 def _until(good: Recording, bad: Recording, time: float) -> dict[str, tuple[float, float]]:
-    """What two runs have done up to ``time`` (s): slip, creep, depth, peak force, heading."""
+    """Measures of two runs up to ``time`` (s): slip, creep, depth, peak force, heading."""
     found: dict[str, list[float]] = {}
     for rec in (good, bad):
         own = rec.slice(0.0, max(time, 2.0 * rec.dt))
@@ -709,7 +713,7 @@ def _until(good: Recording, bad: Recording, time: float) -> dict[str, tuple[floa
 
 
 def _artefacts(rec: Recording, audited: Audit) -> dict[str, str]:
-    """What the reference run shows that no ground does: rows of its audit that fail, and feet that creep."""
+    """Artefacts of contact in the reference run: failed rows of its audit, and creeping feet."""
     found = {}
     for row in audited.rows:
         if row.verdict == "fail" and row.name in ARTEFACTS:

@@ -50,15 +50,15 @@ from footfall.simulation.controls import Controller
 #: Called after each law with the number done, the total, and the law's label.
 Progress = Callable[[int, int, str], None]
 
-#: How long this process works alone before it leaves the rest to others, s: starting one takes about as long.
+#: Time for which this process works alone before others are started, s: about the time to start one.
 WORTH_A_PROCESS = 1.0
-#: Simulated time of a comparison that is given none, s.
+#: Default simulated time of a comparison, s.
 DURATION = 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A robot on a ground under a law, and what ``Simulation`` and ``Simulation.run`` are given besides."""
+    """A robot on a ground under a law, and further arguments of ``Simulation`` and ``Simulation.run``."""
 
     robot: Robot
     ground: Ground
@@ -89,7 +89,7 @@ class Answer:
 
 
 def simulate(task: Task) -> Answer:
-    """Run the task in this process. What fails is in the answer."""
+    """Run the task in this process; a failure is in the answer."""
     try:
         with without_warnings():  # the recording says the same
             sim = Simulation(task.robot, ground=task.ground, law=task.law, **task.setup)

@@ -31,7 +31,7 @@ __all__ = ["GROUPS", "Row", "arena", "guests", "load_rows"]
 
 @dataclass(frozen=True)
 class Row:
-    """What one engine answered to one case: its error, or why there is none."""
+    """The result of one engine in one case: its error, or why there is none."""
 
     engine: str
     setting: str  # "" with its defaults, a variant that its file names, or "tuned"
@@ -39,10 +39,10 @@ class Row:
     question: str
     case: str
     dt: float  # s
-    status: str  # "done", or one word of what went wrong
+    status: str  # "done", or the kind of failure
     reason: str
-    error: float  # NaN where there is none that counts
-    us_per_step: float  # processor time, stepped from Python
+    error: float  # NaN without a valid result
+    us_per_step: float  # processor time of a step, called from Python
     audit: str
     version: str
 
@@ -51,9 +51,9 @@ class Row:
         return f"{self.engine} {self.setting}".strip()
 
 
-#: s, the steps that cost and error are measured at.
+#: Steps for the measurement of cost against error, s.
 STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, 1e-4)
-#: The closed forms that cost is measured on: they have impacts, sliding in all directions and rolling, no restitution.
+#: Closed forms for the measurement of cost: impacts, sliding in all directions and rolling, without restitution.
 COSTED = ("slide", "rock", "disc")
 
 
@@ -69,9 +69,9 @@ def _costs(data: Path | None) -> Iterator[Question]:
 Say = Callable[[str], None]
 #: A question with its group.
 Wanted = tuple[str, Question]
-#: The file of a folder that has its rows, a line of JSON each.
+#: The file of rows in a folder, a line of JSON each.
 ROWS = "rows.jsonl"
-#: The groups of questions, made when they are asked for.
+#: The groups of questions, made on demand.
 GROUPS: Mapping[str, Callable[[Path | None], Iterable[Question]]] = {
     "closed-forms": closed_forms.questions,
     "robots": robots.questions,
@@ -161,7 +161,7 @@ def _key(row: Row) -> tuple[Any, ...]:
 def _compete(
     process: Process, settings: dict[str, dict[str, Any]], wanted: list[Wanted], out: Path, limit: float, say: Say
 ) -> None:
-    """Ask one engine under some settings what it has not answered yet, and keep each row at once."""
+    """Run the missing cases of one engine under some settings, and store each row at once."""
     name = process.guest.name
     known = {_key(row) for row in load_rows(out)} if (out / ROWS).exists() else set()
     for setting, values in settings.items():
@@ -188,7 +188,7 @@ def _compete(
 
 
 def _asked(process: Process, task: Task, values: Mapping[str, Any], limit: float) -> Outcome:
-    """What an engine does with a task; friction and restitution may be among its settings."""
+    """The outcome of a task in an engine; friction and restitution may be among its settings."""
     own = {name: values[name] for name in ("friction", "restitution") if name in values}
     with without_warnings():
         return played(process, replace(task, **own) if own else task, values, limit)
@@ -202,12 +202,13 @@ def _by_task(cases: Iterable[Case]) -> list[list[Case]]:
     return list(found.values())
 
 
-#: The error of a run that fails, and the largest that counts: a foot that is wrong by all of the way.
+#: The error of a failed run in the search for settings, and upper bound of all errors: 1 is the whole of a
+#: displacement.
 WRONG = 1.0
 
 
 def _tuned(process: Process, questions: Sequence[Question], evaluations: int, limit: float, file: Path) -> Any:
-    """The best settings that a search finds on the training cases, kept in a file; None where there is nothing to tune.
+    """The best settings that a search finds on the training cases, stored in a file; None if nothing can be tuned.
 
     Of measurements, friction and restitution of the ground are searched as well. What an engine cannot express it
     cannot be tuned on.

@@ -1,4 +1,4 @@
-"""Questions with a formula as their answer: blocks, balls, a brick and a disc.
+"""Questions answered by a formula: blocks, balls, a brick and a disc.
 
 Every error is a share: of a length of the body, of the distance or of the speed that the formula says. Formulas are of
 rigid bodies under Coulomb's friction.
@@ -20,7 +20,7 @@ from footfall.record import Record
 from footfall.study.arena.task import Case, Part, Question, Task, box
 
 GRAVITY = 9.81
-#: m, spheres in the corners of blocks.
+#: Radius of the spheres in the corners of blocks, m.
 CORNER = 0.005
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
@@ -39,7 +39,7 @@ def _moved(rec: Record) -> np.ndarray:
 
 
 def _beyond(truth: float, rec: Record) -> float:
-    """Block lengths that a block has moved beyond the truth (m)."""
+    """Difference between the motion of a block and the true one (m), in lengths of the block."""
     return float(_moved(rec)[0] - truth) / 0.2
 
 
@@ -88,7 +88,9 @@ def pulls(friction: float, ratio: float, period: float, pulses: int = 4) -> Iter
 
 
 def _pulled(forces: np.ndarray, piece: float, most: float) -> tuple[float, np.ndarray]:
-    """Where 1 kg is after constant forces, a piece (s) each, against Coulomb's friction ``most`` (N); and its way."""
+    """Final position and path length (m) of 1 kg under constant forces for ``piece`` (s) each and friction ``most``
+    (N).
+    """
     x, v, way = 0.0, 0.0, [0.0]
     for force in forces:
         left = piece
@@ -145,7 +147,7 @@ def _spun(feet: np.ndarray, most: float, inertia: float, speed: float, spin: flo
         )
 
     def rest(t: float, y: np.ndarray) -> float:
-        # Slip ends evenly: what is left at a thousandth of the speed is a millionth of the way.
+        # The slip decreases linearly: at a thousandth of the speed a millionth of the path remains.
         return float(np.hypot(y[3], y[4]) + abs(y[5]) * arm) - 1e-3 * (speed + abs(spin) * arm)
 
     rest.terminal = True  # type: ignore[attr-defined]
@@ -167,7 +169,7 @@ def _ball(height: float, **given: Any) -> Task:
 def bounces(restitution: float, height: float) -> Iterator[Case]:
     """A ball that falls and bounces to e^2 of its height, and whose bounces add up to a finite time."""
     fall = math.sqrt(2.0 * height / GRAVITY)
-    # Flights get shorter by e. Counted are those that begin with more than a hundredth of the first speed.
+    # Each flight is shorter by the factor e; those that begin with less than 0.01 of the first speed are left out.
     flights = math.floor(math.log(0.01) / math.log(restitution))
     rest = fall * (1.0 + 2.0 * sum(restitution**n for n in range(1, flights + 1)))
     task = _ball(height, duration=rest + 0.5, restitution=restitution)

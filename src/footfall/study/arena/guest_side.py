@@ -1,4 +1,4 @@
-"""The part of the arena that runs in the environment of a guest: it needs NumPy and nothing of Footfall.
+"""The part of the arena that runs in the environment of a guest, with NumPy but without Footfall.
 
     python guest_side.py my_engine.py
 
@@ -32,7 +32,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-#: A state beyond this, in m, m/s or rad/s, has diverged: no task moves or turns as fast.
+#: Largest value of a state, m, m/s or rad/s, that has not diverged: tasks stay far below it.
 FARTHEST = 1e4
 
 
@@ -122,7 +122,7 @@ def main(file: str) -> None:
     """Answer jobs until standard input ends, which ends this process at once."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what engines print is no answer
+    os.dup2(2, 1)  # output of engines must not be taken for answers
     jobs: queue.Queue[str] = queue.Queue()
 
     def listen() -> None:

@@ -1,4 +1,4 @@
-"""Questions with measurements as their answer, where the user has the data: tosses of a cube."""
+"""Questions answered by measurements that the user has: tosses of a cube."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from footfall.record import Record
 from footfall.study.arena.task import Case, Question, Task, box
 from footfall.study.fit.tosses import Toss, load_tosses, split, step_of
 
-#: m, the corners of the cube, and how far the board is below the heights of the data (its README).
+#: m, radius of the cube's corners, and height of the data's origin above the board (README of the data).
 ROUND, BOARD = 0.002, 0.0011
-#: Tosses to tune on, and others to judge on, drawn at random once for all engines.
+#: Numbers of training tosses and of test tosses, drawn at random once for all engines.
 TRAINING, JUDGED = 6, 12
 
 

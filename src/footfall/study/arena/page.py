@@ -1,4 +1,6 @@
-"""The page of the arena: a picture and a sentence for each question, and every row that does not count, with why."""
+"""The page of the arena: a picture and a sentence for each question, and every row without a valid error, with
+reasons.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from footfall.show.style import COLORS, DASHES, GREY, Figure, new_figure
 from footfall.study.arena import Row
 from footfall.study.arena.running import guest, guests
 
-#: Errors below this are drawn there: no robot, camera or ruler tells them from none.
+#: Smallest error that is drawn as such; smaller ones, which no measurement could resolve, are drawn here.
 FLOOR = 1e-6
-#: Of cases; where there are more, all are grey, and their mean is marked.
+#: Markers of cases; if there are more cases, all are grey, and their mean is marked.
 MARKERS = "osD^vPX*"
 HEADS = {
     "closed-forms": "Closed forms: formulas are the truth",
@@ -41,7 +43,7 @@ def size(rows: Sequence[Row]) -> float:
 
 
 def draw(question: Mapping[str, str], rows: Sequence[Row]) -> Figure:
-    """The errors of every engine: a marker for each case, and a word where there is none."""
+    """The errors of every engine: a marker for each case, or a word if there is no error."""
     engines, labels = by_engine(rows), list(dict.fromkeys(row.case for row in rows))
     few = len(labels) <= len(MARKERS)
     with new_figure(0.9 + 0.2 * len(engines)) as figure:
@@ -122,7 +124,7 @@ def parts_of_page(rows: Sequence[Row], images: Path) -> dict[str, str]:
 
 
 def _reasons(rows: Sequence[Row]) -> list[list[str]]:
-    """A line for every engine and reason of what does not count."""
+    """A line for every engine and reason of invalid rows."""
     found: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in rows:
         if row.status != "done":

@@ -20,7 +20,7 @@ from footfall.robot import Robot, load_robot
 from footfall.standing import in_pose, inertia_of, lowest_places, place, point_jacobian
 from footfall.study.arena.task import Case, Hold, Part, Question, Task, parts_of
 
-#: Where the given robots are in the folder of data; others are Footfall's own.
+#: Files of robots in the folder of data; other robots are Footfall's own.
 FILES = {
     "go1": "unitree_go1/go1.xml",
     "g1": "unitree_g1/g1.xml",
@@ -28,9 +28,9 @@ FILES = {
     "op3": "robotis_op3/op3.xml",
     "cassie": "agility_cassie/cassie.xml",
 }
-#: s, the step of all robots.
+#: Step of all robots, s.
 STEP = 5e-4
-#: Share of a joint's spin that its damper may take away in a step; 1/s, how fast it returns.
+#: Largest share of a joint's velocity that its damper removes in a step; rate of return to the pose, 1/s.
 TAKEN, RETURNS = 0.5, 60.0
 
 
@@ -57,13 +57,15 @@ def standing(name: str, parts: tuple[Part, ...], home: np.ndarray, duration: flo
 
 
 def _hold(robot: Robot, qpos: np.ndarray) -> Hold:
-    """Torques of the pose with the least contact forces that carry the weight, and gains by what a step bears."""
+    """Torques of the pose under the least-norm contact forces that carry the weight, and gains that are stable in a
+    step.
+    """
     data = in_pose(robot, qpos)
     inertia, spread = inertia_of(data), point_jacobian(robot, data, lowest_places(robot, data)).T  # (nv, 3 P)
     force = np.linalg.lstsq(spread[:6], data.qfrc_bias[:6], rcond=None)[0]
     torque = (data.qfrc_bias - spread @ force)[6:]
     own = np.diag(inertia)[6:]
-    # The fastest motion that dampers of the joints' own inertias slow down, robot in the air.
+    # Fastest decay rate under dampers proportional to the joints' own inertias, with the robot in the air.
     fastest = np.linalg.eigvals(np.linalg.solve(inertia, np.diag([*np.zeros(6), *own]))).real.max()
     kd = TAKEN / (fastest * STEP) * own
     return Hold(qpos[None, 7:], RETURNS * kd, kd, torque)
@@ -110,7 +112,7 @@ def _pressure(rec: Record) -> float:
 
 
 def _rebound(rec: Record) -> float:
-    """How much higher than after the landing the mass rises again, over the drop."""
+    """Rise of the centre of mass after the landing, as a share of the drop."""
     height = com_height(rec)
     down = int(height[: len(rec) // 2].argmin())
     return max(0.0, float(height[down:].max() - height[0] + 0.05)) / 0.05

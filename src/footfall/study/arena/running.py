@@ -1,4 +1,4 @@
-"""Guests at work: an environment for each, a process of its own, a limit on its time, and what came of it.
+"""Running guests: an environment and a process for each, a limit on its time, and checks of its results.
 
 A guest that crashes, hangs, diverges, has another mass or step than it was asked for, or reports contacts that do not
 explain how it moved, is a row with the reason.
@@ -34,11 +34,11 @@ from footfall.recording import Recording
 from footfall.study.arena.task import Case, Task
 
 HERE = Path(__file__).parent
-#: s, most that pip may take for one environment: the largest engines bring a compiler or a deep-learning library.
+#: Time limit of pip for one environment, s: the largest engines bring a compiler or a deep-learning library.
 INSTALLING = 1800.0
-#: s, most that a guest may take to start and to compile, beside the limit of a task.
+#: Time limit for a guest to start and to compile, s, added to that of a task.
 STARTING = 300.0
-#: s, most that a process may take to end after its output has ended.
+#: Time limit for a process to end after its output has ended, s.
 ENDING = 10.0
 
 
@@ -92,12 +92,12 @@ def guest(name: str) -> Guest:
     return Guest(short, file.resolve(), packages, settings, said.get("TUNED", {}), restitution, about)
 
 
-#: What a guest's file may say of itself, as plain values.
+#: Attributes that a guest's file may define, as plain values.
 SAID = ("PACKAGES", "SETTINGS", "TUNED", "RESTITUTION")
 
 
 def add(file: str) -> Guest:
-    """Keep a user's guest, so that its name is known from now on."""
+    """Store a user's guest, so that it can be named later."""
     if not Path(file).is_file():
         raise StudyError(f"there is no file '{file}'")
     found = guest(str(file))
@@ -112,7 +112,7 @@ class NotInstalled(Exception):
 
 
 def made(guest: Guest) -> bool:
-    """Whether the environment of a guest is there."""
+    """Whether the environment of a guest exists."""
     return not guest.packages or (_place(guest) / "ready").exists()
 
 
@@ -122,7 +122,7 @@ def _place(guest: Guest) -> Path:
 
 
 def python_of(guest: Guest, say: Callable[[str], None] = lambda text: None) -> Path:
-    """The interpreter of a guest; its environment is made where it is not there. Guests without packages use ours."""
+    """The interpreter of a guest, whose environment is made if it is missing; guests without packages use ours."""
     if not guest.packages:
         return Path(sys.executable)
     place = _place(guest)
@@ -160,7 +160,7 @@ class Process:
         self.version = self.missing = ""
 
     def ask(self, job: Path, limit: float) -> str:
-        """The answer of the guest to a job, within a limit (s); the process starts where it has ended."""
+        """The answer of the guest to a job, within a limit (s); starts the process if it has ended."""
         if self._process is None:
             python = python_of(self.guest, self._say)
             self._said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
@@ -202,7 +202,9 @@ class Process:
 
 
 def _environment(guest: Guest) -> dict[str, str]:
-    """One thread for all that counts processor time, and nothing of our own packages for a guest with its own."""
+    """Environment variables: one thread, so that processor time is comparable, and none of our packages for other
+    guests.
+    """
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     kept = {name: value for name, value in os.environ.items() if guest.packages == () or not name.startswith("PYTHON")}
     own = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)} if not guest.packages else {}
@@ -214,7 +216,7 @@ def _environment(guest: Guest) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an engine did with a task: a recording, or why there is none that counts."""
+    """The outcome of a task in an engine: a recording, or why there is no valid one."""
 
     status: str  # "done", "blank", "failed", "diverged", "hangs", "crashed", "other task", "other forces"
     reason: str = ""
@@ -222,14 +224,14 @@ class Outcome:
     us_per_step: float = float("nan")
 
 
-#: Share by which mass and step may differ from what was asked: rounding of single precision.
+#: Largest relative error of mass and step of a guest: rounding of single precision.
 SAME = 1e-5
-#: Share of the weight that forces may miss, on average over a run, of what the motion needs.
+#: Largest mean difference between reported forces and those that the motion requires, as a share of the weight.
 EXPLAINED = 0.02
 
 
 def played(process: Process, task: Task, settings: Mapping[str, Any], limit: float) -> Outcome:
-    """Let a guest run a task, and check that it was this task, and that its contacts explain its motion."""
+    """Run a task in a guest, and check that it ran this task and that its contact forces explain its motion."""
     with tempfile.TemporaryDirectory(prefix="footfall-arena-") as name:
         if process.missing:
             return Outcome("not installed", process.missing)
@@ -260,7 +262,7 @@ GIVEN = ("time", "qpos", "qvel", "ctrl", "force")
 
 
 def recorded(task: Task, arrays: Mapping[str, Any], law: UnknownLaw, failure: Failure | None, info: Any) -> Recording:
-    """The samples of a guest as a recording; where points are, and how they move, follows from its state."""
+    """The samples of a guest as a recording; positions and velocities of points follow from its state."""
     robot, model = task.robot, task.robot.model
     data, count = mujoco.MjData(model), len(arrays["time"])
     states = States(arrays["qpos"], arrays["qvel"], np.zeros((count, model.nu)))
@@ -283,13 +285,13 @@ def recorded(task: Task, arrays: Mapping[str, Any], law: UnknownLaw, failure: Fa
 
 
 def other_task(task: Task, arrays: Mapping[str, np.ndarray], rec: Recording) -> tuple[str, str] | None:
-    """What is not as it was asked for: mass, step, number of samples, places of contacts, forces; None if nothing."""
+    """The first deviation from the task in mass, step, samples, contact points or forces; None if there is none."""
     for name, asked, unit in (("mass", task.mass, "kg"), ("dt", task.dt, "s")):
         if abs(float(arrays[name]) - asked) > SAME * asked:
             return "other task", f"its {name} is {float(arrays[name]):.6g} {unit}, and {asked:.6g} {unit} was asked for"
     if len(rec) != task.steps // task.every + 1:
         return "other task", f"it took {len(rec) - 1} samples, and {task.steps // task.every} were asked for"
-    # A contact is reported somewhere between the ground and the sphere, within what it moves in a step.
+    # A contact is reported between the ground and the sphere, within its motion in a step.
     away = np.linalg.norm(arrays["place"] - rec.position, axis=-1)
     allowed = rec.robot.point_radius + np.linalg.norm(rec.velocity, axis=-1) * 2.0 * rec.record_dt + np.abs(rec.gap)
     if (away > allowed).any():
@@ -307,7 +309,7 @@ def other_task(task: Task, arrays: Mapping[str, np.ndarray], rec: Recording) -> 
 
 
 def errors_of(outcome: Outcome, cases: list[Case]) -> list[float]:
-    """The error of each case of one task, NaN where there is none that counts."""
+    """The error of each case of one task, NaN without a valid one."""
     if outcome.recording is None or outcome.status != "done":
         return [float("nan")] * len(cases)
     return [float(case.error(outcome.recording)) for case in cases]

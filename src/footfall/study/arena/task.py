@@ -1,8 +1,8 @@
-"""What guests of the arena are given: a robot of rigid bodies with spheres that touch, the same as MJCF and as URDF.
+"""The input of guests of the arena: a robot of rigid bodies with spheres as contact geometry, as MJCF and as URDF.
 
-Spheres, since a sphere touches a plane in one place whatever the engine: boxes and meshes touch where an engine's
-collision detection says. Bodies have mass and inertia, hinges have motors, and there is nothing else that one engine
-has and another has not: no limits, joint friction, springs, ties or rotor inertia.
+A sphere touches a plane in one point in every engine, but the contact points of boxes and meshes depend on the engine's
+collision detection. Bodies have mass and inertia, hinges have motors; features that some engines lack are left out:
+limits, joint friction, springs, ties and rotor inertia.
 
 A question is runs with an error each, to judge and to tune on; ``questions.toml`` says what is asked.
 """
@@ -33,7 +33,7 @@ SIX = ([0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])
 
 
 class Part(NamedTuple):
-    """A body: where it is in its parent, what it weighs, the hinge that carries it, and the spheres on it."""
+    """A body: its place in its parent, its mass and inertia, its hinge, and its spheres."""
 
     name: str
     mass: float  # kg
@@ -215,7 +215,7 @@ class Task:
 
 
 class Case(NamedTuple):
-    """A task, and how far a recording of it is from the truth, 0 where it is right."""
+    """A task, and the error of a recording of it, 0 if it is right."""
 
     label: str
     task: Task
@@ -223,7 +223,7 @@ class Case(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Cases that engines are judged on, and others that they are tuned on."""
+    """Test cases, on which engines are judged, and training cases, on which they are tuned."""
 
     name: str
     cases: tuple[Case, ...]
@@ -297,7 +297,7 @@ def parts_of(robot: Robot) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-#: m, radius of the spheres in place of sharp points.
+#: Radius of the spheres in place of sharp points, m.
 SHARP = 0.005
 
 

@@ -1,1 +1,1 @@
-"""Measurements of Footfall itself: its speed, and what it does from random states."""
+"""Measurements of Footfall itself: its speed, and its behaviour from random states."""

@@ -1,4 +1,4 @@
-"""How fast the derivative of a step is, against a step and MuJoCo's finite differences; and how exact, by chance."""
+"""Speed of the derivative of a step, beside a step and MuJoCo's finite differences; and its error in random states."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from footfall.simulation.run import direct
 from footfall.simulation.simulation import World
 from footfall.study.bench.speeds import DT, Effort, Row, Say, driven, interleaved, mujoco_scene
 
-#: Laws whose steps have exact derivatives, of each kind one.
+#: One law of each kind with exact derivatives of steps.
 LAWS = ("spring-damper", "linearizing-penalty", "time-stepping")
-#: Width of MuJoCo's differences, as its manual has it.
+#: Width of MuJoCo's finite differences, from its manual.
 WIDTH = 1e-6
 
 
@@ -65,20 +65,20 @@ def derivative_speeds(names: Sequence[str], effort: Effort, say: Say, laws: Sequ
 
 #: Robots whose derivatives are checked unless others are named.
 CHECKED = ("ball", "brick", "quadruped", "spatial-biped", "hanavan")
-#: m, by which feet begin inside the ground: on its surface itself rigid contacts have a kink.
+#: Initial gap of the feet, m: inside the ground, since rigid contacts have a kink at gap 0.
 INSIDE = -1e-4
-#: Motions by name: what is added to the height of the base (m), how fast it goes (m/s), and how fast joints move.
+#: Motions by name: change of the height of the base (m), its speed (m/s), and the speed of joints.
 MOTIONS = {
     "standing": (INSIDE, (0.0, 0.0, -0.002), 0.02),
     "landing": (INSIDE, (0.05, 0.02, -0.5), 0.2),
     "sliding": (2.0 * INSIDE, (1.0, 0.4, -0.05), 0.2),
 }
-#: Relative errors: what an exact derivative may be off, and how well differences must be known to judge it.
+#: Largest relative error of an exact derivative, and of the finite differences that it is compared with.
 CLOSE, KNOWN = 1e-6, 1e-7
 
 
 def moving_world(sim: Simulation, motion: str, chance: np.random.Generator) -> World:
-    """A world in a motion by chance; "walking" is up to a second of the robot's own walk, or of its posture."""
+    """A world in a random motion; "walking" is up to a second of the robot's own walk, or of its posture control."""
     model = sim.robot.model
     if motion == "walking":
         try:
@@ -100,10 +100,11 @@ def moving_world(sim: Simulation, motion: str, chance: np.random.Generator) -> W
 
 
 def check_derivatives(names: Sequence[str], count: int, say: Say, laws: Sequence[str] | None) -> Iterator[Row]:
-    """Exact derivatives of ``count`` states by chance along ways by chance, against differences of the same step.
+    """Exact derivatives at ``count`` random states along random directions, against differences of the same step.
 
-    A state is judged where differences are known to 1e-7: a kink is nearer than they are wide elsewhere. It misses if
-    it is off by more than 1e-6, and is told if its own list of kinks has one within a tenth of its size.
+    A state is judged if its differences are known to 1e-7; elsewhere a kink is within their width. The derivative is
+    wrong if it is off by more than 1e-6, and this is announced if its own list of kinks has one within a tenth of its
+    size.
     """
     every = [
         (load_robot(name), law, motion) for name in names for law in laws or LAWS for motion in (*MOTIONS, "walking")

@@ -1,4 +1,4 @@
-"""How fast Footfall is, measured the way its speed is claimed; every figure is a row, a mapping that JSON can hold.
+"""The speed of Footfall, measured as in its claims; every figure is a row, a mapping for JSON.
 
 The spatial biped, or any robot, stands on servos. Each law's run and MuJoCo's own bulk step of the same model take
 turns within one process, so that other load on the machine affects all of them alike, and the best round of each
@@ -57,13 +57,13 @@ Key = TypeVar("Key")
 Row = dict[str, Any]
 Say = Callable[[str], None]
 Stepper = Callable[[int], object]
-#: Makes ready, and returns what is timed.
+#: A function that prepares a measurement, and returns the function to be timed.
 Job = Callable[[], Callable[[], object]]
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: ``rounds`` of ``steps`` after ``settle`` steps; grids of n x n points per foot."""
+    """Extent of a measurement: ``rounds`` of ``steps`` after ``settle`` steps; grids of n x n points per foot."""
 
     rounds: int = 15
     steps: int = 2000
@@ -77,7 +77,7 @@ QUICK = Effort(grids=(2, 4, 6), cold_start=False)
 
 
 def best_times(jobs: Mapping[Key, Job], rounds: int, ended: dict[Key, str] | None = None) -> dict[Key, float]:
-    """Seconds that each job takes, best of several rounds in which all take turns.
+    """Time of each job, s, the best of several rounds in which all jobs take turns.
 
     A run that fails ends the measurement, unless ``ended`` is given: then its reason is put there and it is left out.
     """
@@ -191,7 +191,7 @@ def point_costs(robot: Robot, effort: Effort) -> Iterator[Row]:
 
 
 def controller_costs(robot: Robot, effort: Effort) -> Iterator[Row]:
-    """What a Python function at every step adds, and the time per step of the biped with motors under control."""
+    """Cost of a Python function at every step, and the time per step of the biped with motors under control."""
     held, law = robot.home_ctrl, "spring-damper"
     steppers = {"without": settled(robot, law, effort), "with": settled(robot, law, effort, lambda t, state: held)}
     best = interleaved(steppers, effort.rounds, effort.steps)
@@ -246,7 +246,7 @@ def settled(
 
 
 def begun(sim: Simulation, steps: int, **task: Any) -> Run:
-    """A run that can take this many steps."""
+    """A run with this many steps left."""
     return Run(sim, (steps + 1) * sim.dt, Task(control_dt=sim.dt, record_dt=1.0, **task))
 
 
@@ -266,7 +266,7 @@ print(peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 def import_time(robot: Robot, effort: Effort) -> Iterator[Row]:
-    """`import footfall` in a new process, over what an empty one takes."""
+    """Time of `import footfall` in a new process, less that of an empty process."""
     best = best_times({code: partial(partial, _python, code) for code in ("pass", "import footfall")}, effort.processes)
     yield _figure("import footfall", 1e3 * (best["import footfall"] - best["pass"]), "ms")
 
@@ -318,7 +318,7 @@ def _python(code: str, *arguments: str, **environment: str) -> str:
     return done.stdout
 
 
-#: What ``bench`` measures, in this order.
+#: The measurements of ``bench``, in this order.
 FIGURES: dict[str, Callable[[Robot, Effort], Iterator[Row]]] = {
     "the speed of every law against MuJoCo's own step": law_speeds,
     "feet that land and slide": motion_speeds,
@@ -336,7 +336,7 @@ FIGURES: dict[str, Callable[[Robot, Effort], Iterator[Row]]] = {
 
 #: Share of the height of the centre of mass above which a robot counts as standing.
 STANDING = 0.8
-#: How long it must stand, and the last part of that from which forces and creep are taken, s.
+#: Time for which it must stand, and the last part of that in which forces and creep are measured, s.
 DURATION, LATE = 3.0, 1.0
 
 
@@ -428,8 +428,8 @@ def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
 
 # ---- robots that move, fall and lie --------------------------------------------------------------------------
 
-#: How far servo targets are from home at most, rad or m, when a robot is restless; speed of the base at the start of a
-#: fall, m/s, so that it falls to one side; how long each motion is timed, s.
+#: Largest distance of servo targets from home in a restless motion, rad or m; initial speed of the base of a falling
+#: robot, m/s, so that it falls to one side; time of each motion, s.
 FAR, SWAY, TIMED = 0.3, (0.3, 0.2), 1.0
 MOVING = ("standing", "restless", "falling", "lying")
 
@@ -613,5 +613,5 @@ def rollout_speed(robot: Robot, rounds: int, count: int) -> float:
 
 
 def machine() -> str:
-    """What was measured on."""
+    """The machine of the measurements."""
     return f"{platform.machine()}, {cores()} processors, {platform.system()} {platform.release()}"

@@ -1,4 +1,4 @@
-"""Stress: short runs of robots from random states on every ground under every law, and what went wrong in them.
+"""Stress: short runs of robots from random states on every ground under every law, and their failures.
 
 A robot starts above the ground, on it, inside it or fallen on it, tilted, bent and moving at random, and runs without a
 controller for a few steps. In any state a law must answer, with forces that push and lie within the friction cone; it
@@ -40,40 +40,40 @@ from footfall.standing import point_gaps, scratch_data
 DT = 1e-3  # s
 #: Steps of a run: enough to land, to bounce and to slide.
 STEPS = 30
-#: Friction (static, dynamic) that a ground may have.
+#: Friction coefficients (static, dynamic) of grounds.
 FRICTIONS = ((0.0, 0.0), (0.3, 0.3), (0.8, 0.6), (1.0, 1.0))
-#: Height of the lowest point over the ground, m: clear of it, at it, and as deep as a bad first guess may be.
+#: Ranges of the initial height of the lowest point above the ground, m: clear of it, touching, and deep inside.
 CLEAR, TOUCHING, DEEP = (0.0, 0.03), (-1e-3, 1e-3), (-0.1, 0.0)
-#: One of so many starts is that of a fallen robot, which lies on the ground with any of its bodies.
+#: One of this many starts is of a fallen robot, which lies on the ground with any of its bodies.
 FALLEN = 4
-#: Share of the largest force by which friction may leave the cone, or a force pull: rounding.
+#: Tolerance on friction outside the cone and on pulling forces, as a share of the largest force: rounding.
 ROUNDING = 1e-6
-#: The same of a law that finds events within a step and records the mean over it, on ground that is curved.
+#: The same tolerance for event-driven laws, which record means over a period, on curved ground.
 ROUNDING_IN_CURVES = 1e-3
-#: Slip, m/s, that such a law stops at once, whatever force that takes.
+#: Slip, m/s, that such a law stops at once, with any force.
 STOPPED = 1e-7
-#: How often every step is timed: other load only adds time.
+#: Repetitions of the timing of every step, of which the shortest counts: other load only adds time.
 REPEATS = 3
-#: Height, m, whose potential energy is added to the kinetic energy at the start when a gain is judged.
+#: Height, m, whose potential energy is added to the initial kinetic energy as the reference for a gain of energy.
 HEIGHT = 0.1
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What went wrong in a number of runs."""
+    """Counts of failures in a number of runs."""
 
     runs: int = 0
     steps: int = 0
-    unsolved: int = 0  # steps whose forces the law itself calls unsolved
+    unsolved: int = 0  # steps that the law itself reports as unsolved
     diverged: int = 0  # runs that ended early
     cone: int = 0  # runs with friction beyond the cone
     pull: int = 0  # runs with a force that pulls
     clear: int = 0  # runs that started clear of the ground, and did not diverge
     audit: int = 0  # of those, runs whose audit fails
     audit_rows: Mapping[str, int] = field(default_factory=dict)  # how often each row of it does
-    energy: float = 0.0  # most work of the contact forces of a run that started clear of the ground, of what it had
+    energy: float = 0.0  # largest work of contact forces in the runs of ``clear``, relative to the initial energy
     slowest: float = 0.0  # s, processor time of the slowest step
-    times_standing: float = 0.0  # that over what a step takes of the robot as it stands, the largest of all robots
+    times_standing: float = 0.0  # slowest step relative to a step of the standing robot, the largest of all robots
 
     def __add__(self, other: Outcome) -> Outcome:
         both = {one.name: (getattr(self, one.name), getattr(other, one.name)) for one in fields(self)}
@@ -83,13 +83,13 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether anything is wrong beyond steps that say themselves that they are unsolved."""
+        """Whether there is any failure other than steps reported as unsolved."""
         return bool(self.diverged or self.cone or self.pull or self.audit)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What happened to a robot on a ground under a law."""
+    """The outcome of a robot on a ground under a law."""
 
     law: str
     robot: str
@@ -121,7 +121,7 @@ def rough_grounds() -> dict[str, Ground]:
 
 @public
 def chance_robot(seed: Whole) -> Robot:
-    """A robot made by chance: a trunk on a free joint, one to four legs of one to three links, joints of any kind.
+    """A random robot: a trunk on a free joint, one to four legs of one to three links, joints of any kind.
 
     Links are 5 to 40 cm long and weigh from a hundredth of the trunk to as much as it does; joints may have limits,
     damping, armature, friction and springs. Each leg ends in a ball, a capsule or a box.
@@ -173,7 +173,7 @@ class Start(NamedTuple):
 
     qpos: np.ndarray  # (nq,)
     qvel: np.ndarray  # (nv,)
-    clear: bool  # of the ground
+    clear: bool  # whether it is clear of the ground
 
 
 def random_start(robot: Robot, ground: Ground, rng: np.random.Generator, *, fallen: bool = False) -> Start:
@@ -222,7 +222,7 @@ def _gaps(robot: Robot, ground: Ground, data: mujoco.MjData, *, everything: bool
 
 
 def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool = True) -> Outcome:
-    """Run a simulation for a few steps from a state, and check every one of them; if ``timed``, also their time."""
+    """Run a simulation for ``steps`` from a state, and check every step; if ``timed``, measure them, too."""
     with without_warnings():
         try:
             rec = sim.run(steps * sim.dt, controller=None, qpos=start.qpos, qvel=start.qvel)
@@ -297,7 +297,7 @@ def judge_forces(rec: Record) -> tuple[bool, bool]:
     if law.event_driven:  # both frictions in one step: a mean over the period, in which normals turn on curved ground
         rec = replace(rec, ground=replace(ground, dynamic_friction=ground.static_friction))
         slack += rec.robot.mass * STOPPED / rec.dt + (0.0 if ground.flat else ROUNDING_IN_CURVES) * largest
-        unknown[-1] |= not ground.flat  # what comes after the last is not known
+        unknown[-1] |= not ground.flat  # the step after the last is not known
     cone, pulls = (bool((error > slack)[~unknown].any()) for error in (outside_the_cone(rec), pull(rec)))
     return cone, pulls
 
