@@ -1,4 +1,4 @@
-"""What happened in a run, as values: arrays with names, units and shapes, signals, pushes, failure. It reads nothing.
+"""The record of a run as a value: arrays with names, units and shapes, signals, pushes, failure. It reads no files.
 
 A recording is saved as a directory: ``manifest.json`` (what everything is, with the robot, the ground and the law),
 ``samples.parquet`` (one row per sample), which other tools read as well, and the robot's meshes.
@@ -63,7 +63,7 @@ class RunWarning(NamedTuple):
 # ---- pushes ---------------------------------------------------------------------------------------------------------
 
 
-#: More steps than any run takes; steps are counted in 64 bits.
+#: Upper bound on the steps of a run, which are counted in 64 bits.
 FAR = 2.0**62
 
 

@@ -1,4 +1,4 @@
-"""A robot on a ground: where it stands, and where its contact points are and how they move."""
+"""A robot on a ground: its standing pose, and positions and Jacobians of its contact points."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import FREE, height_of_root
 
-#: Share of its standing height over the ground below which the centre of mass, or the base, of a robot has fallen: legs
-#: that are folded so far carry it no more.
+#: Height of the centre of mass, or of the base, below which a robot has fallen, as a share of its standing height: legs
+#: folded so far carry it no more.
 FALLEN_HEIGHT = 0.5
-#: rad, tilt of the trunk from its standing attitude beyond which a robot has fallen: its head is below its hips. With
-#: less it may recover: the biped of Ott 2011 does so from 1.5 rad.
+#: Tilt of the trunk from its standing attitude, rad, beyond which a robot has fallen: its head is below its hips. From
+#: less it may recover, as the biped of Ott 2011 does from 1.5 rad.
 FALLEN_TILT = 0.5 * math.pi
-#: The nearest place of uneven ground is exact up to this distance beyond the radius of a robot's largest ball, m.
+#: Distance, m, beyond the radius of a robot's largest ball, up to which the nearest point of uneven ground is exact.
 BEYOND = 0.02
 
 
 @inlined
 def fallen(height, standing, tilt):
-    """Whether a robot has fallen, for everything here that asks: controllers, measures, worlds and learning.
+    """Whether a robot has fallen: the one definition for controllers, measures, worlds and learning.
 
     ``height`` (m) is that of its centre of mass, or of its base, over the ground, ``standing`` (m) what it is when the
     robot stands, ``tilt`` (rad) the angle of its trunk from the standing attitude; 0 where it has no trunk. Called as
@@ -52,7 +52,7 @@ def jacobian_at(data: mujoco.MjData, body: int, at: np.ndarray) -> np.ndarray:
 
 
 def place_on(data: mujoco.MjData, body: int, local: np.ndarray) -> np.ndarray:
-    """(3,) m, where a point of a body (3,) in m, in its frame, is in the world."""
+    """(3,) m, world position of a point (3,) of a body, given in the body's frame."""
     place: np.ndarray = data.xpos[body] + data.xmat[body].reshape(3, 3) @ local
     return place
 
@@ -92,7 +92,7 @@ def lowest_places(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 
 def reach(robot: Robot) -> float:
-    """How far from a place that is round the ground must be known, m: farther than its points and balls are wide."""
+    """Distance up to which the nearest point of the ground must be exact, m: beyond the radii of points and balls."""
     return BEYOND + float(max(robot.point_radius.max(initial=0.0), robot.others.radius.max(initial=0.0)))
 
 

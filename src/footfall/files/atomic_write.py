@@ -19,7 +19,7 @@ from platform import node
 from footfall.errors import FootfallError
 
 PART = ".part"
-STALE = 86400.0  # s after which what another machine left is taken for litter
+STALE = 86400.0  # s, age from which files of another machine count as litter
 
 
 @contextmanager
@@ -56,9 +56,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_file(path: Path, what: str = "") -> Iterator[Path]:
-    """The same for a file that a user asked for: folders on its way are made, and an error says that it, or ``what``,
-    cannot be written.
-    """
+    """As :func:`atomic_write`, for a file of the user: makes its folders; an error names it, or ``what``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as part:
@@ -68,7 +66,7 @@ def new_file(path: Path, what: str = "") -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str, what: str = "") -> Path:
-    """Write a text so; returns its path."""
+    """Write a text as :func:`new_file`; returns its path."""
     with new_file(path, what) as part:
         part.write_text(text, encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""What a file of a robot's log holds: channels of numbers, each with its own stamps.
+"""Reading files of a robot's log: channels of numbers, each with its own stamps.
 
 | file | holds |
 |---|---|
@@ -24,7 +24,7 @@ import numpy as np
 from footfall.errors import FootfallError, optional_package
 from footfall.files.tables import TIMES, plain, read_columns, time_column
 
-#: Numbers of an array in a message beyond which it is a picture, a cloud or a map, and no state of a robot.
+#: Most numbers of an array in a message that may be a state of a robot; larger ones are pictures, clouds or maps.
 LARGEST = 128
 #: Names by which files state samples per second, or the time between two.
 RATES, STEPS = ("fps", "rate", "frequency", "hz", "framerate", "samplerate"), ("dt", "timestep", "period", "ts")
@@ -40,7 +40,7 @@ class Channel(NamedTuple):
 
 
 class Channels(NamedTuple):
-    """Everything a file holds, and what was done to read it."""
+    """The channels of a file, and notes on reading it."""
 
     channels: list[Channel]
     done: list[str]

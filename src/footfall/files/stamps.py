@@ -8,16 +8,16 @@ import numpy as np
 
 from footfall.errors import optional_package
 
-#: Median steps that a step is longer than where samples are missing: jitter of a network is one or two.
+#: Longest step without missing samples, in median steps: jitter of a network is one or two.
 GAP = 5.0
-#: Share of a step by which samples may be off even times: files round 1/600 s to 0.0017 s.
+#: Largest distance of samples from even times, as a share of a step: files round 1/600 s to 0.0017 s.
 UNEVEN = 0.1
-#: Fewest samples that a filter runs over to and fro.
+#: Fewest samples for a filter forwards and backwards.
 FEWEST = 16
 
 
 class Stamps(NamedTuple):
-    """What stamps (T,) tell: samples per second, how far they are off even times, and where samples are missing."""
+    """Properties of stamps (T,): samples per second, distance from even times, and gaps."""
 
     rate: float  # of the median step
     shortest: float  # s, of all steps

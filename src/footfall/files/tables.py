@@ -20,7 +20,7 @@ import numpy as np
 from footfall.errors import optional_package, warn
 from footfall.files.measured import Measured
 
-#: What stands for a missing number.
+#: Texts for a missing number.
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-", "--", "#n/a", "missing"))
 _COMMA = re.compile(r"^[+-]?\d[\d.]*,\d+([eE][+-]?\d+)?$|^[+-]?\d+,\d+$")
 
@@ -39,7 +39,7 @@ def read_text(path: Path) -> str:
 
 
 def number(cell: str, comma: bool = False) -> float:
-    """A number, NaN where it is missing; with ``comma`` as 1.234,5. A ``ValueError`` where it is none."""
+    """A number, NaN if it is missing; with ``comma`` written as 1.234,5. A ``ValueError`` if it is no number."""
     text = cell.strip().strip('"').strip()
     if text.lower() in MISSING:
         return float("nan")
@@ -213,7 +213,7 @@ UNIT = re.compile(r"^(.*?)(?!(?<=\S)\[\d+\])\s*([\[(])([^\])]*)[\])]\s*$")
 #: The same as the end of a name: ``fx_N``, ``time_s``. Case counts: R_hip_x_m is in metres, R_M is a name.
 ENDING = re.compile(r"^(.+)_(N|kN|Nm|Nmm|m|mm|cm|deg|rad|s|ms|us|ns|m_s|rad_s|deg_s)$")
 COUNTS = ("frame", "frames", "sample", "samples", "field", "item", "index", "frameno", "sampleno", "subframe")
-#: Samples this far apart, s, are a unit that is not stated.
+#: Time between samples, s, from which times are taken to be in another unit, which is not stated.
 SLOW = 1.0
 _RATE = re.compile(r"(?:rate|frequency|freq|fps|hz)[^0-9\n]{0,24}?([0-9]+(?:[.,][0-9]+)?)", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""What the page of a running simulation draws of one instant."""
+"""The data of one instant for the page of a running simulation."""
 
 from __future__ import annotations
 

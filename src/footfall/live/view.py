@@ -47,7 +47,7 @@ class Drag(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a run goes on with: another law, friction or walking speed, from the state now or from that of ``time``."""
+    """A change to a run: another law, friction or walking speed, from the present state or from that at ``time``."""
 
     law: Law | None = None
     friction: float | None = None
@@ -146,9 +146,9 @@ def options_of(law: Law) -> list[dict[str, Any]]:
 
 #: Frames per second sent to the browser.
 PACE = 40.0
-#: Time that a paused run waits between two looks at the requests, s.
+#: Interval at which a paused run checks for requests, s.
 CHECK_INTERVAL = 0.2
-#: Simulated time between two states that are kept to go back to, s, and how many are.
+#: Simulated time between stored states, to which a run can go back, s, and their number.
 KEPT_EVERY, MOST_KEPT = 0.25, 2400
 
 

@@ -1,4 +1,4 @@
-"""What is drawn of a recording: meshes of bodies, poses, forces and special points, as often as a screen shows."""
+"""Data for drawing a recording: meshes of bodies, poses, forces and special points, at the rate of a screen."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Shape = tuple[np.ndarray, np.ndarray, np.ndarray]  # vertices, normals, faces
 
 
 def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
-    """What is drawn of each body that has something to draw, in the body's frame, by its id.
+    """The mesh of each visible body, in the body's frame, by its id.
 
     Planes and height fields are left out: they are endless or ground, and the ground is drawn by ``Ground.mesh``. Of a
     body with visual geoms those are drawn, and not the shapes it collides with; of one that has neither these nor
@@ -225,7 +225,7 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
 
 
 def _each_once(faces: np.ndarray, vertices: int) -> np.ndarray:
-    """The triangles without those that stand there already, with the same side outwards."""
+    """The triangles without duplicates of the same orientation."""
     begin = faces.argmin(axis=1)[:, None]
     turned = np.take_along_axis(faces, (begin + np.arange(3)) % 3, axis=1)
     return faces[np.unique(turned @ vertices ** np.arange(3), return_index=True)[1]]
@@ -299,7 +299,7 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
 
 
 def frames_at(recording: Record, samples: np.ndarray) -> Frame:
-    """What is drawn of these samples (F,), each array with a leading axis F."""
+    """The frames of these samples (F,), each array with a leading axis F."""
     # Each sample is taken with its successor, so that measures have true accelerations without evaluating all samples.
     follower = np.minimum(samples + 1, len(recording) - 1)
     pairs = np.stack([samples, follower], axis=1).ravel()
@@ -391,7 +391,7 @@ def robot_sizes(robot: Robot, meshes: Mapping[int, Mesh]) -> tuple[float, float,
 
 
 def extent(scenes: Sequence[Scene]) -> float:
-    """m: side of the square of ground around the origin that holds all that happens, and some more."""
+    """Side of the square of ground around the origin that contains the motion, with a margin, m."""
     reach = max(float(np.nanmax(np.abs(s.frames.com[:, :2]), initial=0.0)) for s in scenes)
     size = max(s.size for s in scenes)
     return 2 * (reach + 4 * size)

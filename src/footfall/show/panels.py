@@ -12,7 +12,7 @@ from footfall.record import Record
 
 Runs = Mapping[str, "Record"]
 
-#: Number of the recording of a curve that belongs to none.
+#: ``run`` of a curve that belongs to no recording.
 NO_RUN = -1
 #: The colour of a secondary curve, such as a sum.
 GREY = -1
@@ -46,13 +46,13 @@ class Curve(NamedTuple):
 
 
 class Band(NamedTuple):
-    """What lies between two curves."""
+    """The area between two curves."""
 
     name: str
     time: np.ndarray  # (T,) s
     low: np.ndarray  # (T,)
     high: np.ndarray  # (T,)
-    run: int = 0  # of whose recording it is
+    run: int = 0  # index of its recording
 
 
 class ModeRow(NamedTuple):
@@ -84,7 +84,7 @@ class Panel:
     rows: tuple[ModeRow, ...] = ()
     heading: str = ""  # what sets it apart from the panels around it
     zero: bool = False  # whether zero stays in sight
-    narrow: float = 0.0  # the least height in the unit that it spans, lest rounding look like an event
+    narrow: float = 0.0  # least range of the axis in the unit, so that rounding errors do not look like events
     whole: tuple[float, str] | None = None  # a value in the unit that a second axis counts in, and what that is called
 
 

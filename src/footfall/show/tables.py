@@ -265,7 +265,7 @@ def _verdict(row: AuditRow) -> str:
 #: How outcomes are judged, and verdicts of audits.
 OUTCOMES = {"stayed up": "good", "fell": "bad", "failed": "bad"}
 KINDS = {"pass": " good", "note": " note", "fail": " bad"}
-#: Figures that differ by less than this ratio are not spoken of.
+#: Least ratio between figures that is mentioned.
 WORTH_SAYING = 1.1
 
 

@@ -28,7 +28,7 @@ from footfall.robot.model import centre_of_mass
 from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
 from footfall.solve.contacts import OPEN
 
-AROUND = 12.0  # sizes of a robot: side of the square of ground that its picture shows at least
+AROUND = 12.0  # least side of the square of ground in a picture, in sizes of the robot
 SHOWN = 3  # groups of geoms below this are drawn
 FULL = 0.75  # of the diagonal of the box around a robot: what its picture shows is at least this, m
 VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
@@ -83,7 +83,7 @@ class Stage:
         return self._image[::-1].copy()
 
     def close(self) -> None:
-        """Give the renderer back."""
+        """Release the renderer."""
         if self._context is not None:
             self._context.make_current()
             self._renderer.free()

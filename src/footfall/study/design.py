@@ -14,7 +14,7 @@ This is what Bruneau (1999) built a simulator for: a tool to design legged machi
 
 Each round but the first makes new designs from those that were tried, by differential evolution among the best: a child
 is a parent of the front moved along the difference of two other good designs (Storn and Price 1997), with a little
-noise so that a front of few designs does not stand still. What would leave the bounds is reflected at them. Costs are
+noise so that a front of few designs does not stand still. Values outside the bounds are reflected at them. Costs are
 arrays (designs, goals), smaller is better; a design that is not admissible has infinite costs.
 """
 
@@ -41,7 +41,7 @@ from footfall.study.sweep.work import check_measures
 
 
 def ranks(costs: np.ndarray) -> np.ndarray:
-    """(designs,) rank of each design: 0 on the front, 1 on the front of what is left without it, and so on.
+    """(designs,) rank of each design: 0 on the front, 1 on the front of the remaining designs, and so on.
 
     Non-dominated sorting (Deb et al. 2002): a design is dominated by one that is nowhere worse and somewhere better.
     Designs with a cost that is not finite come last, all with one rank.
@@ -82,7 +82,7 @@ def crowding(costs: np.ndarray) -> np.ndarray:
     return found
 
 
-#: Share of the difference of two designs that a parent is moved by (F of Storn and Price 1997).
+#: Factor on the difference of two designs that is added to a parent (F of Storn and Price 1997).
 SHARE = 0.6
 #: Standard deviation of the noise, in ranges of the inputs, halved from round to round.
 NOISE = 0.08
@@ -95,7 +95,7 @@ def children(points: np.ndarray, costs: np.ndarray, number: int, round_: int, rn
     inputs = points.shape[1]
     order = ranks(costs)
     good = np.flatnonzero(np.isfinite(costs).all(axis=1))
-    if good.size < 4:  # nothing to learn from yet
+    if good.size < 4:  # too few for differences
         return rng.random((number, inputs))
     best = good[np.argsort(order[good], kind="stable")][: max(4, good.size // 2)]
     front = np.flatnonzero(order == 0)
@@ -151,7 +151,7 @@ class Design:
         return {name: float(values[self.front[0]]) for name, values in self.inputs.items()}
 
     def why_not(self) -> str:
-        """Why the first design that is not admissible is not, "" if all are."""
+        """Why the first inadmissible design is not admissible, "" if there is none."""
         row = 0
         for table in self.tables:
             for k in range(len(table)):

@@ -28,7 +28,7 @@ from footfall.recording import Recording, load_recording
 from footfall.show.style import BLUE, GREY, VERMILION, WIDTH, Figure, new_figure
 from footfall.solve.contacts import OPEN, SLIDE
 
-# What a column may be called, apart from its unit: the first that is there is taken.
+# Names of columns without units, in order of preference.
 KNOWN = {
     "time": ("time", "t"),
     "normal": ("normal", "normal_force", "fn", "f_n", "fz", "f_z", "load"),
@@ -39,8 +39,8 @@ KNOWN = {
 COMPONENTS = (("fx", "fy"), ("f_x", "f_y"), ("tangential_x", "tangential_y"))
 UNITS = {"time": "s", "normal": "N", "tangential": "N", "speed": "m/s", "pull": ""}
 SPELLED = re.compile(r"_(n|s|m_s|m_per_s)$")  # SI units at the end of a name, as some write them
-SLIP_SPEED = 1e-3  # m/s, above which a measured speed is sliding
-NEGATIVE = 0.02  # of the largest normal force: what noise may make negative
+SLIP_SPEED = 1e-3  # m/s, measured speed above which the load slides
+NEGATIVE = 0.02  # largest negative normal force, which noise may cause, as a share of the largest force
 
 
 @dataclass(frozen=True, eq=False)

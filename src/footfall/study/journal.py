@@ -1,4 +1,4 @@
-"""A journal: a file whose first line says what it is of, and each further one, in JSON, what was found.
+"""A journal: a file of JSON lines, the first of which describes its subject, the others results.
 
 One process writes, each line at once, and holds a lock on the file meanwhile. If it dies it leaves at most an
 incomplete last line, which the next one removes.
@@ -40,7 +40,7 @@ class Journal:
         self._file.flush()
 
     def close(self) -> None:
-        """Force all to the disk, and let others write."""
+        """Flush all lines to the disk, and release the lock."""
         os.fsync(self._file.fileno())
         self._file.close()
 

@@ -31,7 +31,7 @@ from footfall.simulation import Simulation
 from footfall.simulation.controls import Controller
 from footfall.study.as_worlds import Variant, refusal, run_batched
 
-#: Factor from one try to the next until the limit is bracketed, and the most such tries.
+#: Factor between tries until the limit is bracketed, and most such tries.
 FACTOR, TRIES = 1.6, 16
 #: Called after each try with law, size of the push, and whether the robot survived it.
 Progress = Callable[[str, float, bool], None]
@@ -39,7 +39,7 @@ Progress = Callable[[str, float, bool], None]
 
 @dataclass(frozen=True)
 class PushLimit:
-    """How large a push may be under one law.
+    """The largest push under one law.
 
     Attributes:
         law: its name.
@@ -277,7 +277,7 @@ def _scaled(push: Push, factor: float) -> Push:
     return replace(push, force=force, torque=torque)
 
 
-#: The first try, times the weight.
+#: The first try, as a multiple of the weight.
 FIRST_PUSH = 0.1
 
 

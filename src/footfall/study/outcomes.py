@@ -1,4 +1,4 @@
-"""What became of a motion that a robot followed, of a walk, and of a robot that stands, is pushed and walks."""
+"""Outcomes of a followed motion, of a walk, and of a robot that stands, is pushed and walks."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Ended:
     """How a run ended."""
 
     audit: str  # verdict
-    audit_summary: str  # with the rows that are not as they should be
-    fall: str  # when and why; empty where it did not fall
+    audit_summary: str  # with the failed rows
+    fall: str  # when and why; empty if it did not fall
 
 
 def _ended(rec: Record) -> dict[str, str]:
@@ -70,21 +70,21 @@ def follow_outcome(rec: Record) -> FollowOutcome:
     )
 
 
-#: Parts of a walk between which its speed is taken: neither getting under way nor stopping.
+#: Shares of a walk's duration between which its speed is measured, without start and stop.
 FROM, TO = 0.4, 0.8
-#: s of standing, and of a push; the first push that is tried, weights times seconds.
+#: Durations of standing and of a push, s; the first push tried, weights times seconds.
 STANDING, PUSH, FIRST = 1.0, 0.1, 0.05
-#: s after a push at which a robot must stand again: a foot that was lifted is down by then.
+#: Time after a push at which a robot must stand again, s: a lifted foot has landed by then.
 STANDING_AGAIN = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalkOutcome(Ended):
-    """What became of a walk."""
+    """The outcome of a walk."""
 
     speed: float  # m/s, over ground in the middle of the walk
-    way: float  # m, the way that the robot faces at home
-    drift: float  # m, to the left of that
+    way: float  # m, along the robot's forward direction at home
+    drift: float  # m, to the left
     cost_of_transport: float
 
 
@@ -103,7 +103,7 @@ def walk_outcome(rec: Record) -> WalkOutcome:
 def walked(
     robot: Robot, controller: Walk | QuadrupedWalk, law: Law | str, ground: Ground | None = None
 ) -> tuple[Recording, WalkOutcome]:
-    """Let a robot walk, and judge that."""
+    """Let a robot walk, and judge the recording."""
     with without_warnings():
         rec = Simulation(robot, ground=ground, law=law).run(controller.duration, controller=controller)
     return rec, walk_outcome(rec)
@@ -119,12 +119,12 @@ def in_mid_step(robot: Robot) -> tuple[Recording, float]:
 
 @dataclass(frozen=True)
 class RobotOutcome:
-    """What a robot does under a law with the defaults of its controllers."""
+    """The outcome of a robot under a law with the defaults of its controllers."""
 
     robot: str
     law: str
     stands: str  # "yes", or why not
-    push: float  # the largest sideways impulse that is survived, weights times seconds; inf if every one is
+    push: float  # the largest sideways impulse survived, weights times seconds; inf if all were
     walks: str  # "yes", or why not
     asked: float  # m/s
     walk: WalkOutcome | None
@@ -164,7 +164,7 @@ def _largest(sim: Simulation) -> float:
 
 #: rad of the slopes; m, of the bumps and of the steps; the friction of the ice and elsewhere.
 SLOPE, BUMP, RISE, ICE, FRICTION = math.radians(5.0), 0.03, 0.05, 0.15, 0.7
-#: Share of the speed asked for below which a robot is held up.
+#: Least speed of a walking robot, as a share of the commanded one; below it the robot is held up.
 HELD_UP = 0.5
 #: m, how wide a bump is (one over e of its height), and between two on average.
 BUMP_RADIUS, BUMP_SPACING = 0.1, 0.2
@@ -174,14 +174,14 @@ CELL = 0.02
 
 @dataclass(frozen=True)
 class GroundOutcome:
-    """What became of a walk on a ground under a law."""
+    """The outcome of a walk on a ground under a law."""
 
     robot: str
     ground: str
     law: str
     outcome: str  # "walks", that it is held up, or when and why it fell
-    asked: float = math.nan  # m/s
-    speed: float = math.nan  # m/s, that was reached
+    asked: float = math.nan  # m/s, commanded
+    speed: float = math.nan  # m/s, reached
     drift: float = math.nan  # m, to the left
 
 

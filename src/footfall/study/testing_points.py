@@ -59,7 +59,7 @@ CURVES = (
 
 @dataclass(frozen=True)
 class GridRow:
-    """One grid and what it gets wrong, root mean square over all placements.
+    """One grid and its errors, root mean square over all placements.
 
     ``force`` is relative to the load, ``centre`` (of pressure) to the sole's sides, ``tilt`` (stiffness) to itself.
     """
@@ -126,7 +126,7 @@ class Enough:
 Heights = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 WAVES = 24
-ECCENTRIC = 0.5  # how far from the middle the load stands at most, in halves of the sides
+ECCENTRIC = 0.5  # largest distance of the load from the middle, in halves of the sides
 ROUNDS = 200
 
 
@@ -159,7 +159,7 @@ class Press(NamedTuple):
 
 
 class Resultant(NamedTuple):
-    """What a sole feels in a pose: (S,) N, (S, 2) m, (S, 2) N m/rad about y and x."""
+    """Reaction of the ground on a sole in a pose: (S,) N, (S, 2) m, (S, 2) N m/rad about y and x."""
 
     force: np.ndarray
     centre: np.ndarray
@@ -243,7 +243,7 @@ def equilibrium(press: Press, load: float, at: np.ndarray) -> np.ndarray:
 
 
 def resultant(press: Press, pose: np.ndarray) -> Resultant:
-    """What the sole feels in these poses (S, 3); its centre of pressure is NaN where it does not touch."""
+    """The reaction in these poses (S, 3); the centre of pressure is NaN where the sole does not touch."""
     depths = press.depths(pose)
     forces = press.forces(depths)
     slopes = press.slopes(depths, forces)
@@ -253,10 +253,10 @@ def resultant(press: Press, pose: np.ndarray) -> Resultant:
     return Resultant(force, centre, slopes @ press.points**2)
 
 
-FINEST = 1.0 / 20.0  # of the wavelength: spacing beyond which no grid is tried
-SMOOTH = 24  # points along a sole on ground without a wavelength, beyond which no grid is tried
-REFERENCE = 3.0  # times finer than the finest grid is what they are judged by
-GROWTH = 1.12  # from one grid to the next
+FINEST = 1.0 / 20.0  # smallest spacing of a grid that is tried, as a share of the wavelength
+SMOOTH = 24  # most points along a sole of a grid that is tried, on ground without a wavelength
+REFERENCE = 3.0  # ratio of the finest grid's spacing to that of the reference
+GROWTH = 1.12  # factor on the number of points from one grid to the next
 
 Layout = Literal["even", "edges"]
 
@@ -389,7 +389,7 @@ def _spacing(sides: np.ndarray, grid: tuple[int, int], layout: Layout) -> float:
 
 
 def _chosen(rows: list[GridRow], tolerance: float) -> GridRow:
-    """The first row from which on all are good: a single good one among bad ones is luck."""
+    """The first row from which all later ones are within the tolerance: a single one may be by chance."""
     good = len(rows)
     while good and rows[good - 1].worst <= tolerance:
         good -= 1

@@ -23,7 +23,7 @@ ROLES = {"com": style.COM, "cop": style.COP, "zmp": style.ZMP, "aim": style.BLAC
 
 #: Rows of a legend that figures have room for.
 USUAL_ROWS = 2
-#: How what lies between two limits is shaded.
+#: Shading of the area between two limits.
 BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.25, "linewidth": 0}
 
 
@@ -158,7 +158,7 @@ def legend(figure: Figure, axes: Sequence[Axes]) -> None:
 
 
 def at_least(ax: Axes, span: float) -> None:
-    """Widen a panel whose curve is flat, lest rounding look like an event."""
+    """Widen the range of a panel with a flat curve, so that rounding errors do not look like events."""
     low, high = ax.get_ylim()
     if high - low < span:
         middle = 0.5 * (low + high)

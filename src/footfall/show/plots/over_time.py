@@ -104,9 +104,9 @@ def _measured(rec: Record, measured: Measured, *, alone: bool) -> list[tuple[Cur
 # ---- contact points: a panel for each foot, a curve for each point --------------------------------------------------
 
 
-#: A ratio of forces needs a normal force of this part of the robot's weight to mean something.
+#: Least normal force for a ratio of forces, as a share of the robot's weight.
 PRESSED = 1e-3
-#: More points than this differ in shade, and not named.
+#: Most points with names; if there are more, they differ in shade.
 NAMED = 7
 
 Values = Callable[["Record"], np.ndarray]

@@ -72,9 +72,9 @@ __all__ = [
     "windows",
 ]
 
-#: Most moves of a fit to a better place that its probes find.
+#: Most restarts of a fit from a better place found by its probes.
 ESCAPES = 3
-#: Parts of the trials in cross-validation, and how often the bootstrap draws.
+#: Parts of the trials in cross-validation, and draws of the bootstrap.
 FOLDS, DRAWS = 2, 400
 #: Shares of the evaluations: with the law's defaults, without a part of the trials, and finally on all.
 FOR_DEFAULTS, CROSSED, LAST = 0.25, 0.8, 0.6
@@ -159,11 +159,11 @@ def fit(
 
 
 class Searched(NamedTuple):
-    """What the searches of a fit found."""
+    """Results of the searches of a fit."""
 
     tried: Evaluations  # on all trials
-    plain: int  # which of it has the law's defaults
-    best: int  # which is best
+    plain: int  # index of the law's defaults
+    best: int  # index of the best
     loss: float  # cross-validated, fitted
     default_loss: float  # and with the law's defaults
     of_law: np.ndarray  # (d,) which parameters are the law's
@@ -174,7 +174,7 @@ class Searched(NamedTuple):
 
 
 def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], found: Searched, seed: int) -> Fit:
-    """The result: the best parameters refined, their intervals, and how they do on other trials."""
+    """The result: the refined best parameters, their intervals, and their errors on other trials."""
     tried, plain, trials = found.tried, found.plain, found.tried.errors.shape[1]
     draws = searching.bootstrapped(tried, DRAWS, seed)
     (point, least), probes = _refined(errors, tried, found.best, kept=found.kept_defaults)
@@ -210,7 +210,7 @@ def _simulations(
     ground: Mapping[str, Any] | None,
     dt: float | None,
 ) -> Simulations:
-    """Simulations of the trials as a function of what is fitted; what is left out is that of their kind."""
+    """Simulations of the trials as a function of the parameters, with defaults for the kind of trials."""
     name = law if isinstance(law, str) else law.name
     base, given = ({}, parameters) if parameters is not None else kind.preset(name)
     options = {**base, **(law.options() if isinstance(law, Law) else {})}
@@ -266,7 +266,7 @@ def _refined(
         return found, searching.probed(errors, *found, tried.scale)
     found = searching.refined(errors, *found, tried.scale)
     probes = searching.probed(errors, *found, tried.scale)
-    for _ in range(ESCAPES):  # a search may end on a plateau, beside which it is lower
+    for _ in range(ESCAPES):  # a search may end on a plateau above the minimum
         if probes.better is None:
             break
         there = errors(probes.better, np.arange(found[1].size))
@@ -276,7 +276,7 @@ def _refined(
 
 
 def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
-    """About how many simulations a fit takes; each half of the trials costs half."""
+    """Approximate number of simulations of a fit; each half of the trials costs half."""
     of_law = any(name.startswith("law.") for name in names)
     share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
     return round(trials * (share * evaluations + (searching.PROBES + searching.REFINING) * len(names)))
@@ -287,7 +287,7 @@ FAILED = 10.0
 
 
 class Simulations:
-    """Makes simulations from parameters, each given as a share of its range."""
+    """Simulations from parameters, each given as a share of its range."""
 
     def __init__(
         self,
@@ -346,7 +346,7 @@ class Objective:
         self.trials = len(trials)
         self._pool, self._progress, self._kept = pool, progress, kept
         self.runs = 0
-        self._known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
+        self._known: dict[tuple[bytes, int], float] = {}  # searches revisit places
         self._refused: list[FootfallError] = []
 
     def __call__(self, shares: np.ndarray, which: np.ndarray) -> np.ndarray:
@@ -475,7 +475,7 @@ class Gain(NamedTuple):
 
 
 def gain_of(errors: np.ndarray, others: np.ndarray) -> Gain:
-    """How much smaller the errors (N,) of trials are than ``others`` of the same trials; failed ones are left out."""
+    """The gain of errors (N,) over ``others`` of the same trials, without failed ones."""
     gain = np.asarray(others) - np.asarray(errors)
     gain = gain[np.isfinite(gain)]
     if gain.size < 2:

@@ -15,7 +15,7 @@ import numpy as np
 from footfall.errors import StudyError
 from footfall.study.journal import Journal
 
-#: Share by which errors of the first place may differ from those of the file: rounding.
+#: Largest relative difference between errors of the first place and those of the file: rounding.
 SAME = 1e-6
 
 
@@ -54,7 +54,7 @@ class Kept:
         return StudyError(f"{self.path} has the runs of another fit: its trials, robot, ranges or steps are others")
 
     def lacking(self, shares: np.ndarray, trials: Sequence[int]) -> list[int]:
-        """The trials that are to be simulated at a place: at the first place all, to see that they are the same."""
+        """The trials to be simulated at a place: at the first place all, for comparison with the file."""
         place = shares.tobytes()
         return [i for i in trials if not self._checked or (place, i) not in self._found]
 

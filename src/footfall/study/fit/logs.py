@@ -24,7 +24,7 @@ from footfall.simulation import Simulation
 from footfall.standing import at_home
 from footfall.study.fit.search import Range
 
-#: s between two samples of a run that are compared with a log, where its steps are shorter.
+#: Least time between two samples of a run that are compared with a log, s.
 RECORDED = 1e-3
 
 
@@ -33,8 +33,8 @@ class LogTrial:
     """A part of a log with the state of its base, and what of it is replayed; see :class:`footfall.control.Replay`."""
 
     log: Log
-    whole: Log  # from which it is: torques before its begin act in it where they are late
-    start: float  # s of the whole at which it begins
+    whole: Log  # the whole log: delayed torques from before the start act in the part
+    start: float  # s, time in the whole log at which it begins
     use: Use | None = None
     kp: float | None = None
     kd: float | None = None
@@ -74,7 +74,7 @@ def varied(
     model.dof_damping[joints] += joint_damping
     mujoco.mj_setConst(model, mujoco.MjData(model))
     made = replace(robot, model=model, mjcf=None, parameters={**robot.parameters, "delay": delay})
-    made.__dict__["others"] = robot.others  # its shape is the same, and takes longer to look through than a run
+    made.__dict__["others"] = robot.others  # the shape is the same, and is expensive to find
     return made
 
 

@@ -44,14 +44,14 @@ class Range:
             raise StudyError(f"the first guess {self.start:g} is not between {self.low:g} and {self.high:g}")
 
     def value(self, share: float) -> float:
-        """The parameter at a share of the range, 0 to 1."""
+        """The parameter at a share (0 to 1) of the range."""
         share = min(1.0, max(0.0, float(share)))
         if self.scale == "log":
             return self.low * (self.high / self.low) ** share
         return self.low + share * (self.high - self.low)
 
     def share(self, value: float) -> float:
-        """Where a value lies in the range, 0 to 1."""
+        """The share (0 to 1) of the range at a value."""
         value = min(self.high, max(self.low, value))
         if self.scale == "log":
             return math.log(value / self.low) / math.log(self.high / self.low)
@@ -80,8 +80,8 @@ def as_ranges(parameters: Mapping[str, Any]) -> dict[str, Range]:
 
 #: Errors of a trial for parameters (d,) as shares of their ranges, for those trials that are asked for.
 Errors = Callable[[np.ndarray, np.ndarray], np.ndarray]
-#: Multiple of the typical error beyond which a trial counts by its logarithm: one toss that lands on another face must
-#: not outweigh all others.
+#: Multiple of the typical error above which the logarithm of the error counts, so that one toss that lands on another
+#: face does not outweigh all others.
 OUTLIER = 3.0
 #: Share of the evaluations over the whole box; each costs a third of others, since it uses a third of the trials.
 GLOBAL, SUBSET = 0.5, 1.0 / 3.0
@@ -169,7 +169,7 @@ def search(
 def _descend(
     loss: Callable[[np.ndarray], float], start: np.ndarray, width: float, evaluations: int, scale: float
 ) -> np.ndarray:
-    """Go downhill from a place (d,), with a first simplex that is so wide towards the farther bounds."""
+    """Minimise from a place (d,), with a first simplex of this width towards the farther bounds."""
     minimize = optional_package("scipy.optimize").minimize
 
     aside = np.where(start < 0.5, width, -width) * np.eye(start.size)
@@ -188,7 +188,7 @@ def refined(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float)
 
 
 def settled(tried: Evaluations, errors: Errors) -> tuple[Evaluations, int]:
-    """What was tried and the middle of the best of it, and which of all to choose.
+    """The parameters tried with the mean of the best of them, and the index of the choice.
 
     The lowest loss of many is partly luck: tosses are chaotic, and a law follows some of them by chance. The mean of
     the best is less so, and is chosen if it is worse by no more than the standard error of the difference.
@@ -203,13 +203,13 @@ def settled(tried: Evaluations, errors: Errors) -> tuple[Evaluations, int]:
 
 
 def joined(a: Evaluations, b: Evaluations) -> Evaluations:
-    """What two searches tried, one after the other."""
+    """The parameters tried by two searches."""
     return Evaluations(np.vstack([a.points, b.points]), np.vstack([a.errors, b.errors]), a.scale)
 
 
 @dataclass(eq=False)
 class Crossed:
-    """What searches without a part of the trials each found, and how that does on this part."""
+    """Cross-validation: the result of the search without each part of the trials, and its losses on that part."""
 
     points: np.ndarray  # (folds, d)
     missed: np.ndarray  # (trials,) loss of each trial under parameters that were searched for without it
@@ -258,11 +258,11 @@ def bootstrapped(tried: Evaluations, number: int, seed: int) -> np.ndarray:
     return np.array([tried.points[tried.best(one)] for one in drawn])
 
 
-#: Share of its range that the interval of an identifiable parameter covers at most.
+#: Widest interval of an identifiable parameter, as a share of its range.
 UNKNOWN = 0.5
 #: Distance from a bound, as a share of the range, below which the estimate is at the bound.
 AT_BOUND = 0.01
-#: Most halvings of the distance to a bound, and about how many there are on both sides together.
+#: Most halvings of the distance to a bound, and their typical number on both sides together.
 HALVINGS, PROBES = 10, 8
 #: Rise of the loss, as a share, below which it is flat; and steps in the search for the edge of a plateau.
 PLATEAU, EDGE = 0.01, 4
@@ -299,7 +299,7 @@ def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) 
     lower: list[tuple[float, np.ndarray]] = []
 
     def rise(i: int, share: float) -> tuple[bool, float]:
-        """Whether the trials are significantly worse there, and by which share of the loss."""
+        """Whether the trials are significantly worse at a place, and the relative rise of the loss."""
         at = best.copy()
         at[i] = share
         own = robust(errors(at, trials)[:, None], scale)

@@ -44,7 +44,7 @@ PLACE = re.compile(
 Order = Literal["wxyz", "xyzw"]
 #: Endings of files that are tables; others are NumPy's.
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
-#: m/s2, where the flights do not say otherwise.
+#: Default gravity, m/s2, if it is not measured from the flights.
 GRAVITY = 9.81
 
 
@@ -127,7 +127,7 @@ def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
     return [_poses(name, poses[own], None, frames, str(source)) for name, own in found.items()]
 
 
-#: Share by which a rate that is given may differ from that of the times.
+#: Largest relative difference between a given rate and that of the times.
 OTHER_RATE = 0.02
 
 
@@ -224,14 +224,14 @@ class Toss:
     half_turn: float = 1.0
 
 
-#: What a fit makes small of what ``follow`` measures.
+#: The error of ``follow`` that a fit minimises.
 TOSS_WEIGHTS = {"path": 1.0}
-#: s of the shortest part of a toss from its first touch; widths cameras resolve.
+#: Shortest part of a toss after its first touch, s; resolution of cameras, in widths of the cube.
 SHORTEST, RESOLVED = 0.04, 0.005
 
 
 def step_of(rate: float, longest: float) -> float:
-    """The longest step (s), up to a limit, that divides the time between two frames."""
+    """The longest step (s) up to a limit that divides the time between two frames."""
     return 1.0 / (rate * int(np.ceil(1.0 / (rate * longest) - 1e-9)))
 
 
@@ -244,7 +244,7 @@ def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
     most of a law right after it; what comes of it late is chaotic.
     """
     frames = len(toss.qpos)
-    # A frame is the step nearest to its time: the step divides the time between frames of most tosses, not of all.
+    # A frame is compared with the nearest step: the step divides the time between frames in most tosses, not in all.
     every = max(1, round(1.0 / (toss.rate * sim.dt)))
     if abs(every * toss.rate * sim.dt - 1.0) > 1e-6:
         every = 1
@@ -402,11 +402,11 @@ def split(trials: Sequence[Toss], number: int, others: int, seed: Whole) -> tupl
     return [trials[i] for i in order[:number]], [trials[i] for i in order[number : number + others]]
 
 
-#: A second difference of the height above this multiple of gravity is a push by the ground.
+#: Second difference of the height, as a multiple of gravity, above which the ground pushes.
 PUSHED = 1.0
-#: Standard deviations of a second difference's noise that are below a push.
+#: Threshold of a push in standard deviations of a second difference's noise.
 QUIET = 3.0
-#: Frames of flight below which the velocities of the file are kept, and frames before the touch that are left out.
+#: Fewest frames of flight for measuring velocities, and frames before the touch that are left out.
 FEWEST, LEFT_OUT = 5, 1
 #: Steps of Euler's equations between two frames.
 SUBSTEPS = 4
@@ -435,7 +435,7 @@ def flight_of(qpos: np.ndarray, rate: float) -> Flight | None:
 
 
 def _apart(z: np.ndarray, rate: float) -> int:
-    """How many frames apart heights are differenced so that their noise is no push; a faster camera needs more."""
+    """Distance in frames for differences of heights whose noise is below a push; larger for faster cameras."""
     if len(z) < 8:
         return 1
     # Fourth differences of a smooth motion vanish; those of noise of standard deviation s have sqrt(70) s.
@@ -492,10 +492,9 @@ def attitudes(quaternions: np.ndarray) -> Rotation:
     return Rotation.from_quat(quaternions[:, [1, 2, 3, 0]])
 
 
-#: Gravity is measured if its relative standard error is below the first number, and believed up to the second from 9.81
-#: m/s2.
+#: Largest relative standard error of measured gravity, and its largest relative difference from 9.81 m/s2.
 KNOWN_TO, BELIEVED = 0.005, 0.06
-#: Standard errors by which gravity must be off to be refused where it is not known that well.
+#: Difference of less accurate gravity from 9.81 m/s2, in standard errors, above which it is refused.
 CERTAIN = 5.0
 #: Units that places may be in, in m.
 UNITS = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254}
@@ -503,12 +502,12 @@ UNITS = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254}
 UP = {"z": (2, 1.0), "y": (1, 1.0), "x": (0, 1.0), "-z": (2, -1.0), "-y": (1, -1.0), "-x": (0, -1.0)}
 #: Poses that change by less than this in two frames are at rest; a box at rest is tilted by no more than this, rad.
 AT_REST, TILTED = 2e-3, 0.17
-#: No toss is faster, m/s: that is a fall from 20 m.
+#: Largest speed of a toss, m/s: a fall from 20 m.
 FASTEST = 20.0
 
 
 class Fall(NamedTuple):
-    """How fast bodies fall, m/s2, and the standard error of that."""
+    """Measured gravity, m/s2, and its standard error."""
 
     mean: float
     error: float
@@ -532,7 +531,7 @@ def gravity_of(tosses: Sequence[Toss], source: str) -> float:
 
 
 def _fall(flights: Sequence[Flight | None]) -> Fall | None:
-    """How fast bodies fall in these flights; None where there is none."""
+    """Gravity measured from these flights; None without any."""
     slopes, weights, left = [], [], []
     for one in flights:
         if one is None:

@@ -1,4 +1,4 @@
-"""Trials other than tosses that a law is fitted to (ground forces, single impacts, pulls), and what each kind needs.
+"""Trials other than tosses that a law is fitted to: ground forces, single impacts, pulls; and the set-up of each kind.
 
 A pull: while a load sticks, friction balances the pull, so the measured force is the pull; once it slides, the measured
 force is friction, however it moves. A sled of the same load is pulled along the line through the measured forces before
@@ -60,7 +60,7 @@ class ForceTrial:
 
     def __post_init__(self) -> None:
         first, last = (float(self.measured.time[i]) for i in (0, -1))
-        elsewhere = first > last - first > 0.0  # it begins later than it lasts: by the clock of a laboratory
+        elsewhere = first > last - first > 0.0  # it begins after more than its duration: times of a laboratory's clock
         if first < 0.0 or last <= 0.0 or elsewhere:
             raise StudyError(
                 f"{self.measured.source}: time runs from {first:g} to {last:g} s, "
@@ -254,7 +254,7 @@ class _Impacts(NamedTuple):
         return self._replace(before=by * self.before, after=by * self.after, arm=arms, angle=angles)
 
     def mistakes(self) -> dict[str, _Impacts]:
-        """What else the columns may mean, by a sentence."""
+        """Other possible meanings of the columns, by a sentence."""
         degrees, turned = np.pi / 180.0, "the spin is positive from z towards x"
         swapped = [1, 0, 2]
         found = {
@@ -280,7 +280,7 @@ class _Impacts(NamedTuple):
         return found
 
 
-#: Times that impacts must be more possible with another meaning of their columns, for this to be the likely mistake.
+#: Ratio of violations as read to those with another meaning of the columns, from which this meaning is suggested.
 LIKELIER = 2.0
 
 
@@ -352,7 +352,7 @@ class Rope:
         return control_pointer(_draw)
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
-        """The one number that the compiled controller needs."""
+        """The parameter of the compiled controller."""
         return np.array([self.rate])
 
 
@@ -384,7 +384,7 @@ Simulate = Callable[[Simulation, Any], Mapping[str, float]]
 
 
 class Kind(NamedTuple):
-    """How trials are followed."""
+    """The simulation of a kind of trials."""
 
     trials: Sequence[Any]
     simulate: Simulate
@@ -402,7 +402,7 @@ def _of_forces(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
 
 
 def _thrown(toss: Toss) -> tuple[Callable[..., Robot], dict[str, Range]]:
-    """The body of a toss as a function of what is fitted of it, and between which bounds."""
+    """The body of a toss as a function of its fitted parameters, and their bounds."""
     if toss.size is None and isinstance(toss.inertia, float):
         body = partial(cube, side=toss.width, mass=toss.mass, inertia=toss.inertia, gravity=toss.gravity)
         return body, of_cube(toss.width, toss.mass, toss.inertia)

@@ -128,7 +128,7 @@ def sweep(
 
 #: Columns of each row besides its inputs and outputs.
 OWN = ("case", "status", "message", "seed")
-#: As many are shown where the whole table is asked for as text.
+#: Most rows in the text of a table.
 FIRST_ROWS = 12
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import StudyError, optional_package
 
-#: Most cases of a study; more are taken for a typing error.
+#: Most cases of a study; larger numbers are refused as typing errors.
 MOST = 10_000_000
 Scalar = float | int | bool | str
 METHODS = ("random", "sobol")

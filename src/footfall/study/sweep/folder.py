@@ -21,14 +21,14 @@ from footfall.study.journal import Journal, whole_lines
 
 FORMAT = 3
 CASES, TABLE = "cases.jsonl", "table.parquet"
-#: What the row of a case has, and as what.
+#: Fields of the row of a case, and their types.
 ROW = {"case": int, "inputs": dict, "seed": int, "status": str, "message": str, "outputs": dict, "versions": dict}
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a study does: its work, the inputs of its cases, and the seed."""
+    """The definition of a study: its work, the inputs of its cases, and the seed."""
 
     work: Mapping[str, Any]
     inputs: Mapping[str, Sequence[Any]]

@@ -34,9 +34,9 @@ from footfall.version import versions
 #: Cases that run as worlds side by side, which take as long to set up as one case, if each worker still has so many
 #: such companies; cases that a cluster is given at a time, and the fewest such tasks of a study.
 COMPANY, EACH, LARGEST_TASK, FEWEST_TASKS = 8, 4, 50, 64
-#: Processes that may die during a case before it is given up.
+#: Most processes that may die during a case before it is given up.
 DEATHS = 2
-#: s between two reports of progress, and within which a Dask scheduler must answer.
+#: Interval of reports of progress, and time limit for the answer of a Dask scheduler, s.
 PAUSE, ANSWER_S = 0.2, 10.0
 Progress = Callable[[int, int], None]
 
@@ -191,7 +191,7 @@ def compile_ahead(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> Non
 
 
 def _company(full: Mapping[str, Any]) -> str:
-    """What cases must share to be worlds of one simulation."""
+    """The settings that cases must share to be worlds of one simulation."""
     ground = {name: None if _number(value) else value for name, value in full["ground"].items()}
     law = {name: None if isinstance(value, float) else value for name, value in full["law"].items()}
     controller = full.get("controller") or {"name": "none"}
