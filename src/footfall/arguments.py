@@ -40,11 +40,11 @@ T = TypeVar("T")
 #: Characters of a wrong argument that a message shows.
 SHOWN = 80
 _NONE = object()
-#: For constructors, the modules in whose terms the types of parameters are written, where it is not their own.
+#: Modules in which the annotations of a constructor's parameters are to be evaluated, if not its own.
 _HOMES: dict[Callable[..., Any], dict[str, str]] = {}
 
 
-#: The error of a room, for callers that expect it.
+#: The error class for each room.
 ERRORS: dict[str, type[FootfallError]] = {
     "contact": LawError,
     "control": ControllerError,
@@ -98,7 +98,7 @@ def _error(function: Callable[..., Any]) -> type[FootfallError]:
 
 
 def _name(function: Callable[..., Any], positional: tuple[Any, ...]) -> str:
-    """What a user calls it: a constructor has the name of the class."""
+    """The name that users call: a constructor has the name of its class."""
     if "self" not in inspect.signature(function).parameters:
         return function.__name__
     kind = type(positional[0])
@@ -107,18 +107,18 @@ def _name(function: Callable[..., Any], positional: tuple[Any, ...]) -> str:
 
 
 class _Known(NamedTuple):
-    """What a signature says."""
+    """The checks that follow from a signature."""
 
-    places: tuple[str, ...]  # names of arguments that may be given without it
+    places: tuple[str, ...]  # names of positional arguments
     required: frozenset[str]
     defaults: dict[str, Any]
-    wanted: dict[str, Any]  # types, of parameters that say one
+    wanted: dict[str, Any]  # types of annotated parameters
     tests: dict[str, Callable[[Any], bool]]  # whether a value is of that type
     names: frozenset[str]
-    open: bool  # whether it takes any other name as well
+    open: bool  # whether it takes further keywords
 
     def allows(self, positional: tuple[Any, ...], named: dict[str, Any]) -> bool:
-        """Whether all that is required is given, once, and nothing that is unknown."""
+        """Whether all required arguments are given once, and no unknown ones."""
         given = self.places[: len(positional)]
         known = self.open or named.keys() <= self.names
         return known and self.required <= {*given, *named} and named.keys().isdisjoint(given)
@@ -220,7 +220,7 @@ def _is_iterable(value: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether it is one real number, but NaN; infinity is one."""
+    """Whether a value is one real number, including infinity but not NaN."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
     try:

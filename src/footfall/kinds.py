@@ -65,7 +65,7 @@ class Unit(str):
 
 
 Tuple = TypeVar("Tuple")
-#: Of each field with a shape its type and its lengths, as numbers or as names.
+#: Type and lengths (numbers or names) of each field with a shape.
 Fields: TypeAlias = dict[str, tuple[np.dtype[Any], tuple[str | int, ...]]]
 
 

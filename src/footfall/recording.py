@@ -46,7 +46,7 @@ class Recording(Record):
     _simulation: ClassVar[Any] = None  # the simulation that made it, in the same process
 
     def state(self, time: float) -> Any:
-        """Everything the world remembered at ``time`` (s), for ``sim.run(start=...)``; every step must be recorded.
+        """The complete state of the world at ``time`` (s), for ``sim.run(start=...)``; every step must be recorded.
 
         See :meth:`footfall.Simulation.state`, which also finds states of recordings that were loaded.
         """
@@ -188,5 +188,5 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
 
 
 def as_recording(record: Record) -> Recording:
-    """A record with doors to its measures, plots, reports and files."""
+    """A record as a ``Recording``, with methods for measures, plots, reports and files."""
     return Recording(**{one.name: getattr(record, one.name) for one in fields(record)})

@@ -40,10 +40,10 @@ from footfall.process.machine import machine_memory
 from footfall.record import COLUMNS, Failure, Push, Record, array_shapes
 from footfall.robot import Robot
 
-#: What the columns of signals begin with.
+#: Prefix of the columns of signals.
 SIGNAL = "signals."
 MODES = (0, 2)
-#: Bytes of samples that are packed or unpacked at once: what saving and loading need beside the recording itself.
+#: Bytes of samples that are packed or unpacked at once: the memory of saving and loading beside the recording itself.
 AT_ONCE = 2**26
 
 
@@ -60,7 +60,7 @@ def write_samples(rec: Record, path: Path, progress: Callable[[float], None] | N
 
 
 def _meaning(rec: Record, name: str) -> dict[str, Any]:
-    """What other programs learn of a column: its unit and axes and, of contact points, their names in order."""
+    """Metadata of a column for other programs: its unit and axes and the names of contact points in order."""
     if name.startswith(SIGNAL):
         return {"unit": str(rec.info.get("signals", {}).get(name.removeprefix(SIGNAL), ""))}
     points = {"points": rec.point_names} if "point" in COLUMNS[name].axes else {}
@@ -177,7 +177,7 @@ CHECKSUMS = "checksums"
 
 
 def described(rec: Record) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """What the manifest of a recording says, as plain values, and the files of the robot that it refers to.
+    """The manifest of a recording as plain values, and the files of the robot that it refers to.
 
     A ``RecordingError`` says what JSON cannot hold.
     """
@@ -351,7 +351,7 @@ MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
 #: Samples that the manifest may already belong to, about to be renamed into place.
 NEXT = ".samples.parquet.next"
 LARGEST_MANIFEST = 2**30  # bytes
-#: How often a reader tries again when a recording is being replaced while it reads.
+#: Most attempts of a reader while a recording is being replaced.
 ATTEMPTS = 5
 
 
@@ -389,7 +389,7 @@ def write(rec: Record, path: str | os.PathLike[str], progress: Callable[[float],
 
 
 def place_for(path: str | os.PathLike[str]) -> Path:
-    """Where a recording called ``path`` goes; a ``RecordingError`` if something else is there."""
+    """The folder of a recording called ``path``; a ``RecordingError`` if something else is there."""
     target = Path(os.path.abspath(Path(path).expanduser()))
     target = target.resolve() if target.is_symlink() else target
     if target.exists() and not target.is_dir():
@@ -488,7 +488,7 @@ def read(path: str | os.PathLike[str]) -> Record:
 
 
 def _stamp(folder: Path) -> list[tuple[int, int] | None]:
-    """What changes when a recording is replaced."""
+    """Values that change when a recording is replaced."""
     stamps: list[tuple[int, int] | None] = []
     for name in (MANIFEST, SAMPLES, NEXT):
         try:

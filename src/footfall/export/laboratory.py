@@ -24,7 +24,7 @@ from footfall.measure.common import feet, flat, load_centre
 from footfall.record import Record
 from footfall.robot.model import BALL, FREE
 
-#: Room around what a foot treads on, m.
+#: Margin of a plate around the places under a foot, m.
 RIM = 0.1
 CHANNELS = (("F", "N"), ("M", "Nmm"))
 
@@ -91,7 +91,7 @@ def _platform(plates: Sequence[Plate]) -> dict[str, np.ndarray]:
 
 
 def _plate(rec: Record, points: slice) -> Plate:
-    """The plate under a foot, large enough for every place it treads on."""
+    """The plate under a foot, large enough for all its places on the ground."""
     place = rec.position[:, points]
     if flat(rec):
         gap, normal = rec.ground.gap(np.zeros(3))

@@ -33,7 +33,7 @@ class NamedColumn(NamedTuple):
 
     @property
     def title(self) -> str:
-        """As the head of a table has it: ``left_knee.position [rad]``."""
+        """The heading in a table: ``left_knee.position [rad]``."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
@@ -67,14 +67,16 @@ def columns(rec: Record) -> list[NamedColumn]:
 
 
 def joint_positions(rec: Record) -> list[NamedColumn]:
-    """What ``qpos`` holds, joint by joint."""
+    """The columns of ``qpos``, joint by joint."""
     place, turn = [(axis, "m") for axis in XYZ], [(axis, "") for axis in QUATERNION]
     parts = {FREE: [*place, *turn], BALL: turn, SLIDE: [("position", "m")], HINGE: [("position", "rad")]}
     return _by_joint(rec, rec.qpos, rec.robot.model.jnt_qposadr, parts)
 
 
 def joint_velocities(rec: Record) -> list[NamedColumn]:
-    """What ``qvel`` holds, joint by joint; a free joint turns in its body's frame, as MuJoCo has it."""
+    """The columns of ``qvel``, joint by joint; the angular velocity of a free joint is in its body's frame, as in
+    MuJoCo.
+    """
     place, turn = [(f"v{axis}", "m/s") for axis in XYZ], [(f"w{axis}", "rad/s") for axis in XYZ]
     parts = {FREE: [*place, *turn], BALL: turn, SLIDE: [("velocity", "m/s")], HINGE: [("velocity", "rad/s")]}
     return _by_joint(rec, rec.qvel, rec.robot.model.jnt_dofadr, parts)

@@ -85,7 +85,7 @@ class Stand(Task):
 @public
 @dataclass(frozen=True)
 class Walk(Task):
-    """Go the way that the robot faces at home at ``speed`` (m/s)."""
+    """Walk at ``speed`` (m/s) in the forward direction of the home pose."""
 
     speed: Finite = 0.5
     extra = 1
@@ -123,7 +123,7 @@ class Randomisation:
         return [self.law] if isinstance(self.law, (str, Law)) else list(self.law)
 
 
-#: Pushes within an episode, and how long each lasts, s.
+#: Number of pushes in an episode, and the duration of each, s.
 PUSHES, PUSH_TIME = 3, 0.1
 #: Gymnasium's names of what ``render`` returns.
 RENDER_MODES = ["rgb_array"]
@@ -306,7 +306,7 @@ class WorldsEnv(VectorEnv):
         return tuple(self._stage.picture(qpos) for qpos in self._state()[0])
 
     def close(self, **options: Any) -> None:
-        """Give the renderer back."""
+        """Release the renderer."""
         if self._stage is not None:
             self._stage.close()
             self._stage = None
@@ -341,7 +341,7 @@ class WorldsEnv(VectorEnv):
 
 @public
 class SingleEnv(gymnasium.Env):
-    """The same with one world, for libraries without vector environments."""
+    """An environment of one world, for libraries without vector environments."""
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012
 

@@ -1,4 +1,4 @@
-"""What a robot is trained for: the terms of its reward, from the motion of many worlds at once.
+"""Goals of training: the terms of the reward, from the motion of many worlds at once.
 
 Lengths are measured by the height ``h`` (m) of the base in the home pose, speeds by the speed ``u = sqrt(g h)`` at
 which a mass on legs of that length leaves the ground, times by ``h / u``: so the same numbers serve a small robot and a
@@ -15,7 +15,7 @@ from footfall.errors import ControllerError, did_you_mean
 
 
 class Moved(NamedTuple):
-    """What came of a control period, a row for each world (PyTorch)."""
+    """The result of a control period, a row for each world (PyTorch)."""
 
     velocity: Any  # (N, 3) m/s, base frame
     gyro: Any  # (N, 3) rad/s, base frame

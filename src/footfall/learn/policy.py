@@ -13,8 +13,8 @@ from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
 
-#: What a policy sees of a robot on a free joint: place and speed of its base in x and y (m, m/s), how far the base's up
-#: leans to x and y, and its angular velocity about its own x and y (rad/s).
+#: Features of a robot on a free joint: place and velocity of its base in x and y (m, m/s), x and y of the base's upward
+#: unit vector, and its angular velocity about its own x and y (rad/s).
 FEATURES = ("x", "y", "speed x", "speed y", "lean x", "lean y", "rate x", "rate y")
 
 
@@ -46,7 +46,7 @@ class LinearPolicy:
         return control_pointer(_linear)
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
-        """The numbers the compiled policy needs."""
+        """The parameters of the compiled policy."""
         size = (robot.model.nu, len(FEATURES))
         weights = np.zeros(size) if self.weights is None else np.asarray(self.weights, dtype=float)
         if weights.shape != size:

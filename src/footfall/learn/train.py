@@ -43,7 +43,7 @@ from footfall.standing import FALLEN_HEIGHT
 @public
 @dataclass(frozen=True)
 class Training:
-    """What is trained, and how.
+    """The goal and the settings of a training.
 
     Attributes:
         goal: "stand" under pushes, "velocity" commands, or "get-up".
@@ -205,7 +205,7 @@ class Environments:
         nothing = qpos[:, :0]
         seen = Seen(qpos, qvel, nothing, nothing, self.action, self.action, self.command, nothing)
         rows = self.torch.concatenate(self.observer.scaled(self.observer.raw(seen)), -1)
-        rows = self.torch.nan_to_num(rows, 0.0, 0.0, 0.0).clip(-100.0, 100.0)  # of worlds that are reset next
+        rows = self.torch.nan_to_num(rows, 0.0, 0.0, 0.0).clip(-100.0, 100.0)  # in worlds that are reset next
         return self.TensorDict({"policy": rows}, batch_size=[self.num_envs])
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
@@ -258,7 +258,7 @@ class Environments:
 
 
 def settings_of(given: Training) -> dict[str, Any]:
-    """What rsl_rl is given."""
+    """The settings of rsl_rl."""
     network = {"class_name": "MLPModel", "hidden_dims": [256, 128, 64], "activation": "elu", "obs_normalization": True}
     return {
         "num_steps_per_env": 24,

@@ -1,4 +1,4 @@
-"""Where Footfall keeps on disk what it would otherwise compute again: compiled code, optimised gaits, fitted walks."""
+"""The cache on disk for results that are expensive to compute: compiled code, optimised gaits, fitted walks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def cache_folder(purpose: str) -> Path | None:
-    """A folder that this user can write to, or ``None`` where there is none.
+    """A folder that this user can write to, or ``None`` if there is none.
 
     The first that works of ``FOOTFALL_CACHE``, the system's cache directory, and a folder in the temporary directory.
     """

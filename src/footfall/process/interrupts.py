@@ -49,7 +49,7 @@ class Interrupts:
 
 @contextmanager
 def to_the_end() -> Iterator[None]:
-    """Run something that must not be interrupted half way; Ctrl-C is raised afterwards."""
+    """Delay Ctrl-C to the end of the block."""
     with Interrupts() as interrupts:
         yield
     if interrupts.asked:
@@ -58,7 +58,7 @@ def to_the_end() -> Iterator[None]:
 
 @contextmanager
 def while_compiling() -> Iterator[None]:
-    """Let Numba compile to the end; a program of Footfall's own, which ends anyway, is interrupted at once."""
+    """Let Numba finish compiling before an interruption, except in Footfall's own programs, which end anyway."""
     if signal.getsignal(signal.SIGINT) is not _end:
         with to_the_end():
             yield

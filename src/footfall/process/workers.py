@@ -1,4 +1,4 @@
-"""Processes that work for this one: programs of their own, which end when this process ends, however it ends.
+"""Worker processes: separate programs, which end when this process ends, however it ends.
 
 ``multiprocessing`` would run a user's script again. A worker holds the reading end of a pipe as its standard input;
 this process holds the only writing end. When this process ends, also by a signal that nobody can handle, the pipe
@@ -43,7 +43,7 @@ class Worker:
         self._ended = False
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What a function at the top of a module returns there; functions and values travel as pickles."""
+        """The result of a function at the top of a module, called in the worker; functions and values are pickled."""
         message = pickle.dumps((function, arguments))
         if self._ended:
             raise WorkerDied("it was ended")
@@ -114,7 +114,7 @@ def end_with_parent() -> None:
 def _listen(stream: BinaryIO, take: Callable[[bytes], None]) -> None:
     while (message := _receive(stream)) is not None:
         take(message)
-    os._exit(0)  # the parent has ended: nobody is there for whom anything could be finished
+    os._exit(0)  # the parent has ended, so nothing is left to finish
 
 
 def _send(stream: Any, message: bytes) -> None:
@@ -123,7 +123,7 @@ def _send(stream: Any, message: bytes) -> None:
 
 
 def _receive(stream: Any) -> bytes | None:
-    """The next message; None where the other end has closed."""
+    """The next message; None if the other end has closed."""
     head = stream.read(LENGTH)
     if len(head) < LENGTH:
         return None

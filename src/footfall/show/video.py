@@ -30,7 +30,7 @@ from footfall.solve.contacts import OPEN
 
 AROUND = 12.0  # least side of the square of ground in a picture, in sizes of the robot
 SHOWN = 3  # groups of geoms below this are drawn
-FULL = 0.75  # of the diagonal of the box around a robot: what its picture shows is at least this, m
+FULL = 0.75  # least extent of a picture, as a share of the diagonal of the box around a robot
 VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
 
 

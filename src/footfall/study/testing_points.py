@@ -256,7 +256,7 @@ def resultant(press: Press, pose: np.ndarray) -> Resultant:
 FINEST = 1.0 / 20.0  # smallest spacing of a grid that is tried, as a share of the wavelength
 SMOOTH = 24  # most points along a sole of a grid that is tried, on ground without a wavelength
 REFERENCE = 3.0  # ratio of the finest grid's spacing to that of the reference
-GROWTH = 1.12  # factor on the number of points from one grid to the next
+GROWTH = 1.12  # factor on the points along a side from one grid to the next
 
 Layout = Literal["even", "edges"]
 

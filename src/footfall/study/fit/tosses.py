@@ -494,7 +494,7 @@ def attitudes(quaternions: np.ndarray) -> Rotation:
 
 #: Largest relative standard error of measured gravity, and its largest relative difference from 9.81 m/s2.
 KNOWN_TO, BELIEVED = 0.005, 0.06
-#: Difference of less accurate gravity from 9.81 m/s2, in standard errors, above which it is refused.
+#: Difference from 9.81 m/s2, in standard errors, above which gravity that is not believed is refused.
 CERTAIN = 5.0
 #: Units that places may be in, in m.
 UNITS = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254}
