@@ -201,8 +201,6 @@ TOE_DOWN, MOST_TOE_DOWN = 0.74, 0.4
 TURNED = 0.8
 #: Largest load of a foot, in weights: more would throw the robot off the ground.
 MOST_LOAD = 1.25
-#: Weight of a joint that its leg can do without: it stays as it is at home.
-HELD = 10.0
 #: Weight, at its limit, of leading a joint back.
 LIMIT_WEIGHT = 3.0
 #: Units after its time from which a landing is late, and legs out of reach from which a foothold is reported.
@@ -361,5 +359,4 @@ def lead_posture(walk: Walker) -> None:
         near = min(abs(joint - inside) / LIMIT_ZONE, 2.0)
         target = inside if near > 0.0 else gait.home_joints[i]
         body.problem.joint_wanted[i] = stiff * (target - joint) - damp * senses.qvel[body.motors[i]]
-        firmness = HELD if gait.spare[i] else LIMIT_WEIGHT * near * near
-        body.problem.joint_weight[i] = body.posture_weight + firmness
+        body.problem.joint_weight[i] = body.posture_weight[i] + LIMIT_WEIGHT * near * near

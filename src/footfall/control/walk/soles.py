@@ -47,6 +47,8 @@ STANCE, CENTRE, HEIGHT, SWING = 1000.0, 100.0, 30.0, 30.0
 #: Weights of rotations times the square of the leg: feet (in parts of their weight), roll and pitch of the trunk, its
 #: heading, and joints.
 FOOT_TURN, TRUNK, HEADING, POSTURE = 1.85, 18.5, 0.92, 0.0092
+#: Weight of a joint that its leg can do without: it stays as it is at home.
+HELD = 10.0
 #: Weight of the wrench of a foot, in weights of the robot.
 WRENCH = 0.1
 
@@ -94,7 +96,7 @@ class SoleBody(NamedTuple):
     limits: WrenchLimits
     swing_weight: Vector  # (6,) of the acceleration of a foot that swings
     stance_weight: Vector  # (6,) of one that stands
-    posture_weight: float  # of a joint's acceleration
+    posture_weight: Vector  # (nu,) of the accelerations of joints
     com_weight: float  # of the centre of mass, horizontally
     heading_weight: float  # of the trunk's turning about the vertical
     torque: Vector  # (nu,) N m, found, of the problem
@@ -149,7 +151,7 @@ def body_on_soles(
         limits=limits,
         swing_weight=weigh.swing,
         stance_weight=weigh.stance,
-        posture_weight=float(POSTURE * leg**2),
+        posture_weight=_posture(biped, leg),
         com_weight=weigh.com,
         heading_weight=float(weigh.trunk[2]),
         torque=problem.torque,
@@ -164,6 +166,16 @@ class _Accelerations(NamedTuple):
     stance: np.ndarray  # (6,) of one that stands
     trunk: np.ndarray  # (3,) of the trunk's rotation
     com: float  # of the centre of mass, horizontally
+
+
+def _posture(biped: Biped, leg: float) -> np.ndarray:
+    """(nu,) weights of the accelerations of joints. Arms weigh as much as the heading where soles can hold the trunk:
+    else they would be thrown about when motors of the legs are at their limits.
+    """
+    in_legs = np.isin(biped.motors, np.concatenate(biped.legs))
+    free = in_legs | (biped.tips or biped.line or biped.point)
+    found: np.ndarray = np.where(biped.spare, HELD, np.where(free, POSTURE, HEADING) * leg**2)
+    return found
 
 
 def _accelerations(biped: Biped, leg: float) -> _Accelerations:

@@ -61,7 +61,6 @@ class Gait(NamedTuple):
     joint_high: Vector  # (nu,)
     tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
     points: int  # 1 where each foot stands on a point: the walk goes on with steps in place, for it cannot stand
-    spare: Ints  # (nu,) 1 where the leg can do without the motor
     drives: Drives  # from torques to controls
 
 
@@ -174,7 +173,6 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
             tips=int(biped.tips or biped.line),
             points=int(biped.point),
-            spare=biped.spare.astype(np.int64),
             drives=biped.drives,
         ),
         now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
