@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 
 import numpy as np
+import pytest
 import sweep_work
 from interrupted import faults
 
@@ -12,6 +14,7 @@ import footfall as ff
 from footfall.compiled.cache import read_file, write_file
 from footfall.gait.human.fit import WalkSeries
 from footfall.gait.human.walk import kept
+from footfall.study.journal import Journal
 
 
 def emptied(folder):
@@ -25,6 +28,17 @@ def test_a_study_that_is_interrupted_anywhere_goes_on_and_ends_the_same(tmp_path
     expected = str(ff.sweep(sweep_work.squared, **(where | {"out": None})))
     for fault in faults(monkeypatch, lambda: emptied(tmp_path / "here"), lambda: ff.sweep(sweep_work.squared, **where)):
         assert str(ff.sweep(sweep_work.squared, **where)) == expected, fault
+
+
+def test_a_journal_that_could_not_be_opened_holds_no_lock(tmp_path):
+    """Else the next study in its folder would wait for ever, as long as something keeps the error."""
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(b"damaged\n")
+    with pytest.raises(ValueError) as error:
+        Journal(path, {"cases": 2})
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises where it is locked
+    assert "Expecting value" in str(error.value)
 
 
 def test_a_fit_that_is_kept_is_whole_or_made_again(tmp_path, monkeypatch):

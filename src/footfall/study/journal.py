@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,14 @@ class Journal:
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         self._file = path.open("a+b")
-        fcntl.flock(self._file, fcntl.LOCK_EX)  # waits while another process works on it
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)  # waits while another process works on it
+            self._read(dict(about))
+        except BaseException:  # a journal that is not open must not hold the lock
+            self._release()
+            raise
+
+    def _read(self, about: dict[str, Any]) -> None:
         self._file.seek(0)
         found, head = self._file.read(), json.loads(json.dumps(about, default=str))
         lines = whole_lines(found)
@@ -34,6 +42,10 @@ class Journal:
         self.about, *self.lines = lines or [head]
         self.same = self.about == head
 
+    def _release(self) -> None:
+        with suppress(OSError):  # of lines that the disk had no room for, which was said before
+            self._file.close()
+
     def write(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Add lines in one call: data that reached the operating system survives the end of this process."""
         self._file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
@@ -41,8 +53,10 @@ class Journal:
 
     def close(self) -> None:
         """Flush all lines to the disk, and release the lock."""
-        os.fsync(self._file.fileno())
-        self._file.close()
+        try:
+            os.fsync(self._file.fileno())
+        finally:
+            self._release()
 
 
 def whole_lines(content: bytes) -> list[Any]:
