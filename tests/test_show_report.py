@@ -156,6 +156,13 @@ def test_the_picture_in_the_documentation_is_of_todays_report(shown):
 
 
 @pytest.mark.browser
+def test_every_axis_has_two_numbers_at_least(shown):
+    """One alone gives no scale; an axis of no length, as of a single sample, has none."""
+    fewest = "Math.min(...[-1, -5.9, -8.6, 0].map((low) => ticks(low, 9, 3.3).values.length))"
+    assert shown.evaluate(fewest) >= 2 and shown.evaluate("ticks(1, 1, 3).values.length") == 0
+
+
+@pytest.mark.browser
 def test_play_lets_time_advance_and_pause_stops_it(shown):
     assert shown.evaluate("footfall.time") == 0.0
     shown.evaluate("document.querySelector('#speed').value = '0.1'")

@@ -3,11 +3,12 @@
 const GUTTER = 54, RIGHT = 10, TOP = 6, BOTTOM = 20, DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3]];
 const FONT = "11px system-ui, sans-serif";
 
-// About `count` round numbers between two limits.
+// About `count` round numbers between two limits, at least two: one alone gives no scale.
 function ticks(low, high, count) {
   const rough = (high - low) / Math.max(1, count), power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((m) => m * power >= rough * 0.999), out = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) out.push(i * step);
+  if (out.length < 2 && high > low) return ticks(low, high, 2 * Math.max(1, count));
   return { values: out, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
