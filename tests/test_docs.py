@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import runpy
@@ -221,18 +220,6 @@ def test_the_reference_has_every_public_name():
     assert {name.rpartition(":")[2] for name in CONTROLLERS.values()} <= named
 
 
-#: An equation, or the first and the last of several, or a section of a paper without numbers; what it is; and the file
-#: and the function it is in.
-EQUATION = re.compile(r"^\| ([^|]+) \| [^|]+ \| \[`([\w/]+\.py)`\]\(\.\./src/footfall/\2\) \| `(\w+)` \|$", re.M)
-
-
-def cited(text: str, number: int) -> bool:
-    """Whether a text names an equation, alone or as one of several."""
-    spans = re.findall(r"\((\d+)\)-\((\d+)\)", text)
-    alone = re.search(rf"\({number}\)|eqs?\. \(?{number}\b", text)
-    return bool(alone) or any(int(a) <= number <= int(b) for a, b in spans)
-
-
 def test_files_are_where_the_page_on_how_it_works_says():
     package = Path(ff.__file__).parent
     named = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", (DOCS / "how-it-works.md").read_text(encoding="utf-8"))
@@ -240,19 +227,27 @@ def test_files_are_where_the_page_on_how_it_works_says():
     assert [one for one in named if one != "src/footfall" and not (package / one).exists()] == []
 
 
-def test_equations_are_where_the_page_says():
-    """Each number is in the lines of the function that the page names, docstring and comments included."""
-    page = (DOCS / "equations.md").read_text(encoding="utf-8")
-    rows = EQUATION.findall(page)
-    assert len(rows) == page.count("](../src/") > 60  # every link is in a row that is understood
-    for numbers, file, name in rows:
-        text = (DOCS.parent / "src" / "footfall" / file).read_text(encoding="utf-8")
-        named = [one for one in ast.walk(ast.parse(text)) if getattr(one, "name", "") == name]
-        assert named, f"{file} has no {name}"
-        lines = text.splitlines()
-        told = "\n".join(line for one in named for line in lines[one.lineno - 1 : one.end_lineno])
-        for number in re.findall(r"\((\d+)\)", numbers):
-            assert cited(told, int(number)), f"({number}) is not named by {name} in {file}"
+@pytest.fixture(scope="module")
+def equations() -> dict:
+    """What tools/equation_links.py defines."""
+    return runpy.run_path(str(DOCS.parent / "tools" / "equation_links.py"))
+
+
+def test_equations_are_where_the_page_says(equations):
+    """Each link leads to the line that a comment marks; if not: python tools/equation_links.py."""
+    text = (DOCS / "equations.md").read_text(encoding="utf-8")
+    page, wrong = equations["page"](text, list(equations["places"]()))
+    assert wrong == []
+    assert page == text
+    assert len(re.findall(r"\.py#L\d+\)", text)) > 70
+
+
+def test_an_equation_without_code_and_code_without_an_equation_are_found(equations):
+    marked = equations["Place"]("Ott 2011", "eq. 2", "solve/contacts.py", 7, "coulomb")
+    rows = "## Ott, Roa and Hirzinger 2011\n| (1)-(2) | cones | ? |\n| (4) | a name | none: a name |"
+    page, wrong = equations["page"](rows, [marked, *(marked._replace(part=f"eq. {n}") for n in (4, 5))])
+    assert "[`solve/contacts.py:7`](../src/footfall/solve/contacts.py#L7) in `coulomb`" in page
+    assert len(wrong) == 3  # (1) has no line, (4) has one, (5) no row
 
 
 #: Of each paper, how many equations have a number.
@@ -265,10 +260,7 @@ NUMBERED = {
 
 
 @pytest.mark.parametrize(("paper", "count"), NUMBERED.items())
-def test_no_equation_of_a_paper_is_left_out(paper, count):
+def test_no_equation_of_a_paper_is_left_out(equations, paper, count):
     page = (DOCS / "equations.md").read_text(encoding="utf-8")
-    rows = re.findall(
-        r"^\| ([^|]*) \| [^|]* \| ([^|]*) \|", page.partition(f"## {paper}\n")[2].partition("\n## ")[0], re.M
-    )
-    told = " ".join(numbers for numbers, place in rows if "](../src/" in place or place.startswith("none: "))
-    assert [number for number in range(1, count + 1) if not cited(told, number)] == []
+    rows = re.findall(r"^\| (\([^|]*) \|", page.partition(f"## {paper}\n")[2].partition("\n## ")[0], re.M)
+    assert {number for row in rows for number in equations["numbers"](row)} == set(range(1, count + 1))

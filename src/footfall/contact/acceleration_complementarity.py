@@ -150,7 +150,7 @@ def solve_sliding(problem, scratch):
         p = contacts.points[j]
         z[j] = force[p, 2]
     newton = newton_scratch(n, floats[size + 2 * n :], scratch.integers)
-    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, NEWTON, pivot_limit(n), newton)
+    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, NEWTON, pivot_limit(n), newton)  # Bravo 2021, eq. 18
     if ended != SOLVED:
         for j in range(n):
             p = contacts.points[j]
@@ -159,7 +159,7 @@ def solve_sliding(problem, scratch):
     for j in range(n):
         p = contacts.points[j]
         load = contacts.dynamic_friction[p] * z[j]
-        force[p, 0], force[p, 1], force[p, 2] = -load * way[p, 0], -load * way[p, 1], z[j]
+        force[p, 0], force[p, 1], force[p, 2] = -load * way[p, 0], -load * way[p, 1], z[j]  # Bravo 2021, eq. 16
     find_motions(problem)
     conclude(problem)
     return 0
@@ -210,7 +210,7 @@ def forces(contacts, dt, memory, force, mode, scratch, signals, parameters):
     first = engine_columns(memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        problem.target[p] = 0.0  # (15)
+        problem.target[p] = 0.0  # Bravo 2021, eq. 15
         for k in range(3):
             problem.free[p, k] = contacts.acceleration[p, k] + memory[p, first + TURNING + k]
     sliding = slip_directions(contacts, memory, problem.slip)
@@ -237,10 +237,10 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
             rebound = -restitution * min(0.0, contacts.velocity[p, 2])
-            problem.target[p] = rebound if rebound > REBOUND else 0.0  # (20)
+            problem.target[p] = rebound if rebound > REBOUND else 0.0  # Bravo 2021, eq. 20
             for k in range(3):
                 free[p, k] = contacts.velocity[p, k] + dt * contacts.acceleration[p, k]
-        status, _, _ = solve_contacts(problem)  # (20)-(21)
+        status, _, _ = solve_contacts(problem)  # Bravo 2021, eq. 20-22
         if restitution == 0.0:
             break
         find_motions(problem)

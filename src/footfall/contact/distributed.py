@@ -69,6 +69,7 @@ def adhering(contacts: Contacts, p: Int, parameters: Parameters) -> tuple[Float,
     dz = contacts.position[p, 2] - contacts.anchor[p, 2]
     x = frame[0, 0] * dx + frame[0, 1] * dy + frame[0, 2] * dz
     y = frame[1, 0] * dx + frame[1, 1] * dy + frame[1, 2] * dz
+    # Bruneau 1999, eq. 17-18
     return -parameters.kt * x - parameters.mut * v[0], -parameters.kt * y - parameters.mut * v[1]
 
 
@@ -87,14 +88,14 @@ def tangential(
         tx += frame[0, k] * memory[p, DIRECTION + k]
         ty += frame[1, k] * memory[p, DIRECTION + k]
     speed = v[0] * tx + v[1] * ty
-    size = contacts.dynamic_friction[p] * normal - parameters.mu_ts * speed  # (21)-(22)
-    sx, sy = size * tx, size * ty
+    size = contacts.dynamic_friction[p] * normal - parameters.mu_ts * speed  # Bruneau 1999, eq. 21-22
+    sx, sy = size * tx, size * ty  # Bruneau 1999, eq. 23-26
     share = min(1.0, since / window) if window > 0.0 else 1.0
     if sliding:
         held = memory[p, HELD] * normal / memory[p, LOAD]
-        return held * tx + (sx - held * tx) * share, held * ty + (sy - held * ty) * share  # (27)
+        return held * tx + (sx - held * tx) * share, held * ty + (sy - held * ty) * share  # Bruneau 1999, eq. 27
     ax, ay = adhering(contacts, p, parameters)
-    return sx + (ax - sx) * share, sy + (ay - sy) * share  # (29)
+    return sx + (ax - sx) * share, sy + (ay - sy) * share  # Bruneau 1999, eq. 29
 
 
 @inlined
@@ -117,7 +118,7 @@ def start_sliding(contacts: Contacts, memory: Matrix, p: Int, force: Matrix, sha
     memory[p, LOAD] = normal
     frame = contacts.frame[p]
     for k in range(3):
-        memory[p, DIRECTION + k] = (x * frame[0, k] + y * frame[1, k]) / size
+        memory[p, DIRECTION + k] = (x * frame[0, k] + y * frame[1, k]) / size  # Bruneau 1999, eq. 19-20
     force[p, 0], force[p, 1] = share * x, share * y
 
 
@@ -128,7 +129,7 @@ def stop_sliding(contacts: Contacts, memory: Matrix, p: Int) -> None:
     speed = 0.0
     for k in range(3):
         speed += memory[p, DIRECTION + k] * (frame[0, k] * v[0] + frame[1, k] * v[1])
-    if speed >= 0.0:
+    if speed >= 0.0:  # Bruneau 1999, eq. 30
         memory[p, SLIDING] = 0.0
         memory[p, SINCE] = 0.0
         for k in range(3):
@@ -147,7 +148,7 @@ def macroscopic_onset(contacts: Contacts, memory: Matrix, force: Matrix, b: Int)
         z += frame[0, 2] * f[0] + frame[1, 2] * f[1]
         limit += contacts.static_friction[p] * f[2]
     size = (x * x + y * y + z * z) ** 0.5
-    if size < limit or size == 0.0:
+    if size < limit or size == 0.0:  # Bruneau 1999, eq. 35-40
         return
     for i in range(contacts.near[b], contacts.near[b + 1]):
         p = contacts.points[i]
@@ -178,14 +179,14 @@ def distributed(
                 stop_sliding(contacts, memory, p)
             depth, rate = max(0.0, -contacts.gap[p]), contacts.velocity[p, 2]
             spring, damper = two_powers(depth, parameters.alpha, parameters.beta)
-            normal = max(0.0, parameters.kn * spring - parameters.mun * damper * rate)  # (16)
+            normal = max(0.0, parameters.kn * spring - parameters.mun * damper * rate)  # Bruneau 1999, eq. 16, 31
             x, y = 0.0, 0.0
             if normal > 0.0:
-                x, y = tangential(contacts, memory, p, normal, parameters)
+                x, y = tangential(contacts, memory, p, normal, parameters)  # Bruneau 1999, eq. 32-34
             force[p, 0], force[p, 1], force[p, 2] = x, y, normal
             if parameters.by_foot == 0.0 and memory[p, SLIDING] == 0.0:
                 size, limit = (x * x + y * y) ** 0.5, contacts.static_friction[p] * normal
-                if size >= limit and size > 0.0:  # (28)
+                if size >= limit and size > 0.0:  # Bruneau 1999, eq. 28
                     start_sliding(contacts, memory, p, force, limit / size)
         if parameters.by_foot == 1.0:
             macroscopic_onset(contacts, memory, force, b)

@@ -63,10 +63,10 @@ def excess_accelerations(problem, dt, parameters):
         v, a, gap = contacts.velocity[p], contacts.acceleration[p], contacts.gap[p]
         # Rengifo 2009, eq. 17 with the steady penetration eps of section V: the prescribed height is -eps.
         free[p, 0] = a[0] + kv * v[0]
-        free[p, 1] = a[1] + kv * v[1]
+        free[p, 1] = a[1] + kv * v[1]  # Rengifo 2009, eq. 7
         target[p] = 0.0
         if gap <= TOUCH:
-            free[p, 2] = a[2] + kp * (eps + gap) + kv * min(0.0, v[2])
+            free[p, 2] = a[2] + kp * (eps + gap) + kv * min(0.0, v[2])  # Rengifo 2009, eq. 3
         elif eps > 0.0 and parameters.lead_back == 1.0 and memory[p, MODE] != OPEN:
             # Stop rising, and return slowly enough that kv stops the point at the depth eps.
             back = (eps + gap) / max(10.0 * dt, 4.0 / max(kv, 1.0))
@@ -86,14 +86,14 @@ def saturated(problem, least):
         for k in range(3):
             free[p, k] = -free[p, k]
     to_world_frames(contacts, free, force)
-    spread(contacts, problem.kind, force, least)  # (18)
+    spread(contacts, problem.kind, force, least)  # Rengifo 2009, eq. 18
     to_contact_frames(contacts, force)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         f = force[p]
-        f[2] = max(0.0, f[2])  # (19)
+        f[2] = max(0.0, f[2])  # Rengifo 2009, eq. 19
         friction = contacts.dynamic_friction[p] if memory[p, MODE] == SLIDE else contacts.static_friction[p]
-        f[0], f[1], kind = coulomb(f[0], f[1], friction * f[2])  # (20)
+        f[0], f[1], kind = coulomb(f[0], f[1], friction * f[2])  # Rengifo 2009, eq. 8, 20
         if kind == SLIDE:
             f[0], f[1], _ = coulomb(f[0], f[1], contacts.dynamic_friction[p] * f[2])
         problem.mode[p] = OPEN if f[2] == 0.0 else kind

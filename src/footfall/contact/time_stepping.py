@@ -46,9 +46,10 @@ def free_velocities(problem, restitution):
         p = contacts.points[i]
         v = contacts.velocity[p]
         for k in range(3):
-            free[p, k] = v[k] + dt * (contacts.acceleration[p, k] - contacts.bias[p, k])  # (23) without forces
+            # Bravo 2021, eq. 23, without forces
+            free[p, k] = v[k] + dt * (contacts.acceleration[p, k] - contacts.bias[p, k])
         if restitution == 0.0:
-            target[p] = -max(0.0, contacts.gap[p]) / dt  # (24): to the ground, and no further
+            target[p] = -max(0.0, contacts.gap[p]) / dt  # Bravo 2021, eq. 24: to the ground, and no further
         else:  # a bounce begins in the step after the point has reached the ground
             target[p] = -restitution * min(0.0, v[2]) if contacts.gap[p] <= TOUCH else ANY
 
@@ -91,7 +92,7 @@ def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameter
     if weaker:
         weaken_impacts(contacts, parameters.impact_friction, parameters.impact_speed, scratch.kept)
     if parameters.facets == 0.0:
-        status, signals[0], signals[1] = solve_contacts(problem)  # (24)-(26)
+        status, signals[0], signals[1] = solve_contacts(problem)  # Bravo 2021, eq. 24-26
     else:
         status, signals[0], signals[1] = solve_with_facets(problem, scratch.facets, int(parameters.facets))
     if weaker:

@@ -364,11 +364,11 @@ def desired_wrench(
     """
     for c in range(3):
         error[c] = com[c] - wanted.com[c]
-        wrench[c] = gains.weight[c] - gains.stiffness[c] * error[c]  # (19), (20)
+        wrench[c] = gains.weight[c] - gains.stiffness[c] * error[c]  # Ott 2011, eq. 19-20
         wrench[c] -= gains.damping[c] * (velocity[c] - wanted.velocity[c])
-        wrench[3 + c] = -gains.dr * (spin[c] - wanted.spin[c])  # (22)
+        wrench[3 + c] = -gains.dr * (spin[c] - wanted.spin[c])  # Ott 2011, eq. 22
     for i in range(3):
-        # (21): half the sum over the axes of wanted x actual is the axial part, in the world frame
+        # Ott 2011, eq. 21: half the sum over the axes of wanted x actual is the axial part, in the world frame
         dx, dy, dz = wanted.orientation[0, i], wanted.orientation[1, i], wanted.orientation[2, i]
         bx, by, bz = trunk[i], trunk[3 + i], trunk[6 + i]
         wrench[3] -= 0.5 * gains.kr * (dy * bz - dz * by)

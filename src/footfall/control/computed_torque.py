@@ -93,7 +93,8 @@ class Follower:
         self._tell(target)
         self.dynamics.set(state.qpos, state.qvel, target.load)
         position, rate = state.qpos[self.position], self.dynamics.data.qvel[self.rate]
-        wanted = target.qdd + self.options.kv * (target.qd - rate) + self.options.kp * (target.q - position)  # (38)
+        # Bravo 2021, eq. 38
+        wanted = target.qdd + self.options.kv * (target.qd - rate) + self.options.kp * (target.q - position)
         torque = self.dynamics.torques(wanted)
         limited: np.ndarray = np.minimum(np.maximum(torque, -self.limits), self.limits)
         self._warning(t, torque, limited)
@@ -166,13 +167,14 @@ class ConstrainedDynamics:
             mujoco.mj_jac(model, data, held.jacobian[rows], None, at, body)
         left, size, right = np.linalg.svd(self.jacobian)
         rank = int((size > RANK * size.max(initial=0.0)).sum())
-        self.moves = right[rank:].T  # motions that hold the points, as columns
+        self.moves = right[rank:].T  # Bravo 2021, eq. 28, 35: motions that hold the points, as columns
         metric = self.moves.T @ self.inertia
-        data.qvel[:] = self.moves @ np.linalg.solve(metric @ self.moves, metric @ data.qvel)
+        data.qvel[:] = self.moves @ np.linalg.solve(metric @ self.moves, metric @ data.qvel)  # Bravo 2021, eq. 29
         mujoco.mj_comVel(model, data)
         for body, _, at, rows in held.points:
             mujoco.mj_jacDot(model, data, rates[rows], None, at, body)
-        self.turning = right[:rank].T @ (left[:, :rank].T @ -(rates @ data.qvel) / size[:rank])  # N of (35)
+        # Bravo 2021, eq. 30-32, 35
+        self.turning = right[:rank].T @ (left[:, :rank].T @ -(rates @ data.qvel) / size[:rank])
         mujoco.mj_passive(model, data)
         mujoco.mj_rne(model, data, 0, self.bias)
         self.bias -= data.qfrc_passive
@@ -192,11 +194,11 @@ class ConstrainedDynamics:
 
     def torques(self, wanted: np.ndarray) -> np.ndarray:
         """Joint torques (nu,) for joint accelerations ``wanted``, (39)."""
-        needed = self.inertia @ self._acceleration(wanted) + self.bias
+        needed = self.inertia @ self._acceleration(wanted) + self.bias  # Bravo 2021, eq. 27, 36
         # The ground balances the coordinates without motors, by the forces of weighted least norm.
         base = self.jacobian[:, self.free].T * self.share
         force = self.share * np.linalg.lstsq(base, needed[self.free], rcond=RANK)[0]
-        torque: np.ndarray = needed[self.actuated] - self.jacobian[:, self.actuated].T @ force
+        torque: np.ndarray = needed[self.actuated] - self.jacobian[:, self.actuated].T @ force  # Bravo 2021, eq. 37, 39
         return torque
 
     def _acceleration(self, wanted: np.ndarray) -> np.ndarray:
@@ -209,6 +211,7 @@ class ConstrainedDynamics:
             acceleration[self.free] = np.linalg.solve(self.inertia[self.free][:, self.free], -force)
             return acceleration
         missing = wanted - self.turning[self.actuated]
+        # Bravo 2021, eq. 33-34
         acceleration = self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
         return acceleration
 

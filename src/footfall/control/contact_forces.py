@@ -119,7 +119,7 @@ def friction_pyramid(friction: float, sides: int) -> np.ndarray:
     if not friction >= 0.0:
         raise ControllerError(f"the friction of a contact must be a number >= 0, not {friction}")
     middle = (2.0 * np.arange(sides) + 1.0) * math.pi / sides
-    inner = friction * math.cos(math.pi / sides)
+    inner = friction * math.cos(math.pi / sides)  # Ott 2011, eq. 3
     return np.stack([np.cos(middle), np.sin(middle), np.full(sides, -inner)], axis=1)
 
 
@@ -205,7 +205,7 @@ def distribute(problem: ForceProblem, wrench: Vector, arms: Matrix, frames: Tens
     """Write the contact forces that come nearest to a wrench (18). False, with the last forces kept, if that fails."""
     program, force = problem.program, problem.force
     _assemble(wrench, arms, frames, problem.weights, problem.grasp, program.H, program.f)
-    solved = solve_quadratic_program(program, problem.work) == SOLVED
+    solved = solve_quadratic_program(program, problem.work) == SOLVED  # Ott 2011, eq. 18
     if solved:
         _to_world(problem.work.x, frames, force)
     _miss(wrench, arms, force, problem.missed)
@@ -224,7 +224,7 @@ def _assemble(
         for p in range(count):
             d, r, j = frames[p, row], arms[p], part * count + p
             grasp[0, j], grasp[1, j], grasp[2, j] = force * d[0], force * d[1], force * d[2]
-            x, y, z = cross(r, d)
+            x, y, z = cross(r, d)  # Ott 2011, eq. 4-10
             grasp[3, j], grasp[4, j], grasp[5, j] = torque * x, torque * y, torque * z
     for i in range(3 * count):
         linear[i] = 0.0

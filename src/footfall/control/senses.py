@@ -185,7 +185,7 @@ def com_jacobian(cdof: Matrix, subtree_com: Matrix, tree: Tree, jacobian: Matrix
     for j in range(tree.body.size):
         part, at = tree.carried[j], subtree_com[tree.body[j]]
         x, y, z = at_arm(cdof[j], (at[0] - com[0], at[1] - com[1], at[2] - com[2]))
-        jacobian[0, j], jacobian[1, j], jacobian[2, j] = part * x, part * y, part * z
+        jacobian[0, j], jacobian[1, j], jacobian[2, j] = part * x, part * y, part * z  # Ott 2011, eq. 12-14
 
 
 @inlined
@@ -216,7 +216,7 @@ def carrying_torques(cdof: Matrix, jacobian: Matrix, tree: Tree, arms: Matrix, f
             if tree.moves[p, j]:
                 f, (x, y, z) = force[p], at_arm(cdof[j], arms[p])
                 total -= f[0] * x + f[1] * y + f[2] * z
-        torque[j] = total
+        torque[j] = total  # Ott 2011, eq. 15
 
 
 @inlined

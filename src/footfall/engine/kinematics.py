@@ -164,6 +164,7 @@ def add_forces(cdof: Matrix, subtree_com: Matrix, points: Points, contacts: Cont
         for i in range(points.chain_length[k]):
             j = points.chain[k, i]
             s = cdof[j]
+            # Rengifo 2009, eq. 13-14
             generalised[j] += s[0] * tx + s[1] * ty + s[2] * tz + s[3] * fx + s[4] * fy + s[5] * fz
 
 

@@ -211,7 +211,7 @@ def mobility(world, points, contacts, centroid, half, block):
                         block[r, c] += weight * half[m, j, c]
             for r in range(6):
                 for c in range(6):
-                    out[6 * k + r, 6 * m + c] = block[r, c]
+                    out[6 * k + r, 6 * m + c] = block[r, c]  # Rengifo 2009, eq. 15-16
                     out[6 * m + c, 6 * k + r] = block[r, c]
 
 

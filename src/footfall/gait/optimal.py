@@ -130,14 +130,14 @@ class StepModel:
         self.robot, self.legs = robot, legs
         self.dynamics = inverse_dynamics(robot)
         joints, rates, accelerations = (ca.SX.sym(name, n) for name in ("q", "v", "a"))
-        q = self._held(joints)
+        q = self._held(joints)  # Bravo 2021, eq. 11
         v = ca.jtimes(q, joints, rates)
         a = ca.jtimes(v, ca.vertcat(joints, rates), ca.vertcat(rates, accelerations))
-        needed = self.dynamics(q, v, a)
-        torque = ca.jacobian(q, joints).T @ needed  # (37)
+        needed = self.dynamics(q, v, a)  # Bravo 2021, eq. 1
+        torque = ca.jacobian(q, joints).T @ needed  # Bravo 2021, eq. 37
         forward, upward, moment = needed[0], needed[1], needed[2]
         # The generalised force of the base's pitch is the moment of the ground force about the base's origin.
-        lever = q[0] * upward - q[1] * forward - moment  # p_x f_z of (45)
+        lever = q[0] * upward - q[1] * forward - moment  # Bravo 2021, eq. 45: p_x f_z
         heights, place = self._foot(1, q)
         self.instant = ca.Function(
             "instant",
@@ -334,9 +334,9 @@ class _Problem:
         heel, toe = self.constraints.sole(self.legs, EXTRA)
         for one in (
             upward - LIGHTEST * weight,
-            mu * upward - forward,
+            mu * upward - forward,  # Bravo 2021, eq. 8-9
             mu * upward + forward,
-            toe * upward - lever,
+            toe * upward - lever,  # Bravo 2021, eq. 45
             lever - heel * upward,
         ):
             self.opti.subject_to(one / weight >= 0)
@@ -346,7 +346,7 @@ class _Problem:
         opti, constraints = self.opti, self.constraints
         for i in range(1, SAMPLES - 1):
             opti.subject_to(heights[:, i] >= constraints.least_height(self.phase[i], EXTRA))
-        opti.subject_to(end[0] == self.length)
+        opti.subject_to(end[0] == self.length)  # Bravo 2021, eq. 12
         opti.subject_to(end[1:] == 0)
         unit = _unit(self.robot)
         opti.subject_to(opti.bounded(DURATION[0] * unit, self.T, DURATION[1] * unit))
@@ -364,8 +364,8 @@ class _Problem:
             opti.subject_to(self.impulse == 0)
             return
         inertia, landing, leaving = self.model.impact(qpos)
-        opti.subject_to(inertia @ (self.after - qvel) == landing.T @ self.impulse)  # (22)
-        opti.subject_to(landing @ self.after == 0)  # (20), no restitution, and no slip
+        opti.subject_to(inertia @ (self.after - qvel) == landing.T @ self.impulse)  # Bravo 2021, eq. 22
+        opti.subject_to(landing @ self.after == 0)  # Bravo 2021, eq. 20, no restitution, and no slip
         along, up, turn = self.impulse[0], self.impulse[1], self.impulse[2]
         heel, toe = constraints.sole(self.legs)
         mu = constraints.friction

@@ -160,13 +160,14 @@ def _evaluated(coefficients: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarr
 
 def cubics(q0: Any, qT: Any, v0: Any, vT: Any, T: Any) -> tuple[Any, Any, Any, Any]:
     """Coefficients a0 .. a3 from angles and rates at both ends, (41)-(43); numbers or CasADi expressions."""
+    # Bravo 2021, eq. 41-43
     return q0, v0, 3 * (qT - q0) / T**2 - (2 * v0 + vT) / T, 2 * (q0 - qT) / T**3 + (v0 + vT) / T**2
 
 
 def swapped(values: Any) -> Any:
     """Values of all joints with the legs exchanged, (13)."""
     half = values.shape[0] // 2
-    return values[[*range(half, 2 * half), *range(half)]]
+    return values[[*range(half, 2 * half), *range(half)]]  # Bravo 2021, eq. 13
 
 
 def standing_on(

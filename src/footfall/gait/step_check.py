@@ -43,6 +43,7 @@ class Step:
         squares = (self.torque**2).sum(axis=1)
         weights = np.ones(len(self.time))
         weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0  # Simpson
+        # Bravo 2021, eq. 40
         return float(weights @ squares * (self.time[-1] - self.time[0]) / (3.0 * (len(self.time) - 1)))
 
 
@@ -86,15 +87,15 @@ def _instant(
     mujoco.mj_makeM(model, data)
     held, drift = _foot(model, data, legs.body[0])
     data.qacc[3:] = a
-    data.qacc[:3] = np.linalg.solve(held[:, :3], -drift - held[:, 3:] @ a)  # (34)
+    data.qacc[:3] = np.linalg.solve(held[:, :3], -drift - held[:, 3:] @ a)  # Bravo 2021, eq. 34
     needed = np.zeros(model.nv)
     mujoco.mj_rne(model, data, 1, needed)
     needed += model.dof_armature * data.qacc + model.dof_damping * data.qvel
     wrench = np.linalg.solve(held[:, :3].T, needed[:3])  # on the ankle: forward, up, about y
-    torque = needed[3:] - held[:, 3:].T @ wrench  # (36)
+    torque = needed[3:] - held[:, 3:].T @ wrench  # Bravo 2021, eq. 36
     ankle = data.xpos[legs.body[0]]
     # The moment about a point p of the ground, (44), vanishes at the zero moment point.
-    zmp = ankle[0] - (wrench[2] + ankle[2] * wrench[0]) / wrench[1]
+    zmp = ankle[0] - (wrench[2] + ankle[2] * wrench[0]) / wrench[1]  # Bravo 2021, eq. 44
     ends = data.xpos[legs.body[1]] + legs.ends[1] @ data.xmat[legs.body[1]].reshape(3, 3).T
     pitch = data.qpos[2] + q[legs.size :].sum()
     swing = _foot(model, data, legs.body[1], ends.mean(axis=0))[0]

@@ -39,7 +39,7 @@ class GroundReaction:
 def grf(rec: Record) -> GroundReaction:
     """Ground reaction forces of each foot and of all, with their moments."""
     each = cross(rec.position, rec.force)
-    moment = np.stack([each[:, points].sum(axis=1) for points in feet(rec)], axis=1)  # Bruneau 1999, (41)
+    moment = np.stack([each[:, points].sum(axis=1) for points in feet(rec)], axis=1)  # Bruneau 1999, eq. 41
     return GroundReaction(
         force=rec.foot_force,
         moment=moment,

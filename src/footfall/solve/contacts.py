@@ -65,7 +65,7 @@ def coulomb(x, y, limit):
     Rengifo 2009, (12) and (20); Ott 2011, (2).
     """
     size = math.sqrt(x * x + y * y)
-    if size <= limit:
+    if size <= limit:  # Rengifo 2009, eq. 12; Ott 2011, eq. 2
         return x, y, STICK
     scale = limit / size
     return x * scale, y * scale, SLIDE

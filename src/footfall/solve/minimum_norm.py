@@ -133,7 +133,7 @@ def spread_over_rows(contacts, kind, force, scratch):
                 for k in range(6):
                     value += w[k] * pull[k]
                 for k in range(3):
-                    f[k] += value * w[k]
+                    f[k] += value * w[k]  # Rengifo 2009, eq. 18
 
 
 @kernel

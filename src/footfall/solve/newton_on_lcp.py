@@ -74,7 +74,7 @@ def newton_scratch(n, floats, integers):
 def fischer_burmeister(z, w):
     """``z + w - sqrt(z^2 + w^2)``, written without cancellation: Bravo 2021, (17)."""
     root = (z * z + w * w) ** 0.5
-    return 2.0 * z * w / (root + z + w) if z + w > 0.0 else z + w - root
+    return 2.0 * z * w / (root + z + w) if z + w > 0.0 else z + w - root  # Bravo 2021, eq. 17
 
 
 @kernel

@@ -273,7 +273,7 @@ def identify_friction(
         )
     kinetic = _through_origin(loads, np.concatenate([found.sliding_tangential for found in onsets]))
     broke = [(found.normal, found.tangential) for found in onsets if found.time is not None]
-    static = _through_origin(*np.array(broke, dtype=float).T) if broke else None
+    static = _through_origin(*np.array(broke, dtype=float).T) if broke else None  # Moraud 2008, sec. V-C
     return FrictionFit(static, kinetic, onsets)
 
 

@@ -153,9 +153,10 @@ def run_printed() -> Printed:
         jacobian = jacobian_at(data, foot, data.xpos[foot])[[0, 2, 4]]
         bias = np.vstack([rate[[0, 2]], spin[1]]) @ data.qvel
         whole = np.block([[inertia_of(data), -jacobian.T], [jacobian, np.zeros((3, 3))]])
-        answer = np.linalg.solve(whole, np.concatenate([-data.qfrc_bias, bias]))[: model.nv]  # (31) as printed
-        freely = np.vstack([-np.linalg.solve(jacobian[:, :3], jacobian[:, 3:]), np.eye(model.nu)])  # M of (35)
-        actuated = freely.T @ np.vstack([np.zeros((3, model.nu)), np.eye(model.nu)])  # M^T B of (37)
+        # Bravo 2021, eq. 31, as printed
+        answer = np.linalg.solve(whole, np.concatenate([-data.qfrc_bias, bias]))[: model.nv]
+        freely = np.vstack([-np.linalg.solve(jacobian[:, :3], jacobian[:, 3:]), np.eye(model.nu)])  # Bravo 2021, eq. 35
+        actuated = freely.T @ np.vstack([np.zeros((3, model.nu)), np.eye(model.nu)])  # Bravo 2021, eq. 37
         rows.append((np.abs(jacobian @ answer + bias).max(), np.abs(bias).max(), np.linalg.matrix_rank(actuated)))
     of_foot, of_bias, rank = np.array(rows).T
     return Printed(of_foot, of_bias, rank, freedoms=model.nv - 3)

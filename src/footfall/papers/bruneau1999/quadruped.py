@@ -25,8 +25,8 @@ SOFT = "how small follows from the stiffness, which is not printed: 13 mm after 
 def models() -> dict[str, ff.contact.Law]:
     """By figure: the law that stands for its contact model."""
     return {
-        "fig3": ff.contact.ConstraintSelection(rules="landing"),
-        "fig4": ff.contact.SpringDamper(k=STIFFNESS, c=DAMPING),
+        "fig3": ff.contact.ConstraintSelection(rules="landing"),  # Bruneau 1999, eq. 10
+        "fig4": ff.contact.SpringDamper(k=STIFFNESS, c=DAMPING),  # Bruneau 1999, eq. 11
     }
 
 
@@ -210,13 +210,14 @@ def run_models() -> Models:
     robot = ff.load_robot("quadruped")
     data = at_home(robot)
     model = robot.model
+    # Bruneau 1999, eq. 12
     acts = np.concatenate([np.eye(model.nv)[model.nv - model.nu :], point_jacobian(robot, data)])
 
     def land(law: ff.contact.Law, dt: float) -> ff.Recording:
         return ff.Simulation("ball", law=law, dt=dt).run(0.06, qvel=[0, 0, -BALL, 0, 0, 0]).check()
 
-    hertz = ff.contact.Distributed(kn=HERTZ, alpha=1.5, mun=0.0)
-    kelvin = ff.contact.Distributed(kn=HERTZ, alpha=1.5, mun=VISCOUS, beta=0.0)
+    hertz = ff.contact.Distributed(kn=HERTZ, alpha=1.5, mun=0.0)  # Bruneau 1999, eq. 13
+    kelvin = ff.contact.Distributed(kn=HERTZ, alpha=1.5, mun=VISCOUS, beta=0.0)  # Bruneau 1999, eq. 14
     free = len(acts) - int(np.linalg.matrix_rank(acts))
     return Models(free, (len(acts), model.nv), land(hertz, BALL_DT), {dt: land(kelvin, dt) for dt in (BALL_DT, 5e-5)})
 

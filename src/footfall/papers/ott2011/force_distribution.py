@@ -47,8 +47,8 @@ def _broken(rec: ff.Recording, arms: np.ndarray) -> tuple[float, float]:
     friction, outside = rec.ground.dynamic_friction, np.zeros((len(rec), 2), dtype=bool)
     for k, wrench in enumerate(rec.signals["desired_wrench"]):
         cross = [np.cross(arm, np.eye(3)).T for arm in arms[k]]
-        grasp = np.vstack([np.tile(np.eye(3), POINTS), np.hstack(cross)])  # (16)
-        least = (np.linalg.pinv(grasp) @ wrench).reshape(POINTS, 3)  # (17)
+        grasp = np.vstack([np.tile(np.eye(3), POINTS), np.hstack(cross)])  # Ott 2011, eq. 16
+        least = (np.linalg.pinv(grasp) @ wrench).reshape(POINTS, 3)  # Ott 2011, eq. 17
         for column, force in enumerate((least, rec.signals["commanded_force"][k])):
             outside[k, column] = (np.linalg.norm(force[:, :2], axis=1) > friction * force[:, 2] + 1e-6).any()
     return float(outside[:, 0].mean()), float(outside[:, 1].mean())

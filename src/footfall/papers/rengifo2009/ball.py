@@ -194,7 +194,7 @@ def closed_form(kp: float, kv: float) -> Bounce:
         when = math.atan2(root.imag, kv / 2.0) / root.imag
     else:
         when = (cmath.log(s / r) / (r - s)).real
-    depth = ((cmath.exp(r * when) - cmath.exp(s * when)) / (r - s)).real
+    depth = ((cmath.exp(r * when) - cmath.exp(s * when)) / (r - s)).real  # Rengifo 2009, eq. 3-4
     return Bounce(math.sqrt(kp) * depth, depth, when)
 
 

@@ -98,11 +98,11 @@ def press(knows: Knows) -> np.ndarray:
     for k in range(len(found)):
         load = PRESS if PRESSED[0] <= k * DT < PRESSED[1] else 0.0
         known = {"never": 0.0, "a step late": before}.get(knows, load)
-        wanted = -KP * height - KV * min(0.0, speed)  # (3)
-        force = max(0.0, MASS * (GRAVITY + wanted) + known) if height <= 0.0 else 0.0  # (4), (19)
+        wanted = -KP * height - KV * min(0.0, speed)  # Rengifo 2009, eq. 3
+        force = max(0.0, MASS * (GRAVITY + wanted) + known) if height <= 0.0 else 0.0  # Rengifo 2009, eq. 4, 19
         found[k] = height, force
         if knows == "to rounding" or force == 0.0:
-            acceleration = (force - MASS * GRAVITY - load) / MASS  # (1)
+            acceleration = (force - MASS * GRAVITY - load) / MASS  # Rengifo 2009, eq. 1
         else:
             acceleration = wanted + (known - load) / MASS  # the same, where weight and force cancel exactly
         speed += DT * acceleration

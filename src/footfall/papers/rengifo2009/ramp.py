@@ -74,8 +74,8 @@ def judge_ramp(data: Ramp) -> Findings:
     """The brick brakes by (5)-(6); friction leaves the cone for (7) at the switch speed of (9)."""
     rec = data.stopping
     speed, holding = rec.qvel[:, :3] @ DOWN, rec.robot.weight * math.sin(ANGLE)
-    switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))
-    braking = KV * switch
+    switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))  # Rengifo 2009, eq. 9
+    braking = KV * switch  # Rengifo 2009, eq. 5-6
     last = int(np.flatnonzero((rec.mode == SLIDE).any(axis=1))[-1])
     first = round(5.0 / KV / FINE)  # it lies flat by then, whatever the last digits of the start are
     decay = np.s_[last + 2 : last + 2 + round(8.0 / KV / FINE)]

@@ -107,7 +107,7 @@ def put_joint(contacts: Contacts, work: Workspace, b: Int, row: Int) -> Int:
     share = 1.0 / count
     x, y, z, rx, ry, rz = x * share, y * share, z * share, rx * share, ry * share, rz * share
     joint[0], joint[1], joint[2], joint[3], joint[4], joint[5] = x, y, z, 0.0, 0.0, 0.0
-    holds = 0.0 if code & SLIDING else share
+    holds = 0.0 if code & SLIDING else share  # Moraud 2008, Table I
     for k in range(3):
         e, w = frame[k], work.basis[row + k]
         w[0], w[1], w[2] = e[0], e[1], e[2]
@@ -241,7 +241,7 @@ def read_joint(work: Workspace, b: Int) -> None:
     force = multiplier[row + 2]
     inverse = 1.0 / force if force != 0.0 else 0.0
     x, y = x * inverse, y * inverse
-    found[0], found[1], found[2] = force, joint[0] + x, joint[1] + y
+    found[0], found[1], found[2] = force, joint[0] + x, joint[1] + y  # Moraud 2008, sec. III, with corrected signs
     found[3], found[4] = multiplier[row], multiplier[row + 1]
     if kind != VERTEX:
         found[5] = multiplier[row + 2 + kind] - x * found[4] + y * found[3]

@@ -123,6 +123,7 @@ def judge(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules:
             if j >= count:
                 v = work.end[p, 2]
                 flaw = free_flaw(contacts, work, p, rules, v, (v - contacts.velocity[p, 2]) / dt)
+                # Moraud 2008, sec. II.C
                 work.flaw[p] = GOOD if flaw == KINEMATICS and no_face and code & 3 == EDGE else flaw
             elif rules.paper == 1.0 and contacts.gap[p] > rules.d and work.flaw[p] != PRESSURE:
                 work.flaw[p] = GEOMETRY
@@ -223,7 +224,7 @@ def vote(work: Workspace, b: Int, j: Int, share: Float) -> Float:
     if flaw == GOOD:
         load = work.push[p, 2] / max(work.pressure[b, 0], 1e-300) if holds else 0.0
         return share**3 * (0.5 + 0.5 * min(1.0, load)) if holds else -(share**4)
-    size = share ** (flaw - PRESSURE) if flaw != KINEMATICS else share**4
+    size = share ** (flaw - PRESSURE) if flaw != KINEMATICS else share**4  # Moraud 2008, sec. IV.C
     if holds:
         return -size
     short = work.place[p, 3] - work.end[p, 2]
@@ -260,7 +261,7 @@ def search(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rules
     rank, tried = try_states(contacts, dt, memory, work, rules, ROUNDS), 1
     _, reason = read_rank(rank)
     if not is_clean(rank):
-        rank, tried = search_on(contacts, dt, memory, work, rules, rank)
+        rank, tried = search_on(contacts, dt, memory, work, rules, rank)  # Moraud 2008, sec. II.D
     if is_clean(rank) and rules.paper == 1.0 and reason != GOOD:
         more, released = release(contacts, dt, memory, work, rules)
         tried, reason = tried + more, FEWEST if released else reason
@@ -436,5 +437,5 @@ def predict(contacts: Contacts, dt: Float, memory: Matrix, work: Workspace, rule
                 work.flaw[p] = PRESSURE
             else:
                 work.flaw[p] = GEOMETRY if contacts.gap[p] > rules.d else GOOD
-        work.code[b] = elected(work, b, False)
+        work.code[b] = elected(work, b, False)  # Moraud 2008, sec. IV
     return try_states(contacts, dt, memory, work, rules, FEW_ROUNDS)
