@@ -48,7 +48,7 @@ class Log:
         time: (T,) s, from zero.
         qpos: (T, nq) coordinates; those not logged are those of home, and a base without a place stands on z = 0.
         qvel: (T, nv) velocities of the joints, and of a base with a place.
-        logged: (nv,) which joints were logged or follow from loops.
+        logged: (nv,) which joints were logged, or follow from loops and have no spring.
         torque: (T, nv) N m of motors at the joints; NaN where they were not measured.
         control: (T, nu) what the actuators were commanded, by ``control_kind``: "position", "torque", "velocity" or
             "control"; NaN where it was not logged. None without commands.

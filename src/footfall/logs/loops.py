@@ -47,6 +47,17 @@ def close_loops(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
     return left
 
 
+def undetermined(robot: Robot, qpos: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """(nv,) which of the ``free`` degrees of freedom (nv,) can move at ``qpos`` (nq,) while loops and ties hold."""
+    data, found = mujoco.MjData(robot.model), np.zeros_like(free)
+    data.qpos[:] = qpos
+    rows = equality_rows(robot.model, data)[0][:, free]
+    _, size, ways = np.linalg.svd(rows)
+    rank = int((size > 1e-6 * size.max(initial=0.0)).sum())
+    found[free] = (np.abs(ways[rank:]) > 1e-3).any(axis=0)
+    return found
+
+
 def equality_rows(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
     """(R, nv) the Jacobian of a model's loops and ties at the state in ``data``, and (R,) their errors."""
     mujoco.mj_fwdPosition(model, data)

@@ -39,7 +39,7 @@ from footfall.logs.log import (
     shortened,
     up_of,
 )
-from footfall.logs.loops import close_loops
+from footfall.logs.loops import close_loops, undetermined
 from footfall.logs.meaning import Meanings, driven_joints, meanings, scalar_joints
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE
@@ -394,7 +394,15 @@ class _Reading:
             for k in range(1, T):
                 mujoco.mj_differentiatePos(model, moved[k], step, qpos[k - 1], qpos[k])
             qvel[:, free] = 0.5 * (moved + np.vstack([moved[1:], moved[-1:]]))[:, free]
-            logged |= free
+            loose = undetermined(robot, qpos[-1], free)
+            names = [robot.joint_names[j] for j in scalar_joints(robot) if loose[model.jnt_dofadr[j]]]
+            if names:
+                warn(
+                    f"{self.source}: neither the log nor the loops tell where {shortened(names)} are: the robot's pose is "
+                    "wrong by as much as they give way, and so is the velocity of its base"
+                )
+            # A spring turns the little by which loops close badly into torques as large as the weight.
+            logged |= free & ~loose & (model.jnt_stiffness[model.dof_jntid] == 0.0)
         elif still:
             self.said.append(f"not logged, and kept as at home: {shortened(still)}")
         if model.njnt and model.jnt_type[0] == FREE:
