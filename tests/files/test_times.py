@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.errors import FootfallError, FootfallWarning
+from footfall.errors import FootfallError
 from footfall.measure.forces import forces_against
 
 FORCES = ",5,3,700"
@@ -56,12 +56,12 @@ def test_a_time_that_is_none_is_named(tmp_path):
         ff.load_forces(tmp_path / "a.csv")
 
 
-def test_samples_seconds_apart_are_told_to_be_doubtful(tmp_path):
-    (tmp_path / "a.csv").write_text("time,Fx,Fy,Fz\n" + "".join(f"{10 * k}{FORCES}\n" for k in range(4)))
-    with pytest.warns(
-        FootfallWarning, match="samples are 10 s apart; if these are milliseconds, call the column time_ms"
-    ):
-        ff.load_forces(tmp_path / "a.csv")
+@pytest.mark.parametrize(("step", "unit"), [(10, "ms"), (5000, "us"), (2_000_000, "ns")])
+def test_times_seconds_apart_are_in_a_finer_unit_and_told(step, unit, tmp_path):
+    (tmp_path / "a.csv").write_text("time,Fx,Fy,Fz\n" + "".join(f"{step * k}{FORCES}\n" for k in range(4)))
+    found = ff.load_forces(tmp_path / "a.csv")
+    assert found.time[1] == pytest.approx(step * {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit])
+    assert f"times of 'time' are {step:g} apart: taken to be in {unit}" in found.done
 
 
 def test_kilogram_forces_are_newtons_and_a_unit_that_is_not_known_is_not_one(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -138,14 +139,43 @@ def test_a_biped_with_flat_feet_has_its_forces(tmp_path):
     assert ff.audit(record).rows and record.force.shape == rec.force[: len(log)].shape
 
 
-def test_a_torque_of_the_other_sign_is_told(tmp_path):
-    rec = walked()
-    columns = sensed(rec)
-    columns["RL_knee_pitch/effort"] = -columns["RL_knee_pitch/effort"]
-    log = ff.load_log(write_table(tmp_path / "walk.csv", columns), rec.robot)
-    with pytest.warns(ff.FootfallWarning, match="torque of 'RL_knee_pitch' explains far more with the other sign"):
-        found = ff.estimate(log, ground=rec.ground)
-    assert any("RL_knee_pitch" in one for one in found.said)
+@cache
+def half_a_second():
+    """Columns of a log, and what is read of them."""
+    columns = {name: own[100:225] for name, own in sensed(walked()).items()}
+    with TemporaryDirectory() as folder:
+        return columns, ff.load_log(write_table(f"{folder}/walk.csv", columns), walked().robot)
+
+
+@pytest.mark.parametrize("of", ["RL_knee_pitch", ""])
+def test_torques_of_the_other_sign_are_turned_and_told(of, tmp_path):
+    columns, right = half_a_second()
+    wrong = {name: -own if name.endswith(f"{of}/effort") else own for name, own in columns.items()}
+    log = ff.load_log(write_table(tmp_path / "wrong.csv", wrong), walked().robot)
+    np.testing.assert_allclose(log.torque[:, 6:], right.torque[:, 6:])
+    assert any("have the other sign" in one and of in one for one in log.said)
+    assert not any("the other sign" in one for one in right.said)
+
+
+@pytest.mark.parametrize(
+    ("turn", "factors", "told"),
+    [
+        (np.diag([1.0, -1.0, -1.0]), (1.0, 1.0), "the root's x, y, z are the IMU's x, -y, -z"),
+        (np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), (1.0, 1.0), "the IMU's y, -x, z"),
+        (np.eye(3), (180.0 / np.pi, 1.0), "the gyroscope is in deg/s"),
+        (np.diag([-1.0, -1.0, 1.0]), (1.0, -1.0), "the accelerometer reads gravity"),
+    ],
+    ids=["z down", "a quarter turn", "deg/s", "turned and reversed"],
+)
+def test_frame_unit_and_sign_of_an_imu_are_found_by_what_torques_explain(turn, factors, told, tmp_path):
+    columns, right = half_a_second()
+    for name, factor in zip(("angular_velocity", "linear_acceleration"), factors, strict=True):
+        own = factor * np.column_stack([columns[f"imu/{name}/{axis}"] for axis in "xyz"]) @ turn.T
+        columns = columns | {f"imu/{name}/{axis}": own[:, k] for k, axis in enumerate("xyz")}
+    log = ff.load_log(write_table(tmp_path / "wrong.csv", columns), walked().robot)
+    np.testing.assert_allclose(log.gyro, right.gyro, atol=1e-6)
+    np.testing.assert_allclose(log.accel, right.accel, atol=1e-6)
+    assert told in str(log)
 
 
 def test_what_cannot_be_estimated_is_refused_in_a_sentence(tmp_path):

@@ -217,6 +217,18 @@ def test_words_of_names_find_joints_sensors_and_feet():
     assert found.unused == names[8:]
 
 
+def test_a_root_without_a_name_is_in_no_channel():
+    robot = real_robot("go1")  # whose joints come after a free one that is not named
+    assert not robot.model.joint(0).name
+    names = [f"motor_q[{k}]" for k in range(12)] + [f"gyr_{axis}" for axis in "xyz"] + ["ax", "ay", "az"]
+    found = meanings(names, robot, {}).found
+    assert found == {
+        "position": {k + 1: names[k] for k in range(12)},
+        "gyro": dict(enumerate(names[12:15])),
+        "accel": dict(enumerate(names[15:])),
+    }
+
+
 @pytest.mark.parametrize(
     ("write", "sentence"),
     [

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.errors import optional_package, warn
+from footfall.errors import optional_package
 from footfall.files.measured import Measured
 
 #: Texts for a missing number.
@@ -149,6 +149,8 @@ TIMES = ("time", "t", "times", "timestamp", "stamp", "elapsed", "seconds", "zeit
 SINCE_1970 = 1e8
 #: Times since 1970 without a unit: at least so many are in ns, us or ms.
 FINER = ((1e17, 1e-9, "ns"), (1e14, 1e-6, "us"), (1e11, 1e-3, "ms"))
+#: Step of times without a unit from which they are not in s; and the longest in the unit that they are in, s.
+SLOW, COARSE = 1.0, 0.2
 NANOSECONDS = re.compile(r"^(.*?)n(?:ano)?(sec(?:ond)?s?)$", re.IGNORECASE)
 CLOCK = re.compile(r"^(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d+)?)$")
 
@@ -184,14 +186,18 @@ def time_column(
 
 
 def _from_0(time: np.ndarray, unit: str, name: str, done: list[str]) -> np.ndarray:
-    """Times as they are, or from 0 where they are counted from 1970."""
+    """Times in s, from 0 where they are counted from 1970 or since a machine was started."""
     size = float(np.nanmedian(np.abs(time))) if time.size else 0.0
-    if size < SINCE_1970:
-        return time
+    step = float(np.nanmedian(np.diff(time))) if time.size > 2 else 0.0
     scale, taken = 1.0, ""
-    if not unit:
-        scale, taken = next(((factor, f" in {one}") for least, factor, one in FINER if size >= least), (1.0, ""))
-    done.append(f"times of '{name}', counted from 1970{taken}, begin at 0")
+    if not unit and (size >= FINER[-1][0] or step >= SLOW):
+        by_step = (one for one in reversed(FINER) if one[1] * step < COARSE)
+        _, scale, taken = next((one for one in FINER if size >= one[0]), next(by_step, FINER[0]))
+    if size < SINCE_1970:
+        if taken:
+            done.append(f"times of '{name}' are {step:g} apart: taken to be in {taken}")
+        return scale * time
+    done.append(f"times of '{name}', counted from 1970{f' in {taken}' if taken else ''}, begin at 0")
     return scale * (time - time[0])
 
 
@@ -213,8 +219,6 @@ UNIT = re.compile(r"^(.*?)(?!(?<=\S)\[\d+\])\s*([\[(])([^\])]*)[\])]\s*$")
 #: The same as the end of a name: ``fx_N``, ``time_s``. Case counts: R_hip_x_m is in metres, R_M is a name.
 ENDING = re.compile(r"^(.+)_(N|kN|Nm|Nmm|m|mm|cm|deg|rad|s|ms|us|ns|m_s|rad_s|deg_s)$")
 COUNTS = ("frame", "frames", "sample", "samples", "field", "item", "index", "frameno", "sampleno", "subframe")
-#: Time between samples, s, from which times are taken to be in another unit, which is not stated.
-SLOW = 1.0
 _RATE = re.compile(r"(?:rate|frequency|freq|fps|hz)[^0-9\n]{0,24}?([0-9]+(?:[.,][0-9]+)?)", re.IGNORECASE)
 
 
@@ -243,9 +247,6 @@ def read_delimited(path: Path, rate: float | None = None) -> Measured:
     table = read_columns(path)
     values, units, done = table.values, table.units, table.done
     time = _time(table, rate or table.rate)
-    step = float(np.median(np.diff(time))) if len(time) > 2 else 0.0
-    if step >= SLOW:
-        warn(f"'{path.name}': its samples are {step:g} s apart; if these are milliseconds, call the column time_ms")
     return Measured(time, values, units, "z", path.name, tuple(done))
 
 

@@ -6,7 +6,9 @@ In the frame of the root the accelerometer includes gravity, so that neither att
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import partial
+from itertools import permutations, product
 from typing import NamedTuple
 
 import mujoco
@@ -23,6 +25,8 @@ from footfall.standing import at_home, point_jacobian
 #: Cut-off of the low pass for estimating a delay, Hz; samples used; and the largest ratio of unexplained squares after
 #: a correction to those before at which it is made.
 CUTOFF, LOOKED_AT, GAINED = 30.0, 400, 0.5
+#: Samples used for a delay per sample used for signs and for the frame of an IMU.
+FEWER = 4
 
 
 class Signals(NamedTuple):
@@ -126,6 +130,97 @@ class Inverse:
         return found
 
 
+class ImuMeaning(NamedTuple):
+    """What an IMU's numbers mean at the root: axes (3, 3), factors of accelerometer (1 or -1) and gyroscope."""
+
+    axes: np.ndarray
+    accel: float
+    gyro: float
+
+
+AS_LOGGED = ImuMeaning(np.eye(3), 1.0, 1.0)
+
+
+class _Unpushed:
+    """Samples of a log, and the scaled directions along which contacts, loops and unknown torques do nothing there."""
+
+    def __init__(self, log: Log, looked: Sequence[int]) -> None:
+        signals = signals_of(log, CUTOFF, causal=False)
+        rows = {name: getattr(signals, name)[looked] for name in ("qpos", "qvel", "qacc", "torque")}
+        self.rows = signals._replace(**rows)
+        self.inverse = Inverse(log.robot, self.rows)
+        self.ways = np.zeros((len(looked), log.robot.model.nv, log.robot.model.nv))
+        for i in range(len(looked)):
+            self.inverse.needed(i)
+            free = self.inverse.hidden(point_jacobian(log.robot, self.inverse.data))
+            self.ways[i] = free @ free.T
+
+    def missed(self, meaning: ImuMeaning = AS_LOGGED) -> np.ndarray:
+        """(K, nv) what motors and inertia do not explain of each sample."""
+        qvel, qacc = self.rows.qvel.copy(), self.rows.qacc.copy()
+        for own in (qvel, qacc):
+            own[:, 3:6] = meaning.gyro * own[:, 3:6] @ meaning.axes.T
+        qacc[:, :3] = meaning.accel * qacc[:, :3] @ meaning.axes.T
+        self.inverse.signals = self.rows._replace(qvel=qvel, qacc=qacc)
+        needed = np.array([self.inverse.needed(i) for i in range(len(self.ways))])
+        return self.along(needed)
+
+    def along(self, forces: np.ndarray) -> np.ndarray:
+        """Generalised forces (K, nv) along these directions."""
+        return np.asarray(np.einsum("kij,kj->ki", self.ways, forces / self.inverse.scale))
+
+
+def imu_meaning(log: Log) -> ImuMeaning:
+    """The mount, sign and unit of the IMU with which torques explain the motion and as logged they do not."""
+    looked = _looked(log)[::FEWER]
+    if not log.has_imu or log.imu_position.any() or not looked:
+        return AS_LOGGED
+    free = _Unpushed(log, looked)
+    turns = [
+        axes
+        for order, signs in product(permutations(range(3)), product((1.0, -1.0), repeat=3))
+        if np.linalg.det(axes := np.eye(3)[list(order)] * np.array(signs)[:, None]) > 0.0
+    ]
+    others = [ImuMeaning(*one) for one in product(turns, (1.0, -1.0), (1.0, np.pi / 180.0))]
+    missed = [float((free.missed(one) ** 2).sum()) for one in others]
+    best = int(np.argmin(missed))
+    as_logged = float((free.missed() ** 2).sum())
+    told = missed[best] < min(GAINED**2 * as_logged, NEAR_FACTOR**2 * float((free.along(free.rows.torque) ** 2).sum()))
+    return others[best] if told else AS_LOGGED
+
+
+def torque_signs(log: Log) -> np.ndarray:
+    """(nv,) signs of the torques with which they explain the motion, where as logged they do not."""
+    signs, looked = np.ones(log.robot.model.nv), _looked(log)[::FEWER]
+    if not looked:
+        return signs
+    free = _Unpushed(log, looked)
+    first = missed = free.missed()
+    all_of = free.along(free.rows.torque)
+    if ((missed + 2.0 * all_of) ** 2).sum() < GAINED**2 * (missed**2).sum():
+        signs[6:], missed = -1.0, missed + 2.0 * all_of
+    else:
+        turned = 2.0 * free.ways * (free.rows.torque / free.inverse.scale)[:, None, :]  # (K, nv, nv)
+        for _ in range(6, signs.size):
+            left = ((missed[:, :, None] + turned) ** 2).sum(axis=(0, 1))
+            best = 6 + int(np.argmin(left[6:]))
+            if left[best] > 0.5 * (1.0 + GAINED) * (missed**2).sum():
+                break
+            missed, signs[best] = missed + turned[:, :, best], -1.0
+            turned[:, :, best] = -turned[:, :, best]
+    explained = (missed**2).sum() < NEAR_FACTOR**2 * (all_of**2).sum()
+    return signs if explained and (missed**2).sum() < (first**2).sum() else np.ones_like(signs)
+
+
+def _looked(log: Log) -> range:
+    """The samples of a log at which its torques are compared with its motion; few or none where they cannot be."""
+    based = log.has_imu or (log.position is not None and log.attitude is not None)
+    model, most = log.robot.model, round(LONGEST_DELAY * log.rate)
+    looked = range(most, len(log) - most, max(1, (len(log) - 2 * most) // LOOKED_AT))
+    able = model.njnt and model.jnt_type[0] == FREE and based and np.isfinite(log.torque).any()
+    return looked if able and len(looked) >= 8 else range(0)
+
+
 def torques_compared(log: Log) -> Compared:
     """Factor and delay (s) of the torques of a log relative to its motion; 1 and 0 if they cannot be estimated.
 
@@ -133,24 +228,14 @@ def torques_compared(log: Log) -> Compared:
     contacts. The delay is the shift with the best correlation of both, if it explains far more. Both halves of the log
     must give it to within a sample: reactions to a push come later than the push, but by no constant time.
     """
-    model = log.robot.model
-    based = (log.gyro is not None and log.accel is not None) or (log.position is not None and log.attitude is not None)
-    most = round(LONGEST_DELAY * log.rate)
-    apart = max(1, (len(log) - 2 * most) // LOOKED_AT)
-    looked = range(most, len(log) - most, apart)
-    if not model.njnt or model.jnt_type[0] != FREE or not based or not np.isfinite(log.torque).any() or len(looked) < 8:
+    looked, most = _looked(log), round(LONGEST_DELAY * log.rate)
+    if not looked:
         return Compared(1.0, 0.0, 0.0)
-    signals = signals_of(log, CUTOFF, causal=False)
-    inverse = Inverse(log.robot, signals)
-    ways, needed = np.zeros((len(looked), model.nv, model.nv)), np.zeros((len(looked), model.nv))
-    for i, k in enumerate(looked):
-        own = inverse.needed(k) + signals.torque[k]
-        free = inverse.hidden(point_jacobian(log.robot, inverse.data))
-        ways[i] = free @ free.T
-        needed[i] = ways[i] @ (own / inverse.scale)
-    torque = signals.torque / inverse.scale
+    free = _Unpushed(log, looked)
+    needed = free.missed() + free.along(free.rows.torque)
+    torque = signals_of(log, CUTOFF, causal=False).torque
     shifts = np.arange(-most, most + 1)
-    moved = [np.einsum("kij,kj->ki", ways, torque[np.add(looked, shift)]) for shift in shifts]
+    moved = [free.along(torque[np.add(looked, shift)]) for shift in shifts]
 
     def alike(part: slice) -> np.ndarray:
         """(S,) correlations of the shifted torques with the required ones over some of the samples."""

@@ -16,7 +16,6 @@ it is to be causal, a smoother runs backwards (Rauch, Tung and Striebel 1965).
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -27,10 +26,10 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.contact import law
-from footfall.errors import FootfallError, optional_package, warn
+from footfall.errors import FootfallError, optional_package
 from footfall.files.stamps import low_passed
 from footfall.ground import Ground
-from footfall.logs.dynamics import GAINED, Inverse, Signals, matrices, signals_of
+from footfall.logs.dynamics import Inverse, Signals, matrices, signals_of
 from footfall.logs.log import NEAR_FACTOR, Log, home_up, shortened
 from footfall.measure.common import runs
 from footfall.record import Record
@@ -54,8 +53,6 @@ GYRO, ACCEL, GYRO_WANDER, ACCEL_WANDER = 0.01, 0.2, 1e-4, 1e-3
 STILL, LEVEL, UPRIGHT, PLACED = 0.03, 0.005, 0.02, 0.003
 #: Squared normalised innovation beyond which a foot moves, and time (s) for which it must move to count as sliding.
 GATE, SLIDES = 16.0, 0.02
-#: Samples used to detect torques of the other sign.
-LOOKED_AT = 60
 #: Rows of the audit that low-passed forces do not claim.
 SMEARED = ("gap times force", "open force", "normal energy", "friction energy", "contact energy", "friction direction")
 ATTITUDE, VELOCITY, PLACE, SPIN, PUSH = (slice(3 * i, 3 * i + 3) for i in range(5))
@@ -286,7 +283,7 @@ def estimate(
         slow = np.vstack([slow[:1], slow[:-1]])
     return Estimate(
         log, ground, force, noise * robot.weight * np.sqrt(variance), mode, speed, qpos, qvel,
-        slow, base.deviations(), unexplained[:, 0], spent, (*signals.said, *forces.advice()),
+        slow, base.deviations(), unexplained[:, 0], spent, signals.said,
     )  # fmt: skip
 
 
@@ -319,8 +316,6 @@ class _Forces(Inverse):
         angle = 2.0 * np.pi * np.arange(EDGES) / EDGES
         self.edges = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(EDGES)])
         self.spread = np.eye(len(self.robot.feet))[self.robot.point_foot]  # (P, F)
-        self.samples: list[tuple[np.ndarray, np.ndarray]] = []
-        self.every = max(1, len(log) // LOOKED_AT)
         self.edge_point = np.repeat(np.arange(self.robot.point_count), EDGES)
         n = len(self.edge_point)
         self.program, self.work = empty_program(n, n, 0), active_set(n, n, 0)  # forces along edges are at least 0
@@ -338,8 +333,6 @@ class _Forces(Inverse):
         columns = (ways @ jacobian.reshape(-1, 3, self.model.nv)).reshape(-1, self.model.nv).T
         rows = self._known_rows(np.column_stack([columns * robot.weight, needed]))
         matrix, wanted = rows[:, :-1], rows[:, -1]
-        if k % self.every == 0:
-            self.samples.append((matrix, wanted))
         doubt = PRIOR * (1.0 + 9.0 * (np.maximum(gap, 0.0) / (HIGH * self.height)) ** 2)
         program.H[:] = matrix.T @ matrix
         program.H.ravel()[:: len(program.f) + 1] += np.repeat(doubt, EDGES)
@@ -370,38 +363,6 @@ class _Forces(Inverse):
         """Columns (nv, m) in rows of unit noise, without rows of unknown torques and of forces inside loops."""
         scaled: np.ndarray = columns / self.scale[:, None]
         return self.hidden().T @ scaled if self.model.neq else scaled[self.signals.known]
-
-    def advice(self) -> Iterator[str]:
-        """Sentences on joints whose torques explain the motion far better with the other sign."""
-        nnls = optional_package("scipy.optimize").nnls
-        if self.model.neq or not self.signals.known[6:].any():
-            return
-        known = np.flatnonzero(self.signals.known)
-        torque = self.signals.torque[:: self.every][: len(self.samples)] / self.scale
-
-        def left(flipped: Sequence[int]) -> float:
-            total = 0.0
-            for (matrix, wanted), own in zip(self.samples, torque, strict=True):
-                turned = wanted.copy()
-                for d in flipped:
-                    turned[np.searchsorted(known, d)] += 2.0 * own[d]
-                total += nnls(matrix, turned)[1] ** 2
-            return total
-
-        own = left(())
-        if own < PRIOR * sum(wanted.size for _, wanted in self.samples):  # within the accuracy of sensors and models
-            return
-        joints = [int(d) for d in known if d >= 6 and np.abs(torque[:, d]).max() > 0.0]
-        every = left(joints)
-        if every < GAINED * own:
-            warn("torques explain the motion far better with the other sign: signs= of all joints?")
-            yield "torques seem to have the other sign"
-            return
-        for d in joints:
-            if left((d,)) < 0.5 * (1.0 + GAINED) * own:
-                name = self.robot.dof_name(d)
-                warn(f"the torque of '{name}' explains far more with the other sign: signs={{'{name}': -1}}?")
-                yield f"the torque of {name} seems to have the other sign"
 
 
 def _frames(normal: np.ndarray) -> np.ndarray:

@@ -29,7 +29,10 @@ FILLING = {"joint", "joints", "motor", "motors", "actuator", "dof", "dofs", "sta
 FILLING |= {"meas", "actual", "est", "estimated", "raw", "link", "feedback", "value", "rt", "low", "lowstate"}
 SAME = {"left": "l", "right": "r", "ank": "ankle", "shld": "shoulder", "elb": "elbow"}
 SAME |= {"lf": "fl", "rf": "fr", "lh": "rl", "rh": "rr", "hl": "rl", "hr": "rr"}
+GYRO = {"gyro", "gyros", "gyr", "gyroscope", "omega", "wx", "wy", "wz", "gx", "gy", "gz"}
+ACCEL = {"accel", "accelerometer", "acc", "acceleration", "ax", "ay", "az"}
 AXES = {"x": 0, "y": 1, "z": 2, "fx": 0, "fy": 1, "fz": 2, "vx": 0, "vy": 1, "vz": 2, "wx": 0, "wy": 1, "wz": 2}
+AXES |= {"gx": 0, "gy": 1, "gz": 2, "ax": 0, "ay": 1, "az": 2}
 ATTITUDE = {"w": 0, "x": 1, "y": 2, "z": 3, "qw": 0, "qx": 1, "qy": 2, "qz": 3}
 EULER = {"roll": 0, "pitch": 1, "yaw": 2}
 
@@ -104,7 +107,9 @@ def driven_joints(robot: Robot) -> list[int]:
 
 
 def _core(name: str) -> frozenset[str]:
-    return frozenset(one for one in words(name) if one not in FILLING) or frozenset(words(name))
+    """The words of a name that tell it from others; all of them where only a number would be left."""
+    kept = frozenset(one for one in words(name) if one not in FILLING)
+    return kept if any(not one.isdigit() for one in kept) else frozenset(words(name))
 
 
 def _joint_words(robot: Robot, given: Mapping[str, str]) -> dict[frozenset[str], int]:
@@ -112,7 +117,7 @@ def _joint_words(robot: Robot, given: Mapping[str, str]) -> dict[frozenset[str],
     model, joints = robot.model, scalar_joints(robot)
     called: dict[frozenset[str], set[int]] = {}
     for j in joints:
-        called.setdefault(_core(robot.joint_names[j]), set()).add(j)
+        called.setdefault(_core(model.joint(j).name), set()).add(j)
     for i in range(model.nu):
         if model.actuator_trntype[i] in AT_JOINT and int(model.actuator_trnid[i, 0]) in joints:
             called.setdefault(_core(model.actuator(i).name), set()).add(int(model.actuator_trnid[i, 0]))
@@ -137,7 +142,7 @@ def _nearest(own: Sequence[str], known: Mapping[frozenset[str], int]) -> int | N
 
 
 def _is_of_sensor(own: Sequence[str]) -> bool:
-    return bool({"imu", "gyro", "gyroscope", "accelerometer"} & set(own))
+    return bool({"imu", "gyro", "gyros", "gyr", "gyroscope", "accelerometer"} & set(own))
 
 
 def _quantity(own: set[str]) -> str | None:
@@ -160,8 +165,8 @@ def _put_sensor(found: Meanings, own: list[str], name: str, robot: Robot, feet: 
     have, last = set(own), own[-1] if own else ""
     if have & {"covariance", "stamp"}:
         return False
-    free = [j for j in range(robot.model.njnt) if robot.model.jnt_type[j] == FREE]
-    of_base = have & BASE or any(_core(robot.joint_names[j]) <= have for j in free)
+    free = [_core(robot.model.joint(j).name) for j in range(robot.model.njnt) if robot.model.jnt_type[j] == FREE]
+    of_base = have & BASE or any(called and called <= have for called in free)
     whose = "imu" if "imu" in have or not of_base else "base"
     axis = AXES.get(last, int(last) if last in ("0", "1", "2") else None)
     turn = ATTITUDE.get(last, int(last) if last in ("0", "1", "2", "3") else None)
@@ -171,11 +176,11 @@ def _put_sensor(found: Meanings, own: list[str], name: str, robot: Robot, feet: 
             found.put("foot force", (foot, 2 if axis is None else axis), name)
             return True
         return False
-    if axis is not None and (have & {"gyro", "gyroscope", "omega", "wx", "wy", "wz"} or "angular" in have):
+    if axis is not None and (have & GYRO or "angular" in have):
         if "acceleration" not in have:
             found.put("gyro", axis, name)
             return True
-    if axis is not None and have & {"accel", "accelerometer", "acc", "acceleration"} and "angular" not in have:
+    if axis is not None and have & ACCEL and "angular" not in have:
         found.put("accel", axis, name)
         return True
     quaternion = have & {"orientation", "quat", "quaternion", "rotation", "rot"} or last in ("qw", "qx", "qy", "qz")

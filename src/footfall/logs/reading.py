@@ -4,9 +4,10 @@
     print(log)                              # matched and unused channels, and notes
 
 Names are matched by their words (:mod:`footfall.logs.meaning`). Conventions that a file does not state are estimated
-from the data: degrees from the limits of joints, factor, sign and delay of velocities from the rate of positions, those
-of a gyroscope from the attitude, the delay of torques from inverse dynamics, the unit of an accelerometer from gravity,
-its sign and the order of a quaternion from the upward direction. Joints determined by loops are solved for.
+from the data: degrees and signs of joints from their limits, factor, sign and delay of velocities from the rate of
+positions, those of a gyroscope from the attitude, sign and delay of torques and the frame of an IMU from inverse
+dynamics, the unit of an accelerometer from gravity, its sign and the order of a quaternion from the upward direction.
+Joints determined by loops are solved for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean, optional_package, warn
 from footfall.files.channels import Channel, read_channels
 from footfall.files.stamps import at_times, stamps_of
-from footfall.logs.dynamics import torques_compared
+from footfall.logs.dynamics import AS_LOGGED, imu_meaning, torque_signs, torques_compared
 from footfall.logs.log import (
     LONGEST_DELAY,
     NEAR_FACTOR,
@@ -52,6 +53,7 @@ DEGREES = np.pi / 180.0
 BEYOND = 0.1
 #: Least correlation from which a factor or a delay is taken.
 CORRELATED = 0.6
+REVERSED = "the accelerometer reads gravity, and not the force against it: reversed"
 
 
 @public
@@ -108,6 +110,7 @@ class _Reading:
         self.note: dict[tuple[str, Any], str] = {}
         self.time = np.zeros(0)
         self.attitude: np.ndarray | None = None
+        self.attitude_of_imu = False
         self.currents: Mapping[Any, np.ndarray] = {}  # of joints, A, if there is no torque constant
 
     def stated(self, kind: str, place: Any) -> str:
@@ -201,14 +204,24 @@ class _Reading:
         return float(np.mean((values > low - BEYOND) & (values < high + BEYOND)))
 
     def _limits(self) -> None:
-        """Warn of joints outside their limits, and of those that would be inside with the other sign."""
+        """Turn joints that are inside their limits with the other sign alone; warn of others outside them."""
         for joint, values in self.series.get("position", {}).items():
-            if self._within(joint, values) < 0.5:
-                name = self.robot.joint_names[joint]
-                turned = self._within(joint, -values) > 0.95
-                advice = f"signs={{'{name}': -1}}?" if turned else "an offset (offsets=), or another joint?"
-                self.note["position", joint] = "outside its limits"
-                warn(f"{self.source}: joint '{name}' is outside its limits in most samples: {advice}")
+            if self._within(joint, values) >= 0.5:
+                continue
+            name = self.robot.joint_names[joint]
+            if self._within(joint, -values) > 0.95:
+                self.note["position", joint] = "reversed: so it is inside its limits"
+                self.said.append(f"'{name}' is inside its limits with the other sign alone: reversed")
+                for kind in JOINT_KINDS:
+                    if joint in self.series.get(kind, {}):
+                        self.series[kind][joint] = -self.series[kind][joint]
+                        self._scale(kind, joint, -1.0)
+                continue
+            self.note["position", joint] = "outside its limits"
+            warn(
+                f"{self.source}: joint '{name}' is outside its limits in most samples: an offset (offsets=), or "
+                "another joint?"
+            )
 
     def _velocities(self) -> None:
         """Bring velocities to the unit, sign and clock of positions, if both are logged and vary."""
@@ -271,7 +284,7 @@ class _Reading:
                         f"{self.source}: '{self.found.found[f'{whose} attitude'][0]}' ... is a quaternion of length "
                         f"{float(length[np.abs(length - 1.0).argmax(), 0]):.3g} and not 1"
                     )
-                self.attitude = own / length
+                self.attitude, self.attitude_of_imu = own / length, whose == "imu"
                 return
             angles = self.vector(f"{whose} euler", 3)
             if angles is not None:
@@ -330,7 +343,7 @@ class _Reading:
             up = float(_unit(np.mean(accel, axis=0)) @ _unit(np.mean(own, axis=0)))
             if up < -0.7:
                 why = "as the robot stands" if self.attitude is None else "by the attitude"
-                self.said.append(f"the accelerometer reads gravity, and not the force against it: reversed, {why}")
+                self.said.append(f"{REVERSED}, {why}")
                 accel = self._scaled("accel", accel, -1.0)
             elif up < 0.7 and self.attitude is not None:
                 warn(
@@ -398,8 +411,8 @@ class _Reading:
             names = [robot.joint_names[j] for j in scalar_joints(robot) if loose[model.jnt_dofadr[j]]]
             if names:
                 warn(
-                    f"{self.source}: neither the log nor the loops tell where {shortened(names)} are: the robot's pose is "
-                    "wrong by as much as they give way, and so is the velocity of its base"
+                    f"{self.source}: neither the log nor the loops tell where {shortened(names)} are: the robot's pose "
+                    "is wrong by as much as they give way, and so is the velocity of its base"
                 )
             # A spring turns the little by which loops close badly into torques as large as the weight.
             logged |= free & ~loose & (model.jnt_stiffness[model.dof_jntid] == 0.0)
@@ -423,10 +436,51 @@ class _Reading:
             robot, self.time - self.time[0], qpos, qvel, logged, torque, control, kind, gyro, accel, place, position,
             self.attitude, self._feet(), self._matches(), tuple(self.found.unused), tuple(self.said), self.source,
         )  # fmt: skip
-        return self._with_torques(found)
+        return self._with_torques(self._with_imu(found))
+
+    def _with_imu(self, log: Log) -> Log:
+        """The log with its IMU in the frame, sign and unit in which its torques explain the motion."""
+        axes, accel, gyro = meant = imu_meaning(log)
+        if log.accel is None or log.gyro is None or meant is AS_LOGGED:
+            return log
+        before = next((one for one in self.said if REVERSED in one), "")
+        if accel < 0.0 and before:
+            self.said.remove(before)
+        elif accel < 0.0:
+            self.said.append(f"{REVERSED}, by inverse dynamics")
+        if gyro != 1.0:
+            self.said.append("the gyroscope is in deg/s, by inverse dynamics")
+        qpos, qvel, attitude = log.qpos.copy(), log.qvel.copy(), self.attitude
+        if (axes != AS_LOGGED.axes).any():
+            names = [f"{'-' if row.min() < 0.0 else ''}{'xyz'[int(np.abs(row).argmax())]}" for row in axes]
+            self.said.append(f"the root's x, y, z are the IMU's {', '.join(names)}, by inverse dynamics: turned")
+            if self.attitude_of_imu and attitude is not None:
+                Rotation = optional_package("scipy.spatial.transform").Rotation
+                turns = Rotation.from_quat(attitude, scalar_first=True) * Rotation.from_matrix(axes.T)
+                if np.mean(turns.as_matrix()[:, 2] * (accel * log.accel @ axes.T)) < 0.0:  # its world has z down
+                    turns = Rotation.from_quat([1.0, 0.0, 0.0, 0.0]) * turns
+                attitude = qpos[:, 3:7] = turns.as_quat(scalar_first=True)
+        qvel[:, 3:6] = spin = gyro * log.gyro @ axes.T
+        proper = accel * log.accel @ axes.T
+        return replace(
+            log, qpos=qpos, qvel=qvel, gyro=spin, accel=proper, attitude=attitude, said=tuple(self.said),
+            matches=self._matches(),
+        )  # fmt: skip
 
     def _with_torques(self, log: Log) -> Log:
-        """The log with torques on the clock of its joints; a factor that its motion implies is noted."""
+        """The log with torques in sign and time as its motion needs; a factor that it implies is noted."""
+        signs, torque = torque_signs(log), log.torque.copy()
+        reversed_ = [j for j in self.series.get("torque", {}) if signs[self.robot.model.jnt_dofadr[j]] < 0.0]
+        for joint in reversed_:
+            dof = int(self.robot.model.jnt_dofadr[joint])
+            torque[:, dof] *= -1.0
+            self.series["torque"][joint] = torque[:, dof]
+            self._scale("torque", joint, -1.0)
+            self.note["torque", joint] = "reversed: so it explains the motion"
+        if reversed_:
+            which = shortened([self.robot.joint_names[j] for j in reversed_])
+            self.said.append(f"torques of {which} have the other sign, by inverse dynamics: reversed")
+            log = replace(log, torque=torque, matches=self._matches(), said=tuple(self.said))
         factor, delay, _ = torques_compared(log)
         unlike = abs(np.log(factor)) > NEAR_FACTOR
         if unlike and self.currents:
