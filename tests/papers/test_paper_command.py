@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -33,10 +31,10 @@ def invented(ours: float) -> Paper:
 
     def judge(data):
         return [
-            near("counted", 1.0, data, "m", rel=0.1),
-            near("again", FINGERS, data, "m", rel=0.1),
-            unlike("pigs", "yes", "no"),
-            seen("pink", "yes", "yes", holds=True),
+            near("counted", 1.0, data, unit="m", rel=0.1),
+            near("again", FINGERS, data, unit="m", rel=0.1),
+            unlike("pigs", "no", should="yes"),
+            seen("pink", "yes", should="yes", holds=True),
         ]
 
     def draw(figure, data):
@@ -72,10 +70,7 @@ def invented(ours: float) -> Paper:
 @pytest.fixture
 def register(monkeypatch):
     def put(ours: float) -> None:
-        module = ModuleType("invented_paper")
-        module.PAPER = invented(ours)
-        monkeypatch.setitem(sys.modules, "invented_paper", module)
-        monkeypatch.setitem(footfall.papers._MODULES, "invented", "invented_paper")
+        monkeypatch.setitem(footfall.papers._READ, "invented", lambda: invented(ours))
 
     return put
 
@@ -139,19 +134,18 @@ def test_an_unknown_paper_or_figure_ends_with_one_sentence(capsys):
     assert "has no figure 'fig99' here" in capsys.readouterr().err
 
 
-def test_only_runs_a_part(register, capsys, tmp_path):
-    register(1.05)
-    module = sys.modules["invented_paper"]
-    (one,) = module.PAPER.experiments
-    module.PAPER = replace(module.PAPER, experiments=(one, replace(one, name="two", figures=("fig2", "section2"))))
+def test_only_runs_a_part(monkeypatch, capsys, tmp_path):
+    whole = invented(1.05)
+    (one,) = whole.experiments
+    parts = replace(whole, experiments=(one, replace(one, name="two", figures=("fig2", "section2"))))
+    monkeypatch.setitem(footfall.papers._READ, "invented", lambda: parts)
     assert main(["paper", "invented", "--only", "fig2, ", "--out", str(tmp_path)]) == 0
     assert "Of the paper: 2 sentences, 1 reproduced, 1 open, 1 checks, 1 hold." in capsys.readouterr().out
     assert [path.name for path in tmp_path.glob("*.png")] == ["two.png"]
 
 
-def test_all_papers_are_one_table(register, monkeypatch, capsys):
-    register(1.05)
-    monkeypatch.setattr(footfall.papers, "_MODULES", {"invented": "invented_paper"})
+def test_all_papers_are_one_table(monkeypatch, capsys):
+    monkeypatch.setattr(footfall.papers, "_READ", {"invented": lambda: invented(1.05)})
     assert main(["paper", "all"]) == 0
     out = capsys.readouterr().out
     assert "invented" in out and "sentences: of the paper, each counted once" in out
@@ -165,10 +159,9 @@ def test_all_papers_are_one_table(register, monkeypatch, capsys):
     assert main(["paper", "all", "--only", "fig1"]) == 2
 
 
-def test_all_papers_make_a_page_and_one_each(register, monkeypatch, tmp_path):
+def test_all_papers_make_a_page_and_one_each(monkeypatch, tmp_path):
     """With a paper of one claim for all, so that it takes no minutes."""
-    register(1.0)
-    monkeypatch.setattr(footfall.papers, "_MODULES", {"invented": "invented_paper"})
+    monkeypatch.setattr(footfall.papers, "_READ", {"invented": lambda: invented(1.0)})
     assert main(["paper", "all", "--docs", "site/papers.md"]) == 0
     index = (tmp_path / "site" / "papers.md").read_text(encoding="utf-8")
     assert "| [invented](papers/invented.md) |" in index
@@ -194,7 +187,7 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
 
     def paper_of(fragile: str) -> None:
         def judge(data):
-            return [seen("stays", "0", data, holds=data == 0.0)]
+            return [seen("stays", data, should="0", holds=data == 0.0)]
 
         experiment = Experiment(
             name="one",
@@ -204,11 +197,9 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
             judge=judge,
             draw=lambda figure, data: figure.subplots().plot([0.0, data]),
         )
-        module = ModuleType("invented_paper")
         words = Wording("ours", "fig1", "It stays", "exact", fragile=fragile)
-        module.PAPER = replace(invented(1.0), experiments=(experiment,), claims={"stays": words})
-        monkeypatch.setitem(sys.modules, "invented_paper", module)
-        monkeypatch.setitem(footfall.papers._MODULES, "invented", "invented_paper")
+        whole = replace(invented(1.0), experiments=(experiment,), claims={"stays": words})
+        monkeypatch.setitem(footfall.papers._READ, "invented", lambda: whole)
 
     paper_of("")
     assert main(["paper", "invented"]) == 0
@@ -235,6 +226,7 @@ def test_a_challenge_varies_what_the_paper_leaves_open(register, capsys):
     (change,) = told["challenged"]["changes"]
     assert (change["statement"], change["changed"], change["then"]) == ("counted again", "fingers: 3.0", "FAILS")
     assert told["challenged"]["varied"] == 2 and FINGERS == 1.0
+    assert told["challenged"]["of_no_effect"] == ["one, fingers: 1.01", "one, fingers: 3.0"]  # the claims count to one
     assert main(["paper", "invented", "--challenge"]) == 1
     assert "UNSTABLE: fig1: counted again: reproduced becomes FAILS (fingers: 3.0" in capsys.readouterr().out
 

@@ -200,6 +200,9 @@ def test_a_paper_tells_its_source_its_experiments_its_assumptions_and_what_is_mi
     assert len({e.name for e in one.experiments}) == len(one.experiments)
     assert all(assumed.what and assumed.value and assumed.why for assumed in one.assumptions)
     assert all(e.varies for e in one.experiments)  # every paper leaves something open, and a challenge varies it
+    named = {found for _, here in one.future for found in re.findall(r"experiment ([\w-]+)", here)}
+    assert named <= {e.name for e in one.experiments}
+    assert all("experiment " in here or here.startswith("not here: ") for _, here in one.future)
 
 
 def test_experiments_are_chosen_by_name_or_by_figure():
@@ -228,7 +231,7 @@ def claimed(found: Finding, source: str = "printed", **wording: str) -> Claim:
 
 @pytest.mark.parametrize(("ours", "holds"), [(1.0, True), (1.009, True), (1.02, False), (float("nan"), False)])
 def test_a_number_holds_within_its_tolerance_and_nan_never(ours, holds):
-    claim = claimed(near("one", 1.0, ours, "m", rel=0.01), why="for the test")
+    claim = claimed(near("one", 1.0, ours, unit="m", rel=0.01), why="for the test")
     assert claim.holds is holds
     assert claim.failed is not holds
     assert claim.tolerance == "1 %: for the test"
@@ -236,14 +239,14 @@ def test_a_number_holds_within_its_tolerance_and_nan_never(ours, holds):
 
 
 def test_a_claim_tells_what_is_measured_with_it():
-    claim = claimed(seen("one", "a", "a", holds=True, step=1e-3), claim="in steps of {step:g} s")
+    claim = claimed(seen("one", "a", should="a", holds=True, step=1e-3), claim="in steps of {step:g} s")
     assert claim.statement == "in steps of 0.001 s"
 
 
 def test_a_claim_that_is_not_reproduced_is_no_failure():
-    claim = claimed(unlike("one", "a", "b"), note="because")
+    claim = claimed(unlike("one", "b", should="a"), note="because")
     assert not claim.holds and not claim.failed
-    assert claimed(seen("one", "a", "b", holds=False), why="rule").failed
+    assert claimed(seen("one", "b", should="a", holds=False), why="rule").failed
 
 
 @pytest.mark.parametrize(
@@ -251,11 +254,11 @@ def test_a_claim_that_is_not_reproduced_is_no_failure():
 )
 def test_only_what_is_printed_and_not_fitted_is_reproduced(source, verdict):
     for ours, wanted in (("a", verdict), ("b", "FAILS")):
-        assert claimed(seen("one", "a", ours, holds=ours == "a"), source, why="rule").verdict == wanted
+        assert claimed(seen("one", ours, should="a", holds=ours == "a"), source, why="rule").verdict == wanted
 
 
 def test_a_contradiction_needs_a_proof():
-    found = unlike("one", 28.0, 24.0)
+    found = unlike("one", 24.0, should=28.0)
     assert claimed(found, proof="3 x 8 = 24").verdict == "contradicted"
     assert claimed(found, note="not tried").verdict == "open"
 

@@ -20,10 +20,9 @@ CELL = 22  # characters in a line of a value
 WIDTHS = (12, 12, 40, 12, 70)  # characters in a line of each column of what is not reproduced
 LEGEND = (
     "sentences: of the paper, each counted once, with the worst verdict of its claims. reproduced: holds. fitted: "
-    "holds by parameters chosen with the result in view. fragile: holds, but not with other values of what the paper "
-    "leaves "
-    "open. open: not reproduced. contradicted: the paper cannot be right, with proof. checks: claims derived from its "
-    "equations or ours, and how many of them hold."
+    "holds by parameters chosen with the result in view, or by definition. fragile: holds, but not with other values "
+    "of what the paper leaves open. open: not reproduced. contradicted: the paper cannot be right, with proof. checks: "
+    "claims derived from its equations or ours, and how many of them hold."
 )
 
 
@@ -170,6 +169,8 @@ def _show_changes(result: PaperResult) -> None:
     for one in result.changes:
         mark = "fragile, as it says" if one.claim.fragile else "UNSTABLE"
         print(f"{result.paper.name}: {mark}: {one.claim.figure}: {one.claim.statement}: {one}.")
+    for told in result.idle:
+        print(f"{result.paper.name}: nothing that is measured depends on {told}.")
     changed = len({one.claim.statement for one in result.changes})
     print(
         f"{result.paper.name}: {len(result.claims) - changed} of {len(result.claims)} verdicts survive "

@@ -4,14 +4,13 @@
     result = run_paper("rengifo2009", ["fig4"])
     result.claims, result.assumptions
 
-To add a paper: write a package here with ``PAPER = Paper.read(__name__)`` and its file ``paper.toml``, and add its line
-to ``_MODULES``.
+To add a paper: write a package here with its file ``paper.toml``, and add its name to ``_READ``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 
 from footfall.arguments import public
@@ -21,27 +20,24 @@ from footfall.papers.perform import PaperResult, perform
 
 __all__ = ["Assumption", "Claim", "Experiment", "Paper", "PaperResult", "paper", "papers", "run_paper"]
 
-_MODULES = {
-    "rengifo2009": "footfall.papers.rengifo2009",
-    "bruneau1999": "footfall.papers.bruneau1999",
-    "moraud2008": "footfall.papers.moraud2008",
-    "ott2011": "footfall.papers.ott2011",
-    "bravo2021": "footfall.papers.bravo2021",
+#: By name: how the paper is read.
+_READ: dict[str, Callable[[], Paper]] = {
+    name: partial(Paper.read, f"{__name__}.{name}")
+    for name in ("rengifo2009", "bruneau1999", "moraud2008", "ott2011", "bravo2021")
 }
 
 
 def papers() -> tuple[str, ...]:
     """Names of the papers, as ``run_paper`` takes them."""
-    return tuple(_MODULES)
+    return tuple(_READ)
 
 
 @public
 def paper(name: str) -> Paper:
     """A paper by its name."""
-    if name not in _MODULES:
-        raise FootfallError(f"no paper is called '{name}': {did_you_mean(name, _MODULES)}")
-    found: Paper = import_module(_MODULES[name]).PAPER
-    return found
+    if name not in _READ:
+        raise FootfallError(f"no paper is called '{name}': {did_you_mean(name, _READ)}")
+    return _READ[name]()
 
 
 @public

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import sys
 import tomllib
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module, resources
+from string import Formatter
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from footfall.errors import FootfallError, did_you_mean
 
 #: Where a claim comes from. ``printed``: a sentence of the paper. ``derived``: a closed form of its equations, or what
-#: they define. ``fitted``: a sentence of the paper, but parameters were chosen with the result in view, so it is not a
-#: prediction. ``ours``: a question of our own, or an answer that needs a term which the paper does not have.
+#: they define. ``fitted``: a sentence of the paper, but parameters were chosen with the result in view, or its equation
+#: says it by definition, so it is no prediction. ``ours``: a question of our own, or an answer that needs a term which
+#: the paper does not have.
 Source = Literal["printed", "derived", "fitted", "ours"]
 #: What may become of a sentence, from best to worst: it has the worst verdict of its claims.
 VERDICTS = ("reproduced", "fitted", "fragile", "open", "contradicted", "FAILS")
@@ -25,6 +28,8 @@ VERDICTS = ("reproduced", "fitted", "fragile", "open", "contradicted", "FAILS")
 CITED = ("printed", "fitted")
 #: Parts of the wording that go into a claim under their own names.
 TOLD_BESIDE = ("note", "proof", "fragile")
+#: Parts that may be measured too, and are then given with what is found.
+MEASURED = ("should", "unit", "rel", "within")
 #: The tolerance of a claim that states none.
 AS_IT_IS = "none: reported as it is"
 
@@ -38,7 +43,7 @@ class Sentence(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """A claim in words, as ``paper.toml`` has it; {name} stands for what is measured with it."""
+    """A claim in words, as ``paper.toml`` has it; {name} is measured with it, {NAME} a constant of its module."""
 
     source: Source
     place: str  # of a claim that cites, the key of its sentence, or of several
@@ -48,6 +53,10 @@ class Wording(NamedTuple):
     proof: str = ""
     fragile: str = ""
     timed: bool = False
+    should: float | str = ""  # what should come out, where it is known beforehand
+    unit: str = ""
+    rel: float = 0.0  # how far a number may be off, as a share of what it should be
+    within: float = 0.0  # or in its unit
 
     @classmethod
     def read(cls, *, claim: str, **parts: Any) -> Wording:
@@ -57,16 +66,22 @@ class Wording(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What was measured for a claim, which is known by its name in ``paper.toml``, beside what it should be."""
+    """What was measured for a claim, which is known by its name in ``paper.toml``."""
 
     name: str  # of a claim on several sentences with the key of one, as "pressed.broken"
-    target: float | str
     ours: float | str
-    unit: str
-    holds: bool
-    expected: bool
-    allowed: str  # a tolerance, as text
-    given: Mapping[str, Any]  # what the wording names
+    given: Mapping[str, Any]  # what the wording names beside constants, and what it leaves open of MEASURED
+    holds: bool | None = None  # None: if it is near to what it should be
+    expected: bool = True
+
+
+class Telling(Formatter):
+    """Fills in a wording: several numbers are listed, and with {name:milli} one is in thousandths of its unit."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if type(value) is tuple:
+            return ", ".join(f"{one:{format_spec or 'g'}}" for one in value)
+        return f"{1e3 * value:g}" if format_spec == "milli" else str(super().format_field(value, format_spec))
 
 
 #: What a function that judges yields, in the order of the page.
@@ -204,6 +219,7 @@ class Paper:
     experiments: tuple[Experiment, ...]
     assumptions: tuple[Assumption, ...]
     missing: tuple[str, ...] = ()
+    future: tuple[tuple[str, str], ...] = ()  # what its conclusion leaves to the future, and where that is here
     brings: str = ""  # to Footfall, in Markdown
     sentences: Mapping[str, Sentence] = field(default_factory=dict)
     claims: Mapping[str, Wording] = field(default_factory=dict)
@@ -220,39 +236,52 @@ class Paper:
             experiments=tuple(_experiment(package, own, **row) for own, row in data["experiments"].items()),
             assumptions=tuple(Assumption(*one) for one in data["assumptions"]),
             missing=tuple(data["missing"]),
+            future=_frozen(data.get("future", [])),
             brings=data["brings"],
             sentences={key: Sentence(*one) for key, one in data["sentences"].items()},
             claims={name: Wording.read(**one) for name, one in data["claims"].items()},
         )
 
-    def claim(self, found: Finding) -> Claim:
-        """The claim that something was found for, in its words."""
+    def claim(self, found: Finding, constants: Mapping[str, Any] | None = None) -> Claim:
+        """The claim that something was found for, in its words, which name ``constants`` too."""
         name, _, place = found.name.partition(".")
         if name not in self.claims:
             raise FootfallError(f"{self.name} has no claim '{name}' in its paper.toml")
-        words = self.claims[name]
+        words = self.claims[name]._replace(**{part: found.given[part] for part in MEASURED if part in found.given})
         sentence = Sentence(place or words.place, "")
         if words.source in CITED:
             if sentence.where not in self.sentences:
                 raise FootfallError(f"{self.name} has no sentence '{sentence.where}' in its paper.toml")
             sentence = self.sentences[sentence.where]
-        told = {part: getattr(words, part).format_map(found.given) for part in ("claim", "why", *TOLD_BESIDE)}
+        known = ChainMap(dict(found.given), dict(constants or {}))
+        told = {part: Telling().vformat(getattr(words, part), (), known) for part in ("claim", "why", *TOLD_BESIDE)}
         statement, why = told.pop("claim"), told.pop("why") or AS_IT_IS
+        ours = found.ours if isinstance(found.ours, str) else float(found.ours)
+        target = Telling().vformat(words.should, (), known) if isinstance(words.should, str) else float(words.should)
+        holds = found.holds
+        if holds is None:
+            size = f"{100 * words.rel:.3g} %" if words.rel else f"{words.within:.3g} {words.unit}".rstrip()
+            holds, why = _agree(target, ours, words), f"{size}: {why}"
         return Claim(
             source=words.source,
             figure=sentence.where,
             sentence=sentence.says,
             statement=statement,
             paper=sentence.prints,
-            target=found.target,
-            ours=found.ours,
-            unit=found.unit,
-            tolerance=f"{found.allowed}: {why}" if found.allowed else why,
-            holds=found.holds,
+            target=target,
+            ours=ours,
+            unit=words.unit,
+            tolerance=why,
+            holds=bool(holds),
             expected=found.expected,
             timed=words.timed,
             **told,
         )
+
+    def claims_of(self, experiment: Experiment, data: Any) -> Iterator[Claim]:
+        """The claims that an experiment is judged by."""
+        constants = vars(sys.modules[experiment.judge.__module__])
+        return (self.claim(found, constants) for found in experiment.judge(data))
 
     def chosen(self, figures: Sequence[str] | None) -> tuple[Experiment, ...]:
         """The experiments of the given names or figures, in the paper's order; all of them if left out."""
@@ -281,43 +310,29 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-# ---- ways to judge: the name of a claim, what should come out, what does ------------------------------------------
+# ---- ways to judge: the name of a claim, and what comes out ---------------------------------------------------------
 
 
-def near(
-    name: str, target: float, ours: float, unit: str = "", /, *, rel: float = 0.0, within: float = 0.0, **given: Any
-) -> Finding:
+def near(name: str, target: float, ours: float, /, **given: Any) -> Finding:
     """Two numbers agree, to ``rel`` of what it should be or ``within`` (in their unit)."""
-    target, ours = float(target), float(ours)
-    size = f"{100 * rel:.3g} %" if rel else f"{within:.3g} {unit}".rstrip()
-    agree = math.isfinite(ours) and abs(ours - target) <= max(rel * abs(target), within)
-    return Finding(name, target, ours, unit, agree, True, size, given)
+    return Finding(name, ours, {"should": target, **given})
 
 
-def seen(
-    name: str,
-    target: float | str,
-    ours: float | str,
-    unit: str = "",
-    /,
-    *,
-    holds: bool,
-    expected: bool = True,
-    **given: Any,
-) -> Finding:
+def seen(name: str, ours: float | str, /, *, holds: bool, expected: bool = True, **given: Any) -> Finding:
     """Judged by a rule, which the claim's ``why`` states."""
-    ours = ours if isinstance(ours, str) else float(ours)
-    return Finding(name, target, ours, unit, bool(holds), expected, "", given)
+    return Finding(name, ours, given, holds, expected)
 
 
-def unlike(
-    name: str, target: float | str, ours: float | str, unit: str = "", /, *, holds: bool = False, **given: Any
-) -> Finding:
+def unlike(name: str, ours: float | str, /, *, holds: bool = False, **given: Any) -> Finding:
     """We do not reproduce it, and the claim says why: open (``note``), or with a ``proof`` that it cannot be right.
 
     ``holds`` tells whether the paper is right in this run after all, as a challenge may find.
     """
-    return seen(name, target, ours, unit, holds=holds, expected=False, **given)
+    return seen(name, ours, holds=holds, expected=False, **given)
+
+
+def _agree(target: Any, ours: Any, words: Wording) -> bool:
+    return math.isfinite(ours) and abs(ours - target) <= max(words.rel * abs(target), words.within)
 
 
 def _told(value: float | str, unit: str) -> str:

@@ -45,6 +45,7 @@ class PaperResult:
     perturbed: int = 0  # runs from starts that are off by up to OFF
     challenged: int = 0  # runs with other values of what the paper leaves open
     changes: tuple[Change, ...] = ()  # what became of verdicts there
+    idle: tuple[str, ...] = ()  # other values that changed nothing that is measured
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -63,7 +64,7 @@ class PaperResult:
 
     @property
     def unstable(self) -> tuple[Change, ...]:
-        """Verdicts that changed without the claim being marked as fragile or timed, or being fitted."""
+        """Verdicts that changed without the claim being marked as fragile or timed."""
         return tuple(one for one in self.changes if not (one.claim.fragile or one.claim.timed))
 
     @property
@@ -119,11 +120,13 @@ class PaperResult:
                 "perturbed_starts": self.perturbed,
                 "off": OFF,
                 "varied": self.challenged,
+                "of_no_effect": list(self.idle),
                 "changes": [
                     {"statement": c.claim.statement, **c._asdict(), "claim": c.claim.verdict} for c in self.changes
                 ],
             },
             "missing": list(self.paper.missing),
+            "future": dict(self.paper.future),
             "figures": {name: str(path) for name, path in self.drawn.items()},
         }
 
@@ -159,12 +162,13 @@ def perform(
     changes: list[Change] = []
     judged: dict[str, tuple[Claim, ...]] = {}
     drawn: dict[str, Path] = {}
+    idle: list[str] = []
     runs = 0
     for experiment in paper.chosen(figures):
         where = ", ".join(experiment.figures)
         say(f"{where}: {experiment.title}")
         data = experiment.run()
-        own = judged[experiment.name] = tuple(map(paper.claim, experiment.judge(data)))
+        own = judged[experiment.name] = tuple(paper.claims_of(experiment, data))
         if out is not None:
             drawn[experiment.name] = draw_experiment(paper, experiment, data, own if captions else (), out)
         for changed, context in variations(experiment, perturb, challenge=challenge):
@@ -172,13 +176,14 @@ def perform(
             runs += 1
             try:
                 with context, np.errstate(all="ignore"):
-                    again = list(map(paper.claim, experiment.judge(experiment.run())))
+                    again = list(paper.claims_of(experiment, experiment.run()))
             except (FootfallError, IndexError, ValueError) as error:  # nothing to measure: none slides, or one falls
                 changes += [Change(claim, changed, "nothing to measure", str(error)) for claim in own[:1]]
                 continue
-            pairs = zip(own, again, strict=True)
+            pairs = list(zip(own, again, strict=True))
+            idle += [f"{experiment.name}, {changed}"] * all(a.ours == b.ours or a.timed for a, b in pairs)
             changes += [Change(a, changed, b.verdict, b.values()[1]) for a, b in pairs if b.verdict != a.verdict]
-    return PaperResult(paper, judged, drawn, perturb, runs - perturb * len(judged), tuple(changes))
+    return PaperResult(paper, judged, drawn, perturb, runs - perturb * len(judged), tuple(changes), tuple(idle))
 
 
 LINE, CHARACTERS, TITLE = 0.155, 133, 88  # of a line of the caption: inches, and how many; how many of the title
@@ -208,7 +213,7 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
         parts: Any = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
         above, caption = parts
         experiment.draw(above, data)
-        where = ", ".join(name.replace("fig", "fig. ").replace("section", "section ") for name in experiment.figures)
+        where = ", ".join(map(_where, experiment.figures))
         title = textwrap.fill(f"{paper.name}, {where}: {experiment.title}", TITLE)
         above.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=9)
         before: Claim | None = None
@@ -225,7 +230,8 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
 
 def _caption(claim: Claim) -> list[str]:
     target, ours = claim.values()
-    more = "".join(f". {one}" for one in (claim.proof, claim.note, claim.fragile) if one)
+    fragile = f"Fragile: {claim.fragile}" if claim.fragile else ""
+    more = "".join(f". {one}" for one in (claim.proof, claim.note, fragile) if one)
     text = f"[{claim.source}] {claim.statement}. Should be: {target}; is: {ours}{more}"
     return textwrap.wrap(text, CHARACTERS)
 
@@ -245,7 +251,7 @@ prints none. Every claim says where the paper has it (figure, section or equatio
 |---|---|
 | printed | a sentence of the paper; only these can be *reproduced* |
 | derived | a closed form of its equations, or what they define |
-| fitted | a sentence of the paper, but parameters were chosen with the result in view: no prediction |
+| fitted | a sentence of the paper, but by parameters chosen with the result in view, or by definition: no prediction |
 | ours | a question of our own, what we command, or an answer that needs a term the paper does not have |
 
 A sentence is counted once, with the worst verdict of its claims: *reproduced*, *fitted*, *fragile* (it holds, but
@@ -298,6 +304,9 @@ def _paper(result: PaperResult, folder: Path) -> list[str]:
             lines += _experiment(result, experiment, folder)
     lines += ["", "## What the paper does not print", "", "| assumed | value | why |", "|---|---|---|"]
     lines += [f"| {cell(a.what)} | {cell(a.value)} | {cell(a.why)} |" for a in one.assumptions]
+    if one.future:
+        lines += ["", "## What the paper leaves to the future", "", "| future work | here |", "|---|---|"]
+        lines += [f"| {cell(work)} | {cell(here)} |" for work, here in one.future]
     if one.missing:
         lines += ["", *(f"Not here: {text}" for text in one.missing)]
     return lines
@@ -334,9 +343,7 @@ def _row(claim: Claim) -> str:
 
 
 def _where(figure: str) -> str:
-    return re.sub(
-        r"^(fig|section)\s*(?=\d)", lambda found: f"{found[1]}. " if found[1] == "fig" else "section ", figure
-    )
+    return re.sub(r"^(fig|eq)\s*(?=\d)", r"\1. ", re.sub(r"^section\s*(?=\d)", "section ", figure))
 
 
 def cell(text: str) -> str:

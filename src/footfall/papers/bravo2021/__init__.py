@@ -1,5 +1,1 @@
 """Bravo and Rengifo 2021: a dynamic simulator for a planar biped, its control and its gait."""
-
-from footfall.papers.base import Paper
-
-PAPER = Paper.read(__name__)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ SETTLED = 0.6  # s, in which a foot that was turned lies flat
 LENGTH, HEIGHTS, TILT, ROCKS = 0.2, (0.1, 0.3, 0.4), 0.1, 0.3
 
 
-@dataclass(frozen=True)
-class Landing:
+class Landing(NamedTuple):
     """From each clearance."""
 
     events: list[ff.Recording]  # acceleration-force complementarity, section 2
@@ -51,8 +49,7 @@ class Landing:
         return float(np.polyfit(np.log(list(self.steps)), np.log(self.differences), 1)[0])
 
 
-@dataclass(frozen=True)
-class Landings:
+class Landings(NamedTuple):
     by_name: dict[str, Landing]
     bouncing: ff.Recording  # a landing with restitution
     apart: dict[str, list[ff.Recording]]  # heel or toe first, then turned flat by the ankles: both vertices land
@@ -112,28 +109,19 @@ def _momentum(rec: ff.Recording) -> np.ndarray:
 
 
 def judge_landings(data: Landings) -> Findings:
+    apart = {name: APART if name == "flat" else "" for name in data.by_name}
     for name, one in data.by_name.items():
-        yield seen(
-            "order",
-            "order 1",
-            f"order {one.order:.2f}, momentum off by {one.differences[-1]:.1e} at {1e3 * STEPS[-1]:g} ms",
-            holds=one.order > 0.8 and one.differences[-1] < 0.1 * one.differences[0],
-            name=name,
-            apart=APART if name == "flat" else "",
-        )
+        told = f"order {one.order:.2f}, momentum off by {one.differences[-1]:.1e} at {1e3 * STEPS[-1]:g} ms"
+        holds = one.order > 0.8 and one.differences[-1] < 0.1 * one.differences[0]
+        yield seen("order", told, holds=holds, name=name, apart=apart[name])
     for name, one in data.by_name.items():
         rec = one.events[0]
         load = rec.force[..., 2]
         beyond = (np.hypot(rec.force[..., 0], rec.force[..., 1]) - FRICTION * load).max()  # the cone
         inward = float(-np.where(rec.gap <= 1e-9, rec.velocity[..., 2], 0.0).min())
-        yield seen(
-            "conditions",
-            "exact",
-            f"{rec.gap.min():.0e} m, {load.min():.0e} N, {beyond:.0e} N, {inward:.0e} m/s",
-            holds=rec.gap.min() > -1e-9 and load.min() >= 0.0 and beyond < 1e-9 * rec.robot.weight and inward < 1e-9,
-            name=name,
-            apart=APART if name == "flat" else "",
-        )
+        told = f"{rec.gap.min():.0e} m, {load.min():.0e} N, {beyond:.0e} N, {inward:.0e} m/s"
+        met = rec.gap.min() > -1e-9 and load.min() >= 0.0 and beyond < 1e-9 * rec.robot.weight and inward < 1e-9
+        yield seen("conditions", told, holds=met, name=name, apart=apart[name])
     yield from _judge_rocking(data)
 
 
@@ -149,25 +137,14 @@ def _judge_rocking(data: Landings) -> Findings:
     touching = stepped.mode != OPEN
     landed = stepped.time[1:][(~touching[:-1] & touching[1:]).any(axis=1)]
     bouncing = data.bouncing.signals["impacts"]
+    total, most = int(rocked[ROCKS].sum()), int(rocked[ROCKS].max())
+    given: dict[str, Any] = {"impacts": int(bouncing.sum()), "most": int(bouncing.max()), "bricks": bricks}
+    told = f"{total}, {most}; {', '.join(f'{one:.0f}' for one in between)}"
     yield seen(
-        "shocks",
-        "many, ever sooner",
-        f"{int(rocked[ROCKS].sum())}, {int(rocked[ROCKS].max())}; {', '.join(f'{one:.0f}' for one in between)}",
-        holds=rocked[ROCKS].sum() > 10 and rocked[ROCKS].max() > 5 and bool((np.diff(between) <= 1.0).all()),
-        length=LENGTH,
-        rocks=ROCKS,
-        restitution=RESTITUTION,
-        impacts=int(bouncing.sum()),
-        most=int(bouncing.max()),
-        bricks=bricks,
-        biped=biped,
+        "shocks", told, holds=total > 10 and most > 5 and bool((np.diff(between) <= 1.0).all()), biped=biped, **given
     )
-    yield seen(
-        "fixed-step",
-        "no accumulation",
-        f"{len(landed)}, {1e3 * min(np.diff(landed), default=0.0):.0f} ms",
-        holds=len(landed) < rocked[ROCKS].sum() and stepped.failure is None,
-    )
+    told = f"{len(landed)}, {1e3 * min(np.diff(landed), default=0.0):.0f} ms"
+    yield seen("fixed-step", told, holds=len(landed) < total and stepped.failure is None)
 
 
 def draw_landings(figure: Any, data: Landings) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -25,8 +24,7 @@ SOLVERS: dict[str, Callable[[Any, Any], ff.solve.Solution]] = {
 SAME = 1e-6  # m/s2 per m/s2 of the free motion
 
 
-@dataclass(frozen=True)
-class Solved:
+class Solved(NamedTuple):
     residual: dict[str, np.ndarray]  # (states,) of (15)-(16), over the largest free acceleration
     us: dict[str, np.ndarray]  # (states,)
     iterations: dict[str, np.ndarray]
@@ -98,21 +96,11 @@ def judge_solvers(data: Solved) -> Findings:
         f"{name} {np.median(one):.0f} µs, {np.median(data.iterations[name]):.0f} iterations"
         for name, one in data.us.items()
     )
-    yield seen(
-        "equivalent",
-        "equivalent",
-        ", ".join(f"{name} {one:.0e}" for name, one in worst.items()),
-        holds=max(worst.values()) < 1e-8 and not any(data.unsolved.values()),
-        states=STATES,
-        taken=taken,
-    )
-    yield seen(
-        "same",
-        f"{STATES} of {STATES}",
-        f"{same} of {STATES}: {', '.join(f'{count} {name}' for name, count in data.kinds.items())}",
-        holds=same >= 0.95 * STATES and min(data.kinds["all stay"], data.kinds["some lift off"]) >= 5,
-        same=SAME,
-    )
+    residuals = ", ".join(f"{name} {one:.0e}" for name, one in worst.items())
+    solved, enough = not any(data.unsolved.values()), min(data.kinds["all stay"], data.kinds["some lift off"]) >= 5
+    yield seen("equivalent", residuals, holds=max(worst.values()) < 1e-8 and solved, taken=taken)
+    told = f"{same} of {STATES}: {', '.join(f'{count} {name}' for name, count in data.kinds.items())}"
+    yield seen("same", told, holds=same >= 0.95 * STATES and enough)
 
 
 def draw_solvers(figure: Any, data: Solved) -> None:
@@ -130,8 +118,7 @@ def draw_solvers(figure: Any, data: Solved) -> None:
 POSES = 20  # random postures and velocities
 
 
-@dataclass(frozen=True)
-class Printed:
+class Printed(NamedTuple):
     foot: np.ndarray  # (poses,) m/s2, largest acceleration of the held foot by (31) as printed
     bias: np.ndarray  # (poses,) m/s2, that of (30) at zero accelerations of the coordinates
     ranks: np.ndarray  # (poses,) of the map (37) from torques to accelerations of the joints
@@ -166,13 +153,10 @@ def judge_printed(data: Printed) -> Findings:
     wrong = data.foot / data.bias
     slips = np.random.default_rng(SEED).normal(size=POSES)
     signs = np.sign(FRICTION * slips / np.abs(slips) * slips)  # f_t of |v| f_t - mu f_n v = 0 with f_n = 1, times v
-    yield unlike("foot-held", "0, by (30)", f"{wrong.min():.6g} to {wrong.max():.6g}", holds=bool(wrong.max() < 1e-6))
-    yield unlike("opposite", "-1", f"{signs.min():g} to {signs.max():g}", holds=bool(signs.max() < 0.0))
+    yield unlike("foot-held", f"{wrong.min():.6g} to {wrong.max():.6g}", holds=bool(wrong.max() < 1e-6))
+    yield unlike("opposite", f"{signs.min():g} to {signs.max():g}", holds=bool(signs.max() < 0.0))
     yield unlike(
-        "underactuated",
-        "less than the freedoms",
-        f"{data.ranks.min():.0f} of {data.freedoms}",
-        holds=bool(data.ranks.max() < data.freedoms),
+        "underactuated", f"{data.ranks.min():.0f} of {data.freedoms}", holds=bool(data.ranks.max() < data.freedoms)
     )
 
 
@@ -180,8 +164,6 @@ def draw_printed(figure: Any, data: Printed) -> None:
     axis = figure.subplots()
     axis.plot(data.bias, data.foot, "o", color=VERMILION, label="(31) as printed")
     axis.plot(data.bias, np.zeros(POSES), "o", color=BLUE, label="with minus")
-    axis.set(
-        xlabel="size of J' q' (m/s²)", ylabel="acceleration of the held foot (m/s²)", title="(31): a foot that is held"
-    )
+    axis.set(xlabel="size of J' q' (m/s²)", ylabel="acceleration (m/s²)", title="(31): a foot that is held")
     axis.margins(x=0.03)
     axis.legend()

@@ -5,7 +5,6 @@ How far his feet sink in and give way, and the way of the pressure centre, are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mujoco
@@ -15,7 +14,7 @@ import footfall as ff
 from footfall.gait.human.data import MeasuredWalk
 from footfall.measure.common import runs
 from footfall.measure.forces import stance_forces
-from footfall.papers.base import Finding, Findings, near, seen, unlike
+from footfall.papers.base import Findings, near, seen, unlike
 from footfall.papers.bruneau1999.man import GROUND, LAW, formula
 from footfall.show.style import BLUE, GREEN, VERMILION
 from footfall.solve.contacts import OPEN, SLIDE
@@ -83,8 +82,7 @@ SHOWN = {
 }
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(NamedTuple):
     rec: ff.Recording  # from the first measured stride on
     forces: np.ndarray  # (stances, 51, 3) body weights
     measured: MeasuredWalk
@@ -156,84 +154,46 @@ def judge_prediction(data: Walk) -> Findings:
     ours = extremes(data.mean[:, 2], data.mean[:, 0])
     recorded = extremes(data.measured.force["z"], data.measured.force["x"])
     names = ("first maximum", "minimum", "second maximum", "braking peak", "driving peak")
-    yield seen(
-        "humps",
-        "> 1, < 1, > 1",
-        f"{ours.first[1]:.2f}, {ours.trough[1]:.2f}, {ours.second[1]:.2f}",
-        holds=min(ours.first[1], ours.second[1]) > 1.0 + OVER and ours.trough[1] < 1.0 - OVER,
-        over=OVER,
-        landing=data.mean[:, 2].max(),
-    )
-    yield seen(
-        "brakes",
-        "< 0, then > 0",
-        f"{ours.brake[1]:.3f}, {ours.drive[1]:.3f}",
-        holds=ours.brake[1] < -0.05 and ours.drive[1] > 0.05,
-    )
+    (_, first), (_, trough), (_, second), (_, brake), (_, drive) = ours
+    humps = min(first, second) > 1.0 + OVER and trough < 1.0 - OVER
+    yield seen("humps", f"{first:.2f}, {trough:.2f}, {second:.2f}", holds=humps, landing=data.mean[:, 2].max())
+    yield seen("brakes", f"{brake:.3f}, {drive:.3f}", holds=brake < -0.05 and drive > 0.05)
     for what, (when, force), (then, wanted) in zip(names, ours, recorded, strict=True):
         name, bound = ("peak", PEAK) if "peak" in what else ("extreme", HEIGHT)
         holds = abs(when - then) < WHEN and abs(force - wanted) < bound
         found = f"{when:.2f}: {force:.3f}"
-        yield seen(name, f"{then:.2f}: {wanted:.3f}", found, holds=holds, what=what, when=WHEN, bound=bound)
+        yield seen(name, found, should=f"{then:.2f}: {wanted:.3f}", holds=holds, what=what, when=WHEN, bound=bound)
 
 
 def judge_walking(data: dict[str, Walk]) -> Findings:
     yield from judge_prediction(data["markers"])
-    yield from _judge_forces(data["plane"])
     yield from _judge_posture(data["plane"], data["space"])
     yield from _judge_interference(data["plane"])
-    yield _judge_pressure(data["markers"])
-
-
-def _judge_forces(plane: Walk) -> Findings:
-    """Forces over stance against the recorded ones (figures 14 and 15)."""
-    spread = max(plane.measured.force_spread["z"])
-    yield near("normal-force", 0.0, plane.off("z"), within=NEAR, spread=spread)
-    yield near("tangential-force", 0.0, plane.off("x"), within=NEAR_FORWARD)
+    # The walk that knows no measured force: the path of the pressure centre under a foot (figure 2).
+    early, middle, late = pressure_path(data["markers"].rec).mean(axis=0)[list(PATH)]
+    moves = early < 1.0 / 3.0 and early < middle < late and late > 2.0 / 3.0
+    yield seen("moves", f"{early:.2f}, {middle:.2f}, {late:.2f}", holds=moves)
 
 
 def _judge_posture(plane: Walk, space: Walk) -> Findings:
-    """How feet roll, what holds the man upright, and how fast he is (figure 16, section 4.1)."""
-    kinds = [
-        stance for stance in ff.measure.phases(plane.rec).stances if stance.first and stance.toe_off == stance.toe_off
-    ]
+    """Forces over stance, how feet roll, what holds the man upright, and how fast he is (figures 14 to 16)."""
+    kinds = [s for s in ff.measure.phases(plane.rec).stances if s.first and s.toe_off == s.toe_off]
     rolled = [s.first == "heel" and s.strike < s.flat < s.heel_off < s.toe_off for s in kinds]
-    speed = float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration)
-    yield seen(
-        "phases", "all phases", f"{sum(rolled)} of {len(rolled)} stances", holds=len(rolled) >= 6 and all(rolled)
-    )
-    yield near("held", 0.0, plane.help.moment_rms, "N m", within=HELP, moment_peak=plane.help.moment_peak)
+    yield near("normal-force", 0.0, plane.off("z"), within=NEAR, spread=max(plane.measured.force_spread["z"]))
+    yield near("tangential-force", 0.0, plane.off("x"), within=NEAR_FORWARD)
+    yield seen("phases", f"{sum(rolled)} of {len(rolled)} stances", holds=len(rolled) >= 6 and all(rolled))
+    yield near("held", 0.0, plane.help.moment_rms, within=HELP, moment_peak=plane.help.moment_peak)
     yield near("in-space", 0.0, space.off("z"), within=NEAR, help=space.help)
-    yield unlike("speed", SPEED, speed, "m/s")
+    yield unlike("speed", float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration), should=SPEED)
 
 
 def _judge_interference(plane: Walk) -> Findings:
     """How far points go into the ground and along it (section 4.1)."""
-    weight = plane.rec.robot.weight
-    carried = plane.rec.mode != OPEN
+    weight, deepest = plane.rec.robot.weight, -1e3 * plane.rec.gap[plane.rec.mode != OPEN].min()
     every, stuck = tangential(plane.rec)
-    yield unlike(
-        "centimetre",
-        10.0,
-        -1e3 * plane.rec.gap[carried].min(),
-        "mm",
-        on_all=1e3 * formula(weight / 18),
-        on_three=1e3 * formula(weight / 3),
-    )
-    yield unlike(
-        "millimetre", "1 mm", f"{1e3 * every:.1f}; {1e3 * stuck:.1f} mm", creep=1e3 * creep(0.15 * weight, 18, 0.25)
-    )
-
-
-def _judge_pressure(markers: Walk) -> Finding:
-    """The path of the pressure centre under a foot (figure 2), in the walk that knows no measured force."""
-    early, middle, late = pressure_path(markers.rec).mean(axis=0)[list(PATH)]
-    return seen(
-        "moves",
-        "from heel to toe",
-        f"{early:.2f}, {middle:.2f}, {late:.2f}",
-        holds=early < 1.0 / 3.0 and early < middle < late and late > 2.0 / 3.0,
-    )
+    on_all, on_three = (1e3 * formula(weight / points) for points in (18, 3))
+    yield unlike("centimetre", deepest, on_all=on_all, on_three=on_three)
+    yield unlike("millimetre", f"{1e3 * every:.1f}; {1e3 * stuck:.1f} mm", creep=1e3 * creep(0.15 * weight, 18, 0.25))
 
 
 def draw_walking(figure: Any, data: dict[str, Walk]) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ SEEDS, MANY = (2, 5), (16, 32, 64)
 DRASTIC = 0.01
 
 
-@dataclass(frozen=True)
-class Jumps:
+class Jumps(NamedTuple):
     us: dict[tuple[str, int], np.ndarray]  # (chunks,) us per step, by mode and vertices
     tried: dict[tuple[str, int], tuple[float, float]]  # states per step, mean and most
     flight: float  # s, without any force
@@ -42,13 +40,13 @@ class Jumps:
 
 
 @lru_cache(maxsize=8)
-def jumping(robot: ff.Robot) -> JointMotion:
-    """Knees bend, stretch at once and take up the landing."""
+def jumping(robot: ff.Robot, low: float, up: float) -> JointMotion:
+    """Knees bend to an angle (rad), stretch within a time (s) and take up the landing."""
     usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
 
     def angles(time: float) -> dict[str, float]:
-        knee = usual + (LOW - usual) * smooth(time, 0.0, DOWN) + (HIGH - LOW) * smooth(time, DOWN + HOLD, UP)
-        knee += (0.7 - HIGH) * smooth(time, DOWN + HOLD + UP, 0.2)
+        knee = usual + (low - usual) * smooth(time, 0.0, DOWN) + (HIGH - low) * smooth(time, DOWN + HOLD, up)
+        knee += (0.7 - HIGH) * smooth(time, DOWN + HOLD + up, 0.2)
         return bent_legs(robot, knee)
 
     return JointMotion(angles, DURATION)
@@ -64,7 +62,7 @@ def run_jump() -> Jumps:
     worlds: dict[tuple[str, int], ff.World] = {}
     for _ in range(ROUNDS):
         worlds = {
-            (mode, count): ff.Simulation(robot, law=law, dt=DT).start(controller=jumping(robot))
+            (mode, count): ff.Simulation(robot, law=law, dt=DT).start(controller=jumping(robot, LOW, UP))
             for mode, law in laws.items()
             for count, robot in robots.items()
         }
@@ -112,7 +110,7 @@ def _drop(mode: Any) -> np.ndarray:
 def _deepest(robot: ff.Robot) -> float:
     """How deep (m) a vertex goes in a jump in one-step mode."""
     sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(mode="one-step"), dt=DT)
-    return max(0.0, -float(sim.run(DURATION, controller=jumping(robot)).gap.min()))
+    return max(0.0, -float(sim.run(DURATION, controller=jumping(robot, LOW, UP)).gap.min()))
 
 
 def judge_jump(data: Jumps) -> Findings:
@@ -122,50 +120,18 @@ def judge_jump(data: Jumps) -> Findings:
     slowest = float(data.us["one-step", many].max()) / took["one-step", many]
     most = max(data.tried["one-step", count][1] for count in VERTICES)
     worst = ", ".join(f"{data.tried[COLD, count][1]:.0f}" for count in VERTICES)
-    yield seen("air", "some", data.flight, "s", holds=data.flight > 0.05)
-    yield unlike("extra", "little more than 1", growth["one-step"], many=many, few=few, times=many / few)
-    yield seen(
-        "similar", "similar: less than 1.5", slowest, holds=slowest < 1.5, expected=False, chunk=CHUNK, many=many
-    )
-    yield unlike(
-        "quicker",
-        "below 1",
-        took["one-step", many] / took["exact", many],
-        many=many,
-        warm=_states(data, "exact", many),
-        cold=_states(data, COLD, many),
-        share=took["one-step", many] / took[COLD, many],
-    )
-    yield seen(
-        "degrades",
-        "more than 1",
-        growth["exact"],
-        holds=growth["exact"] > 1.1,
-        expected=False,
-        many=many,
-        few=few,
-        vertices=", ".join(map(str, VERTICES)),
-        worst=worst,
-    )
-    yield near("candidate", 1.0, most, within=0.0)
-    yield seen(
-        "drastic",
-        "not drastic",
-        ", ".join(f"{1e3 * data.deepest[count]:.2f}" for count in MANY),
-        "mm",
-        holds=max(data.deepest.values()) < DRASTIC,
-        vertices=", ".join(map(str, MANY)),
-        drastic=1e3 * DRASTIC,
-    )
-    yield seen(
-        "accuracy",
-        "fewer, nearer",
-        "; ".join(f"{1e3 * one:.2g}" for one in (*data.apart.values(), data.dropped)),
-        "mm",
-        holds=max(*data.apart.values(), data.dropped) < DRASTIC,
-        vertices=", ".join(map(str, VERTICES)),
-        drastic=1e3 * DRASTIC,
-    )
+    yield seen("air", data.flight, holds=data.flight > 0.05)
+    yield unlike("extra", growth["one-step"], many=many, few=few, times=many / few)
+    yield seen("similar", slowest, holds=slowest < 1.5, expected=False, many=many)
+    warm, cold, own = _states(data, "exact", many), _states(data, COLD, many), took["one-step", many]
+    share = own / took[COLD, many]
+    yield unlike("quicker", own / took["exact", many], many=many, warm=warm, cold=cold, share=share)
+    grows = growth["exact"]
+    yield seen("degrades", grows, holds=grows > 1.1, expected=False, many=many, few=few, worst=worst)
+    yield near("candidate", 1.0, most)
+    deep, apart = [data.deepest[count] for count in MANY], [*data.apart.values(), data.dropped]
+    yield seen("drastic", ", ".join(f"{1e3 * one:.2f}" for one in deep), holds=max(deep) < DRASTIC)
+    yield seen("accuracy", "; ".join(f"{1e3 * one:.2g}" for one in apart), holds=max(apart) < DRASTIC)
 
 
 def _states(data: Jumps, mode: str, vertices: int) -> str:

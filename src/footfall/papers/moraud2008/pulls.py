@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ CONES: dict[str, ff.contact.Law] = {
 }
 
 
-@dataclass(frozen=True)
-class Pulls:
+class Pulls(NamedTuple):
     clean: dict[str, ff.study.FrictionFit]
     noisy: dict[str, ff.study.FrictionFit]
     braked: dict[str, np.ndarray]  # m/s2, of a thrown slab by direction, over mu g, by law
@@ -87,21 +85,12 @@ def scatter(fit: ff.study.FrictionFit, r2: float) -> float:
 def judge_pulls(data: Pulls) -> Findings:
     for sole, (friction, r2) in SOLES.items():
         fit, measured = data.clean[sole].static, data.noisy[sole].static
-        yield near("coefficients", friction, fit.value if fit else float("nan"), rel=1.3 / STEPS, sole=sole)
-        yield unlike(
-            "regression",
-            r2,
-            measured.r2 if measured else float("nan"),
-            sole=sole,
-            scatter=scatter(data.noisy[sole], r2),
-        )
+        found, known = fit.value if fit else float("nan"), measured.r2 if measured else float("nan")
+        yield near("coefficients", friction, found, rel=1.3 / STEPS, sole=sole)
+        yield unlike("regression", known, should=r2, sole=sole, scatter=scatter(data.noisy[sole], r2))
     spread = {name: float(np.ptp(one)) for name, one in data.braked.items()}
-    yield seen(
-        "anisotropic",
-        "more than 0 but for the exact cone",
-        "; ".join(f"{name} {one:.2g}" for name, one in spread.items()),
-        holds=spread["polyhedral, 4 facets"] > 0.1 and spread["constraint-selection"] < 1e-3,
-    )
+    differs = spread["polyhedral, 4 facets"] > 0.1 and spread["constraint-selection"] < 1e-3
+    yield seen("anisotropic", "; ".join(f"{name} {one:.2g}" for name, one in spread.items()), holds=differs)
 
 
 def draw_pulls(figure: Any, data: Pulls) -> None:

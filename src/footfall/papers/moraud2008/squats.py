@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,7 @@ DEEP = 0.7  # rad, by which the knees bend further
 CUTOFF, ORDER = 20.0, 5  # Hz, of the paper's Butterworth filter
 
 
-@dataclass(frozen=True)
-class Squat:
+class Squat(NamedTuple):
     rec: ff.Recording
     force: np.ndarray  # (T,) N, filtered normal force of both feet
     inertial: np.ndarray  # (T,) N, weight and inertia of the motion that was commanded, filtered alike
@@ -70,17 +68,12 @@ def judge_squats(data: dict[float, Squat]) -> Findings:
         inside = (one.rec.time > WAIT) & (one.rec.time < one.rec.time[-1] - WAIT)
         miss = (one.force - one.inertial)[inside]
         swing[period] = float(np.ptp(one.force[inside]))
-        yield near("force", 0.0, np.sqrt(np.mean(miss**2)) / swing[period], within=0.1, period=period)
-        states = one.rec.signals["state"]
-        yield seen(
-            "flat",
-            "flat",
-            "flat" if (states == 3).all() else f"{100 * (states == 3).mean():.4g} % of samples",
-            holds=bool((states == 3).all()) and not one.rec.signals["violations"].any(),
-            period=period,
-        )
+        yield near("force", 0.0, np.sqrt(np.mean(miss**2)) / swing[period], period=period)
+        flat, broken = one.rec.signals["state"] == 3, one.rec.signals["violations"].any()
+        told = "flat" if flat.all() else f"{100 * flat.mean():.4g} % of samples"
+        yield seen("flat", told, holds=bool(flat.all()) and not broken, period=period)
     slow, fast = PERIODS
-    yield near("scaling", (slow / fast) ** 2, swing[fast] / swing[slow], rel=0.05)
+    yield near("scaling", (slow / fast) ** 2, swing[fast] / swing[slow])
 
 
 def draw_squats(figure: Any, data: dict[float, Squat]) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +23,8 @@ EDGE = 2.0
 SIDES = ("left", "right")
 
 
-@dataclass(frozen=True)
-class Sway:
+class Sway(NamedTuple):
     rec: ff.Recording
-    com: np.ndarray  # (T, 3) m
     splayed: ff.Recording  # legs apart, joint PD alone
 
 
@@ -51,56 +48,27 @@ def sway(splay: float = 0.0, *, carry: bool = True) -> ff.Recording:
 
 
 def run_sway() -> Sway:
-    rec = sway()
-    return Sway(rec, ff.measure.momentum(rec).com, sway(SPLAY, carry=False))
+    return Sway(sway(), sway(SPLAY, carry=False))
 
 
 def judge_sway(data: Sway) -> Findings:
-    yield from _judge_load(data)
-    yield from _judge_friction(data)
-    yield from _judge_states(data.rec)
-
-
-def _judge_load(data: Sway) -> Findings:
-    """The weight goes over to the left foot (figure 9)."""
+    """The weight goes over to the left foot, and friction holds legs that stand apart."""
     rec, late = data.rec, data.rec.time > LATE
     share = rec.foot_force[:, 0, 2] / rec.total_force[:, 2]  # of the left foot
     cop = np.einsum("tf,tf->t", rec.foot_force[..., 2], np.nan_to_num(rec.cop[..., 1])) / rec.total_force[:, 2]
-    yield seen("initial", "most of it", share[late].mean(), holds=share[late].mean() > 0.8)
-    yield near("below-com", 0.0, 1e3 * abs(cop - data.com[:, 1])[late].mean(), "mm", within=2.0)
-
-
-def _judge_friction(data: Sway) -> Findings:
-    """Legs that stand apart are held by friction (figure 9)."""
+    beside = (cop - ff.measure.momentum(rec).com[:, 1])[late]
+    yield seen("initial", share[late].mean(), holds=share[late].mean() > 0.8)
+    yield near("below-com", 0.0, 1e3 * abs(beside).mean())
     settled = (data.splayed.time > 0.3) & (data.splayed.time < START)
-    apart = data.splayed.foot_force[settled, :, 1].mean(axis=0)
-    straight = data.rec.foot_force[data.rec.time < START, :, 1].mean(axis=0)
-    yield seen(
-        "sideways",
-        "opposite",
-        f"{apart[0]:.3g} and {apart[1]:.3g}",
-        "N",
-        holds=apart[0] < -10.0 and apart[1] > 10.0 and abs(apart.sum()) < 0.5,
-        splay=SPLAY,
-        straight=abs(straight[0]),
-    )
-
-
-def _judge_states(rec: ff.Recording) -> Findings:
-    """The states of the feet (section 5)."""
-    edge, late = rec.signals["state"][:, 1] == EDGE, rec.time > LATE
-    yield seen(
-        "edge",
-        "on its edge",
-        f"{100 * float(edge[late].mean()):.0f} % of the last 0.2 s, {100 * float(edge.mean()):.0f} % of all",
-        holds=edge[late].mean() > 0.95,
-    )
-    yield seen(
-        "no-slip",
-        "none",
-        f"{int(rec.signals['sliding'].sum())} samples, {int(rec.signals['violations'].sum())} rules",
-        holds=not rec.signals["sliding"].any() and not rec.signals["violations"].any(),
-    )
+    left, right = data.splayed.foot_force[settled, :, 1].mean(axis=0)
+    straight = abs(rec.foot_force[rec.time < START, 0, 1].mean())
+    opposite = left < -10.0 and right > 10.0 and abs(left + right) < 0.5
+    yield seen("sideways", f"{left:.3g} and {right:.3g}", holds=opposite, straight=straight)
+    edge = rec.signals["state"][:, 1] == EDGE
+    told = f"{100 * float(edge[late].mean()):.0f} % of the last 0.2 s, {100 * float(edge.mean()):.0f} % of all"
+    yield seen("edge", told, holds=edge[late].mean() > 0.95)
+    slides, broken = (int(rec.signals[name].sum()) for name in ("sliding", "violations"))
+    yield seen("no-slip", f"{slides} samples, {broken} rules", holds=not slides and not broken)
 
 
 def draw_sway(figure: Any, data: Sway) -> None:

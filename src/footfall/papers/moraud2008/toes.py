@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ PULL = 20.0  # N, threshold of its vertices
 EDGE = 2.0
 
 
-@dataclass(frozen=True)
-class Toes:
+class Toes(NamedTuple):
     with_rule: ff.Recording
     without: ff.Recording
     threshold: ff.Recording  # the paper's thresholded model, a rectangle
@@ -34,13 +32,13 @@ class Toes:
 
 
 @lru_cache(maxsize=8)
-def leaning(robot: ff.Robot) -> JointMotion:
-    """Ankles that lean the robot forwards."""
+def leaning(robot: ff.Robot, lean: float, bend: float) -> JointMotion:
+    """Ankles that lean the robot forwards by an angle (rad) within a time (s)."""
     model = robot.model
 
     def angles(time: float) -> dict[str, float]:
         names = [f"{side}_ankle_pitch" for side in ("left", "right")]
-        return {n: float(robot.home[model.joint(n).qposadr[0]]) + LEAN * smooth(time, 0.1, BEND) for n in names}
+        return {n: float(robot.home[model.joint(n).qposadr[0]]) + lean * smooth(time, 0.1, bend) for n in names}
 
     return JointMotion(angles, DURATION)
 
@@ -48,7 +46,7 @@ def leaning(robot: ff.Robot) -> JointMotion:
 def fall(*, vertices: int = VERTICES, **options: Any) -> ff.Recording:
     robot = ff.load_robot("full-humanoid", vertices=vertices)
     sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(**options), dt=DT)
-    return sim.run(DURATION, controller=leaning(robot))
+    return sim.run(DURATION, controller=leaning(robot, LEAN, BEND))
 
 
 def run_toes() -> Toes:
@@ -79,56 +77,23 @@ def _front(rec: ff.Recording) -> float:
 
 
 def judge_toes(data: Toes) -> Findings:
-    yield from _judge_rule(data.with_rule)
-    yield from _judge_others(data)
-    yield from _judge_vertices(data)
-
-
-def _judge_rule(rec: ff.Recording) -> Findings:
-    """The fall with the rule: one change of state, with the centre of pressure at the edge."""
-    clean = changes(rec)
+    """With the rule one change of state, with the centre of pressure at the edge; and the fall without the rule."""
+    rec, clean, cop = data.with_rule, changes(data.with_rule), ahead(data.with_rule)
     first = int(clean[0]) if len(clean) else 0
-    cop = ahead(rec)
     before = float(np.nanmax(cop[:first])) if first else float("nan")
     step = float(np.max(np.abs(np.diff(cop[max(0, first - 20) : first])))) if first > 21 else float("nan")
-    yield near("single", 1.0, len(clean) if rec.signals["state"][first, 0] == EDGE else float("nan"), within=0.0)
-    yield near("released", 1e3 * _front(rec), 1e3 * before, "mm", within=max(1e3 * step, 1e-3))
-
-
-def _judge_others(data: Toes) -> Findings:
-    """The fall without the rule, and that of the thresholded model."""
-    rough, edge = changes(data.without), _front(data.without)
-    early = float(ahead(data.without)[rough[0] - 1]) if len(rough) else float("nan")
-    yield seen(
-        "jumps",
-        "several times",
-        f"{len(rough)} changes, the first with the centre {1e3 * (edge - early):.0f} mm behind the edge",
-        holds=len(rough) > 5,
-    )
-    yield seen(
-        "leaves",
-        "> 0",
-        -1e3 * behind(data.threshold),
-        "mm",
-        holds=-behind(data.threshold) > 5e-3,
-        few=FEW,
-        pull=PULL,
-    )
-    yield near("statics", 1e3 * _beyond(data.threshold), -1e3 * behind(data.threshold), "mm", within=2.0)
-
-
-def _judge_vertices(data: Toes) -> Findings:
-    """The same with feet of few and of many vertices (section 3)."""
-    rows = data.released.items()
-    yield near("terminates", 0.0, data.broken, within=0.0, fewest=MANY[0], most=MANY[-1])
-    yield seen(
-        "at-edge",
-        "at the edge",
-        1e3 * max(abs(one) for one, _, _ in data.released.values()),
-        "mm",
-        holds=max(abs(one) for one, _, _ in data.released.values()) < 1e-3,
-        without=", ".join(f"{n} vertices {1e3 * x:.0f} mm, {k} changes" for n, (_, x, k) in rows),
-    )
+    rough, past = len(changes(data.without)), -1e3 * behind(data.threshold)
+    farthest = 1e3 * max(abs(one) for one, _, _ in data.released.values())
+    rows = ((n, 1e3 * x, k) for n, (_, x, k) in data.released.items())
+    jumps = f"{rough} changes, the first with the centre {1e3 * behind(data.without):.0f} mm behind the edge"
+    yield near("single", 1.0, len(clean) if rec.signals["state"][first, 0] == EDGE else float("nan"))
+    yield near("released", 1e3 * _front(rec), 1e3 * before, within=max(1e3 * step, 1e-3))
+    yield seen("jumps", jumps, holds=rough > 5)
+    yield seen("leaves", past, holds=past > 5.0)
+    yield near("statics", 1e3 * _beyond(data.threshold), past)
+    yield near("terminates", 0.0, data.broken, most=MANY[-1])
+    told = ", ".join(f"{n} vertices {x:.0f} mm, {k} changes" for n, x, k in rows)
+    yield seen("at-edge", farthest, holds=farthest < 1.0, without=told)
 
 
 def _beyond(rec: ff.Recording) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -12,7 +11,7 @@ import footfall as ff
 from footfall.engine.replay import replay_places
 from footfall.errors import optional_package
 from footfall.papers.base import Findings, near, seen
-from footfall.papers.ott2011.setup import BALANCE, CLOSE, DT, FORCE, LASTS, LAW, ROBOT, TRUNK, recovery
+from footfall.papers.ott2011 import setup
 from footfall.robot.built_in.torque_biped import Parameters, build
 from footfall.show.style import BLUE, COLORS, VERMILION
 from footfall.standing import scratch_data
@@ -24,11 +23,10 @@ SHOULDER, ARM = (0.05, 0.30), 0.30  # m: forwards and up from the hips; upper ar
 LEAN, HOLD = 60.0, 3.0  # N forwards at the trunk, s
 ROUGH, SEED = 0.01, 2011  # m of rough ground, up and down, and its seed
 FOUR = 50.0  # N sideways on a quadruped
-DURATION = START + LASTS + IN_TIME + 0.25  # s
+DURATION = START + setup.LASTS + IN_TIME + 0.25  # s
 
 
-@dataclass(frozen=True)
-class Contacts:
+class Contacts(NamedTuple):
     single: dict[str, ff.Recording]  # on the left foot, pushed along x and y
     hand: ff.Recording  # leaned on forwards, a hand on the table
     without: ff.Recording  # the same robot without
@@ -39,7 +37,7 @@ class Contacts:
 
 def on_one_foot() -> ff.Robot:
     """The biped on its left foot, the centre of mass over it, the right leg bent; only the left foot is a contact."""
-    robot = ff.load_robot(ROBOT)
+    robot = setup.biped()
     data = mujoco.MjData(robot.model)
 
     def pose(roll: float) -> dict[str, float]:
@@ -56,13 +54,13 @@ def on_one_foot() -> ff.Robot:
         mujoco.mj_forward(robot.model, data)
         beside = float(data.subtree_com[1, 1] - data.body("left_foot").xpos[1])
         low, high = (middle, high) if beside < 0.0 else (low, middle)
-    return ff.load_robot(ROBOT, feet={"left": ("left_foot", robot.feet[0].points)}, pose=pose(low))
+    return setup.biped(feet={"left": ("left_foot", robot.feet[0].points)}, pose=pose(low))
 
 
 def with_arm(*, hand: bool) -> ff.Robot:
     """The biped with an arm of two joints whose end lies on a table; with ``hand`` that end is a contact."""
     spec, feet = build(Parameters())
-    body, at = spec.body(TRUNK), [SHOULDER[0], 0.0, SHOULDER[1]]
+    body, at = spec.body(setup.TRUNK), [SHOULDER[0], 0.0, SHOULDER[1]]
     for name in ("upper_arm", "forearm"):
         body = body.add_body(name=name, pos=at)
         body.add_joint(name=f"{name}_pitch", axis=[0, 1, 0], armature=0.05)
@@ -84,35 +82,35 @@ def with_arm(*, hand: bool) -> ff.Robot:
     home[-2:] = 0.5 * bend - np.arctan2(across, down), -bend
     spec.keys[0].qpos = home
     points = {"hand": ("forearm", np.array([[0.0, 0.0, -ARM]]))} if hand else {}
-    return ff.load_robot(spec, feet=dict(feet) | points, name=f"{ROBOT} with an arm", pose=home)
+    return ff.load_robot(spec, feet=dict(feet) | points, name=f"{setup.ROBOT} with an arm", pose=home)
 
 
 def run_contacts() -> Contacts:
     single = {}
-    for name, force in (("x", (FORCE, 0.0, 0.0)), ("y", (0.0, FORCE, 0.0))):
-        push = ff.Push(TRUNK, force=force, start=START, duration=LASTS)
-        sim = ff.Simulation(on_one_foot(), law=LAW, dt=DT)
-        single[name] = sim.run(DURATION, controller=BALANCE, pushes=[push]).check()
+    for name, force in (("x", (setup.FORCE, 0.0, 0.0)), ("y", (0.0, setup.FORCE, 0.0))):
+        push = ff.Push(setup.TRUNK, force=force, start=START, duration=setup.LASTS)
+        sim = ff.Simulation(on_one_foot(), law=setup.LAW, dt=setup.DT)
+        single[name] = sim.run(DURATION, controller=setup.BALANCE, pushes=[push]).check()
     table = ff.Ground.stairs(rise=TABLE, run=1.0, count=1, start=EDGE)
-    lean = ff.Push(TRUNK, force=(LEAN, 0.0, 0.0), start=START, duration=HOLD)
+    lean = ff.Push(setup.TRUNK, force=(LEAN, 0.0, 0.0), start=START, duration=HOLD)
     duration = START + HOLD
     robot = with_arm(hand=True)
     hand, without = (
-        ff.Simulation(one, ground=ground, law=LAW, dt=DT).run(
-            duration, controller=BALANCE, pushes=[lean], qpos=robot.home
+        ff.Simulation(one, ground=ground, law=setup.LAW, dt=setup.DT).run(
+            duration, controller=setup.BALANCE, pushes=[lean], qpos=robot.home
         )
         for one, ground in ((robot, table), (with_arm(hand=False), None))
     )
-    push = ff.Push(TRUNK, force=(0.0, FORCE, 0.0), start=START, duration=LASTS)
-    rough = ff.Simulation(ff.load_robot(ROBOT), ground=waves(), law=LAW, dt=DT)
-    legs = ff.Simulation("quadruped", law=LAW, dt=DT)
-    aside = ff.Push(legs.robot.model.body(1).name, force=(0.0, FOUR, 0.0), start=START, duration=LASTS)
+    push = ff.Push(setup.TRUNK, force=(0.0, setup.FORCE, 0.0), start=START, duration=setup.LASTS)
+    rough = ff.Simulation(setup.biped(), ground=waves(), law=setup.LAW, dt=setup.DT)
+    legs = ff.Simulation("quadruped", law=setup.LAW, dt=setup.DT)
+    aside = ff.Push(legs.robot.model.body(1).name, force=(0.0, FOUR, 0.0), start=START, duration=setup.LASTS)
     return Contacts(
         single,
         hand,
         without,
         robot.weight,
-        rough.run(DURATION, controller=BALANCE, pushes=[push]).check(),
+        rough.run(DURATION, controller=setup.BALANCE, pushes=[push]).check(),
         legs.run(DURATION, controller=ff.control.Balance(), pushes=[aside]).check(),
     )
 
@@ -126,38 +124,23 @@ def waves() -> ff.Ground:
 
 
 def judge_contacts(data: Contacts) -> Findings:
-    back = {name: recovery(rec, START + LASTS) for name, rec in data.single.items()}
+    back = {name: setup.recovery(rec, START + setup.LASTS) for name, rec in data.single.items()}
     high = min(_lifted(rec) for rec in data.single.values())
     hand = data.hand
     fell = [ff.measure.has_fallen(rec) for rec in (hand, data.without)]
     carried = hand.force[-200:, -1].mean(axis=0)
-    ends = {name: recovery(rec, START + LASTS, axes=2) for name, rec in (("rough", data.rough), ("legs", data.legs))}
+    end = START + setup.LASTS
+    ends = {name: setup.recovery(rec, end, axes=2) for name, rec in (("rough", data.rough), ("legs", data.legs))}
     level = 1e3 * np.ptp(data.rough.gap[0])
     asked = hand.signals["commanded_force"][-200:, -1].mean(axis=0)
-    yield seen(
-        "situations",
-        "single or double support",
-        ", ".join(f"{name} {time:.2f} s" for name, time in back.items()),
-        holds=max(back.values()) <= IN_TIME and high > 0.02,
-        force=FORCE,
-        close=1e3 * CLOSE,
-        in_time=IN_TIME,
-        high=1e3 * high,
-    )
-    yield seen(
-        "more",
-        "can be applied",
-        "; ".join("falls" if one else "stands" for one in fell),
-        holds=fell == [False, True],
-        lean=LEAN,
-        table=TABLE,
-    )
-    for name, force, rec in (("rough", FORCE, data.rough), ("legs", FOUR, data.legs)):
+    told = ", ".join(f"{name} {time:.2f} s" for name, time in back.items())
+    yield seen("situations", told, holds=max(back.values()) <= IN_TIME and high > 0.02, high=1e3 * high)
+    yield seen("more", "; ".join("falls" if one else "stands" for one in fell), holds=fell == [False, True])
+    for name, force, rec in (("rough", setup.FORCE, data.rough), ("legs", FOUR, data.legs)):
         stands = ends[name] <= IN_TIME and not ff.measure.has_fallen(rec)
-        given = {"level": level, "force": force, "close": 1e3 * CLOSE, "in_time": IN_TIME}
-        yield seen(name, "comes back", ends[name], "s", holds=stands, **given)
-    yield near("hand", float(asked[2]), carried[2], "N", rel=0.05)
-    yield near("carried", data.left, hand.total_force[-200:, 2].mean(), "N", rel=0.02)
+        yield seen(name, ends[name], holds=stands, level=level, force=force)
+    yield near("hand", float(asked[2]), carried[2])
+    yield near("carried", data.left, hand.total_force[-200:, 2].mean())
 
 
 def _lifted(rec: ff.Recording) -> float:

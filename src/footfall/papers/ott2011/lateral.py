@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from footfall.standing import at_home
 START = 0.2  # s
 DURATION = START + setup.LASTS + setup.IN_TIME + 0.25
 HARDER = 2.0 * setup.FORCE  # N
+RIGID = ("acceleration-complementarity", "time-stepping")
 
 
-@dataclass(frozen=True)
-class Lateral:
+class Lateral(NamedTuple):
     paper: dict[str, ff.Recording]  # by law, with the paper's push
     harder: dict[str, ff.Recording]  # twice as strong
 
@@ -35,81 +34,35 @@ def run_lateral() -> Lateral:
 
 def judge_lateral(data: Lateral) -> Findings:
     yield from _judge_recovery(data)
-    yield from _judge_unloading(data)
-    yield from _judge_limit(data)
+    yield from _judge_forces(data)
 
 
 def _judge_recovery(data: Lateral) -> Findings:
     """The centre of mass comes back, by a wrench that turns the robot back (figures 6 and 7)."""
     rec, end = data.paper[setup.LAW], START + setup.LASTS
-    torque = np.abs(rec.signals["desired_wrench"][:, 3:]).max(axis=0)
+    x, y, z = np.abs(rec.signals["desired_wrench"][:, 3:]).max(axis=0)
     own = setup.FORCE * (setup.HIP - com_above(rec.robot))
     away = float(np.abs(rec.signals["com_error"][:, 1]).max())
     times = {law: setup.recovery(one, end) for law, one in data.paper.items()}
-    slowest = max(times, key=lambda law: times[law])
-    under = f"below {1e3 * setup.CLOSE:g} mm within {setup.IN_TIME:g} s, as we read 'recovers'"
-    yield seen(
-        "gives-way",
-        "recovers",
-        f"{1e3 * away:.1f} mm, below 2 mm after {times[setup.LAW]:.2f} s",
-        holds=times[setup.LAW] <= setup.IN_TIME,
-        force=setup.FORCE,
-        under=under,
-    )
-    yield seen(
-        "every-law",
-        "one simulator",
-        f"{times[slowest]:.2f} s, {slowest}",
-        holds=times[slowest] <= setup.IN_TIME,
-        under=under,
-    )
-    yield seen(
-        "no-step",
-        "no step",
-        1e3 * max(setup.way_of_feet(one) for one in data.paper.values()),
-        "mm",
-        holds=max(setup.way_of_feet(one) for one in data.paper.values()) < 5e-3,
-    )
-    yield seen(
-        "counter",
-        "around x",
-        f"{torque[0]:.2g}, {torque[1]:.2g}, {torque[2]:.2g} N m",
-        holds=torque[0] > max(5.0 * max(torque[1:]), 0.1 * own),
-        own=own,
-    )
+    slowest, way = max(times, key=lambda law: times[law]), max(map(setup.way_of_feet, data.paper.values()))
+    back = f"{1e3 * away:.1f} mm, below 2 mm after {times[setup.LAW]:.2f} s"
+    yield seen("gives-way", back, holds=times[setup.LAW] <= setup.IN_TIME)
+    yield seen("every-law", f"{times[slowest]:.2f} s, {slowest}", holds=times[slowest] <= setup.IN_TIME)
+    yield seen("no-step", 1e3 * way, holds=way < 5e-3)
+    yield seen("counter", f"{x:.2g}, {y:.2g}, {z:.2g} N m", holds=x > max(5.0 * y, 5.0 * z, 0.1 * own), own=own)
 
 
-def _judge_unloading(data: Lateral) -> Findings:
-    """When and where the commanded vertical forces are lowest (figure 8)."""
-    rec = data.paper[setup.LAW]
+def _judge_forces(data: Lateral) -> Findings:
+    """When and where the commanded vertical forces are lowest (figure 8), and what the ground gives."""
+    rec, harder = data.paper[setup.LAW], data.harder[setup.LAW]
     lowest = setup.commanded(rec)
-    first = int(lowest.min(axis=1).argmin())
-    yield unlike(
-        "floor-at-the-hip",
-        "4 N at 0.25 s",
-        f"{lowest.min():.3g} N at {rec.time[first]:.3f} s",
-        force=setup.FORCE,
-        harder=HARDER,
-        least=setup.commanded(data.harder[setup.LAW]).min(),
-    )
-
-
-def _judge_limit(data: Lateral) -> Findings:
-    """The lower limit of the vertical forces: never commanded below, and what the ground gives."""
+    found = f"{lowest.min():.3g} N at {rec.time[int(lowest.min(axis=1).argmin())]:.3f} s"
     real = {law: _least(one) for law, one in data.harder.items()}
-    values_by_law = ", ".join(f"{law} {value:.2g}" for law, value in real.items())
-    least = min(_least(one) for one in data.paper.values())
+    told, rigid = ", ".join(f"{law} {value:.2g}" for law, value in real.items()), (real[law] for law in RIGID)
     floor = min(float(setup.commanded(one).min()) for one in (*data.paper.values(), *data.harder.values()))
-    yield seen("limit", setup.FLOOR, floor, "N", holds=floor >= setup.FLOOR - 1e-6)
-    yield seen(
-        "beyond",
-        "more than 0 under rigid laws",
-        values_by_law,
-        holds=min(real[law] for law in ("acceleration-complementarity", "time-stepping")) > 0.0,
-        harder=HARDER,
-        force=setup.FORCE,
-        least=least,
-    )
+    yield unlike("floor-at-the-hip", found, least=setup.commanded(harder).min())
+    yield seen("limit", floor, should=setup.FLOOR, holds=floor >= setup.FLOOR - 1e-6)
+    yield seen("beyond", told, holds=min(rigid) > 0.0, least=min(map(_least, data.paper.values())))
 
 
 def _least(rec: ff.Recording) -> float:
@@ -149,8 +102,7 @@ ROTORS = (0.0, 0.1)  # kg m2
 ROLLS = (-0.045, 0.0, 0.06, 0.12)  # rad, of the hips: stances of 0.13 to 0.38 m
 
 
-@dataclass(frozen=True)
-class Heights:
+class Heights(NamedTuple):
     runs: dict[float, ff.Recording]  # by height of the push above the trunk's centre of mass, m
     com: float  # m, height of the robot's centre of mass above that of the trunk
     pivot: float  # m, height at which a push does not turn the trunk, by the inertia of the standing robot
@@ -181,8 +133,8 @@ def com_above(robot: ff.Robot) -> float:
 
 
 def run_heights() -> Heights:
-    model = setup.stance(setup.ROBOT, setup.TRUNK)
-    com, pivot = com_above(ff.load_robot(setup.ROBOT)), no_turn(model)
+    model = setup.stance()
+    com, pivot = com_above(setup.biped()), no_turn(model)
     heights = sorted((com, setup.HIP, pivot, 0.0, TOP))
     lowest = {}
     for mass in MASSES:
@@ -212,40 +164,25 @@ def peak(rec: ff.Recording) -> float:
 
 
 def judge_heights(data: Heights) -> Findings:
-    model = setup.stance(setup.ROBOT, setup.TRUNK)
+    model = setup.stance()
     peaks = {above: peak(rec) for above, rec in data.runs.items()}
     reached = {key: low < setup.FLOOR + 1e-3 for key, low in data.lowest.items()}
     light = [hit for (mass, _, _, above), hit in reached.items() if mass == MASSES[0] and above >= 0.0]
     heavy = [hit for (mass, _, _, _), hit in reached.items() if mass == MASSES[1]]
     for name, above in (("at the trunk", 0.0), ("at the robot's COM", data.com), ("at the top of the trunk", TOP)):
-        yield near("torque", asked(model, above), peaks[above], "N m", within=0.5, name=name)
-    yield seen(
-        "least-torque",
-        "the least",
-        ", ".join(f"{above - data.com:+.2f} m: {value:.3g}" for above, value in peaks.items()) + " N m",
-        holds=peaks[data.pivot] < 0.5 * min(v for above, v in peaks.items() if above != data.pivot),
-        pivot=data.pivot - data.com,
-    )
-    yield seen(
-        "at-the-com",
-        "more than 0",
-        f"{peaks[0.0]:.3g}, {peaks[data.com]:.3g} N m",
-        holds=peaks[data.com] > peaks[0.0],
-        pivot=data.pivot - data.com,
-    )
-    yield seen(
-        "floor-of-robots",
-        "reached",
-        f"{sum(reached.values())}: {sum(light)} of {len(light)} of {MASSES[0]:g} kg pushed at the trunk or "
-        f"above, {sum(heavy)} of {len(heavy)} of {MASSES[1]:g} kg",
-        holds=sum(light) >= len(light) // 2,
-        count=len(reached),
-        masses=MASSES[0],
-    )
+        yield near("torque", asked(model, above), peaks[above], name=name)
+    told = ", ".join(f"{above - data.com:+.2f} m: {value:.3g}" for above, value in peaks.items()) + " N m"
+    most = 0.5 * min(value for above, value in peaks.items() if above != data.pivot)
+    pivot, trunk, com = data.pivot - data.com, peaks[0.0], peaks[data.com]
+    yield seen("least-torque", told, holds=peaks[data.pivot] < most, pivot=pivot)
+    yield seen("at-the-com", f"{trunk:.3g}, {com:.3g} N m", holds=com > trunk, pivot=pivot)
+    told = f"{sum(reached.values())}: {sum(light)} of {len(light)} of {MASSES[0]:g} kg pushed at the trunk or above"
+    told += f", {sum(heavy)} of {len(heavy)} of {MASSES[1]:g} kg"
+    yield seen("floor-of-robots", told, holds=sum(light) >= len(light) // 2, count=len(reached))
 
 
 def draw_heights(figure: Any, data: Heights) -> None:
-    model = setup.stance(setup.ROBOT, setup.TRUNK)
+    model = setup.stance()
     left, right = figure.subplots(1, 2)
     heights = np.sort(np.append(np.linspace(data.com - 0.05, TOP + 0.05, 8), data.pivot))
     left.plot([asked(model, h) for h in heights], heights - data.com, color="#555555", label="six freedoms")

@@ -8,8 +8,7 @@ further than the centre of mass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -21,6 +20,7 @@ from footfall.show.style import BLUE, VERMILION
 from footfall.standing import in_pose, inertia_of, jacobian_at
 
 ROBOT, TRUNK, LAW = "torque-biped", "trunk", "linearizing-penalty"
+MASS = 50.0  # kg
 DT = 1e-3  # s
 FLOOR = 4.0  # N, least vertical force that is commanded
 FORCE = 70.0  # N, sideways
@@ -38,11 +38,16 @@ def sideways(start: float, force: float = FORCE, above: float | None = None) -> 
     return ff.Push(TRUNK, force=(0.0, force, 0.0), torque=(-above * force, 0.0, 0.0), start=start, duration=LASTS)
 
 
+def biped(**pose: Any) -> ff.Robot:
+    """The robot, of a mass that the paper does not print."""
+    return ff.load_robot(ROBOT, mass=MASS, **pose)
+
+
 def stand(
     duration: float, *pushes: ff.Push, law: str = "", controller: ff.control.Balance | None = None
 ) -> ff.Recording:
     """The robot under balance control."""
-    sim = ff.Simulation(ff.load_robot(ROBOT), law=law or LAW, dt=DT)
+    sim = ff.Simulation(biped(), law=law or LAW, dt=DT)
     return sim.run(duration, controller=controller or BALANCE, pushes=pushes).check()
 
 
@@ -92,8 +97,7 @@ def commanded(rec: ff.Recording) -> np.ndarray:
 # ---- six freedoms of standing feet -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Stance:
+class Stance(NamedTuple):
     """Six freedoms (velocity of the centre of mass, angular velocity of the trunk; world frame) of a standing robot."""
 
     inertia: np.ndarray  # (6, 6) kg, kg m, kg m2
@@ -124,12 +128,12 @@ class Stance:
         return np.abs(np.linalg.solve(dynamic, driven))[:3]
 
 
-def stance(name: str, trunk: str, qpos: np.ndarray | None = None) -> Stance:
-    """The six freedoms of a robot in a pose (nq,), its home if left out."""
-    robot = ff.load_robot(name)
+def stance(qpos: np.ndarray | None = None) -> Stance:
+    """The six freedoms of the robot in a pose (nq,), its home if left out."""
+    robot = biped()
     model, data = robot.model, in_pose(robot, robot.home if qpos is None else qpos)
     feet = [jacobian_at(data, body, data.xpos[body]) for body in (model.body(foot.body).id for foot in robot.feet)]
-    com, held = np.zeros((3, model.nv)), model.body(trunk).id
+    com, held = np.zeros((3, model.nv)), model.body(TRUNK).id
     mujoco.mj_jacSubtreeCom(model, data, com, 1)
     moved = jacobian_at(data, held, data.xipos[held])
     motion = np.linalg.solve(np.concatenate([*feet, com, moved[3:]]), np.eye(model.nv)[:, -6:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,7 @@ def dropped(kp: float, duration: float = 2.5) -> ff.Recording:
     return sim.run(duration, qpos=sim.place(above=DROP)).check()
 
 
-@dataclass(frozen=True)
-class Falls:
+class Falls(NamedTuple):
     runs: dict[float, ff.Recording]  # by kp
     touch: ff.Recording  # the first milliseconds of contact, in short steps
     growing: dict[float, ff.Recording]  # by kv, kp = 0
@@ -65,63 +64,28 @@ def run_falls() -> Falls:
 
 
 def judge_falls(data: Falls) -> Findings:
-    yield from _judge_depths(data)
-    yield from _judge_forces(data)
-
-
-def _judge_depths(data: Falls) -> Findings:
-    """How deep the ball goes, and how it comes back (figure 4)."""
-    stays = -float(data.runs[0.0].gap[-1, 0])
-    yield near("stays", 1e3 * data.speed / KV, 1e3 * stays, "mm", rel=0.03, long=LONG)
+    """How deep the ball goes and how it comes back (figure 4), and the force at the impact and at rest (figure 5)."""
+    weight, mass, lands = data.touch.robot.weight, data.touch.robot.mass, math.sqrt(2 * DROP / GRAVITY)
+    yield near("stays", 1e3 * data.speed / KV, -1e3 * data.runs[0.0].gap[-1, 0])
     for kp in KPS[1:]:
         rec = data.runs[kp]
-        lands = math.sqrt(2 * DROP / GRAVITY)
         back = float(rec.time[np.argmax((rec.gap[:, 0] > -1e-6) & (rec.time > lands + 0.01))]) - lands
-        yield near("vanishes", 0.0, -1e3 * rec.gap[-1, 0], "mm", within=1e-3, kp=kp)
-        yield near("way-back", math.pi / (2.0 * math.sqrt(kp)), back, "s", rel=0.01, kp=kp)
+        yield near("vanishes", 0.0, -1e3 * rec.gap[-1, 0], kp=kp)
+        yield near("way-back", math.pi / (2.0 * math.sqrt(kp)), back, kp=kp)
     yield _depths("depth-kv", data.growing, data.speed, 1.0)
     yield _depths("depth-kp", data.stiffer, data.speed, 0.5)
-
-
-def _judge_forces(data: Falls) -> Findings:
-    """The force at the impact and at rest (figures 2 and 5)."""
-    weight, mass = data.touch.robot.weight, data.touch.robot.mass
-    largest = [float(rec.force[:, 0, 2].max()) for rec in data.runs.values()]
-    springs = [float(rec.force[:, 0, 2].max()) for rec in data.stiffer.values()]
+    first = data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2]
+    largest, springs = ([float(rec.force[:, 0, 2].max()) for rec in one.values()] for one in (data.runs, data.stiffer))
     given = [float((rec.force[:, 0, 2] - weight).sum() * rec.dt) / mass for rec in data.growing.values()]
     lasts = [float(rec.time[np.flatnonzero(rec.force[:, 0, 2] > 1.01 * weight)[-1]]) for rec in data.growing.values()]
-    yield near(
-        "impact",
-        weight * (1.0 + KV * data.speed / GRAVITY),
-        data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2],
-        "N",
-        rel=0.5 * SHORT * KV + 1e-4,
-    )
-    yield unlike(
-        "largest",
-        "one value for each kv",
-        f"{SPREAD.format(*largest)} and {SPREAD.format(*springs)}",
-        "N",
-        holds=bool(np.ptp(springs) < 1e-3 * weight),
-        kv=KV,
-        kps=_list(KPS),
-        stiff=_list(STIFFER),
-    )
-    yield seen(
-        "impulse",
-        f"tends to v0 = {data.speed:.4g} m/s in no time",
-        f"{SPREAD.format(*given)} m/s; {SPREAD.format(*lasts)} s",
-        holds=max(abs(one / data.speed - 1.0) for one in given) < 0.02 and lasts[0] > 3.0 * lasts[-1],
-        kvs=_list(GROWING),
-    )
-    yield near(
-        "weight",
-        weight,
-        max((rec.force[-1, 0, 2] for rec in data.runs.values()), key=lambda f: abs(f - weight)),
-        "N",
-        rel=1e-6,
-        kps=_list(KPS),
-    )
+    tends = max(abs(one / data.speed - 1.0) for one in given) < 0.02 and lasts[0] > 3.0 * lasts[-1]
+    rest = max((rec.force[-1, 0, 2] for rec in data.runs.values()), key=lambda force: abs(force - weight))
+    yield near("impact", weight * (1.0 + KV * data.speed / GRAVITY), first, rel=0.5 * SHORT * KV + 1e-4)
+    both = f"{SPREAD.format(*largest)} and {SPREAD.format(*springs)}"
+    yield unlike("largest", both, holds=bool(np.ptp(springs) < 1e-3 * weight))
+    told = f"{SPREAD.format(*given)} m/s; {SPREAD.format(*lasts)} s"
+    yield seen("impulse", told, should=f"tends to v0 = {data.speed:.4g} m/s in no time", holds=tends)
+    yield near("weight", weight, rest)
 
 
 def _depths(name: str, found: dict[float, ff.Recording], speed: float, power: float) -> Finding:
@@ -129,11 +93,11 @@ def _depths(name: str, found: dict[float, ff.Recording], speed: float, power: fl
     known = [1e3 * speed / gain**power for gain in found]
     depths = [-1e3 * float(rec.gap.min()) for rec in found.values()]
     near_all = all(abs(a / b - 1.0) < 0.011 for a, b in zip(depths, known, strict=True))
-    gains = _list(tuple(found))
-    return seen(name, SPREAD.format(*known), SPREAD.format(*depths), "mm", holds=near_all, gains=gains)
+    told = SPREAD.format(*known)
+    return seen(name, SPREAD.format(*depths), should=told, unit="mm", holds=near_all, gains=_list(found))
 
 
-def _list(values: tuple[float, ...]) -> str:
+def _list(values: Iterable[float]) -> str:
     return ", ".join(f"{one:g}" for one in values)
 
 
@@ -198,8 +162,7 @@ def closed_form(kp: float, kv: float) -> Bounce:
     return Bounce(math.sqrt(kp) * depth, depth, when)
 
 
-@dataclass(frozen=True)
-class Bounces:
+class Bounces(NamedTuple):
     runs: dict[tuple[float, float], ff.Recording]  # by kp, kv
     spread: dict[tuple[float, float], float]  # m, how far balls of other masses are from that of 1 kg
     same_ratio: tuple[float, float]  # restitution of two pairs of the same kp / kv
@@ -232,30 +195,18 @@ def judge_bounces(data: Bounces) -> Findings:
     for (kp, kv), rec in data.runs.items():
         known = closed_form(kp, kv)
         gains = {"kp": kp, "kv": kv, "long": LONG}
-        yield near("bounce", known.restitution, _returned(rec), rel=2e-3, **gains)
-        yield near("deepest-point", 1e3 * known.depth, -1e3 * float(rec.gap.min()), "mm", rel=2e-3, **gains)
+        yield near("bounce", known.restitution, _returned(rec), **gains)
+        yield near("deepest-point", 1e3 * known.depth, -1e3 * float(rec.gap.min()), **gains)
     ways = {name: [closed_form(*pair).restitution for pair in pairs] for name, pairs in WAYS.items()}
-    square = [closed_form(kv * kv, kv).restitution for kv in ALONG]
-    yield near("mass", 0.0, max(data.spread.values()), "m", within=1e-12)
-    yield seen(
-        "restitution",
-        "0 to 1",
-        "; ".join(f"{name}: {SPREAD.format(*one)}" for name, one in ways.items())
-        + f"; simulated {data.extremes[0]:.4f}, {data.extremes[1]:.4f}",
-        holds=data.extremes[0] < 0.01
-        and data.extremes[1] > 0.99
-        and all(one[0] < 0.01 < one[1] < 0.99 < one[2] for one in ways.values()),
-        least=min(square),
-        most=max(square),
-        first=ALONG[0],
-        last=ALONG[-1],
-    )
-    yield seen(
-        "ratio",
-        "differ",
-        f"{data.same_ratio[0]:.4f} and {data.same_ratio[1]:.4f}",
-        holds=abs(data.same_ratio[0] - data.same_ratio[1]) > 0.1,
-    )
+    square, (low, high) = [closed_form(kv * kv, kv).restitution for kv in ALONG], data.extremes
+    told = "; ".join(f"{name}: {SPREAD.format(*one)}" for name, one in ways.items())
+    all_ways = all(one[0] < 0.01 < one[1] < 0.99 < one[2] for one in ways.values())
+    given: dict[str, Any] = {"least": min(square), "most": max(square), "last": ALONG[-1]}
+    yield near("mass", 0.0, max(data.spread.values()))
+    ends = low < 0.01 and high > 0.99
+    yield seen("restitution", f"{told}; simulated {low:.4f}, {high:.4f}", holds=ends and all_ways, **given)
+    one, other = data.same_ratio
+    yield seen("ratio", f"{one:.4f} and {other:.4f}", holds=abs(one - other) > 0.1)
 
 
 def draw_bounces(figure: Any, data: Bounces) -> None:
@@ -268,7 +219,7 @@ def draw_bounces(figure: Any, data: Bounces) -> None:
         leaving = rec.time[np.argmax((rec.gap[:, 0] > 0) & (rec.time > known.when))]
         span = np.linspace(leaving, rec.time[-1], 200)
         up = known.restitution * (span - leaving) - 0.5 * GRAVITY * (span - leaving) ** 2
-        ax.plot(span[up > -1e-3], 1e3 * up[up > -1e-3], color="#000000", linestyle=(0, (1, 1.5)), linewidth=1.6)
+        ax.plot(span[up > 0.0], 1e3 * up[up > 0.0], color="#000000", linestyle=(0, (1, 1.5)), linewidth=1.6)
         ax.set(title=f"kp = {pair[0]:g}, kv = {pair[1]:g}", xlabel="time (s)")
         ax.locator_params(axis="x", nbins=4)
     figure.axes[0].set_ylabel("height (mm)")
@@ -287,8 +238,7 @@ BOUNCE, REST = 0.08, 4.0  # s
 LAST = 0.5  # s, in which the depth at rest is looked for
 
 
-@dataclass(frozen=True)
-class Springs:
+class Springs(NamedTuple):
     bounces: dict[float, ff.Recording]  # eq. 2 by damping, one landing, ball of 1 kg
     rests: dict[float, ff.Recording]  # eq. 2 by mass, until it rests
     new: dict[float, ff.Recording]  # eq. 4 by mass, until it rests
@@ -333,33 +283,13 @@ def judge_springs(data: Springs) -> Findings:
     least = float(min(one.min() for one in inside))
     deep = [-1e3 * float(rec.gap[-1, 0]) for rec in data.rests.values()]
     rests = [1e3 * mass * GRAVITY / STIFFNESS for mass in WEIGHTS]
-    yield seen(
-        "sticking",
-        _list(tuple(known)),
-        _list(tuple(pulls)),
-        "N",
-        holds=all(
-            one < 0.0 and abs(one - exact) < STIFFNESS * SPEED * DT for one, exact in zip(pulls, known, strict=True)
-        ),
-        dampings=_list(tuple(ends)),
-    )
-    yield seen("least-force", "at least 1", least, holds=least >= 1.0 - 1e-9)
-    yield seen(
-        "steady-spring",
-        SPREAD.format(*rests),
-        SPREAD.format(*deep),
-        "mm",
-        holds=all(abs(one / exact - 1.0) < 1e-3 for one, exact in zip(deep, rests, strict=True)),
-        masses=_list(WEIGHTS),
-    )
-    yield near(
-        "steady",
-        0.0,
-        -1e3 * min(rec.gap[rec.time > REST - LAST, 0].min() for rec in data.new.values()),
-        "mm",
-        within=1e3 * swing_of_steps(),
-        last=LAST,
-    )
+    exact = all(one < 0.0 and abs(one - b) < STIFFNESS * SPEED * DT for one, b in zip(pulls, known, strict=True))
+    stays = all(abs(one / b - 1.0) < 1e-3 for one, b in zip(deep, rests, strict=True))
+    swing = max(-1e3 * float(rec.gap[rec.time > REST - LAST, 0].min()) for rec in data.new.values())
+    yield seen("sticking", _list(pulls), should=_list(known), holds=exact, dampings=_list(ends))
+    yield seen("least-force", least, holds=least >= 1.0 - 1e-9)
+    yield seen("steady-spring", SPREAD.format(*deep), should=SPREAD.format(*rests), holds=stays)
+    yield near("steady", 0.0, swing, within=1e3 * swing_of_steps())
 
 
 def draw_springs(figure: Any, data: Springs) -> None:
@@ -371,7 +301,7 @@ def draw_springs(figure: Any, data: Springs) -> None:
         line(force, 1e3 * rec.time[shown], rec.force[shown, 0, 2], color=color, label=f"kv = {damping:g} N s/m")
     force.axhline(0.0, color="#555555", linewidth=0.8)
     force.set(xlabel="time (ms)", ylabel="normal force (N)", title="Eq. (2), 1 kg: below zero it sticks")
-    force.legend(loc="lower left")
+    force.legend(loc="upper right")
     for mass, color in zip(WEIGHTS, (BLUE, VERMILION, GREEN), strict=True):
         line(depth, data.rests[mass].time, 1e3 * data.rests[mass].gap[:, 0], color=color, label=f"(2), {mass:g} kg")
     one = data.new[WEIGHTS[0]]

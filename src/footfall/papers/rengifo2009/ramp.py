@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,14 +23,17 @@ SPEED = 0.2  # m/s, down the ramp at the start
 FINE = 1e-5  # s, step of the run that stops
 HOLD = 5.0  # s, over which creep is measured
 OTHERS = ("spring-damper", "hunt-crossley", "mujoco")
-DOWN = np.array([-math.cos(ANGLE), 0.0, -math.sin(ANGLE)])
 
 
-@dataclass(frozen=True)
-class Ramp:
+class Ramp(NamedTuple):
     stopping: ff.Recording
     sliding: ff.Recording
     drift: dict[str, float]  # m in HOLD seconds, by law
+
+
+def down() -> np.ndarray:
+    """(3,) the direction down the ramp."""
+    return np.array([-math.cos(ANGLE), 0.0, -math.sin(ANGLE)])
 
 
 def on_ramp(law: Any, *, friction: float, speed: float, dt: float, duration: float) -> ff.Recording:
@@ -40,7 +42,7 @@ def on_ramp(law: Any, *, friction: float, speed: float, dt: float, duration: flo
         ff.load_robot("brick", height=HEIGHT), ground=ff.Ground.slope(ANGLE, friction=friction), law=law, dt=dt
     )
     start = sim.place(align=True)
-    return sim.run(duration, qpos=start, qvel=[*(speed * DOWN), 0, 0, 0]).check()
+    return sim.run(duration, qpos=start, qvel=[*(speed * down()), 0, 0, 0]).check()
 
 
 def run_ramp() -> Ramp:
@@ -57,7 +59,7 @@ def run_ramp() -> Ramp:
 def _drift(rec: ff.Recording) -> float:
     """Way down the ramp (m) in the last HOLD seconds; the second before, soft laws settle."""
     first = int(np.searchsorted(rec.time, rec.time[-1] - HOLD))
-    return float((rec.qpos[-1, :3] - rec.qpos[first, :3]) @ DOWN)
+    return float((rec.qpos[-1, :3] - rec.qpos[first, :3]) @ down())
 
 
 def _creep(way: float) -> str:
@@ -67,52 +69,36 @@ def _creep(way: float) -> str:
 
 def friction_force(rec: ff.Recording) -> np.ndarray:
     """(T,) N, of the ramp on the brick, uphill."""
-    return -rec.total_force @ DOWN
+    return -rec.total_force @ down()
 
 
 def judge_ramp(data: Ramp) -> Findings:
     """The brick brakes by (5)-(6); friction leaves the cone for (7) at the switch speed of (9)."""
     rec = data.stopping
-    speed, holding = rec.qvel[:, :3] @ DOWN, rec.robot.weight * math.sin(ANGLE)
+    speed, holding = rec.qvel[:, :3] @ down(), rec.robot.weight * math.sin(ANGLE)
     switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))  # Rengifo 2009, eq. 9
     braking = KV * switch  # Rengifo 2009, eq. 5-6
     last = int(np.flatnonzero((rec.mode == SLIDE).any(axis=1))[-1])
     first = round(5.0 / KV / FINE)  # it lies flat by then, whatever the last digits of the start are
     decay = np.s_[last + 2 : last + 2 + round(8.0 / KV / FINE)]
     rate = -np.polyfit(rec.time[decay], np.log(speed[decay]), 1)[0]
-    moving = data.sliding.qvel[:, :3] @ DOWN
+    moving = data.sliding.qvel[:, :3] @ down()
     half = len(moving) // 2
-    yield near("braked", braking, (speed[first] - speed[last]) / (rec.time[last] - rec.time[first]), "m/s²", rel=1e-3)
-    yield near("switch", 1e3 * switch, 1e3 * speed[last + 1], "mm/s", rel=2.0 * FINE * KV, fine=FINE)
-    yield near("decay", KV, rate, "1/s", rel=1e-3)
-    yield seen(
-        "converges",
-        f"0 m/s, {holding:.6g} N",
-        f"{speed[-1]:.1g} m/s, {friction_force(rec)[-1]:.6g} N",
-        holds=abs(speed[-1]) < 1e-6 * SPEED and abs(friction_force(rec)[-1] / holding - 1.0) < 1e-6,
-    )
-    yield near(
-        "threshold",
-        0.0,
-        1e6 * data.drift["linearizing-penalty"],
-        "µm",
-        within=1.0,
-        hold=HOLD,
-        others=", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name),
-    )
-    yield near(
-        "slippery",
-        GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)),
-        (moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half]),
-        "m/s²",
-        rel=1e-3,
-        slippery=SLIPPERY,
-    )
+    yield near("braked", braking, (speed[first] - speed[last]) / (rec.time[last] - rec.time[first]))
+    yield near("switch", 1e3 * switch, 1e3 * speed[last + 1], rel=2.0 * FINE * KV)
+    yield near("decay", KV, rate)
+    rests, force = f"0 m/s, {holding:.6g} N", friction_force(rec)[-1]
+    converged = abs(speed[-1]) < 1e-6 * SPEED and abs(force / holding - 1.0) < 1e-6
+    yield seen("converges", f"{speed[-1]:.1g} m/s, {force:.6g} N", should=rests, holds=converged)
+    others = ", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name)
+    yield near("threshold", 0.0, 1e6 * data.drift["linearizing-penalty"], others=others)
+    faster = (moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half])
+    yield near("slippery", GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)), faster)
 
 
 def draw_ramp(figure: Any, data: Ramp) -> None:
     rec = data.stopping
-    speed = rec.qvel[:, :3] @ DOWN
+    speed = rec.qvel[:, :3] @ down()
     switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.1, 1.1, 1.0])
     left.semilogy(rec.time, np.maximum(speed, 1e-9), color=BLUE)
