@@ -143,17 +143,17 @@ def macroscopic_onset(contacts: Contacts, memory: Matrix, force: Matrix, b: Int)
     for i in range(contacts.near[b], contacts.near[b + 1]):
         p = contacts.points[i]
         frame, f = contacts.frame[p], force[p]
-        x += frame[0, 0] * f[0] + frame[1, 0] * f[1]
+        x += frame[0, 0] * f[0] + frame[1, 0] * f[1]  # Bruneau 1999, eq. 35
         y += frame[0, 1] * f[0] + frame[1, 1] * f[1]
         z += frame[0, 2] * f[0] + frame[1, 2] * f[1]
         limit += contacts.static_friction[p] * f[2]
-    size = (x * x + y * y + z * z) ** 0.5
-    if size < limit or size == 0.0:  # Bruneau 1999, eq. 35-40
+    size = (x * x + y * y + z * z) ** 0.5  # Bruneau 1999, eq. 36
+    if size < limit or size == 0.0:  # Bruneau 1999, eq. 37, 40
         return
     for i in range(contacts.near[b], contacts.near[b + 1]):
         p = contacts.points[i]
         if memory[p, SLIDING] == 0.0:
-            start_sliding(contacts, memory, p, force, limit / size)
+            start_sliding(contacts, memory, p, force, limit / size)  # Bruneau 1999, eq. 38-39
         else:  # it slides already; scale its force so that the foot's resultant stays on the cone
             force[p, 0] *= limit / size
             force[p, 1] *= limit / size

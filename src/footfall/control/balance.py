@@ -368,10 +368,10 @@ def desired_wrench(
         wrench[c] -= gains.damping[c] * (velocity[c] - wanted.velocity[c])
         wrench[3 + c] = -gains.dr * (spin[c] - wanted.spin[c])  # Ott 2011, eq. 22
     for i in range(3):
-        # Ott 2011, eq. 21: half the sum over the axes of wanted x actual is the axial part, in the world frame
+        # Half the sum over the axes of wanted x actual is the axial part, in the world frame.
         dx, dy, dz = wanted.orientation[0, i], wanted.orientation[1, i], wanted.orientation[2, i]
         bx, by, bz = trunk[i], trunk[3 + i], trunk[6 + i]
-        wrench[3] -= 0.5 * gains.kr * (dy * bz - dz * by)
+        wrench[3] -= 0.5 * gains.kr * (dy * bz - dz * by)  # Ott 2011, eq. 21
         wrench[4] -= 0.5 * gains.kr * (dz * bx - dx * bz)
         wrench[5] -= 0.5 * gains.kr * (dx * by - dy * bx)
 
