@@ -90,6 +90,16 @@ def test_a_brick_at_rest_slides_as_soon_as_it_is_pulled_and_rests_again():
     np.testing.assert_allclose(rec.total_force[-300:], np.tile([0.0, 0.0, weight], (300, 1)), atol=1e-9 * weight)
 
 
+def test_friction_holds_a_brick_against_a_push_from_the_first_period_to_the_last():
+    """Nothing moves, so that only forces show that a push begins and ends (closed form)."""
+    sim = ff.Simulation("brick", law=LAW, ground=ff.Ground.plane(0.5))
+    push = np.array([0.3, -0.2, 0.1]) * sim.robot.weight
+    rec = sim.run(0.06, pushes=ff.Push("brick", push, start=0.02, duration=0.02))
+    held = np.tile([0.0, 0.0, sim.robot.weight], (60, 1))
+    held[20:40] -= push
+    np.testing.assert_allclose(rec.total_force[:-1], held, atol=1e-9 * sim.robot.weight)
+
+
 STANDING = """
 <mujoco><worldbody><body name="base" pos="0 0 0.05"><freejoint/>
   <geom type="box" size="0.1 0.1 0.05" mass="1"/>

@@ -337,6 +337,15 @@ def start_period(points: Points, flow: Flow) -> None:
 
 
 @inlined
+def push_changes(pushes: Any, step: Int) -> Bool:
+    """Whether a push begins or ends with this period."""
+    for i in range(pushes.body.size):
+        if step == pushes.start[i] or step == pushes.stop[i]:
+            return True
+    return False
+
+
+@inlined
 def begin_period(loop: Loop, flow: Flow, step: Int) -> None:
     """Set out on a period."""
     plan = loop.conditions.plan
@@ -346,6 +355,8 @@ def begin_period(loop: Loop, flow: Flow, step: Int) -> None:
     after_one = step == plan.total and step > 0 and flow.sorted[0] == 0
     flow.time_step[0] = 0 if earn(loop, flow) and not after_one else 1
     start_period(loop.points, flow)
+    if push_changes(loop.conditions.pushes, step):
+        flow.known[0] = min(flow.known[0], 1)  # forces jump, also where accelerations do not, as with a robot at rest
     read_state(loop.world, flow.opening)
     loop.world.time[0] = step * plan.dt
 
