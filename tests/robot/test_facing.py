@@ -10,7 +10,7 @@ import pytest
 
 import footfall as ff
 from footfall.cli import main
-from footfall.errors import FootfallWarning, RobotError
+from footfall.errors import FootfallWarning, RobotError, without_warnings
 from footfall.robot import Robot, load_robot, robots
 from footfall.robot.facing import axis_words
 
@@ -19,17 +19,22 @@ BALL = '<geom type="sphere" size="0.02"/>'
 DOG = {"FL": (0.2, 0.1), "FR": (0.2, -0.1), "RL": (-0.2, 0.1), "RR": (-0.2, -0.1)}
 
 
-def legged(hips: dict[str, tuple[float, float]], end: str, *, turn: float = 0.0, yaw: float = 0.0, back: str = ""):
+def legged(hips: dict, end: str, *, turn: float = 0.0, yaw: float = 0.0, back: str = "", girdle: str = ""):
     """A robot with legs of two links under ``hips`` (x, y), all of it turned in its root by ``turn`` degrees, and the
-    root by ``yaw``; the foot of leg ``back`` stands 0.2 m behind.
+    root by ``yaw``; the foot of leg ``back`` stands 0.2 m behind, and legs whose names begin with one of the letters of
+    ``girdle`` hang on a body with a joint of its own.
     """
-    legs = "".join(
-        f'<body name="{name}_thigh" pos="{x} {y} 0"><joint name="{name}_pitch" axis="0 1 0"/>'
-        '<geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02"/>'
-        f'<body name="{name}_shank" pos="{-0.2 * (name == back)} 0 -0.4"><joint name="{name}_knee" axis="0 1 0"/>'
-        f"{end}</body></body>"
-        for name, (x, y) in hips.items()
-    )
+    legs, hung = "", ""
+    for name, (x, y) in hips.items():
+        leg = (
+            f'<body name="{name}_thigh" pos="{x} {y} 0"><joint name="{name}_pitch" axis="0 1 0"/>'
+            '<geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02"/>'
+            f'<body name="{name}_shank" pos="{-0.2 * (name == back)} 0 -0.4"><joint name="{name}_knee" axis="0 1 0"/>'
+            f"{end}</body></body>"
+        )
+        hung, legs = (hung + leg, legs) if name[0] in girdle else (hung, legs + leg)
+    if hung:
+        legs += f'<body><joint axis="0 0 1"/><geom size="0.05"/>{hung}</body>'
     frame = f'<frame euler="0 0 {turn}"><geom type="box" size="0.2 0.1 0.05" mass="5"/>{legs}</frame>'
     body = f'<body name="trunk" pos="0 0 0.5" euler="0 0 {yaw}"><freejoint/>{frame}</body>'
     return mujoco.MjSpec.from_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
@@ -74,6 +79,20 @@ def test_without_names_and_toes_the_line_of_hips_is_the_axis_and_the_root_shows_
         assert angle(load_robot(legged(unnamed, BALL, turn=90.0))) == pytest.approx(90.0)
     square = {"a": (0.2, 0.2), "b": (0.2, -0.2), "c": (-0.2, 0.2), "d": (-0.2, -0.2)}
     assert angle(load_robot(legged(square, BALL, yaw=20.0))) == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("turn", [0.0, 90.0, 180.0, 270.0])
+def test_a_dog_faces_along_its_spine_though_its_rear_legs_share_a_pelvis(turn):
+    unnamed = dict(zip("abcd", DOG.values(), strict=True))
+    with without_warnings():  # that thighs overlap the trunk, and that nothing shows which end is the front
+        assert angle(load_robot(legged(DOG, BALL, turn=turn, girdle="R"))) == pytest.approx(turn)
+        assert angle(load_robot(legged(unnamed, BALL, turn=turn, girdle="cd"))) == pytest.approx(turn % 180.0)
+
+
+@pytest.mark.parametrize("turn", [0.0, 90.0, 180.0, 270.0])
+def test_toes_show_the_front_however_high_the_ankle_is(turn):
+    high = '<geom type="box" size="0.1 0.04 0.01" pos="0.04 0 -0.08"/>'
+    assert angle(load_robot(legged({"one": (0.0, 0.1), "two": (0.0, -0.1)}, high, turn=turn))) == pytest.approx(turn)
 
 
 def test_a_foot_put_back_does_not_turn_the_robot():

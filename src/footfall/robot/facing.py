@@ -45,7 +45,7 @@ class Facing(NamedTuple):
 
 
 class Leg(NamedTuple):
-    """A leg: a branch of bodies on the base that ends in one or more feet."""
+    """A leg: a branch of bodies on the base, or on a girdle, that ends in one or more feet."""
 
     hip: int  # its first body
     feet: list[Foot]
@@ -128,18 +128,38 @@ def _legs(model: mujoco.MjModel, feet: Sequence[Foot]) -> tuple[list[Leg], int]:
     """The legs of the first robot in a model, and its root."""
     bodies = [int(model.body(foot.body).id) for foot in feet]
     root = int(model.body_rootid[bodies[0]])
-    own = [(foot, body) for foot, body in zip(feet, bodies, strict=True) if model.body_rootid[body] == root]
-    base = base_of(model, [body for _, body in own])
-    found: dict[int, tuple[list[Foot], set[int], list[str]]] = {}
-    for foot, body in own:
-        chain = chain_of(model, body)
-        leg = chain[: chain.index(base)]
-        if leg:
-            ends, joints, names = found.setdefault(leg[-1], ([], set(), []))
-            ends.append(foot)
-            joints |= {j for j in range(model.njnt) if model.jnt_bodyid[j] in leg}
-            names += [foot.name, *(model.body(b).name for b in leg), *(model.joint(j).name for j in joints)]
-    return [Leg(hip, ends, len(joints), *_called(names)) for hip, (ends, joints, names) in found.items()], root
+    chains = [(foot, chain_of(model, body)) for foot, body in zip(feet, bodies, strict=True)]
+    chains = [(foot, chain) for foot, chain in chains if chain[-1] == root]
+    shared = chain_of(model, base_of(model, [chain[0] for _, chain in chains]))
+    legs = []
+    for hip, own in _branches(model, chains).items():
+        parts = {body for _, chain in own for body in chain if body not in shared}
+        joints = [j for j in range(model.njnt) if model.jnt_bodyid[j] in parts]
+        names = [*(foot.name for foot, _ in own), *(model.body(b).name for b in parts)]
+        called = _called([*names, *(model.joint(j).name for j in joints)])
+        legs.append(Leg(hip, [foot for foot, _ in own], len(joints), *called))
+    return legs, root
+
+
+def _branches(model: mujoco.MjModel, feet: list[tuple[Foot, list[int]]]) -> dict[int, list[tuple[Foot, list[int]]]]:
+    """Legs by their first bodies, of feet with their chains of bodies.
+
+    Legs that hang on a girdle, as those of a dog with a spine, are legs of their own; toes and heels, which have a
+    joint at most, are parts of one leg.
+    """
+    base = base_of(model, [chain[0] for _, chain in feet])
+    found: dict[int, list[tuple[Foot, list[int]]]] = {}
+    for foot, chain in feet:
+        if chain[0] != base:
+            found.setdefault(chain[chain.index(base) - 1], []).append((foot, chain))
+    for hip, own in list(found.items()):
+        if len(own) > 1:
+            girdle = base_of(model, [chain[0] for _, chain in own])
+            joints = [model.body_jntnum[chain[: chain.index(girdle)]].sum() for _, chain in own]
+            if min(joints) > 1:
+                del found[hip]
+                found |= _branches(model, own)
+    return found
 
 
 def _called(names: Sequence[str]) -> tuple[float, float]:
@@ -221,7 +241,8 @@ def _toes(model: mujoco.MjModel, data: mujoco.MjData, legs: list[Leg]) -> np.nda
             middle = 0.5 * (sole.min(axis=0) + sole.max(axis=0))
             ahead.append((middle - data.xanchor[model.body_jntadr[body]]) / foot.length)
     mean = np.mean(ahead, axis=0) if ahead else np.zeros(3)
-    return _level(mean) if np.hypot(mean[0], mean[1]) > TOES else None
+    mean[2] = 0.0  # the height of the ankle says nothing
+    return _unit(mean) if np.linalg.norm(mean) > TOES else None
 
 
 def _on_axis(forward: np.ndarray, root: np.ndarray) -> np.ndarray:
