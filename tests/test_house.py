@@ -119,6 +119,14 @@ def test_no_two_files_import_each_other():
     assert not circles(graph())
 
 
+def test_one_class_is_called_state_and_one_world():
+    """Guests of the arena, which run where Footfall is not installed, are asked for a class of that name."""
+    for name in ("State", "World"):
+        texts = {one: file.read_text(encoding="utf-8") for one, file in modules().items() if ".arena.guest" not in one}
+        found = [one for one, text in texts.items() if re.search(rf"^class {name}\b", text, re.MULTILINE)]
+        assert len(found) == 1, found
+
+
 def test_the_registries_of_the_contributing_guide_exist():
     guide = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = re.findall(r"`(\w+)` in `([\w/]+\.py)`", guide)

@@ -16,7 +16,7 @@ import numpy as np
 from footfall.compiled import inlined, kernel
 from footfall.engine import bridge
 from footfall.engine.bridge import doubles_at, mj_collision
-from footfall.engine.world import World
+from footfall.engine.world import MjWorld
 from footfall.kinds import Bool, Float, Ints, Named, Vector
 
 #: Range of a look, relative to the longest lever.
@@ -50,7 +50,7 @@ class Clearance(NamedTuple):
 
 
 @kernel
-def look(world: World, clearance: Clearance) -> Bool:
+def look(world: MjWorld, clearance: Clearance) -> Bool:
     """Measure the distances between bodies, where that is worth its cost. Returns whether the bodies are apart."""
     looks, room = clearance.looks, clearance.room
     if looks[TOUCHED] > 0:  # bodies that touched in the last detection are not apart yet
@@ -73,7 +73,7 @@ def look(world: World, clearance: Clearance) -> Bool:
 
 
 @inlined
-def way(world: World, clearance: Clearance) -> Float:
+def way(world: MjWorld, clearance: Clearance) -> Float:
     """Upper bound of the approach of bodies since the last look, m."""
     moved = 0.0
     for k in range(world.qpos.size):
@@ -82,7 +82,7 @@ def way(world: World, clearance: Clearance) -> Float:
 
 
 @inlined
-def stay_apart(world: World, clearance: Clearance) -> Bool:
+def stay_apart(world: MjWorld, clearance: Clearance) -> Bool:
     """Whether bodies cannot touch: by the joint motion since the last look, or by a new look."""
     if way(world, clearance) < clearance.room[0] or look(world, clearance):
         clearance.looks[SERVED] += 1
@@ -91,13 +91,13 @@ def stay_apart(world: World, clearance: Clearance) -> Bool:
 
 
 @inlined
-def bodies_are_apart(world: World, clearance: Clearance) -> Bool:
+def bodies_are_apart(world: MjWorld, clearance: Clearance) -> Bool:
     """Whether certainly no two bodies touch."""
     return clearance.never == 1 or (clearance.wide != 0 and stay_apart(world, clearance))
 
 
 @inlined
-def bodies_stay_apart(world: World, clearance: Clearance, flow: Named, dt: Float) -> Bool:
+def bodies_stay_apart(world: MjWorld, clearance: Clearance, flow: Named, dt: Float) -> Bool:
     """Whether no two bodies can touch within ``dt`` (s) at the present joint velocities and accelerations."""
     if clearance.never == 1:
         return True

@@ -63,7 +63,7 @@ from footfall.engine.soft_contacts import (
     set_stiffness,
 )
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, multiply_inertia, solve
-from footfall.engine.world import Constraints, Native, Scratch, World
+from footfall.engine.world import Constraints, MjWorld, Native, Scratch
 from footfall.kinds import Bool, Float, Int, Named, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.dense import copy
@@ -84,7 +84,7 @@ FINE = 1e-8
 
 @inlined
 def evaluate(
-    world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
+    world: MjWorld, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
 ) -> None:
     """Write the forces of all rows and contacts at ``qacc``, and to ``needed`` (nv,) M a less all other forces."""
     total = world.qfrc_constraint
@@ -102,7 +102,7 @@ def evaluate(
 
 
 @inlined
-def set_states(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts) -> Bool:
+def set_states(world: MjWorld, contacts: Contacts, constraints: Constraints, soft: SoftContacts) -> Bool:
     """Write the states of rows and contacts at ``qacc``, which set their inertias. Returns whether any changed."""
     changed = set_stiffness(contacts, soft)
     changed = set_joint_states(constraints.joints, world.qacc) or changed
@@ -111,7 +111,7 @@ def set_states(world: World, contacts: Contacts, constraints: Constraints, soft:
 
 @inlined
 def factor_folded(
-    world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts
+    world: MjWorld, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts
 ) -> None:
     """Factor the inertia plus the inertias of rows and contacts; M itself is not changed."""
     joints, shared = constraints.joints, constraints.shared
@@ -126,7 +126,9 @@ def factor_folded(
 
 
 @cold(types.float64)
-def least_cost(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector) -> Float:
+def least_cost(
+    world: MjWorld, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
+) -> Float:
     """Step length, below 1, of least cost along ``constraints.direction``.
 
     The cost has the slope (needed forces - forces of rows and contacts) . direction, and the needed forces change
@@ -157,7 +159,7 @@ def least_cost(world: World, contacts: Contacts, constraints: Constraints, soft:
 
 
 @inlined
-def last_change(world: World, constraints: Constraints) -> Float:
+def last_change(world: MjWorld, constraints: Constraints) -> Float:
     """The last change of the acceleration, relative to the acceleration."""
     change, motion = 0.0, 0.0
     for j in range(world.qacc.size):
@@ -168,7 +170,7 @@ def last_change(world: World, constraints: Constraints) -> Float:
 
 
 @inlined
-def force_left(world: World, needed: Vector) -> Float:
+def force_left(world: MjWorld, needed: Vector) -> Float:
     """The residual force, relative to all forces."""
     left, forces = 0.0, 0.0
     for j in range(needed.size):
@@ -179,7 +181,9 @@ def force_left(world: World, needed: Vector) -> Float:
 
 
 @inlined
-def newton_step(world: World, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector) -> None:
+def newton_step(
+    world: MjWorld, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
+) -> None:
     """Add H^-1 g to ``qacc``; its last value goes to ``constraints.acceleration``."""
     qacc, direction = world.qacc, constraints.direction
     for j in range(qacc.size):
@@ -196,7 +200,7 @@ def newton_step(world: World, contacts: Contacts, constraints: Constraints, soft
 
 
 @inlined
-def led_too_far(world: World, constraints: Constraints, needed: Vector) -> Bool:
+def led_too_far(world: MjWorld, constraints: Constraints, needed: Vector) -> Bool:
     """Whether the cost rises at the end of the last step: the residual force points back."""
     ahead = 0.0
     for j in range(needed.size):
@@ -206,7 +210,7 @@ def led_too_far(world: World, constraints: Constraints, needed: Vector) -> Bool:
 
 @inlined
 def solve_folded(
-    world: World, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
+    world: MjWorld, points: Points, contacts: Contacts, constraints: Constraints, soft: SoftContacts, needed: Vector
 ) -> Bool:
     """Write forces of contacts and rows, and ``qacc``; ``needed`` (nv,) is scratch. Returns whether it converged."""
     to_middle(points, contacts, 0.5)
@@ -239,7 +243,7 @@ def solve_folded(
 
 
 @inlined
-def act_on_contacts(world: World, before: Vector) -> None:
+def act_on_contacts(world: MjWorld, before: Vector) -> None:
     """Recompute the forces of actuators with MuJoCo's contacts, for adhesion; ``before`` (nv,) is scratch."""
     copy(before, world.qfrc_actuator)
     mj_transmission(world.model, world.data)
@@ -249,7 +253,7 @@ def act_on_contacts(world: World, before: Vector) -> None:
 
 
 @cold(types.none)
-def solve_by_mujoco(world: World, points: Points, contacts: Contacts, scratch: Scratch, native: Native) -> None:
+def solve_by_mujoco(world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, native: Native) -> None:
     """As :func:`solve_folded`, by MuJoCo's own solver with its own rows of all constraints."""
     mj_factor_m(world.model, world.data)
     tell_mujoco(world, points, contacts, native)
@@ -265,7 +269,7 @@ def solve_by_mujoco(world: World, points: Points, contacts: Contacts, scratch: S
 
 @cold(types.none)
 def native_step(
-    world: World, points: Points, contacts: Contacts, scratch: Scratch, conditions: Named, constrained: Bool
+    world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, conditions: Named, constrained: Bool
 ) -> None:
     """Write contact forces and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
     native, constraints, soft = conditions.native, conditions.constraints, conditions.native.soft
@@ -306,7 +310,7 @@ def move_to_middle(points: Points, contacts: Contacts, p: Int, share: Float) -> 
 
 
 @inlined
-def tell_mujoco(world: World, points: Points, contacts: Contacts, native: Native) -> None:
+def tell_mujoco(world: MjWorld, points: Points, contacts: Contacts, native: Native) -> None:
     """Add one native contact for every near point."""
     contact = native.contact
     for k in range(points.body.size):
@@ -331,7 +335,7 @@ def tell_mujoco(world: World, points: Points, contacts: Contacts, native: Native
 
 
 @inlined
-def ask_mujoco(world: World, points: Points, contacts: Contacts, native: Native, wrench: Vector) -> None:
+def ask_mujoco(world: MjWorld, points: Points, contacts: Contacts, native: Native, wrench: Vector) -> None:
     """Read the forces of the contacts that were added."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]

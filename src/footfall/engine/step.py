@@ -47,7 +47,7 @@ from footfall.engine.tape import (
     hold_forces,
     weigh_forces,
 )
-from footfall.engine.world import Scratch, World
+from footfall.engine.world import MjWorld, Scratch
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.solve.contacts import Contacts
 from footfall.solve.dense import copy
@@ -129,7 +129,7 @@ class Conditions(NamedTuple):
 class Loop(NamedTuple):
     """All that the loop of a run reads and writes; each part by reference."""
 
-    world: Any  # :class:`footfall.engine.world.World`
+    world: Any  # :class:`footfall.engine.world.MjWorld`
     points: Any  # :class:`footfall.engine.other_bodies.points.Points`
     contacts: Any  # :class:`footfall.solve.contacts.Contacts`
     scratch: Any  # :class:`footfall.engine.world.Scratch`
@@ -174,7 +174,7 @@ def idle_control(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: V
 
 @inlined
 def sense_and_act(
-    world: World, points: Points, contacts: Contacts, conditions: Conditions, step: Int, act: Bool, outcome: Ints
+    world: MjWorld, points: Points, contacts: Contacts, conditions: Conditions, step: Int, act: Bool, outcome: Ints
 ) -> tuple[Int, Bool]:
     """Compute everything before the forces: contact points, controls (if ``act``), ``qfrc_smooth``.
 
@@ -296,7 +296,7 @@ def stored(points: Points, contacts: Contacts) -> Float:
 
 
 @inlined
-def judge(world: World, points: Points, contacts: Contacts, plan: Plan, outcome: Ints) -> Int:
+def judge(world: MjWorld, points: Points, contacts: Contacts, plan: Plan, outcome: Ints) -> Int:
     """DONE, or how an evaluation failed: its accelerations or energies exceed their bounds."""
     end, dt = runaway(world, outcome), plan.dt
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
@@ -341,7 +341,7 @@ def native_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
 
 
 @cold(types.none)
-def add_stage(world: World, points: Points, contacts: Contacts, scratch: Scratch, stage: Int, dt: Float) -> None:
+def add_stage(world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, stage: Int, dt: Float) -> None:
     """Add a stage of Runge-Kutta 4 to the means over the step, and move to the state of the next stage.
 
     Rows of ``scratch.runge_kutta`` are the state at the beginning (qpos, qvel) and the mean rates of both.
@@ -372,7 +372,7 @@ def add_stage(world: World, points: Points, contacts: Contacts, scratch: Scratch
 
 
 @cold(types.none)
-def end_stages(world: World, scratch: Scratch, dt: Float) -> None:
+def end_stages(world: MjWorld, scratch: Scratch, dt: Float) -> None:
     """Move to the end of the step with the mean rates of its stages."""
     nq, nv, kept = world.qpos.size, world.qvel.size, scratch.runge_kutta
     copy(world.qpos, kept[0, :nq])

@@ -27,7 +27,7 @@ WORD = 8  # bytes
 ALONE = Around(dt=1.0, flat=True, lipschitz=1.0, highest=0.0, patient=False, wanted=False, pairs=False)
 
 
-class World(NamedTuple):
+class MjWorld(NamedTuple):
     """One ``MjModel`` with its ``MjData``: addresses for MuJoCo's functions, views under MuJoCo's names for ours."""
 
     model: int
@@ -130,7 +130,7 @@ class Scratch(NamedTuple):
     clock: Clock
 
 
-def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
+def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> MjWorld:
     """Views of a model and its data for compiled code; both must outlive the result."""
     activations = model.actuator_actnum
     limits = np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf])
@@ -147,10 +147,10 @@ def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
         "servos": damping_servos(model),
     }
     views = {}
-    for name in World._fields:
+    for name in MjWorld._fields:
         if name not in own:
             views[name] = getattr(data, name, None) if hasattr(data, name) else getattr(model, name)
-    return World(**own, **views)  # type: ignore[arg-type]
+    return MjWorld(**own, **views)  # type: ignore[arg-type]
 
 
 def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: Around = ALONE) -> Points:

@@ -64,9 +64,9 @@ def stepped(worlds: Worlds, given: Sequence[Any], smoothing: float | None) -> tu
 def torch_step(worlds: Worlds, *, smoothing: float = 0.0) -> Callable[..., Any]:
     """A function ``step(qpos, qvel, ctrl)`` of torch tensors (W, nq), (W, nv), (W, nu) that returns both after a step.
 
-    ``smoothing`` (m/N) softens contacts in the derivative, see :meth:`footfall.World.linearize`. Limitations: worlds on
-    a CPU; what the law remembers from step to step (anchors and bristles of springs) has no derivative here, see
-    :meth:`footfall.Simulation.along`.
+    ``smoothing`` (m/N) softens contacts in the derivative, see :meth:`footfall.simulation.simulation.World.linearize`.
+    Limitations: worlds on a CPU; what the law remembers from step to step (anchors and bristles of springs) has no
+    derivative here, see :meth:`footfall.Simulation.along`.
     """
     torch = optional_package("torch", "torch_step")
 

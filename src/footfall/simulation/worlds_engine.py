@@ -14,7 +14,7 @@ from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import Tree, body_lengths, make_tree
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.world import make_contacts, make_points, with_size
-from footfall.engine.worlds.arrays import Shapes, Space, State, make_soles
+from footfall.engine.worlds.arrays import Shapes, Space, WorldState, make_soles
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Functions, Plan
 from footfall.engine.worlds.view import Felt, make_view
@@ -79,7 +79,7 @@ class _Layout:
             "rolls": points + 1 if self.every.others.curved else 1,
             **{name: of_pairs.get(name, 0) for name in ("places", "N", "seen", "owners")},
         }
-        return shapes(State, lengths), shapes(Space, lengths)
+        return shapes(WorldState, lengths), shapes(Space, lengths)
 
     def robot_on_feet(self, *rest: Any) -> Robot:
         """The robot with the points of its feet, and the ``rest`` of its bodies if these are detected separately."""

@@ -24,7 +24,7 @@ from footfall.engine.other_bodies.near import live, locate_all, release_all
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.engine.step import Loop, Surface
-from footfall.engine.world import World
+from footfall.engine.world import MjWorld
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts, to_contact_frames
 from footfall.solve.minimum_norm import spread
@@ -98,7 +98,7 @@ def show_near(points: Points, contacts: Contacts, margin: Float) -> None:
 
 
 @inlined
-def measure_turning(world: World, points: Points, contacts: Contacts, ground: Surface, flat: Int) -> None:
+def measure_turning(world: MjWorld, points: Points, contacts: Contacts, ground: Surface, flat: Int) -> None:
     """Write what the curvature of the ground adds to the rate of a point's velocity, for the law between events."""
     first = engine_columns(points.memory)
     for k in range(points.body.size):
@@ -422,7 +422,7 @@ def keep_values(points: Points, contacts: Contacts, flow: Named) -> None:
 
 
 @inlined
-def keep_instant(world: World, points: Points, contacts: Contacts, flow: Named) -> None:
+def keep_instant(world: MjWorld, points: Points, contacts: Contacts, flow: Named) -> None:
     """Keep the state, its rates, forces, and the values whose signs change at events: a step begins here."""
     read_state(world, flow.start)
     read_slope(world, flow, flow.slope[0])

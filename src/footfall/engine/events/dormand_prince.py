@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.engine.world import World
+from footfall.engine.world import MjWorld
 from footfall.kinds import Bool, Float, Int, Named, Vector
 from footfall.solve.dense import copy
 
@@ -53,7 +53,7 @@ def allowed(flow: Named) -> Float:
 
 
 @inlined
-def read_state(world: World, state: Vector) -> None:
+def read_state(world: MjWorld, state: Vector) -> None:
     """Copy positions, velocities and activations into ``state`` (n,)."""
     nq, nv = world.qpos.size, world.qvel.size
     copy(state[:nq], world.qpos)
@@ -62,7 +62,7 @@ def read_state(world: World, state: Vector) -> None:
 
 
 @inlined
-def write_state(world: World, state: Vector) -> None:
+def write_state(world: MjWorld, state: Vector) -> None:
     """Put the world into a ``state`` (n,)."""
     nq, nv = world.qpos.size, world.qvel.size
     copy(world.qpos, state[:nq])
@@ -71,7 +71,7 @@ def write_state(world: World, state: Vector) -> None:
 
 
 @inlined
-def read_slope(world: World, flow: Named, slope: Vector) -> None:
+def read_slope(world: MjWorld, flow: Named, slope: Vector) -> None:
     """Rates of positions, velocities and activations. Angular velocities are in the body's frame, as MuJoCo's."""
     nq, nv = world.qpos.size, world.qvel.size
     q, w = world.qpos, world.qvel
@@ -120,7 +120,7 @@ def set_part(flow: Named, part: Float) -> None:
 
 
 @inlined
-def set_stage(world: World, flow: Named, stage: Int, h: Float) -> None:
+def set_stage(world: MjWorld, flow: Named, stage: Int, h: Float) -> None:
     """Put the world into the state of a stage of a step of ``h`` seconds."""
     nq, nv = world.qpos.size, world.qvel.size
     for i in range(flow.start.size):
@@ -146,7 +146,7 @@ def set_stage(world: World, flow: Named, stage: Int, h: Float) -> None:
 
 
 @inlined
-def step_error(world: World, flow: Named, h: Float) -> Float:
+def step_error(world: MjWorld, flow: Named, h: Float) -> Float:
     """Estimated error of a step over what is allowed."""
     nq, nv = world.qpos.size, world.qvel.size
     worst, bound = 0.0, allowed(flow)

@@ -18,7 +18,7 @@ from footfall.compiled import inlined
 from footfall.engine.constraints.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import JointRows, away_from_limit, beyond_friction
 from footfall.engine.events.dormand_prince import STAGES, allowed, rate_within, value_within
-from footfall.engine.world import World
+from footfall.engine.world import MjWorld
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.robot.model import AT_JOINT, HINGE, SLIDE
 
@@ -85,7 +85,7 @@ def friction_within(joints: JointRows, flow: Named, i: Int, first: Int, part: Fl
 
 
 @inlined
-def friction_change(world: World, joints: JointRows, flow: Named, h: Float) -> Float:
+def friction_change(world: MjWorld, joints: JointRows, flow: Named, h: Float) -> Float:
     """When joint friction begins or ceases to slip in a complete step, s, by its middle and end; ``h`` if never, or so
     late that it matters less than a step may err.
     """
@@ -109,7 +109,7 @@ def friction_change(world: World, joints: JointRows, flow: Named, h: Float) -> F
 
 
 @inlined
-def limit_arrival(world: World, joints: JointRows, flow: Named, h: Float) -> Float:
+def limit_arrival(world: MjWorld, joints: JointRows, flow: Named, h: Float) -> Float:
     """When the first joint has come to its limit in a step of ``h`` seconds that is complete, s: h if none has."""
     first = 1.0
     for i in range(joints.kind.size):
@@ -135,7 +135,7 @@ def limit_arrival(world: World, joints: JointRows, flow: Named, h: Float) -> Flo
 
 
 @inlined
-def may_change(world: World, joints: JointRows, flow: Named, i: Int, dt: Float) -> Bool:
+def may_change(world: MjWorld, joints: JointRows, flow: Named, i: Int, dt: Float) -> Bool:
     """Whether the friction of a joint may begin or cease to slip within a period, if it changes as it does now."""
     j = joints.dof[i]
     speed, acceleration = world.qvel[j], world.qacc[j]
@@ -145,7 +145,7 @@ def may_change(world: World, joints: JointRows, flow: Named, i: Int, dt: Float) 
 
 
 @inlined
-def friction_may_change(world: World, joints: JointRows, flow: Named, dt: Float) -> Bool:
+def friction_may_change(world: MjWorld, joints: JointRows, flow: Named, dt: Float) -> Bool:
     """Whether the friction of any joint may begin or cease to slip within a period."""
     for i in range(joints.kind.size):
         if joints.kind[i] == FRICTION and may_change(world, joints, flow, i, dt):
@@ -154,7 +154,7 @@ def friction_may_change(world: World, joints: JointRows, flow: Named, dt: Float)
 
 
 @inlined
-def near_limit(world: World, joints: JointRows, dt: Float) -> Bool:
+def near_limit(world: MjWorld, joints: JointRows, dt: Float) -> Bool:
     """Whether a joint may come to its limit, or leave it, within a period."""
     for i in range(joints.kind.size):
         if joints.kind[i] == LIMIT:
@@ -215,7 +215,7 @@ def motor_limits(model: mujoco.MjModel) -> MotorLimits:
 
 
 @inlined
-def motors_may_bend(world: World, motors: MotorLimits, dt: Float) -> Bool:
+def motors_may_bend(world: MjWorld, motors: MotorLimits, dt: Float) -> Bool:
     """Whether a motor may reach the limit of its force within ``dt`` (s) or come back from it, going on as now."""
     for i in range(motors.actuator.size):
         gear, gain, bias, limit = motors.gear[i], motors.gain[i], motors.bias[i], motors.limit[i]

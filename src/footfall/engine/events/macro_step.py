@@ -52,7 +52,7 @@ from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.engine.step import Conditions, Loop
 from footfall.engine.tape import STATUS
-from footfall.engine.world import World
+from footfall.engine.world import MjWorld
 from footfall.kinds import Bool, Float, Int, Matrix, Named, Vector
 from footfall.solve.contacts import STICK, Contacts
 from footfall.solve.dense import copy
@@ -143,7 +143,7 @@ def shift(differences: Matrix, value: Vector, count: Int) -> None:
 
 
 @inlined
-def add_instant(world: World, points: Points, contacts: Contacts, flow: Named) -> None:
+def add_instant(world: MjWorld, points: Points, contacts: Contacts, flow: Named) -> None:
     """Add the present accelerations, velocities and forces to the history."""
     known, value = flow.known[0], flow.change
     for i in range(world.ctrl.size):
@@ -442,7 +442,7 @@ def plan_macro_step(loop: Loop, flow: Named, left: Float) -> MacroStep:
 
 
 @inlined
-def are_slow(world: World, flow: Named, dt: Float) -> Bool:
+def are_slow(world: MjWorld, flow: Named, dt: Float) -> Bool:
     """Whether no joint moves fast, so that it is enough to check for contacts between bodies after a period."""
     for j in range(world.qvel.size):
         if flow.only_root[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > SLOW_JOINTS:
@@ -468,7 +468,7 @@ def may_let_go(points: Points, contacts: Contacts, flow: Named) -> Bool:
 
 
 @inlined
-def no_force_begins(world: World, conditions: Conditions, flow: Named, dt: Float) -> Bool:
+def no_force_begins(world: MjWorld, conditions: Conditions, flow: Named, dt: Float) -> Bool:
     """Whether no bodies come into contact, no motor reaches or leaves its limits, and no joint begins or ceases to
     slip: what else an evaluation of the end would show.
     """
@@ -482,7 +482,7 @@ def no_force_begins(world: World, conditions: Conditions, flow: Named, dt: Float
 
 
 @inlined
-def is_smooth(world: World, conditions: Conditions, flow: Named, dt: Float) -> Bool:
+def is_smooth(world: MjWorld, conditions: Conditions, flow: Named, dt: Float) -> Bool:
     """Whether no limit of a joint is reached or left, and rotations and activations change little."""
     bound = allowed(flow)
     for i in range(flow.turn.shape[0]):  # the error of composing rotations, see add_turns
@@ -536,7 +536,7 @@ def add_turns(flow: Named, mean: Vector, change: Vector, dt: Float) -> None:
 
 
 @inlined
-def move(world: World, flow: Named, order: Int, size: Float) -> None:
+def move(world: MjWorld, flow: Named, order: Int, size: Float) -> None:
     """Go to the end of a macro step in which velocities change by ``flow.change``."""
     change, mean = flow.change, flow.mean
     copy(world.qvel, flow.speed)
@@ -552,7 +552,7 @@ def move(world: World, flow: Named, order: Int, size: Float) -> None:
 
 
 @inlined
-def predict(world: World, points: Points, contacts: Contacts, flow: Named, order: Int, size: Float) -> Bool:
+def predict(world: MjWorld, points: Points, contacts: Contacts, flow: Named, order: Int, size: Float) -> Bool:
     """Impulses and motion of a macro step by the predictor; False, with nothing moved, if impulses are inadmissible."""
     of_rates, of_changes, change = flow.predictor[order, 0], flow.predictor[order, 1], flow.change
     for p in range(live(points)):
@@ -579,7 +579,7 @@ def predict(world: World, points: Points, contacts: Contacts, flow: Named, order
 
 
 @inlined
-def corrector_order(world: World, flow: Named, size: Float) -> tuple[Int, Float]:
+def corrector_order(world: MjWorld, flow: Named, size: Float) -> tuple[Int, Float]:
     """With how many differences Adams and Moulton's method is best at the end of a macro step, and its error, m/s."""
     order, least, worst = 0, UNKNOWN, flow.values
     known = min(flow.known[0], ORDER + 1)
@@ -598,7 +598,7 @@ def corrector_order(world: World, flow: Named, size: Float) -> tuple[Int, Float]
 
 
 @inlined
-def lead_to_end(world: World, flow: Named, order: Int, size: Float, turn: Int) -> Float:
+def lead_to_end(world: MjWorld, flow: Named, order: Int, size: Float, turn: Int) -> Float:
     """Correct the end of a macro step after so many evaluations: how far off it may still be, m/s."""
     change, off = flow.change, 0.0
     for j in range(change.size):
@@ -630,7 +630,7 @@ def integrate_forces(points: Points, contacts: Contacts, flow: Named, order: Int
 
 
 @inlined
-def friction_changed(world: World, joints: JointRows, flow: Named, order: Int, size: Float) -> Bool:
+def friction_changed(world: MjWorld, joints: JointRows, flow: Named, order: Int, size: Float) -> Bool:
     """Whether joint friction has begun or ceased to slip by the middle or end of a macro step of ``size`` seconds."""
     for i in range(joints.kind.size):
         if joints.kind[i] != FRICTION:

@@ -59,7 +59,7 @@ def make_soles(points: Points, tree: Tree) -> Soles:
     return Soles(tree=tree.body_tree[points.body], foot=foot, **constant)
 
 
-class State(NamedTuple):
+class WorldState(NamedTuple):
     """The state of a world: P points, F of them on feet, B bodies other than feet, R constraints of single joints; a
     law remembers M numbers of each point.
     """
@@ -155,7 +155,7 @@ class Space(NamedTuple):
 
 
 #: Names of the arrays of integers.
-INTEGERS = {name for kind in (State, Space) for name, one in element_types(kind).items() if one == np.int64}
+INTEGERS = {name for kind in (WorldState, Space) for name, one in element_types(kind).items() if one == np.int64}
 
 Shapes = dict[str, tuple[int, ...]]
 

@@ -43,7 +43,7 @@ from footfall.engine.tape import (
     who_has,
 )
 from footfall.engine.worlds import every_pair
-from footfall.engine.worlds.arrays import Soles, Space, State
+from footfall.engine.worlds.arrays import Soles, Space, WorldState
 from footfall.engine.worlds.every_pair import Between, PairsOfAll
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
@@ -181,11 +181,11 @@ rest_of = gather(
     RestOfWorld, {"rest": Rest, "state": None, "tape": None}, seated="state.seated", touching="state.touching"
 )
 #: Contacts between bodies in one world.
-between_of = gather(Between, {"state": State, "space": None}, own="space.pairs")
+between_of = gather(Between, {"state": WorldState, "space": None}, own="space.pairs")
 #: The contact points of one world, of feet and of all other bodies.
 points_of_all = gather(
     EveryPoint,
-    {"soles": Soles, "rest": None, "state": State, "space": Space, "others": None, "between": None},
+    {"soles": Soles, "rest": None, "state": WorldState, "space": Space, "others": None, "between": None},
     root="soles.tree",
     smooth="rest.smooth",
 )

@@ -20,7 +20,7 @@ from footfall.contact.base import CoupledLaw, Law
 from footfall.engine.other_bodies.points import OtherTape, make_other_tape
 from footfall.engine.step import DONE, idle_control
 from footfall.engine.tape import Tape, make_tape
-from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, State, bytes_of, room
+from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, WorldState, bytes_of, room
 from footfall.engine.worlds.gpu_kernels import (
     Arrays,
     build_search,
@@ -92,7 +92,7 @@ class Gpu:
         self.robot = self._constant(robot)
         self.of_feet = shapes[0]["push"][0]
         self.others = shapes[0]["mode"][0] - self.of_feet
-        self.state: Any = State(**self._zeros(shapes[0], count))
+        self.state: Any = WorldState(**self._zeros(shapes[0], count))
         self.plot = lay_out(shapes[1], own, pairs)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
@@ -270,7 +270,7 @@ class Gpu:
         if tapes.number:
             kept = [array.copy_to_host() for array in self.state]
             launch(Span(0, 1, steps))
-            going = kept[State._fields.index("outcome")][0] == DONE
+            going = kept[WorldState._fields.index("outcome")][0] == DONE
             for array, before in zip(self.state, kept, strict=True):
                 after = array.copy_to_host()
                 after[..., going] = before[..., going]

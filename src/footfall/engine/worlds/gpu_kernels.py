@@ -15,7 +15,7 @@ from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.step import idle_coupled, idle_point
 from footfall.engine.tape import Tape
-from footfall.engine.worlds.arrays import Given, State, picker
+from footfall.engine.worlds.arrays import Given, WorldState, picker
 from footfall.engine.worlds.every_body import STAND_INS, advance_on_every_body, one_world_on_every_body
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
@@ -63,7 +63,7 @@ class Arrays(NamedTuple):
 
 
 pick_given = picker(Given, world_last=True)
-pick_state = picker(State, world_last=True)
+pick_state = picker(WorldState, world_last=True)
 pick_tape = picker(Tape, world_last=True)
 pick_other_tape = picker(OtherTape, world_last=True)
 

@@ -8,13 +8,13 @@ from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.tape import Held
-from footfall.engine.worlds.arrays import Given, Space, State
+from footfall.engine.worlds.arrays import Given, Space, WorldState
 from footfall.solve.contacts import Contacts
 from footfall.solve.gather import gather
 
 
-class World(NamedTuple):
-    """The fields of a world that the engine's kernels read, under MuJoCo's names, as in a single world."""
+class AsMjWorld(NamedTuple):
+    """The fields of :class:`footfall.engine.world.MjWorld` that kernels read, of one world among many."""
 
     qpos: Any
     qvel: Any
@@ -81,9 +81,9 @@ class Scratch(NamedTuple):
 
 
 #: What the dynamics read and write of one world.
-bodies_of = gather(Bodies, {"given": Given, "state": State, "space": Space})
+bodies_of = gather(Bodies, {"given": Given, "state": WorldState, "space": Space})
 #: What the engine's kernels read of one world.
-world_of = gather(World, {"tree": Tree, "bodies": Bodies})
+world_of = gather(AsMjWorld, {"tree": Tree, "bodies": Bodies})
 #: What a coupled law sees of one world; ``owner`` (P,) is the slot of each point.
 contacts_of = gather(
     Contacts,

@@ -28,7 +28,7 @@ from footfall.engine.other_bodies.pairs import is_pair
 from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Pairs, Points, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
-from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, State, bytes_of, picker, room
+from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, WorldState, bytes_of, picker, room
 from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
@@ -164,7 +164,7 @@ pairs_of = gather(
 #: The contact points of one world, of feet and as many others as there are places for.
 all_points_of = gather(
     Points,
-    {"beside": Beside, "laid": Laid, "state": State, "space": Space, "others": None},
+    {"beside": Beside, "laid": Laid, "state": WorldState, "space": Space, "others": None},
     **{name: f"state.{name}[: laid.radius.size]" for name in ("anchor", "force", "mode", "memory")},
 )
 
@@ -202,7 +202,7 @@ def take_places_again(points):
 PORTION = 2000
 
 pick_given = picker(Given, world_last=False)
-pick_state = picker(State, world_last=False)
+pick_state = picker(WorldState, world_last=False)
 pick_space = picker(Space, world_last=False)
 pick_tape = picker(Tape, world_last=False)
 pick_kept = picker(Kept, world_last=False)
@@ -222,7 +222,7 @@ class Memory(NamedTuple):
     """All arrays of the worlds, the world first, and the scratch space of threads."""
 
     given: Given
-    state: State
+    state: WorldState
     kept: Kept
     small: Rooms  # without places for points of other bodies
     large: Rooms
@@ -338,7 +338,7 @@ class Cores:
         self.robot, self.count, self.functions, self.constant = robot, count, functions, ByReference(robot)
         self.detector, self.data = detector, [data() for _ in range(self.team.size)]
         self.first_kept = first_kept(points[1], detector)
-        self.state = State(**room(shapes[0], count, world_last=False))
+        self.state = WorldState(**room(shapes[0], count, world_last=False))
         self.kept = Kept(**{name: np.repeat(array, count, axis=0) for name, array in self.first_kept.items()})
         self.of_law: list[ByReference] = []  # the law's scratch arrays of each thread
         self.small, self.large = (self._rooms(*one, scratch) for one in zip(points, shapes[1:], strict=True))

@@ -16,7 +16,7 @@ from footfall.engine.bridge import mj_com_vel, mj_passive, mj_rne, pointer_to
 from footfall.engine.kinematics import locate
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import add_damping, position_stage
-from footfall.engine.world import World, make_contacts, make_points, make_world
+from footfall.engine.world import MjWorld, make_contacts, make_points, make_world
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.solve.contacts import Contacts
@@ -27,7 +27,7 @@ from footfall.standing import reach
 class View(NamedTuple):
     """The robot of one world, and the ground under its contact points."""
 
-    world: World
+    world: MjWorld
     points: Points
     contacts: Contacts
     surface: Any

@@ -59,7 +59,7 @@ def run_jump() -> Jumps:
     heights: dict[tuple[str, int], np.ndarray] = {}
     robots = {count: ff.load_robot("full-humanoid", vertices=count) for count in VERTICES}
     laws = {mode: ff.contact.ConstraintSelection(**options) for mode, options in MODES.items()}
-    worlds: dict[tuple[str, int], ff.World] = {}
+    worlds: dict[tuple[str, int], Any] = {}
     for _ in range(ROUNDS):
         worlds = {
             (mode, count): ff.Simulation(robot, law=law, dt=DT).start(controller=jumping(robot, LOW, UP))
@@ -83,7 +83,7 @@ def run_jump() -> Jumps:
     return Jumps(us, tried, flight, deepest, apart, _apart(*(_drop(mode) for mode in ("exact", "one-step"))))
 
 
-def _timed(worlds: dict[tuple[str, int], ff.World]) -> dict[tuple[str, int], np.ndarray]:
+def _timed(worlds: dict[tuple[str, int], Any]) -> dict[tuple[str, int], np.ndarray]:
     """(chunks,) us per step of worlds that take turns, so that what else the machine does slows all of them alike."""
     taken: dict[tuple[str, int], list[float]] = {key: [] for key in worlds}
     for world in worlds.values():
