@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -94,6 +95,12 @@ def test_what_a_message_tells_to_install_brings_what_is_missing():
             # As the index writes it.
             named = {"PIL": "pillow", "yaml": "pyyaml"}.get(package, package.replace("_", "-"))
             assert any(one.startswith((package, named)) for one in extras[extra[1]]), package
+
+
+def test_windows_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ImportError, match="on Windows install it in Windows Subsystem for Linux"):
+        runpy.run_path(footfall.__file__)
 
 
 def test_the_version_is_in_one_place(built):
