@@ -12,6 +12,7 @@ import argparse
 import json
 import time
 from collections import defaultdict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,10 @@ def draw(nights: list[dict[str, Any]], drawing: str, path: Path) -> None:
         axes = figure.add_subplot()
         for name in sorted({name for night in nights for name in night.get(drawing, ())}):
             shown = [(night["day"], night[drawing][name]) for night in nights if name in night.get(drawing, ())]
-            axes.plot(*zip(*shown, strict=True), marker=".", label=name)
+            days, values = zip(*shown, strict=True)
+            axes.plot([date.fromisoformat(day) for day in days], values, marker=".", label=name)
         axes.set(xlabel="night", ylabel=DRAWN[drawing][2])
-        axes.legend(fontsize=5)
+        figure.legend(fontsize=6, loc="outside right upper")
         figure.savefig(path)
 
 
