@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from a_guest import BALL
 from commands import footfall_process, one_line
+from scipy.optimize import linprog
 
 from footfall.cli import main
 from footfall.robot import load_robot
+from footfall.standing import in_pose, lowest_places
 from footfall.study.arena import arena, closed_forms, load_rows, robots, running
 from footfall.study.arena.page import draw_cost
 from footfall.study.arena.running import Process, errors_of, guest, guests, made, played
@@ -150,6 +152,28 @@ def test_the_parts_of_a_robot_weigh_and_hang_as_the_robot():
     assert task.mass == pytest.approx(robot.mass, rel=1e-12)
     bent = robot.home + np.array([*[0.0] * 7, *0.1 * np.arange(len(task.joints))])
     assert np.allclose(_inertia(robot.model, bent)[1], _inertia(task.robot.model, bent)[1], atol=1e-9)  # of gravity
+
+
+def test_a_push_is_a_quarter_of_the_largest_that_forces_in_cones_can_balance():
+    robot = load_robot("quadruped")
+    stand = robots.standing("quadruped", parts_of(robot), robot.home, 1.0)
+    data = in_pose(stand.robot, stand.qpos)
+    places, weight = lowest_places(stand.robot, data), stand.robot.weight
+    count = len(places)
+    # Unknowns: the forces on the feet, and the push to the left. They balance the weight and its moments.
+    lever = np.hstack([np.cross(place, np.eye(3)).T for place in places])
+    balance = np.zeros((6, 3 * count + 1))
+    balance[:3, :-1], balance[3:, :-1] = np.tile(np.eye(3), count), lever
+    balance[:3, -1], balance[3:, -1] = [0, 1, 0], np.cross(data.xipos[1], [0, 1, 0])
+    load = np.array([0, 0, weight, *np.cross(data.subtree_com[1], [0, 0, weight])])
+    angles = np.linspace(0, 2 * np.pi, 16, endpoint=False)
+    side = np.column_stack([np.cos(angles), np.sin(angles), np.full(16, -stand.friction * np.cos(np.pi / 16))])
+    cones = np.hstack([np.kron(np.eye(count), side), np.zeros((16 * count, 1))])
+    free = [(None, None)] * (3 * count + 1)
+    most = linprog([0] * 3 * count + [-1], cones, np.zeros(16 * count), balance, load, free).x[-1]
+    given = max(force[1] for _, _, force in robots.pushed(stand).pulls)
+    # The formula has stiff legs and a straight edge; the sine's peak lies between two pieces of 20 ms.
+    assert given == pytest.approx(0.25 * most, rel=2e-3)
 
 
 @pytest.mark.parametrize("name", sorted(guests()))

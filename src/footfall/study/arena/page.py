@@ -133,9 +133,10 @@ def _reasons(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def _audits(rows: Sequence[Row]) -> list[list[str]]:
-    """How many runs of each engine pass the audit, and which rows fail."""
+    """How many runs of each engine pass the audit, and which rows fail; runs of samples too far apart are out."""
     found = []
-    for name, own in by_engine([row for row in rows if row.audit and row.status == "done"]).items():
+    known = [row for row in rows if row.status == "done" and row.audit and not row.audit.startswith("not known")]
+    for name, own in by_engine(known).items():
         failed = [row.audit.partition(";")[0].removeprefix("fail: ") for row in own if row.audit.startswith("fail")]
         names = dict.fromkeys(one for text in failed for one in text.split(", "))
         found.append([name, f"{len(own) - len(failed)} of {len(own)}", ", ".join(names)])
