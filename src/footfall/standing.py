@@ -11,6 +11,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.ground import Ground
+from footfall.kinds import Bool, Float
 from footfall.robot import Robot
 from footfall.robot.model import FREE, height_of_root
 
@@ -25,7 +26,7 @@ BEYOND = 0.02
 
 
 @inlined
-def fallen(height, standing, tilt):
+def fallen(height: Float, standing: Float, tilt: Float) -> Bool:
     """Whether a robot has fallen: the one definition for controllers, measures, worlds and learning.
 
     ``height`` (m) is that of its centre of mass, or of its base, over the ground, ``standing`` (m) what it is when the

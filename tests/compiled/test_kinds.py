@@ -33,6 +33,24 @@ def test_annotations_are_what_numba_infers():
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+#: What makes a function a kernel.
+KERNEL = {"kernel", "inlined", "separate", "cold"}
+
+
+def test_every_kernel_has_kinds():
+    without, count = [], 0
+    for path in sorted(tool.SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                made_by = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+                if not KERNEL.isdisjoint(map(ast.unparse, made_by)):
+                    count += 1
+                    kinds = [node.returns, *(one.annotation for one in node.args.args)]
+                    without += [f"{path.relative_to(tool.SOURCE)}: {node.name}"] if None in kinds else []
+    assert count > 500
+    assert without == []
+
+
 class Pair(NamedTuple):
     x: float
     y: float

@@ -10,34 +10,35 @@ from __future__ import annotations
 from typing import Any
 
 from footfall.compiled import inlined
+from footfall.kinds import Float, Int
 
 
 @inlined
-def lane():
+def lane() -> Int:
     """The number of this lane."""
     return 0
 
 
 @inlined
-def lanes():
+def lanes() -> Int:
     """How many lanes share the work."""
     return 1
 
 
 @inlined
-def wait():
+def wait() -> None:
     """Wait until all lanes are here."""
     return
 
 
 @inlined
-def total(value):
+def total(value: Float) -> Float:
     """The sum of a number over all lanes."""
     return value
 
 
 @inlined
-def greatest(value):
+def greatest(value: Float) -> Float:
     """The largest of a number over all lanes."""
     return value
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from footfall.compiled import inlined
+from footfall.kinds import Bool
 
 #: Returns its flag in a way that no compiler sees through: inverted if no lane is active, which never happens.
 _ASSEMBLER = """{
@@ -24,7 +25,7 @@ _ASSEMBLER = """{
 
 
 @inlined
-def meet(flag):
+def meet(flag: Bool) -> Bool:
     """Return a flag; on a GPU, let lanes reconverge here, whatever their flags."""
     return flag
 

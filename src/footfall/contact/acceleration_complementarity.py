@@ -36,12 +36,13 @@ from footfall.contact.event_law import (
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import TimeStepping
 from footfall.given_numbers import Positive, Share
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import conclude, solve_contacts
-from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.gauss_seidel import find_motions
 from footfall.solve.lemke_pivoting import RAY, SOLVED, pivot_limit
 from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
-from footfall.solve.problem import MEMORY_SIZE, MODE, ProblemScratch, Size, begin_problem, problem_scratch
+from footfall.solve.problem import MEMORY_SIZE, MODE, Problem, ProblemScratch, Size, begin_problem, problem_scratch
 
 #: Acceleration (m/s2) and speed (m/s) below which a point is at rest.
 STILL, SLOW = 1e-6, 1e-9
@@ -67,12 +68,12 @@ class Parameters(NamedTuple):
 
 class Scratch(NamedTuple):
     problem: ProblemScratch
-    floats: np.ndarray  # for the complementarity problem of the sliding points, whose number changes
-    integers: np.ndarray
+    floats: Vector  # for the complementarity problem of the sliding points, whose number changes
+    integers: Ints
 
 
 @inlined
-def slip_directions(contacts, memory, way):
+def slip_directions(contacts: Contacts, memory: Matrix, way: Matrix) -> Int:
     """Write directions of slip, (P, 2) unit vectors in contact frames, zero for points that rest; returns the number of
     sliding points.
 
@@ -104,7 +105,7 @@ def slip_directions(contacts, memory, way):
 
 
 @kernel
-def normal_problem(contacts, free, way, m, q):
+def normal_problem(contacts: Contacts, free: Matrix, way: Matrix, m: Matrix, q: Vector) -> None:
     """Write the normal accelerations ``m z + q`` of sliding points under their normal forces z, with friction
     proportional to z (16).
     """
@@ -139,7 +140,7 @@ def normal_problem(contacts, free, way, m, q):
 
 
 @cold(types.int64)
-def solve_sliding(problem, scratch):
+def solve_sliding(problem: Problem, scratch: Scratch) -> Int:
     """Forces in contact frames where every point slides, (15), (16), by (17), (18). Returns a law's status."""
     contacts, force = problem.contacts, problem.force
     n, way, floats = contacts.number[0], problem.slip, scratch.floats
@@ -166,7 +167,7 @@ def solve_sliding(problem, scratch):
 
 
 @kernel
-def solve_on_cone(problem, sliding):
+def solve_on_cone(problem: Problem, sliding: Int) -> Int:
     """Forces in contact frames where some points rest, on the exact cone. Returns a law's status.
 
     Only resting points have static friction. With sliding points there may be no solution (Painleve 1895).
@@ -184,7 +185,7 @@ def solve_on_cone(problem, sliding):
 
 
 @inlined
-def name_motions(problem):
+def name_motions(problem: Problem) -> None:
     """Set each point's mode from its acceleration."""
     contacts, memory, free, end, mode = problem.contacts, problem.memory, problem.free, problem.end, problem.mode
     first = engine_columns(memory)
@@ -204,7 +205,16 @@ def name_motions(problem):
                     memory[p, first + SLIP + k] = (a[0] * frame[0, k] + a[1] * frame[1, k]) / size
 
 
-def forces(contacts, dt, memory, force, mode, scratch, signals, parameters):
+def forces(
+    contacts: Contacts,
+    dt: Float,
+    memory: Matrix,
+    force: Matrix,
+    mode: Ints,
+    scratch: Scratch,
+    signals: Vector,
+    parameters: Parameters,
+) -> Int:
     """Forces between events: (15)-(18)."""
     problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
     first = engine_columns(memory)
@@ -223,7 +233,16 @@ def forces(contacts, dt, memory, force, mode, scratch, signals, parameters):
     return status
 
 
-def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
+def impact(
+    contacts: Contacts,
+    dt: Float,
+    memory: Matrix,
+    force: Matrix,
+    mode: Ints,
+    scratch: Scratch,
+    signals: Vector,
+    parameters: Parameters,
+) -> Int:
     """Impulses of an impact: (20)-(22)."""
     problem = begin_problem(contacts, 1.0, SLOW, memory, force, mode, scratch)
     free, end, restitution = problem.free, problem.end, parameters.restitution

@@ -21,13 +21,14 @@ from footfall.contact.setting import Setting
 from footfall.contact.trial import check_foreign
 from footfall.errors import LawError
 from footfall.given_numbers import is_number
+from footfall.kinds import Float, Int, Vector
 from footfall.solve.contacts import SLIDE, coulomb
 
 ARGUMENTS = ("depth", "depth_rate", "slip", "slip_velocity", "memory", "parameters")
 
 
 @inlined
-def spring_friction(slip, slip_velocity, k, c, limit):
+def spring_friction(slip: Vector, slip_velocity: Vector, k: Float, c: Float, limit: Float) -> tuple[Float, Float, Int]:
     """Friction of a spring (N/m) and damper (N s/m) from a point's anchor, at most ``limit`` N; and the mode.
 
     Beyond the limit the force stays there and drags the anchor along, so that it points against the slip.

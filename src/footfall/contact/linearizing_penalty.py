@@ -28,10 +28,11 @@ from footfall.compiled import inlined, kernel
 from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
 from footfall.given_numbers import NotNegative
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import SIGNALS, solve_contacts
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames, to_world_frames
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts, coulomb, to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import LeastScratch, least_scratch, spread
-from footfall.solve.problem import ANY, MEMORY_SIZE, MODE, ProblemScratch, Size, begin_problem, problem_scratch
+from footfall.solve.problem import ANY, MEMORY_SIZE, MODE, Problem, ProblemScratch, Size, begin_problem, problem_scratch
 from footfall.solve.rigid_motion import make_rigid
 
 #: Difference from the prescribed acceleration below which a point has it, m/s2.
@@ -54,7 +55,7 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def excess_accelerations(problem, dt, parameters):
+def excess_accelerations(problem: Problem, dt: Float, parameters: Parameters) -> None:
     """Write the points' accelerations without contact forces, less those of (17), whose parts are (3) and (7)."""
     kp, kv, eps = parameters.kp, parameters.kv, parameters.eps
     contacts, memory, free, target = problem.contacts, problem.memory, problem.free, problem.target
@@ -77,7 +78,7 @@ def excess_accelerations(problem, dt, parameters):
 
 
 @kernel
-def saturated(problem, least):
+def saturated(problem: Problem, least: LeastScratch) -> None:
     """Write the least-norm forces of (18) with the paper's limits (19)-(20), point by point; in the plane (8)."""
     contacts, memory, force, free = problem.contacts, problem.memory, problem.force, problem.free
     for i in range(contacts.number[0]):
@@ -100,7 +101,16 @@ def saturated(problem, least):
         memory[p, MODE] = problem.mode[p]
 
 
-def linearizing_penalty(contacts, dt, memory, force, mode, scratch, signals, parameters):
+def linearizing_penalty(
+    contacts: Contacts,
+    dt: Float,
+    memory: Matrix,
+    force: Matrix,
+    mode: Ints,
+    scratch: Scratch,
+    signals: Vector,
+    parameters: Parameters,
+) -> Int:
     """The forces that give touching points the accelerations of (17): a coupled kernel."""
     problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
     excess_accelerations(problem, dt, parameters)

@@ -18,9 +18,11 @@ from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
 from footfall.given_numbers import Bounds, NotNegative, Share
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import SIGNALS, solve_contacts
+from footfall.solve.contacts import Contacts
 from footfall.solve.faceted import FacetScratch, facet_scratch, solve_with_facets
-from footfall.solve.problem import ANY, MEMORY_SIZE, ProblemScratch, Size, begin_problem, problem_scratch
+from footfall.solve.problem import ANY, MEMORY_SIZE, Problem, ProblemScratch, Size, begin_problem, problem_scratch
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
@@ -39,7 +41,7 @@ class Parameters(NamedTuple):
 
 
 @inlined
-def free_velocities(problem, restitution):
+def free_velocities(problem: Problem, restitution: Float) -> None:
     """Write end-of-step velocities without contact forces, and the least normal velocities allowed."""
     contacts, dt, free, target = problem.contacts, problem.step, problem.free, problem.target
     for i in range(contacts.number[0]):
@@ -55,7 +57,7 @@ def free_velocities(problem, restitution):
 
 
 @inlined
-def lead_out(problem, rise):
+def lead_out(problem: Problem, rise: Float) -> None:
     """Raise the least normal velocity of points inside the ground, by at most ``rise`` (m/s), so that they come out."""
     contacts, dt, target = problem.contacts, problem.step, problem.target
     for i in range(contacts.number[0]):
@@ -65,7 +67,7 @@ def lead_out(problem, rise):
 
 
 @inlined
-def weaken_impacts(contacts, share, speed, kept):
+def weaken_impacts(contacts: Contacts, share: Float, speed: Float, kept: Matrix) -> None:
     """Reduce the friction of points that arrive faster than ``speed`` (m/s); ``kept`` (P, 2) stores the ground's."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -76,14 +78,23 @@ def weaken_impacts(contacts, share, speed, kept):
 
 
 @inlined
-def restore_friction(contacts, kept):
+def restore_friction(contacts: Contacts, kept: Matrix) -> None:
     """Restore the ground's friction."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         contacts.static_friction[p], contacts.dynamic_friction[p] = kept[p, 0], kept[p, 1]
 
 
-def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameters):
+def time_stepping(
+    contacts: Contacts,
+    dt: Float,
+    memory: Matrix,
+    force: Matrix,
+    mode: Ints,
+    scratch: Scratch,
+    signals: Vector,
+    parameters: Parameters,
+) -> Int:
     """The impulses of a step over ``dt``, (23)-(26): a coupled kernel."""
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     free_velocities(problem, parameters.restitution)
@@ -102,7 +113,7 @@ def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameter
 
 class Scratch(NamedTuple):
     problem: ProblemScratch
-    kept: np.ndarray  # (P, 2) static and dynamic friction of the ground
+    kept: Matrix  # (P, 2) static and dynamic friction of the ground
     facets: FacetScratch
 
 

@@ -187,7 +187,7 @@ class Loops:
 
 
 @kernel
-def _carry(rows, springs, passive, torque, room):
+def _carry(rows: Matrix, springs: Matrix, passive: Ints, torque: Vector, room: _Room) -> None:
     """Subtract the least-norm forces A^T y of loops and springs, with A A^T y = t_u and rows A^T (m, n) of both."""
     n, G, y = passive.size, room.gram, room.load
     for i in range(n):

@@ -43,7 +43,7 @@ from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
 from footfall.given_numbers import Positive
 from footfall.ground import Ground
-from footfall.kinds import Ints, Matrix, Unit, Vector, zeros
+from footfall.kinds import Float, Int, Ints, Matrix, Unit, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.robot.motors import Drives, drives, torque_range, write_controls
@@ -122,7 +122,7 @@ BRAKE = 0.04
 
 
 @inlined
-def follow_tick(follow, time, ctrl):
+def follow_tick(follow: Follower, time: Float, ctrl: Vector) -> Int:
     """Write the controls for this instant; returns 0."""
     senses, body, contacts = follow.senses, follow.body, follow.contacts
     place_contacts(senses, contacts)
@@ -157,7 +157,7 @@ def follow_tick(follow, time, ctrl):
 
 
 @inlined
-def find_stances(follow, time):
+def find_stances(follow: Follower, time: Float) -> None:
     """Write the points that shall rest on the ground or come down to it, those that touch, and their load limits."""
     senses, body, table, sizes = follow.senses, follow.body, follow.stances, follow.sizes
     row = min(max(math.floor(time / table.every + 0.5), 0), table.stands.shape[0] - 1)
@@ -189,7 +189,7 @@ def find_stances(follow, time):
 
 
 @inlined
-def lead_com(follow):
+def lead_com(follow: Follower) -> None:
     """Lead the centre of mass: the error of its divergent component decays, and a spring and damper lead its height."""
     body, sizes, com = follow.body, follow.sizes, follow.table.moment.com
     w, k = sizes.omega, DCM_DECAY * sizes.omega
@@ -203,7 +203,7 @@ def lead_com(follow):
 
 
 @inlined
-def lead_joints_and_trunk(follow):
+def lead_joints_and_trunk(follow: Follower) -> None:
     """Lead joints and the root's attitude as in the motion."""
     body, sizes, senses, moment = follow.body, follow.sizes, follow.senses, follow.table.moment
     stiff, damp = critical_gains(JOINT_RATE * sizes.omega)
@@ -230,7 +230,7 @@ def lead_joints_and_trunk(follow):
 
 
 @inlined
-def lead_points(follow):
+def lead_points(follow: Follower) -> None:
     """Lead the points: standing ones rest, or come down to the ground; the others follow the motion."""
     body, sizes, points, place = follow.body, follow.sizes, follow.table.moment.points, follow.contacts.position
     stiff, damp = critical_gains(POINT_RATE * sizes.omega)
@@ -251,7 +251,7 @@ def lead_points(follow):
 
 
 @inlined
-def report(follow):
+def report(follow: Follower) -> None:
     """Write the signals."""
     body, senses, moment, signals = follow.body, follow.senses, follow.table.moment, follow.signals
     lift = follow.sizes.lift
@@ -270,7 +270,7 @@ def report(follow):
 
 
 @inlined
-def look_for_fall(follow, time):
+def look_for_fall(follow: Follower, time: Float) -> None:
     """Detect a fall: the trunk tilts too far off the motion, or the centre of mass is too low."""
     signals, height = follow.signals, follow.table.moment.com[0, 2]
     tilt, low = signals.tilt_error[0], -signals.com_error[2]

@@ -18,7 +18,7 @@ from footfall.engine.bridge import mj_com_pos, mj_differentiate_pos, mj_kinemati
 from footfall.errors import ControllerError, did_you_mean, optional_package, warn
 from footfall.files.joint_motion import JointMotion
 from footfall.files.stamps import evened, low_passed, stamps_of
-from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
+from footfall.kinds import Float, IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE, height_of_root
 from footfall.robot.rotations import matrix_of
@@ -43,10 +43,10 @@ class StanceTable(NamedTuple):
     """The planned stances: a row every ``every`` s, a column for each point."""
 
     every: float  # s
-    stands: np.ndarray  # (K, P) 1 while a point shall stand
-    since: np.ndarray  # (K, P) s since a standing point landed; inf from the start
-    wait: np.ndarray  # (K, P) s until another point lands; inf for never
-    left: np.ndarray  # (K, P) s until a standing point lifts off
+    stands: IntMatrix  # (K, P) 1 while a point shall stand
+    since: Matrix  # (K, P) s since a standing point landed; inf from the start
+    wait: Matrix  # (K, P) s until another point lands; inf for never
+    left: Matrix  # (K, P) s until a standing point lifts off
 
 
 class MotionTable(NamedTuple):
@@ -74,7 +74,7 @@ class MotionTable(NamedTuple):
 
 
 @inlined
-def coordinates_at(table, time, qpos):
+def coordinates_at(table: MotionTable, time: Float, qpos: Vector) -> None:
     """Write the coordinates (nq,) at a time; before the start and after the end the motion rests there."""
     breaks, c = table.breaks, table.coefficients
     low, high = 0, breaks.size - 1
@@ -98,7 +98,7 @@ def coordinates_at(table, time, qpos):
 
 
 @inlined
-def look_at(table, qpos, centre, places):
+def look_at(table: MotionTable, qpos: Vector, centre: Vector, places: Matrix) -> None:
     """Write centre of mass (3,) and contact points (P, 3) of the robot with these coordinates, m, world frame."""
     for i in range(qpos.size):
         table.data_qpos[i] = qpos[i]
@@ -114,7 +114,7 @@ def look_at(table, qpos, centre, places):
 
 
 @inlined
-def moment_at(table, time):
+def moment_at(table: MotionTable, time: Float) -> None:
     """Write everything at a time (s) to ``table.moment``."""
     moment, around, rates = table.moment, table.around, table.rates
     for k in range(3):
@@ -138,7 +138,7 @@ def moment_at(table, time):
 
 
 @inlined
-def write_rates(before, now, after, out):
+def write_rates(before: Float, now: Float, after: Float, out: Vector) -> None:
     """Write value, rate and second rate (3,), by differences."""
     out[0], out[1], out[2] = now, (after - before) / (2.0 * NEAR), (after - 2.0 * now + before) / (NEAR * NEAR)
 
@@ -217,7 +217,7 @@ class MotionReference:
 
 
 @kernel
-def ask_moment(table, time):
+def ask_moment(table: MotionTable, time: Float) -> None:
     """The moment at a time, for Python."""
     moment_at(table, time)
 
@@ -251,7 +251,7 @@ def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: 
     )
 
 
-def _drop_short(stands: np.ndarray, wanted: bool, least: int) -> None:
+def _drop_short(stands: IntMatrix, wanted: bool, least: int) -> None:
     """Invert runs of ``wanted`` that are shorter than ``least`` samples, except at the start and the end."""
     edges = np.flatnonzero(np.diff(stands.astype(int))) + 1
     for first, last in pairwise(edges):

@@ -16,6 +16,7 @@ from footfall.control.base import control_pointer
 from footfall.control.body.stance import actuated_dofs, rests, settled, stance, stiffness
 from footfall.errors import ControllerError, warn
 from footfall.ground import Ground
+from footfall.kinds import Float, Int, Vector
 from footfall.robot import Robot
 from footfall.robot.footing import toppling
 from footfall.robot.model import centre_of_mass
@@ -42,7 +43,7 @@ ROUNDING = 1e-6
 SLOWINGS = 500
 
 
-def _posture(time, qpos, qvel, ctrl, gains):
+def _posture(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: Vector) -> Int:
     """gains: rows of (address in qpos, address in qvel, target, kp, kd, feed-forward, gear, least and largest control)
     per actuator, flat.
     """

@@ -50,7 +50,7 @@ class Clearance(NamedTuple):
 
 
 @kernel
-def look(world: MjWorld, clearance: Clearance) -> Bool:
+def look(world: Named, clearance: Clearance) -> Bool:
     """Measure the distances between bodies, where that is worth its cost. Returns whether the bodies are apart."""
     looks, room = clearance.looks, clearance.room
     if looks[TOUCHED] > 0:  # bodies that touched in the last detection are not apart yet
@@ -73,7 +73,7 @@ def look(world: MjWorld, clearance: Clearance) -> Bool:
 
 
 @inlined
-def way(world: MjWorld, clearance: Clearance) -> Float:
+def way(world: Named, clearance: Clearance) -> Float:
     """Upper bound of the approach of bodies since the last look, m."""
     moved = 0.0
     for k in range(world.qpos.size):

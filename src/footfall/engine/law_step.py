@@ -15,6 +15,7 @@ from footfall.engine.constraints.joint_rows import (
 )
 from footfall.engine.constraints.row_elimination import answer_with, eliminate_rows, reduce_mobility
 from footfall.engine.constraints.shared_rows import (
+    SharedRows,
     add_shared_row_forces,
     begin_shared_line,
     check_shared_rows,
@@ -41,18 +42,32 @@ from footfall.engine.mobility import (
 )
 from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import release_all
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import factor_inertia
+from footfall.engine.world import Constraints, MjWorld, Scratch
+from footfall.kinds import Bool, Float, Function, Int, Named, Vector
+from footfall.solve.contacts import Contacts
 from footfall.solve.dense import copy
 
 
 @inlined
-def ask(law, points, contacts, scratch, signals, values, dt):
+def ask(
+    law: Function, points: Points, contacts: Contacts, scratch: Int, signals: Vector, values: Vector, dt: Float
+) -> Int:
     """Call a coupled law, which writes forces, modes and signals. Returns its status."""
     return law(contacts, dt, points.memory, points.force, points.mode, scratch, signals, values)
 
 
 @inlined
-def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
+def coupled_forces(
+    world: MjWorld,
+    points: Points,
+    contacts: Contacts,
+    scratch: Scratch,
+    rows: SharedRows,
+    laws: Named,
+    conditions: Named,
+) -> Int:
     """Write the forces of a coupled law, and add them to the half-solved smooth force, which is in ``qacc``."""
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     weigh_columns(world, contacts)
@@ -73,7 +88,7 @@ def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
 
 
 @inlined
-def row_forces(constraints, generalised):
+def row_forces(constraints: Constraints, generalised: Vector) -> None:
     """Write the generalised forces of all rows by their states."""
     for j in range(generalised.size):
         generalised[j] = 0.0
@@ -82,7 +97,7 @@ def row_forces(constraints, generalised):
 
 
 @inlined
-def least_cost(constraints, qacc, force):
+def least_cost(constraints: Constraints, qacc: Vector, force: Vector) -> Float:
     """Step length, at most 1, of least cost from ``constraints.acceleration`` to ``qacc``.
 
     Along the line the cost of Newton's method has the slope (needed forces - forces of the rows) . direction, where the
@@ -109,7 +124,7 @@ def least_cost(constraints, qacc, force):
 
 
 @cold(types.none)
-def correct_rows(world, constraints, turn, alone):
+def correct_rows(world: MjWorld, constraints: Constraints, turn: Int, alone: Bool) -> None:
     """Correct the states of rows by the acceleration found, and factor M again.
 
     For the rows ``alone``, at fixed contact forces, the cost is convex and the line search exact.
@@ -131,7 +146,7 @@ def correct_rows(world, constraints, turn, alone):
 
 
 @inlined
-def rows_agree(world, constraints, turn, alone):
+def rows_agree(world: MjWorld, constraints: Constraints, turn: Int, alone: Bool) -> Bool:
     """Whether the states of all rows agree with the acceleration found; if not they are corrected."""
     joints, shared = constraints.joints, constraints.shared
     tolerance = EXACT if turn < SOME else ENOUGH
@@ -146,7 +161,7 @@ def rows_agree(world, constraints, turn, alone):
 
 
 @inlined
-def keep_solved(points, contacts, scratch):
+def keep_solved(points: Points, contacts: Contacts, scratch: Scratch) -> None:
     """Save the law's forces and modes."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -155,7 +170,7 @@ def keep_solved(points, contacts, scratch):
 
 
 @inlined
-def fetch_solved(points, contacts, scratch):
+def fetch_solved(points: Points, contacts: Contacts, scratch: Scratch) -> None:
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         copy(points.force[p], scratch.solved[p])
@@ -163,7 +178,9 @@ def fetch_solved(points, contacts, scratch):
 
 
 @cold(types.none)
-def solve_in_turn(world, points, contacts, scratch, constraints):
+def solve_in_turn(
+    world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, constraints: Constraints
+) -> None:
     """Fallback if contacts and rows were not solved together: all rows at the last contact forces, a convex problem."""
     joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
     for j in range(given.size):
@@ -184,7 +201,9 @@ def solve_in_turn(world, points, contacts, scratch, constraints):
 
 
 @inlined
-def constrained_step(world, points, contacts, scratch, conditions, laws):
+def constrained_step(
+    world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, conditions: Named, laws: Named
+) -> Int:
     """Write the forces of a coupled law (if ``plan.operator``), of all constraint rows, and the acceleration.
 
     Returns the law's status.
@@ -229,7 +248,16 @@ def constrained_step(world, points, contacts, scratch, conditions, laws):
 
 
 @inlined
-def foot_step(world, points, contacts, law, scratch, signals, values, dt):
+def foot_step(
+    world: Named,
+    points: Points,
+    contacts: Contacts,
+    law: Function,
+    scratch: Int,
+    signals: Vector,
+    values: Vector,
+    dt: Float,
+) -> Int:
     """Add the forces of a coupled law without the Delassus operator to ``qfrc_smooth``; far points are open already."""
     if contacts.number[0] == 0:
         return 0
@@ -240,7 +268,15 @@ def foot_step(world, points, contacts, law, scratch, signals, values, dt):
 
 
 @inlined
-def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained):
+def forces_and_acceleration(
+    world: MjWorld,
+    points: Points,
+    contacts: Contacts,
+    scratch: Scratch,
+    conditions: Named,
+    laws: Named,
+    constrained: Bool,
+) -> Int:
     """Write the law's forces and ``qacc`` from ``qfrc_smooth``. Returns the law's status."""
     plan = conditions.plan
     if plan.native:

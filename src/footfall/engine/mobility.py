@@ -20,10 +20,13 @@ from footfall.engine.other_bodies.pairs import (
     half_solved_pair,
     pair_accelerations,
 )
+from footfall.engine.other_bodies.points import Points
+from footfall.kinds import Int, Matrix, Named, Tensor, Vector
+from footfall.solve.contacts import Contacts
 
 
 @inlined
-def half_solve(world, x):
+def half_solve(world: Named, x: Vector) -> None:
     """Replace x by U^-T x: every dof passes its part on to its ancestors."""
     for j in range(x.size - 1, -1, -1):
         value, address = x[j], world.M_rowadr[j]
@@ -32,7 +35,7 @@ def half_solve(world, x):
 
 
 @inlined
-def finish_solve(world, x):
+def finish_solve(world: Named, x: Vector) -> None:
     """Replace x by U^-1 D^-1 x."""
     for j in range(x.size):
         value, address = x[j] * world.qLDiagInv[j], world.M_rowadr[j]
@@ -42,7 +45,7 @@ def finish_solve(world, x):
 
 
 @inlined
-def gather(points, contacts, centroid):
+def gather(points: Points, contacts: Contacts, centroid: Matrix) -> None:
     """Centroids of each foot's near points, and the points' arms from there."""
     near, at = contacts.near, points.position
     for k in range(near.size - 1):
@@ -65,7 +68,9 @@ def gather(points, contacts, centroid):
 
 
 @inlined
-def free_acceleration(world, points, contacts, centroid, half, force):
+def free_acceleration(
+    world: Named, points: Points, contacts: Contacts, centroid: Matrix, half: Tensor, force: Vector
+) -> None:
     """Accelerations of the near points without contact forces, from a half-solved generalised ``force`` (nv,)."""
     near, qvel, cdof_dot = contacts.near, world.qvel, world.cdof_dot
     pair_accelerations(world, points, contacts, half, force)
@@ -115,7 +120,7 @@ def free_acceleration(world, points, contacts, centroid, half, force):
 
 
 @inlined
-def add_half_solved_forces(points, contacts, half, force):
+def add_half_solved_forces(points: Points, contacts: Contacts, half: Tensor, force: Vector) -> None:
     """Add H w of all contact forces to a half-solved generalised force."""
     near = contacts.near
     for k in range(near.size - 1):
@@ -141,7 +146,7 @@ def add_half_solved_forces(points, contacts, half, force):
 
 
 @inlined
-def half_solved_jacobian(world, points, k, centre, h):
+def half_solved_jacobian(world: Named, points: Points, k: Int, centre: Vector, h: Matrix) -> None:
     """Rows ``h`` (nv, 8) of H for one foot, J about ``centre``; only the dofs of its chain are touched."""
     com = world.subtree_com[points.root[k]]
     rx, ry, rz = centre[0] - com[0], centre[1] - com[1], centre[2] - com[2]
@@ -167,7 +172,7 @@ def half_solved_jacobian(world, points, k, centre, h):
 
 
 @inlined
-def clear_slot(h):
+def clear_slot(h: Matrix) -> None:
     """Clear the rows of H of a slot, which another body may have had."""
     for j in range(h.shape[0]):
         for c in range(6):
@@ -175,7 +180,7 @@ def clear_slot(h):
 
 
 @inlined
-def fill_slot(world, points, k, centre, h):
+def fill_slot(world: Named, points: Points, k: Int, centre: Vector, h: Matrix) -> None:
     """Rows ``h`` (nv, 8) of H for the body of a slot, or for a pair of bodies."""
     clear_slot(h)
     if k < ground_slots(points):
@@ -185,7 +190,7 @@ def fill_slot(world, points, k, centre, h):
 
 
 @inlined
-def mobility(world, points, contacts, centroid, half, block):
+def mobility(world: Named, points: Points, contacts: Contacts, centroid: Matrix, half: Tensor, block: Matrix) -> None:
     """Fill ``contacts.mobility``, Rengifo 2009 (15)-(16), for the feet with near points; ``half`` (K, nv, 8) and
     ``block`` (6, 8) are scratch.
 
@@ -216,7 +221,7 @@ def mobility(world, points, contacts, centroid, half, block):
 
 
 @inlined
-def weigh_columns(world, contacts):
+def weigh_columns(world: Named, contacts: Contacts) -> None:
     """Set the number of columns of ``contacts.response``, which are those of H, and their weights D^-1."""
     contacts.number[2] = world.qvel.size
     for j in range(world.qvel.size):

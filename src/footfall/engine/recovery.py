@@ -19,7 +19,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
+from footfall.kinds import Ints
 from footfall.process.mujoco_library import library
 
 #: Parts of a return point, bytes: ``jmp_buf`` (at most 312 on the systems we know), error, warning.
@@ -34,8 +36,8 @@ pthread_setspecific = types.ExternalFunction("pthread_setspecific", types.int32(
 class ReturnPoint(NamedTuple):
     """Where compiled code returns to when MuJoCo gives up, and what MuJoCo said."""
 
-    place: np.ndarray  # (SIZE,) bytes
-    key: np.ndarray  # (1,) under which a thread finds its own
+    place: NDArray[np.uint8]  # (SIZE,)
+    key: Ints  # (1,) under which a thread finds its own
 
 
 def make_return_point() -> ReturnPoint:

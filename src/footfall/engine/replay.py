@@ -24,6 +24,7 @@ from footfall.engine.bridge import (
     mj_transmission,
 )
 from footfall.ground import Ground
+from footfall.kinds import Int, Matrix, Vector
 from footfall.robot import Robot
 from footfall.standing import reach, scratch_data
 
@@ -33,7 +34,7 @@ FIELDS = 5  # most fields per replay, so that one compiled function serves all
 
 
 class States(NamedTuple):
-    """T states with accelerations or controls."""
+    """T states with accelerations or controls; one of them, without T, in MuJoCo's data."""
 
     qpos: np.ndarray  # (T, nq)
     qvel: np.ndarray  # (T, nv)
@@ -43,9 +44,9 @@ class States(NamedTuple):
 class Activations(NamedTuple):
     """Steps and limits for integrating the activations of actuators from sample to sample."""
 
-    step: np.ndarray  # (T,) s
-    low: np.ndarray  # (na,)
-    high: np.ndarray  # (na,)
+    step: Vector  # (T,) s
+    low: Vector  # (na,)
+    high: Vector  # (na,)
 
 
 def replay(
@@ -80,7 +81,15 @@ def replay_places(data: mujoco.MjData, qpos: np.ndarray, fields: Sequence[np.nda
 
 
 @kernel
-def _replay(which, states, own, sources, found, activations, act):
+def _replay(
+    which: tuple[Int, Int, Int],
+    states: States,
+    own: States,
+    sources: tuple[Vector, Vector, Vector, Vector, Vector],
+    found: tuple[Matrix, Matrix, Matrix, Matrix, Matrix],
+    activations: Activations,
+    act: tuple[Vector, Vector],
+) -> None:
     """Let MuJoCo compute each state up to a stage, and write the fields of ``sources`` (F,) to ``found``."""
     model, data, stage = which
     for k in range(len(states.qpos)):

@@ -18,11 +18,12 @@ from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
 from footfall.compiled.lanes import lane, wait
+from footfall.kinds import Bool, Float, Int
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, to_contact_frames
 from footfall.solve.gauss_seidel import find_motions, gauss_seidel
 from footfall.solve.held_feet import spread_over_held_feet
 from footfall.solve.newton import SOLVED, solve_by_newton
-from footfall.solve.problem import ANY, MODE, known_slip, problem_type
+from footfall.solve.problem import ANY, MODE, Problem, known_slip, problem_type
 
 #: What laws record of the solution: names and units.
 SIGNALS = MappingProxyType({"iterations": "", "residual": "of the largest impulse that stops a point alone"})
@@ -38,7 +39,7 @@ SETTLED = 1e-8
 
 
 @inlined
-def may_hold(problem):
+def may_hold(problem: Problem) -> Bool:
     """Whether every near point stuck in the last step or enters the ground, and rigid soles can meet the targets."""
     contacts, target = problem.contacts, problem.target
     for b in range(contacts.near.size - 1):
@@ -54,7 +55,7 @@ def may_hold(problem):
 
 
 @inlined
-def hold(problem):
+def hold(problem: Problem) -> Bool:
     """Write the least-norm forces that hold all points; False, with nothing changed, if they leave the cone."""
     contacts, step, free, target = problem.contacts, problem.step, problem.free, problem.target
     force, end, trial = problem.force, problem.end, problem.wanted
@@ -86,7 +87,7 @@ def hold(problem):
 
 
 @kernel
-def limit_work(problem):
+def limit_work(problem: Problem) -> None:
     """Scale unconverged forces by the factor in [0, 1] that leaves the least motion (Gauss's principle), so that they
     add no energy.
     """
@@ -111,7 +112,7 @@ def limit_work(problem):
 
 
 @inlined
-def conclude(problem):
+def conclude(problem: Problem) -> None:
     """Clip rounding errors outside the cone, and remember the mode of each point."""
     contacts, force, end, mode = problem.contacts, problem.force, problem.end, problem.mode
     for i in range(contacts.number[0]):
@@ -126,7 +127,7 @@ def conclude(problem):
 
 
 @kernel
-def sweep(problem):
+def sweep(problem: Problem) -> Float:
     """Run ``SWEEPS`` sweeps of Gauss-Seidel on one lane; returns the relative change in the last sweep."""
     told = problem.newton.block
     if lane() == 0:
@@ -146,7 +147,7 @@ def search_signature() -> Any:
 
 
 @kernel
-def try_once(problem, tries):
+def try_once(problem: Problem, tries: Int) -> tuple[Bool, Int, Float]:
     """Newton's method, preceded by sweeps of Gauss-Seidel unless this is the first try (``tries`` is 0).
 
     Returns whether a solution was found, the Newton steps and sweeps taken, and the residual.
@@ -163,7 +164,7 @@ def try_once(problem, tries):
 
 
 @separate(search_signature)
-def search(problem):
+def search(problem: Problem) -> tuple[Bool, Int, Float]:
     """Newton's method, in turn with Gauss-Seidel where Newton does not converge; returns as :func:`try_once` does."""
     found, iterations, residual = try_once(problem, 0)
     for tries in range(1, TRIES + 1):
@@ -177,7 +178,7 @@ def search(problem):
 
 
 @inlined
-def is_searched(problem):
+def is_searched(problem: Problem) -> Bool:
     """Whether :func:`search` has already run for this step: only on a GPU, where it runs between two calls of a law."""
     return False
 
@@ -190,7 +191,7 @@ def solver_signature() -> Any:
 
 
 @separate(solver_signature)
-def solve_contacts(problem):
+def solve_contacts(problem: Problem) -> tuple[Int, Int, Float]:
     """Forces and modes of all near points, for a law that has written the motions of its problem.
 
     Returns a law's status, the Newton steps and sweeps taken, and the residual (see :mod:`footfall.solve.newton`); the

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 from footfall.compiled import Reference, inlined
-from footfall.kinds import Ints, Matrix, Tensor, Vector
+from footfall.kinds import Float, Int, Ints, Matrix, Tensor, Vector
 
 OPEN, STICK, SLIDE = 0, 1, 2
 MODES = ("open", "stick", "slide")
@@ -59,7 +59,7 @@ def coupled_signature() -> Any:
 
 
 @inlined
-def coulomb(x, y, limit):
+def coulomb(x: Float, y: Float, limit: Float) -> tuple[Float, Float, Int]:
     """Shorten a tangential force to at most ``limit`` N; returns it, and SLIDE if it was shortened, else STICK.
 
     Rengifo 2009, (12) and (20); Ott 2011, (2).
@@ -72,7 +72,7 @@ def coulomb(x, y, limit):
 
 
 @inlined
-def to_contact_frames(contacts, force):
+def to_contact_frames(contacts: Contacts, force: Matrix) -> None:
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         frame, x, y, z = contacts.frame[p], force[p, 0], force[p, 1], force[p, 2]
@@ -81,7 +81,7 @@ def to_contact_frames(contacts, force):
 
 
 @inlined
-def to_world_frames(contacts, force, world):
+def to_world_frames(contacts: Contacts, force: Matrix, world: Matrix) -> None:
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         frame, f = contacts.frame[p], force[p]

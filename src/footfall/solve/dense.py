@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from footfall.compiled import inlined, kernel
 from footfall.compiled.meeting import meet
+from footfall.kinds import Bool, Float, Int, Matrix, Vector
 
 #: Relative rounding error of a pivot, some fifty times that of one operation; a small earlier pivot amplifies it.
 ROUNDING = 1e-14
 
 
 @inlined
-def copy(target, source):
+def copy(target: Vector, source: Any) -> None:
     """Copy the elements of one vector to another; slices would allocate."""
     for i in range(source.size):
         target[i] = source[i]
 
 
 @inlined
-def dot(x, y, n):
+def dot(x: Vector, y: Vector, n: Int) -> Float:
     """The scalar product of the first ``n`` numbers."""
     value = 0.0
     for i in range(n):
@@ -28,7 +30,7 @@ def dot(x, y, n):
 
 
 @inlined
-def cholesky(a, n, tolerance, factor):
+def cholesky(a: Matrix, n: Int, tolerance: Float, factor: Matrix) -> Bool:
     """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* entries.
 
     False if a pivot is not above ``tolerance`` times the largest diagonal entry.
@@ -54,7 +56,7 @@ def cholesky(a, n, tolerance, factor):
 
 
 @inlined
-def pivots_are_certain(a, n, factor):
+def pivots_are_certain(a: Matrix, n: Int, factor: Matrix) -> Bool:
     """Whether every pivot of a factor from :func:`cholesky` exceeds its rounding error, which is inversely proportional
     to the smallest pivot before it.
     """
@@ -71,7 +73,7 @@ def pivots_are_certain(a, n, factor):
 
 
 @inlined
-def cholesky_solve(factor, n, x):
+def cholesky_solve(factor: Matrix, n: Int, x: Vector) -> None:
     """Solve in place with a factor from :func:`cholesky`."""
     for i in range(n):
         value = x[i]
@@ -86,7 +88,7 @@ def cholesky_solve(factor, n, x):
 
 
 @kernel
-def pivoted_cholesky(a, n, tolerance, factor):
+def pivoted_cholesky(a: Matrix, n: Int, tolerance: Float, factor: Matrix) -> Int:
     """Columns C with a = C C^T for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys
     ``a`` and returns the rank.
     """
@@ -123,7 +125,9 @@ def pivoted_cholesky(a, n, tolerance, factor):
 
 
 @kernel
-def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
+def minimum_norm_solve(
+    a: Matrix, n: Int, tolerance: Float, x: Vector, factor: Matrix, gram: Matrix, half: Vector
+) -> Int:
     """Replace x by pinv(a) x for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys
     ``a`` and returns the rank.
 
@@ -155,7 +159,7 @@ def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
 
 
 @kernel
-def eliminate(a, n, tolerance, x):
+def eliminate(a: Matrix, n: Int, tolerance: Float, x: Vector) -> Bool:
     """Replace x by the solution of ``a x' = x`` for the leading n x n of ``a``, by Gaussian elimination with row
     pivots; destroys ``a``. False, with x destroyed, where a pivot is below ``tolerance`` times the largest element.
     """

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.compiled import inlined, kernel, reference_to, separate
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
 from footfall.solve.contact_problem import conclude, hold, may_hold, search, solver_signature
 from footfall.solve.contacts import SLIDE
 from footfall.solve.gauss_seidel import find_motions, push_foot, wrench_row
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED
 from footfall.solve.newton import SOLVED as ACCURATE
-from footfall.solve.problem import ANY, MODE
+from footfall.solve.problem import ANY, MODE, Problem
 from footfall.solve.pyramid import Dense, inside_polygon, pyramid_floats, pyramid_integers, solve_pyramid
 
 #: Most points that Lemke's method takes: its work grows with the third power of their number.
@@ -32,9 +33,9 @@ IDLE = 1e-12
 class FacetScratch(NamedTuple):
     """Scratch of Lemke's method for at most n = MOST points, whose number changes from step to step."""
 
-    chosen: np.ndarray  # (n,) the points that carry the robot
-    floats: np.ndarray
-    integers: np.ndarray
+    chosen: Ints  # (n,) the points that carry the robot
+    floats: Vector
+    integers: Ints
 
 
 def facet_scratch(points: int, facets: int) -> FacetScratch:
@@ -46,7 +47,7 @@ def facet_scratch(points: int, facets: int) -> FacetScratch:
 
 
 @inlined
-def dense_problem(problem, scratch, count):
+def dense_problem(problem: Problem, scratch: FacetScratch, count: Int) -> Dense:
     """The problem of the first ``count`` chosen points with its explicit Delassus matrix."""
     space, n = scratch.floats, count
     a = 9 * n * n
@@ -65,7 +66,7 @@ def dense_problem(problem, scratch, count):
 
 
 @kernel
-def write_out(problem, chosen, dense):
+def write_out(problem: Problem, chosen: Ints, dense: Dense) -> None:
     """Fill a dense problem; points that slid in the last step have dynamic friction."""
     contacts, w, rows, moved = problem.contacts, dense.matrix, problem.rows, problem.moved
     for i in range(dense.target.size):
@@ -91,7 +92,7 @@ def write_out(problem, chosen, dense):
 
 
 @inlined
-def within_facets(problem, facets):
+def within_facets(problem: Problem, facets: Int) -> Bool:
     """Whether no point slides and the friction of every point lies inside the polyhedral cone."""
     contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end
     for i in range(contacts.number[0]):
@@ -105,7 +106,7 @@ def within_facets(problem, facets):
 
 
 @inlined
-def choose_loaded(problem, chosen):
+def choose_loaded(problem: Problem, chosen: Ints) -> Int:
     """List the points by falling load, as many as fit into ``chosen``; returns their number."""
     contacts, count = problem.contacts, 0
     for i in range(contacts.number[0]):
@@ -124,7 +125,7 @@ def choose_loaded(problem, chosen):
 
 
 @inlined
-def join(problem, chosen, count):
+def join(problem: Problem, chosen: Ints, count: Int) -> Int:
     """Add, for each body, the point that enters the ground fastest, if it is new; returns the new number of points."""
     contacts, end, target = problem.contacts, problem.end, problem.target
     largest = 0.0
@@ -148,7 +149,7 @@ def join(problem, chosen, count):
 
 
 @inlined
-def remove_idle_friction(w, impulse):
+def remove_idle_friction(w: Matrix, impulse: Matrix) -> None:
     """Remove friction along directions without mobility, such as across the plane of a planar robot: any friction there
     is a solution, and zero is the least. ``w`` (3n, 3n) is the Delassus matrix, ``impulse`` (n, 3).
     """
@@ -172,7 +173,7 @@ def remove_idle_friction(w, impulse):
 
 
 @kernel
-def pivot(problem, scratch, facets, count):
+def pivot(problem: Problem, scratch: FacetScratch, facets: Int, count: Int) -> tuple[Int, Int]:
     """Write Lemke's forces on the first ``count`` chosen points, and all motions; returns the status and the pivots."""
     contacts, chosen, force, end = problem.contacts, scratch.chosen, problem.force, problem.end
     dense = dense_problem(problem, scratch, count)
@@ -201,7 +202,7 @@ def pivot(problem, scratch, facets, count):
 
 
 @kernel
-def pivot_and_join(problem, scratch, facets):
+def pivot_and_join(problem: Problem, scratch: FacetScratch, facets: Int) -> tuple[Int, Int]:
     """Lemke's forces on the loaded points, repeated with further points until none enters the ground."""
     status, iterations, count = SOLVED, 0, choose_loaded(problem, scratch.chosen)
     for _ in range(JOININGS):
@@ -222,7 +223,7 @@ def faceted_signature() -> Any:
 
 
 @separate(faceted_signature, rare=True)
-def solve_with_facets(problem, scratch, facets):
+def solve_with_facets(problem: Problem, scratch: FacetScratch, facets: Int) -> tuple[Int, Int, Float]:
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 
     A solution by pivoting is exact up to rounding; its residual is reported as zero.

@@ -12,14 +12,16 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined, kernel
-from footfall.solve.contacts import coulomb
+from footfall.kinds import Float, Int, Matrix, Vector
+from footfall.solve.contacts import Contacts, coulomb
+from footfall.solve.problem import Problem
 
 #: Iteration limit of the search for the slip of one point, and its relative tolerance, a few times rounding.
 TRIALS, ON_CONE = 60, 1e-15
 
 
 @kernel
-def solve_3x3(a, x, y, z):
+def solve_3x3(a: Matrix, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
     """Solve a 3x3 system by Cramer's rule."""
     c0 = a[1, 1] * a[2, 2] - a[1, 2] * a[2, 1]
     c1 = a[1, 2] * a[2, 0] - a[1, 0] * a[2, 2]
@@ -39,7 +41,7 @@ def solve_3x3(a, x, y, z):
 
 
 @kernel
-def solve_point(a, x, y, z, friction):
+def solve_point(a: Matrix, x: Float, y: Float, z: Float, friction: Float) -> tuple[Float, Float, Float]:
     """The force on a point with velocity ``a`` (3, 3) per force and (x, y, z) without force, z less the target."""
     if z >= 0.0 or not a[2, 2] > 0.0:  # the point leaves, or no force can move it along the normal
         return 0.0, 0.0, 0.0
@@ -80,7 +82,7 @@ def solve_point(a, x, y, z, friction):
 
 
 @kernel
-def wrench_row(contacts, p, k, row):
+def wrench_row(contacts: Contacts, p: Int, k: Int, row: Vector) -> None:
     """The wrench on its foot of a unit force along axis k of a point's contact frame: force, then moment."""
     e, r = contacts.frame[p, k], contacts.arm[p]
     row[0], row[1], row[2] = e[0], e[1], e[2]
@@ -90,7 +92,7 @@ def wrench_row(contacts, p, k, row):
 
 
 @kernel
-def push_foot(contacts, b, row, size, moved):
+def push_foot(contacts: Contacts, b: Int, row: Vector, size: Float, moved: Vector) -> None:
     """Add to ``moved`` (6K,), accelerations of the feet, the effect of ``size`` times the wrench ``row`` on foot b."""
     near = contacts.near
     for k in range(near.size - 1):
@@ -103,7 +105,7 @@ def push_foot(contacts, b, row, size, moved):
 
 
 @inlined
-def write_local(contacts, b, dt, rows, local):
+def write_local(contacts: Contacts, b: Int, dt: Float, rows: Matrix, local: Matrix) -> None:
     """Write the velocity of a point of foot b per unit force on it, from the wrenches ``rows`` of the three axes."""
     for m in range(3):
         row, p, q, r, s, t, u = rows[m], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -121,7 +123,7 @@ def write_local(contacts, b, dt, rows, local):
 
 
 @kernel
-def gauss_seidel(problem, sweeps, tolerance):
+def gauss_seidel(problem: Problem, sweeps: Int, tolerance: Float) -> tuple[Float, Int]:
     """Solve for the forces of all near points, warm-started from ``problem.force`` projected onto the cone.
 
     Returns the relative change in the last sweep, and the sweeps taken.
@@ -200,7 +202,7 @@ def gauss_seidel(problem, sweeps, tolerance):
 
 
 @kernel
-def find_motions(problem):
+def find_motions(problem: Problem) -> None:
     """Write the motions of the points under ``problem.force`` to ``problem.end``."""
     contacts, rows, moved, free = problem.contacts, problem.rows, problem.moved, problem.free
     for c in range(moved.size):

@@ -18,7 +18,8 @@ import math
 from typing import Annotated, NamedTuple
 
 from footfall.compiled import inlined, kernel
-from footfall.kinds import Ints, Matrix, Vector, zeros
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector, zeros
+from footfall.solve.contacts import Contacts
 from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
 
 #: Pivots below this share of the largest count as zero: they belong to motions that no force produces.
@@ -48,7 +49,7 @@ def held_scratch(bodies: int) -> HeldScratch:
 
 
 @inlined
-def lay_out_feet(contacts, scratch):
+def lay_out_feet(contacts: Contacts, scratch: HeldScratch) -> Bool:
     """Write ``B^T L B``, and ``start`` and ``turns`` of the feet. False if two points of a foot coincide, or if three
     or more lie on a line.
     """
@@ -71,7 +72,7 @@ def lay_out_feet(contacts, scratch):
 
 
 @inlined
-def spread_over_held_feet(contacts, force, compliant, scratch):
+def spread_over_held_feet(contacts: Contacts, force: Matrix, compliant: Bool, scratch: HeldScratch) -> Bool:
     """Replace the accelerations in ``force`` (P, 3) by the least-norm forces that give them, world frame.
 
     False, with nothing changed, where :func:`lay_out_feet` fails, or where no force produces a constrained motion.
@@ -101,7 +102,7 @@ def spread_over_held_feet(contacts, force, compliant, scratch):
 
 
 @inlined
-def largest_shift(x, start):
+def largest_shift(x: Vector, start: Ints) -> Float:
     """The largest component of a translation of any foot in the motions x (R,)."""
     largest = 0.0
     for b in range(start.size - 1):
@@ -111,7 +112,7 @@ def largest_shift(x, start):
 
 
 @kernel
-def add_compliance(contacts, scratch):
+def add_compliance(contacts: Contacts, scratch: HeldScratch) -> Float:
     """Give every point a compliance c, which adds ``c (B^T W^T W B)^-1`` to ``B^T L B``. Returns c.
 
     Where no force produces some constrained motion, as for a robot without hip abduction, the forces of least norm
@@ -134,7 +135,7 @@ def add_compliance(contacts, scratch):
 
 
 @inlined
-def write_row(contacts, b, r, scratch):
+def write_row(contacts: Contacts, b: Int, r: Int, scratch: HeldScratch) -> None:
     """Write the row of ``B^T L B`` for motion ``r`` of foot ``b``, up to the columns of that foot."""
     start, turns, whole = scratch.start, scratch.turns, scratch.half
     out, last = scratch.reduced[start[b] + r], 6 * b + 6
@@ -158,7 +159,7 @@ def write_row(contacts, b, r, scratch):
 
 
 @inlined
-def gather_wanted(contacts, b, force, turns, pull, x):
+def gather_wanted(contacts: Contacts, b: Int, force: Matrix, turns: Matrix, pull: Vector, x: Vector) -> None:
     """Write ``(B^T W^T W B)^-1 B^T W^T a`` of one foot to x, the accelerations a being in ``force``."""
     resultant(contacts, b, force, pull)
     for k in range(3):
@@ -169,7 +170,7 @@ def gather_wanted(contacts, b, force, turns, pull, x):
 
 
 @inlined
-def scatter(contacts, b, x, turns, force):
+def scatter(contacts: Contacts, b: Int, x: Vector, turns: Matrix, force: Matrix) -> None:
     """Write the forces ``W B (B^T W^T W B)^-1 x`` of one foot to ``force``."""
     count = contacts.near[b + 1] - contacts.near[b]
     share, p, q, s = turns[2, 0] if x.size == 5 else 1.0, 0.0, 0.0, 0.0
@@ -185,7 +186,7 @@ def scatter(contacts, b, x, turns, force):
 
 
 @inlined
-def across(contacts, b, out):
+def across(contacts: Contacts, b: Int, out: Matrix) -> Bool:
     """Write two unit vectors across the line of a foot's two points, then 1 / (2 r^2); False if the points coincide."""
     r = contacts.arm[contacts.points[contacts.near[b]]]
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
@@ -207,7 +208,7 @@ def across(contacts, b, out):
 
 
 @kernel
-def inverse_moment(contacts, b, out):
+def inverse_moment(contacts: Contacts, b: Int, out: Matrix) -> Bool:
     """Inverse of S, the second moment of a foot's near points; False if they lie on a line."""
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(contacts.near[b], contacts.near[b + 1]):
@@ -231,7 +232,7 @@ def inverse_moment(contacts, b, out):
 
 
 @kernel
-def resultant(contacts, b, force, x):
+def resultant(contacts: Contacts, b: Int, force: Matrix, x: Vector) -> None:
     """Write W^T f of one foot to x: force and moment about the centroid of its near points."""
     for k in range(6):
         x[k] = 0.0

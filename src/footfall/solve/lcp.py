@@ -10,6 +10,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.compiled import kernel
 from footfall.given_numbers import Accuracy, Count
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.lemke_pivoting import (
     LIMIT,
     SOLVED,
@@ -36,12 +37,12 @@ FEW_PIVOTS = 4
 
 
 @kernel
-def _pivot(m, q, z, limit, floats, integers):
+def _pivot(m: Matrix, q: Vector, z: Vector, limit: Int, floats: Vector, integers: Ints) -> tuple[Int, Int]:
     return pivot_to_solution(m, q, z, limit, tableau(q.size, floats, integers))
 
 
 @kernel
-def _newton(m, q, z, tolerance, floats, integers):
+def _newton(m: Matrix, q: Vector, z: Vector, tolerance: Float, floats: Vector, integers: Ints) -> tuple[Int, Int, Int]:
     scratch = newton_scratch(q.size, floats, integers)
     return newton_to_solution(m, q, z, tolerance, STEPS, pivot_limit(q.size), scratch)
 

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from footfall.compiled import inlined, kernel
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
 
 SOLVED, RAY, LIMIT = 0, 1, 2
 #: Entries of the entering column below this share of its largest are rounding errors, and no pivots.
@@ -32,12 +31,12 @@ REFINEMENTS = 3
 class Tableau(NamedTuple):
     """Scratch of :func:`pivot_to_solution`. Unknowns are numbered: n unknowns w, n unknowns z, then z0."""
 
-    rows: np.ndarray  # (n + 2, n) one for each nonbasic unknown; the last has the values of the basic ones
-    scale: np.ndarray  # (n,) factors that scale the entries of the matrix to about one
-    miss: np.ndarray  # (n,) residuals from rounding
-    basic: np.ndarray  # (n,) the basic unknowns
-    nonbasic: np.ndarray  # (n + 1,) the nonbasic unknown of each row
-    where: np.ndarray  # (2n + 1,) of each unknown: its place in the basis, or n plus its row
+    rows: Matrix  # (n + 2, n) one for each nonbasic unknown; the last has the values of the basic ones
+    scale: Vector  # (n,) factors that scale the entries of the matrix to about one
+    miss: Vector  # (n,) residuals from rounding
+    basic: Ints  # (n,) the basic unknowns
+    nonbasic: Ints  # (n + 1,) the nonbasic unknown of each row
+    where: Ints  # (2n + 1,) of each unknown: its place in the basis, or n plus its row
 
 
 def lemke_floats(n: int) -> int:
@@ -51,7 +50,7 @@ def lemke_integers(n: int) -> int:
 
 
 @inlined
-def tableau(n, floats, integers):
+def tableau(n: Int, floats: Vector, integers: Ints) -> Tableau:
     """A tableau for n unknowns in scratch that has room for it."""
     last = n * (n + 2)
     return Tableau(
@@ -65,13 +64,13 @@ def tableau(n, floats, integers):
 
 
 @inlined
-def pivot_limit(n):
+def pivot_limit(n: Int) -> Int:
     """Iteration limit: contact problems take about n pivots, the worst known problems exponentially many."""
     return 50 * n + 100
 
 
 @kernel
-def equilibrate(m, scale):
+def equilibrate(m: Matrix, scale: Vector) -> None:
     """Positive factors such that ``scale_i M_ij scale_j`` has entries of about one; unknowns are then ``z / scale``."""
     n = scale.size
     largest = 0.0
@@ -91,7 +90,7 @@ def equilibrate(m, scale):
 
 
 @inlined
-def pivot(rows, row, slot):
+def pivot(rows: Matrix, row: Int, slot: Int) -> None:
     """Exchange the basic unknown at ``row`` with the nonbasic one in ``slot``."""
     n = rows.shape[1]
     entering = rows[slot]
@@ -110,7 +109,7 @@ def pivot(rows, row, slot):
 
 
 @inlined
-def inverse_entry(rows, where, i, c):
+def inverse_entry(rows: Matrix, where: Ints, i: Int, c: Int) -> Float:
     """Entry (i, c) of the inverse of the basis: the column of w_c."""
     n = rows.shape[1]
     if where[c] < n:
@@ -119,7 +118,7 @@ def inverse_entry(rows, where, i, c):
 
 
 @kernel
-def comes_before(rows, where, slot, i, j):
+def comes_before(rows: Matrix, where: Ints, slot: Int, i: Int, j: Int) -> Bool:
     """Whether row i, divided by its entry in the entering column, is lexicographically smaller than row j."""
     n = rows.shape[1]
     a, b = rows[slot, i], rows[slot, j]
@@ -131,7 +130,7 @@ def comes_before(rows, where, slot, i, j):
 
 
 @kernel
-def leaving_row(rows, basic, where, slot):
+def leaving_row(rows: Matrix, basic: Ints, where: Ints, slot: Int) -> Int:
     """The row whose basic unknown must leave when the one in ``slot`` enters; -1 if none blocks it (a ray)."""
     n = rows.shape[1]
     entering, value = rows[slot], rows[n + 1]
@@ -157,7 +156,7 @@ def leaving_row(rows, basic, where, slot):
 
 
 @kernel
-def refine(m, q, size, table):
+def refine(m: Matrix, q: Vector, size: Float, table: Tableau) -> None:
     """Remove rounding errors from the values of the last basis by iterative refinement with its inverse."""
     n = q.size
     rows, scale, miss, basic, where = table.rows, table.scale, table.miss, table.basic, table.where
@@ -177,7 +176,7 @@ def refine(m, q, size, table):
 
 
 @kernel
-def pivot_to_solution(m, q, z, limit, table):
+def pivot_to_solution(m: Matrix, q: Vector, z: Vector, limit: Int, table: Tableau) -> tuple[Int, Int]:
     """Write z; returns the status and the number of pivots. ``table`` is a :class:`Tableau`."""
     n = q.size
     rows, scale, basic, nonbasic, where = table.rows, table.scale, table.basic, table.nonbasic, table.where

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from footfall.compiled import kernel, reference_to, separate
-from footfall.kinds import Matrix, Vector, zeros
-from footfall.solve.contacts import OPEN, STICK, coupled_signature
+from footfall.kinds import Bool, Int, Ints, Matrix, Vector, zeros
+from footfall.solve.contacts import OPEN, STICK, Contacts, coupled_signature
 from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
 from footfall.solve.held_feet import TOLERANCE, HeldScratch, held_scratch, spread_over_held_feet
 
@@ -39,7 +39,7 @@ def least_scratch(bodies: int) -> LeastScratch:
 
 
 @kernel
-def spread(contacts, kind, force, scratch):
+def spread(contacts: Contacts, kind: Ints, force: Matrix, scratch: LeastScratch) -> None:
     """Replace accelerations in ``force`` (P, 3) by the least-norm forces that give them, world frame: Rengifo 2009,
     (18).
 
@@ -54,7 +54,7 @@ def spread(contacts, kind, force, scratch):
 
 
 @kernel
-def row_of(contacts, p, axis, held, w):
+def row_of(contacts: Contacts, p: Int, axis: Int, held: Bool, w: Vector) -> None:
     """Write the row of W for a point: along world axis ``axis`` if the point is held, else along its normal."""
     r = contacts.arm[p]
     for k in range(3):
@@ -73,7 +73,7 @@ def rows_signature() -> Any:
 
 
 @separate(rows_signature)
-def spread_over_rows(contacts, kind, force, scratch):
+def spread_over_rows(contacts: Contacts, kind: Ints, force: Matrix, scratch: LeastScratch) -> None:
     """The general case of :func:`spread`, with a basis T of the constrained motions of each foot."""
     held, felt, bases, w, gram, roots = (
         scratch.held,
@@ -137,7 +137,9 @@ def spread_over_rows(contacts, kind, force, scratch):
 
 
 @kernel
-def feel(contacts, kind, b, force, gram, roots, w, pull):
+def feel(
+    contacts: Contacts, kind: Ints, b: Int, force: Matrix, gram: Matrix, roots: Matrix, w: Vector, pull: Vector
+) -> Int:
     """Write C of one foot to ``roots``, and W^T a of the accelerations in ``force`` to ``pull``. Returns the rank."""
     for k in range(6):
         pull[k] = 0.0
@@ -159,7 +161,7 @@ def feel(contacts, kind, b, force, gram, roots, w, pull):
 
 
 @kernel
-def write_reduced(contacts, felt, start, out):
+def write_reduced(contacts: Contacts, felt: Matrix, start: Ints, out: Matrix) -> None:
     """Write the lower blocks of ``C^T L C`` of all feet, whose columns begin at ``start``."""
     feet, mobility = contacts.near.size - 1, contacts.mobility
     for b in range(feet):

@@ -29,14 +29,15 @@ On a GPU a warp solves one problem (:mod:`footfall.compiled.lanes`).
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from footfall.compiled import inlined, kernel
 from footfall.compiled.lanes import greatest, lane, lanes, total, wait
-from footfall.solve.contacts import SLIDE
+from footfall.kinds import Bool, Float, Int, Matrix, Vector
+from footfall.solve.contacts import SLIDE, Contacts
 from footfall.solve.dense import eliminate
 from footfall.solve.held_feet import GIVES_WAY
-from footfall.solve.problem import ANY, COMPLIANCE, MODE, known_slip
+from footfall.solve.problem import ANY, COMPLIANCE, MODE, NewtonScratch, Problem, known_slip
 
 #: Residuals, relative to the largest impulse that stops one point alone. Newton iterates down to the first, a
 #: thousandth of the compliance, so that forces which only compliance determines have three digits; it accepts the
@@ -64,7 +65,7 @@ class Scale(NamedTuple):
 
 
 @inlined
-def write_motions(problem, space):
+def write_motions(problem: Problem, space: NewtonScratch) -> Int:
     """Write S of each body and the signs of its columns; returns the number of columns that move any of the bodies."""
     contacts, near, response = problem.contacts, problem.contacts.near, problem.contacts.response
     weight, whole, number = contacts.weight, contacts.number[2], space.number
@@ -99,7 +100,7 @@ def write_motions(problem, space):
 
 
 @inlined
-def write_lever(contacts, p, levers):
+def write_lever(contacts: Contacts, p: Int, levers: Matrix) -> None:
     """Write the wrenches of unit forces along the axes of a point's contact frame, (3, 6)."""
     r = contacts.arm[p]
     for k in range(3):
@@ -109,7 +110,7 @@ def write_lever(contacts, p, levers):
 
 
 @inlined
-def mobility_of_point(contacts, p, b):
+def mobility_of_point(contacts: Contacts, p: Int, b: Int) -> Float:
     """Trace of a point's own mobility ``[1 -r] L [1 -r]^T``, L being the mobility of its body."""
     r, m, k = contacts.arm[p], contacts.mobility, 6 * b
     x, y, z = r[0], r[1], r[2]
@@ -122,7 +123,7 @@ def mobility_of_point(contacts, p, b):
 
 
 @kernel
-def write_out(problem, space):
+def write_out(problem: Problem, space: NewtonScratch) -> None:
     """Form W from the mobility of the bodies."""
     contacts, w, step = problem.contacts, space.delassus, problem.step
     for e in range(lane(), 3 * contacts.number[0], lanes()):
@@ -144,7 +145,7 @@ def write_out(problem, space):
 
 
 @kernel
-def lay_out(problem, space):
+def lay_out(problem: Problem, space: NewtonScratch) -> Scale:
     """Write G, the weights and the friction of every near point, and S, or W if that is smaller. Returns the scale."""
     contacts, weight = problem.contacts, space.weight
     size, mobile = 1e-300, 0.0
@@ -170,7 +171,7 @@ def lay_out(problem, space):
 
 
 @inlined
-def sum_wrenches(problem, space, n, impulse):
+def sum_wrenches(problem: Problem, space: NewtonScratch, n: Int, impulse: Matrix) -> None:
     """Write ``y = s S^T G^T z`` of impulses z (P, 3) to ``space.right``."""
     near, y = problem.contacts.near, space.right
     for c in range(lane(), n, lanes()):
@@ -196,7 +197,7 @@ def sum_wrenches(problem, space, n, impulse):
 
 
 @inlined
-def move_bodies(problem, space):
+def move_bodies(problem: Problem, space: NewtonScratch) -> None:
     """Write the motions ``S y`` of the bodies, y being in ``space.right``."""
     near, y = problem.contacts.near, space.right
     for b in range(near.size - 1):
@@ -213,13 +214,13 @@ def move_bodies(problem, space):
 
 
 @inlined
-def along(g, m):
+def along(g: Vector, m: Any) -> Float:
     """The motion of a point along an axis of wrench ``g`` (6,), from the motion ``m`` (6,) of its body."""
     return g[0] * m[0] + g[1] * m[1] + g[2] * m[2] + g[3] * m[3] + g[4] * m[4] + g[5] * m[5]
 
 
 @inlined
-def moved_by_impulses(space, scale, i, b, k, count):
+def moved_by_impulses(space: NewtonScratch, scale: Scale, i: Int, b: Int, k: Int, count: Int) -> Float:
     """``W z`` of one point along one axis, from the motions of the bodies or, if formed, from W."""
     if scale.columns > 0:
         return along(space.levers[3 * i + k], space.moved[b])
@@ -230,7 +231,9 @@ def moved_by_impulses(space, scale, i, b, k, count):
 
 
 @inlined
-def project_point(problem, space, i, p, limit, x, y):
+def project_point(
+    problem: Problem, space: NewtonScratch, i: Int, p: Int, limit: Float, x: Float, y: Float
+) -> tuple[Float, Float]:
     """Friction, at most ``limit``, nearest to a tangential impulse (x, y); writes the direction of sliding friction,
     zero where the point sticks, and the factor by which (x, y) is shortened.
     """
@@ -248,7 +251,7 @@ def project_point(problem, space, i, p, limit, x, y):
 
 
 @kernel
-def find_residual(problem, space, scale, soft):
+def find_residual(problem: Problem, space: NewtonScratch, scale: Scale, soft: Float) -> Float:
     """Write the motions u under the impulses, compliance and softness included, the residual, and which points are
     under load (``pressed``); returns the largest residual. Of unloaded points only the normal motion is written.
     """
@@ -276,7 +279,7 @@ def find_residual(problem, space, scale, soft):
 
 
 @inlined
-def linearise(space, i, compliance, soft):
+def linearise(space: NewtonScratch, i: Int, compliance: Float, soft: Float) -> None:
     """Write E of a point to ``slope``, and ``-B^-1 phi`` to ``step``, phi being its residual."""
     r, mu, f, step, slope = space.weight[i], space.friction[i], space.residual[i], space.step[i], space.slope[i]
     if space.pressed[i] == 0:
@@ -293,14 +296,14 @@ def linearise(space, i, compliance, soft):
 
 
 @inlined
-def answer(slope, x, y, z):
+def answer(slope: Vector, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
     """``E u`` of a pressed point."""
     slip = slope[0] * (slope[3] * x + slope[4] * y) - slope[1] * z
     return slope[0] * x - slip * slope[3], slope[0] * y - slip * slope[4], slope[2] * z
 
 
 @inlined
-def turn_levers(space, i):
+def turn_levers(space: NewtonScratch, i: Int) -> None:
     """Write ``E G`` (3, 6) of a pressed point."""
     slope, gx, gy, gz = space.slope[i], space.levers[3 * i], space.levers[3 * i + 1], space.levers[3 * i + 2]
     hx, hy, hz = space.turned[3 * i], space.turned[3 * i + 1], space.turned[3 * i + 2]
@@ -309,7 +312,7 @@ def turn_levers(space, i):
 
 
 @inlined
-def write_block(space, first, last):
+def write_block(space: NewtonScratch, first: Int, last: Int) -> None:
     """Write ``G^T E G`` of one body, whose points are ``first`` to ``last``."""
     for e in range(lane(), 6, lanes()):
         v0, v1, v2, v3, v4, v5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -326,7 +329,7 @@ def write_block(space, first, last):
 
 
 @inlined
-def add_block(space, b):
+def add_block(space: NewtonScratch, b: Int) -> None:
     """Add ``s S^T (G^T E G) S`` of one body to ``space.matrix``."""
     block, s, support, width, lifted = space.block, space.motions[b], space.support[b], space.width[b], space.lifted
     for a in range(lane(), width, lanes()):
@@ -346,7 +349,7 @@ def add_block(space, b):
 
 
 @inlined
-def step_by_bodies(problem, space, n):
+def step_by_bodies(problem: Problem, space: NewtonScratch, n: Int) -> Bool:
     """Complete the step of all points in the coordinates of S; False if the matrix is singular."""
     contacts, near, matrix, step = problem.contacts, problem.contacts.near, space.matrix, space.step
     for i in range(lane(), n, lanes()):
@@ -380,7 +383,7 @@ def step_by_bodies(problem, space, n):
 
 
 @inlined
-def write_equations(space, i, row, count):
+def write_equations(space: NewtonScratch, i: Int, row: Int, count: Int) -> None:
     """Write the three equations of a pressed point in the steps of all pressed points; other steps are known."""
     w, slope, step, right = space.delassus, space.slope[i], space.step, space.right
     wx, wy, wz = w[3 * i], w[3 * i + 1], w[3 * i + 2]
@@ -403,7 +406,7 @@ def write_equations(space, i, row, count):
 
 
 @inlined
-def pressed_before(space, i):
+def pressed_before(space: NewtonScratch, i: Int) -> Int:
     """How many of the first ``i`` points are pressed."""
     number = 0
     for j in range(i):
@@ -412,7 +415,7 @@ def pressed_before(space, i):
 
 
 @inlined
-def step_by_points(problem, space):
+def step_by_points(problem: Problem, space: NewtonScratch) -> Bool:
     """Complete the step of all points in the impulses of the pressed ones; False if the matrix is singular."""
     count, step, right = problem.contacts.number[0], space.step, space.right
     for i in range(lane(), count, lanes()):
@@ -430,7 +433,7 @@ def step_by_points(problem, space):
 
 
 @kernel
-def newton_step(problem, space, scale, soft):
+def newton_step(problem: Problem, space: NewtonScratch, scale: Scale, soft: Float) -> Bool:
     """Write Newton's step of the impulses; False if the matrix is singular."""
     for i in range(lane(), problem.contacts.number[0], lanes()):
         linearise(space, i, scale.compliance, soft)
@@ -441,7 +444,7 @@ def newton_step(problem, space, scale, soft):
 
 
 @inlined
-def copy_points(target, source, count):
+def copy_points(target: Matrix, source: Matrix, count: Int) -> None:
     """Copy the first ``count`` rows (3,)."""
     for i in range(lane(), count, lanes()):
         target[i, 0], target[i, 1], target[i, 2] = source[i, 0], source[i, 1], source[i, 2]
@@ -449,7 +452,7 @@ def copy_points(target, source, count):
 
 
 @kernel
-def newton(problem, space, scale, soft, limit):
+def newton(problem: Problem, space: NewtonScratch, scale: Scale, soft: Float, limit: Int) -> tuple[Float, Int]:
     """Newton's method from z on the problem softened about z by ``soft``. Returns the residual and the steps taken."""
     z, step, count = space.impulse, space.step, problem.contacts.number[0]
     copy_points(space.centre, z, count)
@@ -470,7 +473,7 @@ def newton(problem, space, scale, soft, limit):
 
 
 @inlined
-def project(space, count):
+def project(space: NewtonScratch, count: Int) -> None:
     """Replace z by its projection P: exactly on the cone, inside it, or zero."""
     for i in range(lane(), count, lanes()):
         for k in range(3):
@@ -479,7 +482,7 @@ def project(space, count):
 
 
 @kernel
-def proximal_newton(problem, space, scale):
+def proximal_newton(problem: Problem, space: NewtonScratch, scale: Scale) -> tuple[Float, Int]:
     """Newton's method, on softened problems if it fails; writes impulses and motions. Returns residual and steps."""
     count, z, best = problem.contacts.number[0], space.impulse, space.best
     copy_points(best, z, count)
@@ -514,7 +517,7 @@ def proximal_newton(problem, space, scale):
 
 
 @inlined
-def move_open_points(problem, space, scale):
+def move_open_points(problem: Problem, space: NewtonScratch, scale: Scale) -> None:
     """Write the tangential motions of unloaded points, which :func:`find_residual` leaves out."""
     contacts, count = problem.contacts, problem.contacts.number[0]
     for i in range(lane(), count, lanes()):
@@ -526,7 +529,7 @@ def move_open_points(problem, space, scale):
 
 
 @inlined
-def let_slide(problem, space, size):
+def let_slide(problem: Problem, space: NewtonScratch, size: Float) -> Bool:
     """Give points that begin to slide their dynamic friction; returns whether there are any."""
     contacts, found = problem.contacts, 0.0
     for i in range(lane(), contacts.number[0], lanes()):
@@ -540,7 +543,7 @@ def let_slide(problem, space, size):
 
 
 @inlined
-def take_forces(problem, space, size):
+def take_forces(problem: Problem, space: NewtonScratch, size: Float) -> None:
     """Write the impulses from ``problem.force``, in units of ``size``."""
     for i in range(lane(), problem.contacts.number[0], lanes()):
         for k in range(3):
@@ -549,7 +552,7 @@ def take_forces(problem, space, size):
 
 
 @inlined
-def give_forces(problem, space, size):
+def give_forces(problem: Problem, space: NewtonScratch, size: Float) -> None:
     """Write ``problem.force`` and ``problem.end`` from the impulses and their motions."""
     for i in range(lane(), problem.contacts.number[0], lanes()):
         p = problem.contacts.points[i]
@@ -559,7 +562,7 @@ def give_forces(problem, space, size):
 
 
 @inlined
-def borne_by_compliance(problem, space, scale):
+def borne_by_compliance(problem: Problem, space: NewtonScratch, scale: Scale) -> Float:
     """The motion that compliance contributes, as a share of the largest motion; 0 up to the share ``GIVES_WAY``.
 
     Between jammed bodies no force produces the wanted motion, and the forces would grow until compliance does. Each
@@ -583,7 +586,7 @@ def borne_by_compliance(problem, space, scale):
 
 
 @kernel
-def solve_by_newton(problem):
+def solve_by_newton(problem: Problem) -> tuple[Float, Int]:
     """Replace ``problem.force``, the last forces of all near points, by those of a solution, and write the motions.
     Returns the residual and the steps taken.
     """
@@ -601,7 +604,7 @@ def solve_by_newton(problem):
 
 
 @kernel
-def remove_compliance(problem):
+def remove_compliance(problem: Problem) -> None:
     """Correct forces that solve the problem with compliance to the nearest solution without it."""
     space = problem.newton
     scale = lay_out(problem, space)

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from footfall.compiled import inlined, kernel
+from footfall.kinds import Float, Int, Ints, Matrix, Vector
 from footfall.solve.dense import cholesky, cholesky_solve, copy
 from footfall.solve.lemke_pivoting import SOLVED, Tableau, equilibrate, lemke_integers, pivot_to_solution, tableau
 
@@ -30,15 +29,15 @@ SHARE, HALVINGS = 1e-4, 30
 class NewtonScratch(NamedTuple):
     """Scratch of :func:`newton_to_solution` for n unknowns."""
 
-    h: np.ndarray  # (n, n) derivative of phi
-    gram: np.ndarray  # (n, n)
-    scale: np.ndarray  # (n,) factors that scale the entries of the matrix to about one
-    w: np.ndarray  # (n,)
-    phi: np.ndarray  # (n,)
-    gradient: np.ndarray  # (n,)
-    step: np.ndarray  # (n,)
-    trial: np.ndarray  # (n,)
-    x: np.ndarray  # (n,) z over its scale
+    h: Matrix  # (n, n) derivative of phi
+    gram: Matrix  # (n, n)
+    scale: Vector  # (n,) factors that scale the entries of the matrix to about one
+    w: Vector  # (n,)
+    phi: Vector  # (n,)
+    gradient: Vector  # (n,)
+    step: Vector  # (n,)
+    trial: Vector  # (n,)
+    x: Vector  # (n,) z over its scale
     table: Tableau  # shares the memory of all fields but x
 
 
@@ -53,7 +52,7 @@ def newton_integers(n: int) -> int:
 
 
 @inlined
-def newton_scratch(n, floats, integers):
+def newton_scratch(n: Int, floats: Vector, integers: Ints) -> NewtonScratch:
     """Scratch for n unknowns, as views of ``floats`` and ``integers``."""
     vectors = floats[2 * n * n : n * (2 * n + 7)].reshape((7, n))
     return NewtonScratch(
@@ -71,14 +70,14 @@ def newton_scratch(n, floats, integers):
 
 
 @inlined
-def fischer_burmeister(z, w):
+def fischer_burmeister(z: Float, w: Float) -> Float:
     """``z + w - sqrt(z^2 + w^2)``, written without cancellation: Bravo 2021, (17)."""
     root = (z * z + w * w) ** 0.5
     return 2.0 * z * w / (root + z + w) if z + w > 0.0 else z + w - root  # Bravo 2021, eq. 17
 
 
 @kernel
-def values(m, q, scale, size, z, w, phi):
+def values(m: Matrix, q: Vector, scale: Vector, size: Float, z: Vector, w: Vector, phi: Vector) -> Float:
     """Write w and phi at z, all in equilibrated units; returns the merit ``|phi|^2 / 2``."""
     n = q.size
     merit = 0.0
@@ -94,7 +93,7 @@ def values(m, q, scale, size, z, w, phi):
 
 
 @kernel
-def derivative(m, scale, z, w, h):
+def derivative(m: Matrix, scale: Vector, z: Vector, w: Vector, h: Matrix) -> None:
     """Write an element of the generalised derivative of phi; where z and w are both zero, the one along w = z."""
     n = z.size
     for i in range(n):
@@ -107,7 +106,7 @@ def derivative(m, scale, z, w, h):
 
 
 @kernel
-def damped_step(h, phi, merit, gram, gradient, step):
+def damped_step(h: Matrix, phi: Vector, merit: Float, gram: Matrix, gradient: Vector, step: Vector) -> Float:
     """Write Levenberg and Marquardt's step, ``-(H^T H + damping)^-1 H^T phi``; returns the slope of the merit along it.
 
     Destroys H. Where the matrix is not positive definite because of rounding, the step and its slope are zero.
@@ -139,7 +138,7 @@ def damped_step(h, phi, merit, gram, gradient, step):
 
 
 @inlined
-def largest(phi):
+def largest(phi: Vector) -> Float:
     error = 0.0
     for i in range(phi.size):
         error = max(error, abs(phi[i]))
@@ -147,7 +146,9 @@ def largest(phi):
 
 
 @kernel
-def descend(m, q, size, tolerance, most, scratch):
+def descend(
+    m: Matrix, q: Vector, size: Float, tolerance: Float, most: Int, scratch: NewtonScratch
+) -> tuple[Int, Float]:
     """Newton's method from ``scratch.x``, in equilibrated units, for at most ``most`` steps or until the merit stops
     falling. Returns the steps taken and the largest |phi|.
     """
@@ -176,7 +177,9 @@ def descend(m, q, size, tolerance, most, scratch):
 
 
 @kernel
-def newton_to_solution(m, q, z, tolerance, most, limit, scratch):
+def newton_to_solution(
+    m: Matrix, q: Vector, z: Vector, tolerance: Float, most: Int, limit: Int, scratch: NewtonScratch
+) -> tuple[Int, Int, Int]:
     """Replace the start z by a solution; returns the status, the Newton steps, at most ``most``, and Lemke's pivots, at
     most ``limit`` (0 if Newton converged).
 

@@ -16,13 +16,13 @@ from footfall.arguments import public
 from footfall.compiled import ByReference, kernel
 from footfall.errors import SolveError
 from footfall.given_numbers import Accuracy, Count
-from footfall.kinds import zeros
+from footfall.kinds import Float, Int, Ints, Matrix, Vector, zeros
 from footfall.solve.contact_problem import ROUNDING, search
 from footfall.solve.contacts import Contacts
 from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.lcp import lemke
 from footfall.solve.newton import SOLVED, remove_compliance
-from footfall.solve.problem import MEMORY_SIZE, ContactScratch, Size, begin_problem, problem_scratch
+from footfall.solve.problem import MEMORY_SIZE, ContactScratch, Problem, Size, begin_problem, problem_scratch
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_floats, as_square
 
@@ -39,11 +39,11 @@ NO_RANK = 1e-14
 class ContactProblem(NamedTuple):
     """A contact problem whose numbers have been checked."""
 
-    W: np.ndarray  # (3P, 3P)
-    free: np.ndarray  # (P, 3)
-    friction: np.ndarray  # (P,)
-    target: np.ndarray  # (P,)
-    start: np.ndarray  # (P, 3)
+    W: Matrix  # (3P, 3P)
+    free: Matrix  # (P, 3)
+    friction: Vector  # (P,)
+    target: Vector  # (P,)
+    start: Matrix  # (P, 3)
 
 
 def problem(
@@ -168,8 +168,8 @@ def cone_gauss_seidel(
 class Points(NamedTuple):
     """The part of a law's view of its points that :func:`_problem_of` needs besides the contacts."""
 
-    memory: np.ndarray
-    mode: np.ndarray
+    memory: Matrix
+    mode: Ints
 
 
 def _law_view(given: ContactProblem) -> tuple[ByReference, Points, ByReference]:
@@ -181,7 +181,9 @@ def _law_view(given: ContactProblem) -> tuple[ByReference, Points, ByReference]:
 
 
 @kernel
-def _problem_of(contacts, points, scratch, given, impulse):
+def _problem_of(
+    contacts: Contacts, points: Points, scratch: ContactScratch, given: ContactProblem, impulse: Matrix
+) -> Problem:
     """The problem of a law; ``impulse`` (P, 3) holds the start and receives the solution."""
     problem = begin_problem(contacts, 1.0, 0.0, points.memory, impulse, points.mode, scratch)
     for p in range(given.friction.size):
@@ -192,12 +194,20 @@ def _problem_of(contacts, points, scratch, given, impulse):
 
 
 @kernel
-def _sweep(contacts, points, scratch, given, impulse, sweeps, tolerance):
+def _sweep(
+    contacts: Contacts,
+    points: Points,
+    scratch: ContactScratch,
+    given: ContactProblem,
+    impulse: Matrix,
+    sweeps: Int,
+    tolerance: Float,
+) -> tuple[Float, Int]:
     return gauss_seidel(_problem_of(contacts, points, scratch, given, impulse), sweeps, tolerance)
 
 
 @kernel
-def _search(contacts, points, scratch, given, impulse):
+def _search(contacts: Contacts, points: Points, scratch: ContactScratch, given: ContactProblem, impulse: Matrix) -> Int:
     problem = _problem_of(contacts, points, scratch, given, impulse)
     _, iterations, _ = search(problem)
     remove_compliance(problem)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import kernel
+from footfall.kinds import Float
 
 
 @kernel
-def power(depth, exponent):
+def power(depth: Float, exponent: Float) -> Float:
     """Raise a depth >= 0 to a positive exponent, quickly for the exponents of linear springs and of Hertz."""
     if exponent == 1.0:
         return depth
@@ -18,7 +19,7 @@ def power(depth, exponent):
 
 
 @kernel
-def two_powers(depth, first, second):
+def two_powers(depth: Float, first: Float, second: Float) -> tuple[Float, Float]:
     """Raise a depth >= 0 to two exponents at once; ``first`` must be positive, ``second`` may be zero."""
     if depth <= 0.0:
         return 0.0, 1.0 if second == 0.0 else 0.0

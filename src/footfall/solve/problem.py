@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-import numpy as np
-
 from footfall.compiled import Reference, inlined, reference_to
-from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
+from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Named, Tensor, Vector, zeros
 from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.gather import gather
 from footfall.solve.held_feet import HeldScratch, held_scratch
@@ -103,21 +101,21 @@ class Problem(NamedTuple):
     contacts: Contacts
     step: float  # change of a motion per unit acceleration
     still: float  # motions smaller than this count as rest
-    memory: np.ndarray  # (P, M) of each point, from the last step
-    force: np.ndarray  # (P, 3) N, unknown; holds the forces of the last step as a start
-    mode: np.ndarray  # (P,) unknown
-    free: np.ndarray  # (P, 3) motions without contact forces
-    target: np.ndarray  # (P,) least normal motions
-    slip: np.ndarray  # (P, 2) direction in which a point slides, where the law knows it, and zero elsewhere
-    end: np.ndarray  # (P, 3) motions under the forces, unknown
-    wanted: np.ndarray  # (P, 3) accelerations that would stop every point, world frame; forces of a trial
-    kind: np.ndarray  # (P,) scratch
-    moved: np.ndarray  # (6K,) accelerations of the bodies under the forces
-    other: np.ndarray  # (6K,) scratch
-    rows: np.ndarray  # (3, 6) wrenches of unit forces on a point
-    local: np.ndarray  # (3, 3) motion of a point per unit force on it
-    report: np.ndarray  # (2, 3) of a problem queued on a GPU: step, still, tries; found, iterations, residual
-    friction: np.ndarray  # (P, 2) of such a problem: static and dynamic friction, which the law may have changed
+    memory: Matrix  # (P, M) of each point, from the last step
+    force: Matrix  # (P, 3) N, unknown; holds the forces of the last step as a start
+    mode: Ints  # (P,) unknown
+    free: Matrix  # (P, 3) motions without contact forces
+    target: Vector  # (P,) least normal motions
+    slip: Matrix  # (P, 2) direction in which a point slides, where the law knows it, and zero elsewhere
+    end: Matrix  # (P, 3) motions under the forces, unknown
+    wanted: Matrix  # (P, 3) accelerations that would stop every point, world frame; forces of a trial
+    kind: Ints  # (P,) scratch
+    moved: Vector  # (6K,) accelerations of the bodies under the forces
+    other: Vector  # (6K,) scratch
+    rows: Matrix  # (3, 6) wrenches of unit forces on a point
+    local: Matrix  # (3, 3) motion of a point per unit force on it
+    report: Matrix  # (2, 3) of a problem queued on a GPU: step, still, tries; found, iterations, residual
+    friction: Matrix  # (P, 2) of such a problem: static and dynamic friction, which the law may have changed
     held: HeldScratch
     newton: NewtonScratch
 
@@ -139,13 +137,15 @@ problem_in = gather(Problem, {**dict.fromkeys(_given), "own": ProblemScratch})
 
 
 @inlined
-def begin_problem(contacts, step, still, memory, force, mode, scratch):
+def begin_problem(
+    contacts: Contacts, step: Float, still: Float, memory: Matrix, force: Matrix, mode: Ints, scratch: Named
+) -> Problem:
     """The problem of a law in ``scratch.problem``; the law writes ``free`` and ``target``, and may write ``slip``."""
     return problem_in(contacts, step, still, memory, force, mode, scratch.problem)
 
 
 @inlined
-def known_slip(problem, p):
+def known_slip(problem: Problem, p: Int) -> Bool:
     """Whether the law knows which way a point slides."""
     return problem.slip[p, 0] != 0.0 or problem.slip[p, 1] != 0.0
 

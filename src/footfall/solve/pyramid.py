@@ -16,22 +16,21 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from footfall.compiled import inlined, kernel
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
 from footfall.solve.lemke_pivoting import lemke_floats, lemke_integers, pivot_limit, pivot_to_solution, tableau
 
 
 class Dense(NamedTuple):
     """The problem of n points with its explicit Delassus matrix, and scratch to solve it."""
 
-    matrix: np.ndarray  # (3n, 3n)
-    free: np.ndarray  # (n, 3)
-    target: np.ndarray  # (n,)
-    friction: np.ndarray  # (n,) coefficients
-    impulse: np.ndarray  # (n, 3) unknown
-    rest: np.ndarray  # (floats,) scratch
-    integers: np.ndarray  # scratch
+    matrix: Matrix  # (3n, 3n)
+    free: Matrix  # (n, 3)
+    target: Vector  # (n,)
+    friction: Vector  # (n,) coefficients
+    impulse: Matrix  # (n, 3) unknown
+    rest: Vector  # (floats,) scratch
+    integers: Ints  # scratch
 
 
 def unknowns(points: int, facets: int) -> int:
@@ -51,13 +50,13 @@ def pyramid_integers(points: int, facets: int) -> int:
 
 
 @inlined
-def direction(facet, facets):
+def direction(facet: Int, facets: Int) -> tuple[Float, Float]:
     angle = 2.0 * math.pi * facet / facets
     return math.cos(angle), math.sin(angle)
 
 
 @kernel
-def friction_lcp(w, free, target, friction, facets, m, q):
+def friction_lcp(w: Matrix, free: Matrix, target: Vector, friction: Vector, facets: Int, m: Matrix, q: Vector) -> None:
     """Write the matrix and vector of the problem: normal impulses first, then shares point by point, then slip speeds.
 
     ``w`` (3P, 3P), ``free`` (P, 3), ``target`` and ``friction`` (P,).
@@ -89,7 +88,7 @@ def friction_lcp(w, free, target, friction, facets, m, q):
 
 
 @kernel
-def impulses(z, facets, impulse):
+def impulses(z: Vector, facets: Int, impulse: Matrix) -> None:
     """Write the impulses (P, 3) from the unknowns z of the complementarity problem."""
     points = impulse.shape[0]
     for a in range(points):
@@ -102,7 +101,7 @@ def impulses(z, facets, impulse):
 
 
 @kernel
-def solve_pyramid(dense, facets):
+def solve_pyramid(dense: Dense, facets: Int) -> tuple[Int, Int]:
     """Write the impulses of a contact problem; returns the status of Lemke's method and its pivots.
 
     ``dense.rest`` has ``pyramid_floats`` numbers, ``dense.integers`` has ``pyramid_integers``.
@@ -118,7 +117,7 @@ def solve_pyramid(dense, facets):
 
 
 @inlined
-def inside_polygon(x, y, limit, facets):
+def inside_polygon(x: Float, y: Float, limit: Float, facets: Int) -> Bool:
     """Whether friction (x, y) lies in the regular polygon with its ``facets`` corners at the distance ``limit``."""
     sector = 2.0 * math.pi / facets
     edge = (math.floor(math.atan2(y, x) / sector) + 0.5) * sector  # angle of the normal of the nearest edge

@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from footfall.compiled import inlined, kernel
-from footfall.kinds import Ints, Matrix, Vector, zeros
+from footfall.kinds import Float, Int, Ints, Matrix, Vector, zeros
 from footfall.solve.dense import cholesky, cholesky_solve
 
 #: The value of a missing bound, and the size from which on a bound counts as missing.
@@ -78,7 +78,7 @@ def active_set(n: int, bounds: int, m: int) -> ActiveSet:
 
 
 @kernel
-def solve_quadratic_program(program, work):
+def solve_quadratic_program(program: QuadraticProgram, work: ActiveSet) -> Int:
     """Write the solution to ``work.x``; returns SOLVED, or the reason of a failure."""
     x, C = work.x, program.C
     n, bounds, m = program.shape[0], program.shape[1], program.shape[2]
@@ -109,7 +109,7 @@ def solve_quadratic_program(program, work):
 
 
 @inlined
-def begin_base(work, n):
+def begin_base(work: ActiveSet, n: Int) -> None:
     """Start with J = L^-T; row k of L^-1 is a combination of the rows above it."""
     L, J = work.factor, work.base
     for k in range(n):
@@ -126,7 +126,7 @@ def begin_base(work, n):
 
 
 @inlined
-def most_violated(program, work):
+def most_violated(program: QuadraticProgram, work: ActiveSet) -> tuple[Int, Float]:
     """The constraint that x violates most, relative to the norm of its normal, or -1; and the violation, negative at an
     upper bound.
     """
@@ -155,7 +155,7 @@ def most_violated(program, work):
 
 
 @inlined
-def largest_on_the_way(work, n):
+def largest_on_the_way(work: ActiveSet, n: Int) -> Float:
     """The largest |x| of this iterate; updates ``work.far``, the largest of all iterates."""
     largest = 0.0
     for j in range(n):
@@ -165,7 +165,7 @@ def largest_on_the_way(work, n):
 
 
 @inlined
-def take_up(program, work, chosen, violation, most):
+def take_up(program: QuadraticProgram, work: ActiveSet, chosen: Int, violation: Float, most: Int) -> Int:
     """Make a violated constraint active; drops the active ones whose multipliers would become negative."""
     n, bounds, x = program.shape[0], program.shape[1], work.x
     sign = 1 if violation > 0.0 else -1
@@ -205,7 +205,7 @@ def take_up(program, work, chosen, violation, most):
 
 
 @inlined
-def directions(work, n):
+def directions(work: ActiveSet, n: Int) -> tuple[Float, Float]:
     """Write the directions of x and of the multipliers; returns the change of the constraint along that of x, and the
     change it would have without active constraints.
     """
@@ -236,7 +236,7 @@ def directions(work, n):
 
 
 @inlined
-def add_normal(work, n):
+def add_normal(work: ActiveSet, n: Int) -> None:
     """Rotate the inactive columns of J until all but the first of them are orthogonal to the new normal."""
     q, J, R, d = work.count[0], work.base, work.triangle, work.along
     for k in range(n - 1, q, -1):
@@ -255,7 +255,7 @@ def add_normal(work, n):
 
 
 @inlined
-def let_go(work, leaving, n):
+def let_go(work: ActiveSet, leaving: Int, n: Int) -> None:
     """Remove a constraint from the active set, and make R triangular again."""
     q, J, R = work.count[0] - 1, work.base, work.triangle
     work.side[work.active[leaving]] = 0

@@ -13,6 +13,7 @@ import numpy as np
 
 from footfall.compiled import generated, inlined
 from footfall.compiled.lanes import WARP, greatest, lane, lanes, total, wait
+from footfall.kinds import Bool, Int, Matrix, Vector
 
 #: Rows and columns of the block of a matrix in memory that the lanes of a warp work on together.
 DOWN, ACROSS = 4, 8
@@ -21,7 +22,7 @@ PART = 4
 
 
 @inlined
-def eliminate_in_memory(a, n, k, x):
+def eliminate_in_memory(a: Matrix, n: Int, k: Int, x: Vector) -> Bool:
     """Eliminate unknown k from all equations after the k-th; False if its column is zero."""
     down, across = lane() // ACROSS, lane() % ACROSS
     best, pivot = n, -1.0
@@ -50,7 +51,7 @@ def eliminate_in_memory(a, n, k, x):
 
 
 @inlined
-def insert_unknown(a, n, i, x):
+def insert_unknown(a: Matrix, n: Int, i: Int, x: Vector) -> None:
     """Back substitution: solve equation i for its unknown, with those after it known."""
     value = 0.0
     for j in range(i + 1 + lane(), n, lanes()):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
+from footfall.kinds import Ints, Matrix
+from footfall.solve.contacts import Contacts
 from footfall.solve.gauss_seidel import solve_3x3
 
 #: Regularisation of the rotation, as a share of the trace of the second moment: makes the rotation of collinear points
@@ -11,7 +13,7 @@ TRACE = 1e-12
 
 
 @inlined
-def make_rigid(contacts, asked, motion, inertia):
+def make_rigid(contacts: Contacts, asked: Ints, motion: Matrix, inertia: Matrix) -> None:
     """Replace the ``motion`` (P, 3), contact frames, of the ``asked`` (P,) points of each foot by the nearest rigid
     motion, by least squares.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
+from footfall.kinds import Bool, Float, Int, Named
 
 # States by their force: none; D (a_ref - J a); the largest friction along the row; the largest friction against it.
 OPEN, HOLDS, SLIPS_UP, SLIPS_DOWN = 0, 1, 2, 3
@@ -36,7 +37,7 @@ HALVINGS = 40
 
 
 @inlined
-def state_for(kind, value, loss):
+def state_for(kind: Int, value: Float, loss: Float) -> Int:
     """The state that agrees with a row's ``value = D (a_ref - J a)``."""
     if kind == EQUALITY:
         return HOLDS
@@ -48,7 +49,7 @@ def state_for(kind, value, loss):
 
 
 @inlined
-def violates(kind, state, value, loss, tolerance):
+def violates(kind: Int, state: Int, value: Float, loss: Float, tolerance: Float) -> Bool:
     """Whether ``value = D (a_ref - J a)`` is beyond the bounds of a row's state by more than ``tolerance``."""
     if kind == EQUALITY:
         return False
@@ -62,7 +63,7 @@ def violates(kind, state, value, loss, tolerance):
 
 
 @inlined
-def bounded(kind, value, loss):
+def bounded(kind: Int, value: Float, loss: Float) -> Float:
     """The force of a row: ``value = D (a_ref - J a)`` clipped to its bounds."""
     if kind == EQUALITY:
         return value
@@ -72,7 +73,7 @@ def bounded(kind, value, loss):
 
 
 @inlined
-def strongest_pull(world):
+def strongest_pull(world: Named) -> Float:
     """The largest smooth force in the metric of the inverse inertia, sqrt(1/D_j) |tau_j|, (m/s2) sqrt(kg).
 
     By Cauchy and Schwarz a single smooth force accelerates a coordinate with the mobility w (1/kg or 1/(kg m2)) by at

@@ -31,7 +31,7 @@ from footfall.engine.constraints.active_set import (
     strongest_pull,
     violates,
 )
-from footfall.kinds import Ints, Matrix, Vector, zeros
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector, zeros
 
 #: MuJoCo's bounds: least number it divides by, least and largest impedance.
 TINY, SOFTEST, HARDEST = 1e-15, 1e-4, 0.9999
@@ -61,7 +61,7 @@ class JointRows(NamedTuple):
 
 
 @inlined
-def impedance(solimp, distance):
+def impedance(solimp: Vector, distance: Float) -> Float:
     """MuJoCo's impedance d(r) of a row whose position is off by ``distance``."""
     low, high = min(max(solimp[0], SOFTEST), HARDEST), min(max(solimp[1], SOFTEST), HARDEST)
     width, middle, power = max(0.0, solimp[2]), min(max(solimp[3], SOFTEST), HARDEST), max(1.0, solimp[4])
@@ -80,13 +80,13 @@ def impedance(solimp, distance):
 
 
 @inlined
-def away_from_limit(rows, i, position):
+def away_from_limit(rows: JointRows, i: Int, position: Float) -> Float:
     """Distance (m or rad) of a joint at a ``position`` from where its limit begins to act, negative beyond."""
     return rows.sign[i] * (position - rows.bound[i]) - rows.margin[i]
 
 
 @inlined
-def beyond_friction(rows, i, speed, acceleration):
+def beyond_friction(rows: JointRows, i: Int, speed: Float, acceleration: Float) -> Float:
     """Violation of its state by a joint's friction, N or N m; negative while the state is kept."""
     value, loss = rows.inertia[i] * (-rows.gains[i, 1] * speed - acceleration), rows.bound[i]
     if rows.state[i] == HOLDS:
@@ -95,7 +95,7 @@ def beyond_friction(rows, i, speed, acceleration):
 
 
 @inlined
-def evaluate_joint_rows(world, rows):
+def evaluate_joint_rows(world: Named, rows: JointRows) -> Int:
     """Write inertia and reference acceleration of every row at the state of ``world``; newly reached limits hold.
 
     Returns the number of rows that may act.
@@ -124,7 +124,7 @@ def evaluate_joint_rows(world, rows):
 
 
 @inlined
-def fold_joint_rows(rows):
+def fold_joint_rows(rows: JointRows) -> None:
     """Write the additions of the rows, by their states, to the diagonal of M and to the generalised force."""
     for j in range(rows.added.size):
         rows.added[j] = 0.0
@@ -143,7 +143,7 @@ def fold_joint_rows(rows):
 
 
 @inlined
-def fold_equalities(rows):
+def fold_equalities(rows: JointRows) -> None:
     """Write the additions of equalities alone to the diagonal of M."""
     for j in range(rows.added.size):
         rows.added[j] = 0.0
@@ -153,18 +153,18 @@ def fold_equalities(rows):
 
 
 @inlined
-def joint_value(rows, i, qacc):
+def joint_value(rows: JointRows, i: Int, qacc: Vector) -> Float:
     """The force ``D (a_ref - J a)`` of a row before clipping to its bounds."""
     return rows.inertia[i] * (rows.reference[i] - rows.sign[i] * qacc[rows.dof[i]])
 
 
 @inlined
-def largest_friction(rows, i):
+def largest_friction(rows: JointRows, i: Int) -> Float:
     return rows.bound[i] if rows.kind[i] == FRICTION else 0.0
 
 
 @inlined
-def check_joint_rows(rows, world, tolerance):
+def check_joint_rows(rows: JointRows, world: Named, tolerance: Float) -> Int:
     """Write the forces of all rows by their states. Returns how many states disagree with the acceleration found."""
     wrong, qacc, pull = 0, world.qacc, -1.0
     for i in range(rows.kind.size):
@@ -185,7 +185,7 @@ def check_joint_rows(rows, world, tolerance):
 
 
 @inlined
-def set_joint_forces(rows, qacc):
+def set_joint_forces(rows: JointRows, qacc: Vector) -> None:
     """Forces of all rows at an acceleration."""
     for i in range(rows.kind.size):
         rows.force[i] = 0.0
@@ -194,7 +194,7 @@ def set_joint_forces(rows, qacc):
 
 
 @inlined
-def set_joint_states(rows, qacc):
+def set_joint_states(rows: JointRows, qacc: Vector) -> Bool:
     """Write the states of all rows at an acceleration. Returns whether any changed."""
     changed = False
     for i in range(rows.kind.size):
@@ -206,7 +206,7 @@ def set_joint_states(rows, qacc):
 
 
 @inlined
-def joint_slope(rows, qacc, direction, t):
+def joint_slope(rows: JointRows, qacc: Vector, direction: Vector, t: Float) -> Float:
     """Work of all rows' forces along ``direction`` (nv,) at ``qacc + t direction``."""
     work = 0.0
     for i in range(rows.kind.size):
@@ -218,7 +218,7 @@ def joint_slope(rows, qacc, direction, t):
 
 
 @inlined
-def add_joint_row_forces(rows, generalised):
+def add_joint_row_forces(rows: JointRows, generalised: Vector) -> None:
     """Add the generalised forces of all rows."""
     for i in range(rows.kind.size):
         generalised[rows.dof[i]] += rows.sign[i] * rows.force[i]

@@ -16,11 +16,16 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.constraints.active_set import EQUALITY, HOLDS, OPEN, SLIPS_UP
+from footfall.engine.constraints.shared_rows import SharedRows
+from footfall.engine.other_bodies.points import Points
+from footfall.engine.world import MjWorld
+from footfall.kinds import Bool, Float, Int, Tensor, Vector
+from footfall.solve.contacts import Contacts
 from footfall.solve.dense import cholesky, cholesky_solve
 
 
 @inlined
-def half_solve_rows(world, rows):
+def half_solve_rows(world: MjWorld, rows: SharedRows) -> None:
     """Write B by passing each dof's part of a row on to its ancestors."""
     for i in range(rows.number[0]):
         x = rows.half[i]
@@ -34,7 +39,7 @@ def half_solve_rows(world, rows):
 
 
 @inlined
-def along_row(world, rows, i, x):
+def along_row(world: MjWorld, rows: SharedRows, i: Int, x: Vector) -> Float:
     """B^T D^-1 x of one row: its acceleration by the half-solved force x."""
     value = 0.0
     half = rows.half[i]
@@ -44,7 +49,7 @@ def along_row(world, rows, i, x):
 
 
 @inlined
-def find_answer(rows, x):
+def find_answer(rows: SharedRows, x: Vector) -> None:
     """Replace ``residual``, missing accelerations of rows that hold, by the forces for them, and add these to x."""
     cholesky_solve(rows.factor, rows.number[1], rows.residual)
     for a in range(rows.number[1]):
@@ -53,7 +58,7 @@ def find_answer(rows, x):
 
 
 @inlined
-def answer_with(world, rows, x):
+def answer_with(world: MjWorld, rows: SharedRows, x: Vector) -> None:
     """Update the forces of rows that hold to the half-solved force x, which includes the present ones, and x itself."""
     n = rows.number[1]
     for a in range(n):
@@ -66,7 +71,7 @@ def answer_with(world, rows, x):
 
 
 @inlined
-def factor_rows(world, rows):
+def factor_rows(world: MjWorld, rows: SharedRows) -> None:
     """Factor S for the rows in ``holding``."""
     n, nv = rows.number[1], rows.weighed.size
     for a in range(n):
@@ -83,7 +88,7 @@ def factor_rows(world, rows):
 
 
 @cold(types.none)
-def eliminate_rows(world, rows, x):
+def eliminate_rows(world: MjWorld, rows: SharedRows, x: Vector) -> None:
     """Factor S for the rows that hold, and add the forces of all rows to the half-solved force x of the robot."""
     half_solve_rows(world, rows)
     n = 0
@@ -102,7 +107,7 @@ def eliminate_rows(world, rows, x):
 
 
 @cold(types.none)
-def hold_rows(world, rows, impact):
+def hold_rows(world: MjWorld, rows: SharedRows, impact: Bool) -> None:
     """Factor S for the rows that hold; in an ``impact`` these are equalities alone."""
     half_solve_rows(world, rows)
     n = 0
@@ -115,7 +120,7 @@ def hold_rows(world, rows, impact):
 
 
 @cold(types.none)
-def answer_change(world, rows, x):
+def answer_change(world: MjWorld, rows: SharedRows, x: Vector) -> None:
     """Add the response of rows that hold to x, a half-solved impulse or change of forces."""
     n = rows.number[1]
     for a in range(n):
@@ -124,7 +129,7 @@ def answer_change(world, rows, x):
 
 
 @cold(types.none)
-def reduce_mobility(world, points, contacts, half, rows):
+def reduce_mobility(world: MjWorld, points: Points, contacts: Contacts, half: Tensor, rows: SharedRows) -> None:
     """Reduce the mobility of the feet by the rows that hold: L - G^T S^-1 G."""
     near, out, n, nv = contacts.near, contacts.mobility, rows.number[1], rows.weighed.size
     contacts.number[2] = nv + n

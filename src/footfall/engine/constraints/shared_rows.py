@@ -24,7 +24,7 @@ from footfall.engine.constraints.active_set import (
     strongest_pull,
     violates,
 )
-from footfall.kinds import Ints, Matrix, Vector, zeros
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector, zeros
 from footfall.solve.dense import dot
 
 #: Capacity for rows of MuJoCo's soft contacts between bodies: 128 contacts with pyramidal cones.
@@ -35,16 +35,16 @@ class MadeRows(NamedTuple):
     """Addresses of the rows that MuJoCo made, which change from step to step."""
 
     model: int  # address of the model of these rows, without the constraints that are folded into the inertia
-    nefc: np.ndarray  # (1,)
-    kind: np.ndarray  # (1,) address of efc_type, and so on
-    identity: np.ndarray
-    rownnz: np.ndarray
-    rowadr: np.ndarray
-    colind: np.ndarray
-    jacobian: np.ndarray
-    inertia: np.ndarray
-    reference: np.ndarray
-    frictionloss: np.ndarray
+    nefc: Ints  # (1,)
+    kind: Ints  # (1,) address of efc_type, and so on
+    identity: Ints
+    rownnz: Ints
+    rowadr: Ints
+    colind: Ints
+    jacobian: Ints
+    inertia: Ints
+    reference: Ints
+    frictionloss: Ints
 
 
 class SharedRows(NamedTuple):
@@ -68,15 +68,15 @@ class SharedRows(NamedTuple):
 
 
 @inlined
-def forget_shared_rows(rows):
+def forget_shared_rows(rows: SharedRows) -> None:
     """Remove all rows."""
     rows.number[0], rows.number[1], rows.number[2] = 0, 0, 0
 
 
 @cold(types.none)
-def read_shared_rows(made, rows):
+def read_shared_rows(made: MadeRows, rows: SharedRows) -> None:
     """Copy MuJoCo's rows; states are kept if the rows are the same as last time."""
-    n = min(np.int64(made.nefc[0]), rows.kind.size)
+    n = min(int(made.nefc[0]), rows.kind.size)
     rows.number[1], rows.number[2] = 0, made.nefc[0] - n
     if n == 0:
         rows.number[0] = 0
@@ -103,7 +103,7 @@ def read_shared_rows(made, rows):
 
 
 @inlined
-def mobile(world, row):
+def mobile(world: Named, row: Vector) -> Float:
     """Sum of |J_j| sqrt(1/D_j) of a row; times :func:`strongest_pull` it bounds the row's acceleration."""
     value = 0.0
     for j in range(row.size):
@@ -112,7 +112,7 @@ def mobile(world, row):
 
 
 @cold(types.int64)
-def check_shared_rows(rows, world, tolerance):
+def check_shared_rows(rows: SharedRows, world: Named, tolerance: Float) -> Int:
     """The number of rows whose states disagree with the acceleration of ``world``."""
     wrong, pull = 0, -1.0
     for i in range(rows.number[0]):
@@ -129,7 +129,7 @@ def check_shared_rows(rows, world, tolerance):
 
 
 @inlined
-def set_shared_forces(rows, qacc):
+def set_shared_forces(rows: SharedRows, qacc: Vector) -> None:
     """Forces of all rows at an acceleration."""
     for i in range(rows.number[0]):
         value = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
@@ -137,7 +137,7 @@ def set_shared_forces(rows, qacc):
 
 
 @inlined
-def set_shared_states(rows, qacc):
+def set_shared_states(rows: SharedRows, qacc: Vector) -> Bool:
     """Write the states of all rows at an acceleration. Returns whether any changed."""
     changed = False
     for i in range(rows.number[0]):
@@ -149,7 +149,7 @@ def set_shared_states(rows, qacc):
 
 
 @inlined
-def begin_shared_line(rows, qacc, direction):
+def begin_shared_line(rows: SharedRows, qacc: Vector, direction: Vector) -> None:
     """Write values of all rows at an acceleration and rates along ``direction`` (nv,), for :func:`shared_slope`."""
     for i in range(rows.number[0]):
         rows.value[i] = rows.inertia[i] * (rows.reference[i] - dot(rows.jacobian[i], qacc, qacc.size))
@@ -157,7 +157,7 @@ def begin_shared_line(rows, qacc, direction):
 
 
 @inlined
-def shared_slope(rows, t):
+def shared_slope(rows: SharedRows, t: Float) -> Float:
     """Work of all rows' forces along the line at its parameter ``t``."""
     work = 0.0
     for i in range(rows.number[0]):
@@ -167,7 +167,7 @@ def shared_slope(rows, t):
 
 
 @inlined
-def add_shared_row_forces(rows, generalised):
+def add_shared_row_forces(rows: SharedRows, generalised: Vector) -> None:
     """Add the generalised forces of all rows."""
     for i in range(rows.number[0]):
         for j in range(generalised.size):

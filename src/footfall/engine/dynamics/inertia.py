@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Bodies, Tree
-from footfall.kinds import Float, Int, Vector
+from footfall.kinds import Float, Int, Named, Vector
 from footfall.robot.model import BALL, FREE
 
 
@@ -85,7 +85,7 @@ def add_to_diagonal(tree: Tree, bodies: Bodies, added: Vector) -> None:
 
 
 @inlined
-def factor(tree: Tree, bodies: Bodies) -> None:
+def factor(tree: Tree, bodies: Named) -> None:
     """Factor ``qLD`` in place, M = U^T D U with the unit triangle U stored by rows and D on its diagonal."""
     m, address, count = bodies.qLD, tree.M_rowadr, tree.M_rownnz
     for k in range(tree.dof_bodyid.size - 1, -1, -1):

@@ -16,7 +16,7 @@ from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, Laws, Loop, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, begin_sample_of_all, hold_forces
-from footfall.kinds import Bool, Float, Int, Named
+from footfall.kinds import Bool, Float, Int, Named, Number
 
 #: Most evaluations of a period, per millisecond or for a shorter one: forty steps of Dormand and Prince's method, which
 #: resolve what takes longer than 25 us. A period in which none is left becomes a time step.
@@ -96,7 +96,7 @@ def begin_record(loop: Loop, flow: Named, step: Int, end: Int) -> None:
 
 
 @inlined
-def per_period(loop: Loop, count: Float) -> Float:
+def per_period(loop: Loop, count: Number) -> Float:
     """Evaluations for a period, of those for a millisecond."""
     return count * max(1.0, 1e3 * loop.conditions.plan.dt)
 

@@ -212,7 +212,7 @@ class Found(NamedTuple):
 
 
 @inlined
-def find_pairs(world, points, contacts):
+def find_pairs(world: Named, points: Named, contacts: Contacts) -> None:
     """List the contacts between bodies of a world, after those with the ground; velocities must be known."""
     pairs = points.others.pairs
     if pairs.model == 0:
@@ -226,7 +226,7 @@ def find_pairs(world, points, contacts):
 
 
 @cold(types.none)
-def ask_mujoco(world, points, contacts):
+def ask_mujoco(world: Named, points: Named, contacts: Contacts) -> None:
     """The part of :func:`find_pairs` where bodies may touch."""
     pairs, clearance, at = points.others.pairs, points.others.pairs.clearance, points.others.pairs.mujoco
     nq = world.qpos.size

@@ -9,13 +9,13 @@ need not distinguish pairs. :mod:`footfall.engine.other_bodies.near_pairs` detec
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.other_bodies.points import ON_GROUND, Points
+from footfall.engine.other_bodies.points import ON_GROUND, Others, Points
 from footfall.kinds import Bool, Float, Int, Matrix, Named, Tensor, Vector
 from footfall.solve.contacts import Contacts
 
 
 @inlined
-def is_pair(others: Named, q: Int) -> Bool:
+def is_pair(others: Others, q: Int) -> Bool:
     """Whether the occupant ``q`` of a place is a contact between bodies."""
     return q >= others.local.shape[0]
 

@@ -15,7 +15,7 @@ from footfall.compiled import generated, inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.tape import OUTCOME_SIZE
-from footfall.kinds import Ints, Matrix, Tensor, Vector, element_types
+from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, element_types
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.step`.
 PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
@@ -41,15 +41,15 @@ class Given(NamedTuple):
 class Soles(NamedTuple):
     """The contact points of the robot, constant: P points on K feet, grouped by foot. See :class:`Points`."""
 
-    local: np.ndarray  # (P, 3) m, body frame
-    radius: np.ndarray  # (P,) m
-    begin: np.ndarray  # (K + 1,)
-    body: np.ndarray  # (K,)
-    tree: np.ndarray  # (K,) row of the body's tree in ``subtree_com``
-    chain: np.ndarray  # (K, nv)
-    chain_length: np.ndarray  # (K,)
-    shared: np.ndarray  # (K, K)
-    foot: np.ndarray  # (P,) the foot of each point
+    local: Matrix  # (P, 3) m, body frame
+    radius: Vector  # (P,) m
+    begin: Ints  # (K + 1,)
+    body: Ints  # (K,)
+    tree: Ints  # (K,) row of the body's tree in ``subtree_com``
+    chain: IntMatrix  # (K, nv)
+    chain_length: Ints  # (K,)
+    shared: IntMatrix  # (K, K)
+    foot: Ints  # (P,) the foot of each point
 
 
 def make_soles(points: Points, tree: Tree) -> Soles:

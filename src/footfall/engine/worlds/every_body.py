@@ -31,10 +31,12 @@ from footfall.engine.other_bodies.near import (
     touching_place,
 )
 from footfall.engine.other_bodies.pairs import dof_count, dof_of
-from footfall.engine.other_bodies.points import FEET, Points
+from footfall.engine.other_bodies.points import FEET, Others, OtherTape, Points
 from footfall.engine.tape import (
     SAMPLES,
     STEPS,
+    Held,
+    Tape,
     add_others,
     add_step,
     add_step_of_all,
@@ -43,17 +45,18 @@ from footfall.engine.tape import (
     who_has,
 )
 from footfall.engine.worlds import every_pair
-from footfall.engine.worlds.arrays import Soles, Space, WorldState
+from footfall.engine.worlds.arrays import Given, Soles, Space, WorldState
 from footfall.engine.worlds.every_pair import Between, PairsOfAll
-from footfall.engine.worlds.one_world import one_world, set_friction
-from footfall.engine.worlds.step import advance_world
+from footfall.engine.worlds.one_world import OneWorld, Robot, Scratch, one_world, set_friction
+from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.ground.surface import tangent_frame
-from footfall.solve.contacts import OPEN
+from footfall.kinds import Float, Function, Int, Ints, Matrix, Named, Tensor, Vector
+from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.gather import gather, tuple_of
 
 
 @inlined
-def lean_half_solve(world, x):
+def lean_half_solve(world: Named, x: Vector) -> None:
     """Replaces :func:`footfall.engine.mobility.half_solve`."""
     column, m = world.M_colind, world.qLD
     for j in range(x.size - 1, -1, -1):
@@ -72,7 +75,9 @@ def lean_half_solve(world, x):
 
 
 @inlined
-def lean_mobility(world, points, contacts, centroid, half, block):
+def lean_mobility(
+    world: Named, points: Points, contacts: Contacts, centroid: Matrix, half: Tensor, block: Matrix
+) -> None:
     """Replaces :func:`footfall.engine.mobility.mobility`; three rows of a block are in registers at a time."""
     near, out = contacts.near, contacts.mobility
     for k in range(near.size - 1):
@@ -89,7 +94,7 @@ def lean_mobility(world, points, contacts, centroid, half, block):
 
 
 @inlined
-def write_rows(world, points, k, m, r, half, out):
+def write_rows(world: Named, points: Points, k: Int, m: Int, r: Int, half: Tensor, out: Matrix) -> None:
     """Write three rows, from ``r`` on, of the block of bodies k and m, and the same numbers as columns."""
     a0, a1, a2, a3, a4, a5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     b0, b1, b2, b3, b4, b5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -109,7 +114,7 @@ def write_rows(world, points, k, m, r, half, out):
 
 
 @inlined
-def write_row(out, row, column, values):
+def write_row(out: Matrix, row: Int, column: Int, values: tuple[Float, Float, Float, Float, Float, Float]) -> None:
     a0, a1, a2, a3, a4, a5 = values
     out[row, column], out[row, column + 1], out[row, column + 2] = a0, a1, a2
     out[row, column + 3], out[row, column + 4], out[row, column + 5] = a3, a4, a5
@@ -192,7 +197,7 @@ points_of_all = gather(
 
 
 @inlined
-def one_world_on_every_body(robot, given, state, space, tape):
+def one_world_on_every_body(robot: Robot, given: Given, state: WorldState, space: Space, tape: OtherTape) -> OneWorld:
     """What kernels take of one world in which every body may touch the ground."""
     others = rest_of(robot.rest, state, tape)
     points = points_of_all(robot.soles, robot.rest, state, space, others, between_of(state, space))
@@ -201,14 +206,23 @@ def one_world_on_every_body(robot, given, state, space, tape):
 
 
 @inlined
-def advance_on_every_body(robot, given, state, space, track, plan, functions, span):
+def advance_on_every_body(
+    robot: Robot,
+    given: Given,
+    state: WorldState,
+    space: Space,
+    track: Track,
+    plan: Plan,
+    functions: Functions,
+    span: Span,
+) -> None:
     """As :func:`footfall.engine.worlds.step.advance_world`."""
     one = one_world_on_every_body(robot, given, state, space, track.others)
     advance_world(one, given, state, track, plan, functions, span)
 
 
 @inlined
-def open_body(points, b):
+def open_body(points: Points, b: Int) -> None:
     others = points.others
     for q in range(others.begin[b], others.begin[b + 1]):
         release(points, others.first + q)
@@ -216,7 +230,7 @@ def open_body(points, b):
 
 
 @inlined
-def list_own_points(world, points, contacts, b, count, below):
+def list_own_points(world: Named, points: Points, contacts: Contacts, b: Int, count: Int, below: Below) -> Int:
     """List the near points of a body other than a foot, and open all its others. Gives the new count."""
     others, body, was_near = points.others, points.others.body[b], points.others.seated[b] > 0
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
@@ -246,7 +260,9 @@ def list_own_points(world, points, contacts, b, count, below):
 
 
 @inlined
-def locate_every(world, points, contacts, surface, shape, table, margin):
+def locate_every(
+    world: Named, points: Points, contacts: Contacts, surface: Function, shape: Vector, table: Matrix, margin: Float
+) -> Int:
     """As :func:`footfall.engine.other_bodies.near.locate_all`."""
     bad = locate(world, points, contacts, surface, shape, table, margin)
     if bad >= 0:
@@ -271,25 +287,29 @@ def locate_every(world, points, contacts, surface, shape, table, margin):
 
 
 @inlined
-def release_feet(points, contacts):
+def release_feet(points: Points, contacts: Contacts) -> None:
     """Open the points of feet that are not near; detection has opened those of other bodies."""
     release_far(points, contacts, points.others.first)
 
 
 @inlined
-def begin_sample_of_every_body(world, points, contacts, scratch, tape, time, outcome):
+def begin_sample_of_every_body(
+    world: Named, points: Points, contacts: Contacts, scratch: Scratch, tape: Tape, time: Float, outcome: Ints
+) -> None:
     begin_sample(world, points, contacts, scratch, tape, time, outcome)
     add_others(world, points, contacts, scratch.held, tape, outcome[SAMPLES] - 1, 0)
 
 
 @inlined
-def add_step_of_every_body(world, points, contacts, held, tape, status, outcome):
+def add_step_of_every_body(
+    world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints
+) -> None:
     add_step(points, contacts, held, tape, status, outcome)
     add_others(world, points, contacts, held, tape, outcome[SAMPLES] - 1, outcome[STEPS])
 
 
 @inlined
-def who_touches(others, held, s, row):
+def who_touches(others: Others, held: Held, s: Int, row: Int) -> Int:
     """The point of a place, once it has touched in a sample, or -1."""
     return s if held.mode[others.first + s] != OPEN or others.tape.who[s, row] > 0 else -1
 

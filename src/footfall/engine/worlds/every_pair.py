@@ -35,7 +35,8 @@ from footfall.engine.other_bodies.pairs import bodies_of, dof_count, dof_of, gro
 from footfall.engine.other_bodies.points import FAR, Points
 from footfall.engine.other_bodies.solids import Meetings
 from footfall.engine.tape import recorded
-from footfall.kinds import IntMatrix, Ints, Matrix, Vector, zeros
+from footfall.kinds import Float, Int, IntMatrix, Ints, Matrix, Named, Vector, zeros
+from footfall.solve.contacts import Contacts
 
 #: Most contacts between bodies, and most pairs of bodies that have some, in a world; a step that lacks one is unsolved.
 PLACES, SLOTS = 32, 12
@@ -99,7 +100,7 @@ def pairs_of_all(points: Points, tree: Tree, shapes: Shapes, meetings: Meetings)
 
 
 @inlined
-def find_ways(world, meetings, between):
+def find_ways(world: Named, meetings: Meetings, between: Between) -> Float:
     """Find how far joints have moved each body since pairs were looked at; returns the most, m."""
     way, most = between.own.way, 0.0
     way[0] = 0.0
@@ -112,7 +113,7 @@ def find_ways(world, meetings, between):
 
 
 @inlined
-def set_room(between, c, room):
+def set_room(between: Between, c: Int, room: Float) -> None:
     """Note how far (m) the bodies of a pair may move before it can touch."""
     least = between.room.size - 1
     between.room[c] = room
@@ -120,7 +121,7 @@ def set_room(between, c, room):
 
 
 @inlined
-def next_near(world, points, c):
+def next_near(world: Named, points: Named, c: Int) -> Int:
     """The first pair of geoms from number ``c`` on whose balls touch, or their number if there is none."""
     pairs, room, way, probe = points.others.pairs, points.between.room, points.between.own.way, points.between.own.probe
     shapes, meetings = pairs.shapes, pairs.meetings
@@ -142,7 +143,7 @@ def next_near(world, points, c):
 
 
 @inlined
-def list_meeting(world, points, contacts, c, used):
+def list_meeting(world: Named, points: Named, contacts: Contacts, c: Int, used: Int) -> Int:
     """List the contacts of two geoms that are put in their places; returns the slots that are ``used`` then."""
     pairs, between, probe = points.others.pairs, points.between, points.between.own.probe
     shapes, meetings = pairs.shapes, pairs.meetings
@@ -163,7 +164,7 @@ def list_meeting(world, points, contacts, c, used):
 
 
 @inlined
-def find_every_pair(world, points, contacts):
+def find_every_pair(world: Named, points: Named, contacts: Contacts) -> None:
     """Replaces :func:`footfall.engine.other_bodies.near_pairs.find_pairs`."""
     pairs, between, near, ground = points.others.pairs, points.between, contacts.near, points.body.size
     for k in range(ground):
@@ -193,7 +194,7 @@ def find_every_pair(world, points, contacts):
 
 
 @inlined
-def find_own_place(points, contacts, pair, x, y, z):
+def find_own_place(points: Named, contacts: Contacts, pair: Int, x: Float, y: Float, z: Float) -> Int:
     """As :func:`footfall.engine.other_bodies.near_pairs.find_place`."""
     first, touching, touched = points.others.pairs.first, points.between.touching, points.between.touched
     found, free, nearest = -1, -1, KEEP * KEEP
@@ -213,7 +214,7 @@ def find_own_place(points, contacts, pair, x, y, z):
 
 
 @inlined
-def find_own_slot(points, body, partner, used):
+def find_own_slot(points: Named, body: Int, partner: Int, used: Int) -> Int:
     """As :func:`footfall.engine.other_bodies.near_pairs.find_slot`."""
     own, ground = points.between.own, points.body.size
     for a in range(used - ground):
@@ -228,30 +229,30 @@ def find_own_slot(points, body, partner, used):
 
 
 @inlined
-def bodies_of_all(points, k):
+def bodies_of_all(points: Named, k: Int) -> tuple[Int, Int]:
     own, a = points.between.own, k - points.body.size
     return own.body[a], own.partner[a]
 
 
 @inlined
-def dof_count_of_all(points, k):
+def dof_count_of_all(points: Named, k: Int) -> Int:
     ground = points.body.size
     return points.chain_length[k] if k < ground else points.between.own.length[k - ground]
 
 
 @inlined
-def dof_of_all(points, k, i):
+def dof_of_all(points: Named, k: Int, i: Int) -> Int:
     ground = points.body.size
     return points.chain[k, i] if k < ground else points.between.own.chain[k - ground, i]
 
 
 @inlined
-def lack_own_room(points):
+def lack_own_room(points: Named) -> None:
     points.between.own.lost[0] += 1
 
 
 @inlined
-def recorded_of_all(others, s, q):
+def recorded_of_all(others: Named, s: Int, q: Int) -> Int:
     """As :func:`footfall.engine.tape.recorded`."""
     points = others.begin[others.body.size]
     return q + 1 if q < points else points + abs(others.touching[q - points])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from footfall.compiled import inlined, kernel
 from footfall.engine.constraints.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
+    JointRows,
     add_joint_row_forces,
     check_joint_rows,
     fold_joint_rows,
@@ -18,6 +19,8 @@ from footfall.engine.constraints.joint_rows import (
 from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_inertia
 from footfall.engine.dynamics.joint_forces import damp_servos
 from footfall.engine.mobility import finish_solve, half_solve
+from footfall.engine.worlds.one_world import OneWorld
+from footfall.kinds import Bool, Float, Int, Vector
 from footfall.solve.dense import copy
 
 #: Rounding error of a slope, as a share of its change along the line.
@@ -25,7 +28,7 @@ LEVEL = 1e-12
 
 
 @inlined
-def factor_with_rows(one, dt):
+def factor_with_rows(one: OneWorld, dt: Float) -> None:
     """Add the active constraints to the inertia, and factor it."""
     joint_inertia(one.tree, one.bodies, dt)
     damp_servos(one.tree, one.bodies, dt)
@@ -36,7 +39,7 @@ def factor_with_rows(one, dt):
 
 
 @inlined
-def half_solved_push(one):
+def half_solved_push(one: OneWorld) -> None:
     """Write all generalised forces except those of contacts, half-solved, to ``qacc``; constraints included."""
     world = one.world
     copy(world.qacc, world.qfrc_smooth)
@@ -47,7 +50,7 @@ def half_solved_push(one):
 
 
 @inlined
-def constrained_step(one, dt):
+def constrained_step(one: OneWorld, dt: Float) -> Int:
     """Write the acceleration at fixed contact forces. Returns 1 if the active set of constraints was not found."""
     for turn in range(ROUNDS):
         half_solved_push(one)
@@ -59,7 +62,7 @@ def constrained_step(one, dt):
 
 
 @inlined
-def joint_rows_agree(one, turn, alone):
+def joint_rows_agree(one: OneWorld, turn: Int, alone: Bool) -> Bool:
     """Whether the constraints' active set agrees with the acceleration; if not, it is corrected, and the inertia has to
     be factored again. For constraints ``alone``, with given contact forces, the cost is convex.
     """
@@ -71,7 +74,7 @@ def joint_rows_agree(one, turn, alone):
 
 
 @kernel
-def move_states(one, turn, alone):
+def move_states(one: OneWorld, turn: Int, alone: Bool) -> None:
     """Take the active set at the acceleration of least cost on the line from the last one to this."""
     joints, qacc = one.joints, one.world.qacc
     at, needed, direction, force = one.line.acceleration, one.line.needed, one.line.direction, joints.diagonal
@@ -97,7 +100,7 @@ def move_states(one, turn, alone):
 
 
 @inlined
-def least_cost(joints, at, direction, begin, change):
+def least_cost(joints: JointRows, at: Vector, direction: Vector, begin: Float, change: Float) -> Float:
     """Step length, at most 1, of least cost on the line: the root of the slope, which is piecewise linear and
     increasing, by the Illinois method.
     """

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.dynamics.tree import Bodies, Tree
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.tape import Held
 from footfall.engine.worlds.arrays import Given, Space, WorldState
+from footfall.kinds import Int, Ints
 from footfall.solve.contacts import Contacts
 from footfall.solve.gather import gather
 
@@ -105,14 +107,14 @@ joints_of = gather(
 
 
 @inlined
-def set_friction(given, space, count):
+def set_friction(given: Given, space: Space, count: Int) -> None:
     """Coefficients of friction of the first ``count`` points."""
     for p in range(count):
         space.static_friction[p], space.dynamic_friction[p] = given.friction[0], given.friction[1]
 
 
 @inlined
-def scratch_of(space):
+def scratch_of(space: Space) -> Scratch:
     return Scratch(
         space.slip,
         space.centroid,
@@ -127,7 +129,7 @@ def scratch_of(space):
 
 
 @inlined
-def one_world(robot, given, state, space, points, owner):
+def one_world(robot: Robot, given: Given, state: WorldState, space: Space, points: Points, owner: Ints) -> OneWorld:
     """What kernels take of one world with these contact points; ``owner`` is the slot of each."""
     bodies = bodies_of(given, state, space)
     return OneWorld(

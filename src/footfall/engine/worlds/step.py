@@ -14,6 +14,7 @@ from footfall.engine.constraints.joint_rows import evaluate_joint_rows
 from footfall.engine.dynamics.inertia import bias, composite_inertia, momentum, push_body, subtract_body_forces
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
+from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.kinematics import add_forces, bend_points, point_forces, roll_anchors, roll_points, velocities
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
@@ -26,6 +27,7 @@ from footfall.engine.other_bodies.near import (
 )
 from footfall.engine.other_bodies.near_pairs import find_pairs
 from footfall.engine.other_bodies.pairs import ground_slots
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.step import (
     CREATED,
     CREATES,
@@ -50,13 +52,16 @@ from footfall.engine.tape import (
     begin_sample_of_all,
     hold_forces,
 )
-from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK
+from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK, Given, WorldState
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
+from footfall.engine.worlds.one_world import OneWorld, Scratch
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
+from footfall.solve.contacts import Contacts
 from footfall.solve.dense import copy
 
 
 @inlined
-def tally_contacts(points, contacts, dt, tally):
+def tally_contacts(points: Points, contacts: Contacts, dt: Float, tally: Vector) -> None:
     """Add the contact forces of a step to the tallies.
 
     These are: largest total normal force (N), impulse (N s, world frame), slip distance of loaded points (m), centre of
@@ -86,7 +91,7 @@ def tally_contacts(points, contacts, dt, tally):
 
 
 @inlined
-def show_forces(points, contacts, feet, beside):
+def show_forces(points: Points, contacts: Contacts, feet: Matrix, beside: Vector) -> None:
     """Write the contact forces of the points of feet (P, 3), and of all others together (3,), in the world frame."""
     for k in range(3):
         beside[k] = 0.0
@@ -104,7 +109,7 @@ def show_forces(points, contacts, feet, beside):
 
 
 @inlined
-def mechanical_energy(tree, bodies):
+def mechanical_energy(tree: Tree, bodies: Bodies) -> Float:
     """Kinetic energy, armature included, plus that of the weight above z = 0, J. Needs ``cinert`` of single bodies."""
     energy = 0.0
     for b in range(1, tree.body_parentid.size):
@@ -118,7 +123,7 @@ def mechanical_energy(tree, bodies):
 
 
 @inlined
-def tally_energy(tree, bodies, tally):
+def tally_energy(tree: Tree, bodies: Bodies, tally: Vector) -> None:
     tally[ENERGY] = mechanical_energy(tree, bodies)
 
 
@@ -163,7 +168,7 @@ class Functions(NamedTuple):
 
 
 @inlined
-def point_step(one, functions, given, plan):
+def point_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
     """Write the forces of a point law, the forces of joint constraints, and the acceleration."""
     world, points, contacts = one.world, one.points, one.contacts
     release_all(points, contacts)
@@ -174,7 +179,7 @@ def point_step(one, functions, given, plan):
 
 
 @inlined
-def motion_step(one, functions, given, plan):
+def motion_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
     """As :func:`point_step`, for a coupled law without the Delassus operator."""
     release_all(one.points, one.contacts)
     own, signals = one.scratch.law, one.scratch.signals
@@ -183,7 +188,7 @@ def motion_step(one, functions, given, plan):
 
 
 @inlined
-def operator_step(one, functions, given, plan):
+def operator_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
     """As :func:`point_step`, for a law with the Delassus operator, which is called again if the active set of joint
     constraints changes.
     """
@@ -199,7 +204,7 @@ def operator_step(one, functions, given, plan):
 
 
 @inlined
-def keep_near(points, contacts, scratch):
+def keep_near(points: Points, contacts: Contacts, scratch: Scratch) -> None:
     """Save the memory of near points, all that their law changes, before it is called."""
     m = points.memory.shape[1]
     for i in range(contacts.number[0]):
@@ -210,7 +215,7 @@ def keep_near(points, contacts, scratch):
 
 
 @inlined
-def restore_near(points, contacts, scratch):
+def restore_near(points: Points, contacts: Contacts, scratch: Scratch) -> None:
     m = points.memory.shape[1]
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -220,7 +225,7 @@ def restore_near(points, contacts, scratch):
 
 
 @inlined
-def begin_operator(one):
+def begin_operator(one: OneWorld) -> None:
     """Compute the inputs of such a law that do not change between its calls in a step."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
@@ -233,7 +238,7 @@ def begin_operator(one):
 
 
 @inlined
-def prepare_operator(one, functions, given, plan, turn):
+def prepare_operator(one: OneWorld, functions: Functions, given: Given, plan: Plan, turn: Int) -> Bool:
     """Compute the other inputs of such a law. Returns whether any point is near, so that it is to be called."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     half_solved_push(one)
@@ -254,14 +259,14 @@ def prepare_operator(one, functions, given, plan, turn):
 
 
 @inlined
-def ask_law(one, functions, given, plan):
+def ask_law(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
     """Call a coupled law for forces. Returns its status."""
     scratch = one.scratch
     return ask(functions.coupled, one.points, one.contacts, scratch.law, scratch.signals, given.values, plan.dt)
 
 
 @inlined
-def end_operator(one, turn):
+def end_operator(one: OneWorld, turn: Int) -> Bool:
     """Write the acceleration under the law's forces. Returns whether the active set of joint constraints agrees with
     it; otherwise the inertia has to be factored again.
     """
@@ -273,7 +278,7 @@ def end_operator(one, turn):
 
 
 @inlined
-def law_step(one, functions, given, plan):
+def law_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> Int:
     """The step of the plan's kind of law, compiled once for all laws; on a GPU that step replaces this function."""
     if plan.operator:
         return operator_step(one, functions, given, plan)
@@ -283,7 +288,7 @@ def law_step(one, functions, given, plan):
 
 
 @inlined
-def judge(one, plan, outcome):
+def judge(one: OneWorld, plan: Plan, outcome: Ints) -> Int:
     """DONE, or how an evaluation failed: its accelerations or energies exceed their bounds."""
     world, dt = one.world, plan.dt
     end = runaway(world, outcome)
@@ -296,7 +301,7 @@ def judge(one, plan, outcome):
 
 
 @inlined
-def evaluate(one, given, state, plan, functions, weigh):
+def evaluate(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
     """Compute everything from the state up to ``qacc``, and the energy if ``weigh``. Returns how it ended."""
     end = sense(one, given, state, plan, functions, weigh)
     if end != DONE:
@@ -308,7 +313,7 @@ def evaluate(one, given, state, plan, functions, weigh):
 
 
 @inlined
-def sense(one, given, state, plan, functions, weigh):
+def sense(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
     """The part of :func:`evaluate` before the law."""
     end = sense_place(one, given, state, plan, functions, weigh)
     if end == DONE:
@@ -318,7 +323,7 @@ def sense(one, given, state, plan, functions, weigh):
 
 
 @inlined
-def sense_place(one, given, state, plan, functions, weigh):
+def sense_place(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
     """The part of :func:`sense` before the inertia is factored."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
     kinematics(tree, bodies)
@@ -348,7 +353,7 @@ def sense_place(one, given, state, plan, functions, weigh):
 
 
 @inlined
-def sense_forces(one, given, state):
+def sense_forces(one: OneWorld, given: Given, state: WorldState) -> None:
     """The part of :func:`sense` after the inertia is factored."""
     tree, bodies, step = one.tree, one.bodies, state.step[0]
     joint_forces(tree, bodies)
@@ -359,7 +364,9 @@ def sense_forces(one, given, state):
 
 
 @inlined
-def advance_world(one, given, state, track, plan, functions, span):
+def advance_world(
+    one: OneWorld, given: Given, state: WorldState, track: Track, plan: Plan, functions: Functions, span: Span
+) -> Int:
     """Take steps with one world, if it has not ended; record it if that is wanted. Returns the number of steps taken.
 
     These are fewer if the world ends, or if it needs more places for points of other bodies. Evaluating the final
@@ -378,7 +385,7 @@ def advance_world(one, given, state, track, plan, functions, span):
 
 
 @inlined
-def finish_step(one, state, track, plan, end, sample, left):
+def finish_step(one: OneWorld, state: WorldState, track: Track, plan: Plan, end: Int, sample: Int, left: Int) -> None:
     """Record the instant, add its forces to the tallies, and advance, unless the world has ended or no step is left."""
     bodies, points, contacts = one.bodies, one.points, one.contacts
     outcome, step, dt = state.outcome, state.step[0], plan.dt

@@ -29,10 +29,11 @@ from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Pairs, 
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, WorldState, bytes_of, picker, room
-from footfall.engine.worlds.one_world import Robot, one_world, set_friction
+from footfall.engine.worlds.one_world import OneWorld, Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_whole
+from footfall.kinds import Int, Ints, Matrix
 from footfall.process.machine import cores, machine_memory
 from footfall.solve.gather import gather
 
@@ -49,8 +50,8 @@ class Beside(NamedTuple):
 
     others: Others
     detector: Detector
-    begin: np.ndarray
-    centre: np.ndarray
+    begin: Ints
+    centre: Matrix
 
 
 class Kept(NamedTuple):
@@ -170,7 +171,7 @@ all_points_of = gather(
 
 
 @inlined
-def turn_to(points):
+def turn_to(points: Points) -> None:
     """Turn to another world: free all slots, and restore the world's points to their places."""
     others = points.others
     for a in range(others.slot.size):
@@ -180,7 +181,7 @@ def turn_to(points):
 
 
 @cold(types.none)
-def take_places_again(points):
+def take_places_again(points: Points) -> None:
     """Write the positions, on their bodies, of the points that have a place."""
     others = points.others
     for s in range(live(points) - others.first):
@@ -233,17 +234,21 @@ class Tapes(NamedTuple):
 
     feet: Tape
     others: OtherTape
-    chosen: np.ndarray  # (W,) row of each world, -1 if it is not recorded
+    chosen: Ints  # (W,) row of each world, -1 if it is not recorded
 
 
 @cold(types.int64)
-def advance_by_reference(one, given, state, track, plan, functions, span):
+def advance_by_reference(
+    one: OneWorld, given: Given, state: WorldState, track: Track, plan: Plan, functions: Functions, span: Span
+) -> Int:
     """:func:`advance_world` on tuples that are laid out in memory once for a world."""
     return advance_world(one, given, state, track, plan, functions, span)
 
 
 @kernel
-def advance_worlds(robot, memory, tapes, plan, functions, who, span):
+def advance_worlds(
+    robot: Robot, memory: Memory, tapes: Tapes, plan: Plan, functions: Functions, who: tuple[Int, Int, Int], span: Span
+) -> None:
     """Take the steps of some worlds with one thread: ``who`` is (thread, first world, last), ``span`` the steps.
 
     The final instant is evaluated only for worlds that are recorded.

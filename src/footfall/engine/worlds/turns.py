@@ -20,8 +20,14 @@ from footfall.engine.constraints.active_set import ROUNDS
 from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, SAMPLES, STATUS, STEP
+from footfall.engine.worlds.arrays import Given, Space, WorldState
 from footfall.engine.worlds.joints import factor_with_rows
+from footfall.engine.worlds.one_world import OneWorld
 from footfall.engine.worlds.step import (
+    Functions,
+    Plan,
+    Span,
+    Track,
     ask_law,
     begin_operator,
     end_operator,
@@ -32,11 +38,11 @@ from footfall.engine.worlds.step import (
     sense_forces,
     sense_place,
 )
-from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
+from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
 from footfall.solve.contacts import Contacts
 from footfall.solve.gather import gather
-from footfall.solve.problem import MODE, NewtonScratch, Problem, Size, newton_scratch
+from footfall.solve.problem import MODE, NewtonScratch, Problem, ProblemScratch, Size, newton_scratch
 
 # Fields of a world's progress: steps taken; calls of its law in this step; the status that the law returned.
 TAKEN, ASKED, ANSWER = range(3)
@@ -56,7 +62,7 @@ class Queue(NamedTuple):
 
 
 @inlined
-def search_later(problem):
+def search_later(problem: Problem) -> tuple[Bool, Int, Float]:
     """Replaces :func:`footfall.solve.contact_problem.search` inside a law: requests a search, or returns its result."""
     number, report = problem.contacts.number, problem.report
     if number[SEARCH] == FOUND:
@@ -72,7 +78,7 @@ def search_later(problem):
 
 
 @inlined
-def was_searched(problem):
+def was_searched(problem: Problem) -> Bool:
     """Replaces :func:`footfall.solve.contact_problem.is_searched` inside a law."""
     return problem.contacts.number[SEARCH] == FOUND
 
@@ -144,7 +150,7 @@ gathered_problem = gather(
 
 
 @inlined
-def gather_bodies(space, to):
+def gather_bodies(space: Space, to: Gathered) -> None:
     """Write the bodies with near points, the first point of each, and their mobilities."""
     count, whole, bodies = space.number[0], space.number[2], 0
     for b in range(lane(), space.near.size, lanes()):
@@ -175,7 +181,7 @@ def gather_bodies(space, to):
 
 
 @inlined
-def gather_points(state, space, own, to):
+def gather_points(state: WorldState, space: Space, own: ProblemScratch, to: Gathered) -> None:
     """Write the near points of a problem."""
     for i in range(lane(), space.number[0], lanes()):
         p = space.points[i]
@@ -189,7 +195,7 @@ def gather_points(state, space, own, to):
 
 
 @inlined
-def search_now(state, space, own, to, newton):
+def search_now(state: WorldState, space: Space, own: ProblemScratch, to: Gathered, newton: NewtonScratch) -> None:
     """Try once, with all lanes of a warp, to solve a queued problem; an unsolved one is tried again in the next turn.
     ``own`` is the law's scratch, ``to`` and ``newton`` are the warp's.
     """
@@ -215,7 +221,7 @@ def search_now(state, space, own, to, newton):
 
 
 @inlined
-def answered(one, status):
+def answered(one: OneWorld, status: Int) -> Int:
     """The status of a law after its call, or WAITS if it requested a search."""
     if one.contacts.number[SEARCH] != WANTED:
         return status
@@ -224,7 +230,7 @@ def answered(one, status):
 
 
 @inlined
-def end_step(one, state, progress, track, plan, span):
+def end_step(one: OneWorld, state: WorldState, progress: Ints, track: Track, plan: Plan, span: Span) -> None:
     """End the step under way, if its law has a solution and need not be called again."""
     outcome, answer, asked = state.outcome, progress[ANSWER], progress[ASKED]
     if answer in (IDLE, WAITS):
@@ -240,7 +246,16 @@ def end_step(one, state, progress, track, plan, span):
 
 
 @inlined
-def begin_step(one, given, state, progress, track, plan, functions, span):
+def begin_step(
+    one: OneWorld,
+    given: Given,
+    state: WorldState,
+    progress: Ints,
+    track: Track,
+    plan: Plan,
+    functions: Functions,
+    span: Span,
+) -> Bool:
     """Compute everything up to the law; returns whether to call it. Lanes that begin a step and those that call their
     law again converge where both run the same code.
     """
@@ -263,13 +278,22 @@ def begin_step(one, given, state, progress, track, plan, functions, span):
 
 
 @inlined
-def goes_on(state, progress, span):
+def goes_on(state: WorldState, progress: Ints, span: Span) -> Bool:
     """Whether a world has steps to take."""
     return state.outcome[END] == DONE and progress[TAKEN] < span.steps + span.look
 
 
 @inlined
-def take_turn(one, given, state, progress, track, plan, functions, span):
+def take_turn(
+    one: OneWorld,
+    given: Given,
+    state: WorldState,
+    progress: Ints,
+    track: Track,
+    plan: Plan,
+    functions: Functions,
+    span: Span,
+) -> Bool:
     """End a step and begin the next; returns whether the world has more to do. Both parts call the law, in one place of
     the code, since the compiler would copy the law's long code to each.
     """

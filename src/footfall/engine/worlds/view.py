@@ -18,6 +18,7 @@ from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import add_damping, position_stage
 from footfall.engine.world import MjWorld, make_contacts, make_points, make_world
 from footfall.ground import Ground
+from footfall.kinds import Vector
 from footfall.robot import Robot
 from footfall.solve.contacts import Contacts
 from footfall.solve.dense import copy
@@ -60,7 +61,7 @@ def make_view(
 
 
 @inlined
-def look(view, qpos, qvel):
+def look(view: View, qpos: Vector, qvel: Vector) -> None:
     """Compute all quantities that a controller may read in this state, as the loop of a single world does."""
     world = view.world
     copy(world.qpos, qpos)
