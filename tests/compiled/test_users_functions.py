@@ -8,6 +8,7 @@ from types import ModuleType
 import numba
 import numpy as np
 import pytest
+from numba.extending import register_jitable
 
 import footfall as ff
 from footfall.compiled import as_python, checked
@@ -30,8 +31,24 @@ def down(i):
     return TABLE[i] if i < 3 or i > 4 else down(i - 1)
 
 
-tools = ModuleType("tools")
-tools.looked_up = looked_up
+@numba.cfunc("float64(int64)")
+def called_from_c(i):
+    return TABLE[i]
+
+
+@numba.vectorize
+def for_each(i):
+    return TABLE[i]
+
+
+@register_jitable
+def part_of_its_caller(i):
+    return TABLE[i]
+
+
+tools, package = ModuleType("tools"), ModuleType("package")
+tools.looked_up, package.tools, package.package = looked_up, tools, package
+pair = (looked_up, 0.01)
 
 
 def of_itself(x, y):
@@ -58,6 +75,44 @@ def with_a_number_of_its_own(x, y, scale=0.01):
     return scale * looked_up(int(4.0 * abs(x)))
 
 
+def of_a_package(x, y):
+    return 0.01 * package.tools.looked_up(int(4.0 * abs(x)))
+
+
+def of_what_c_calls(x, y):
+    return 0.01 * called_from_c(int(4.0 * abs(x)))
+
+
+def of_a_ufunc(x, y):
+    return 0.01 * for_each(int(4.0 * abs(x)))
+
+
+def of_a_part(x, y):
+    return 0.01 * part_of_its_caller(int(4.0 * abs(x)))
+
+
+def of_a_tuple(x, y):
+    return pair[1] * pair[0](int(4.0 * abs(x)))
+
+
+def of_a_default(x, y, helper=looked_up):
+    return 0.01 * helper(int(4.0 * abs(x)))
+
+
+def flat(x, y):
+    return TABLE.flat[int(4.0 * abs(x))]
+
+
+@numba.njit
+def default_of(x, helper=looked_up):
+    return helper(int(4.0 * abs(x)))
+
+
+def within_reach(x, y):
+    return 0.01 * default_of(x)
+
+
+MORE = [of_a_package, of_what_c_calls, of_a_ufunc, of_a_part, of_a_tuple, of_a_default]
 EVERY = [of_itself, of_a_helper, of_a_helper_of_a_helper, of_a_module, of_one_that_calls_itself]
 every = pytest.mark.parametrize("function", [*EVERY, with_a_number_of_its_own])
 
@@ -83,12 +138,22 @@ def test_friction_beyond_its_table_is_refused_with_the_functions_error(function)
         ff.Ground.plane(friction=function)
 
 
-@every
+@pytest.mark.parametrize("function", [*EVERY, with_a_number_of_its_own, *MORE])
 def test_as_plain_python_and_compiled_they_raise_alike(function):
     for form in (as_python(function), checked(function)):
         assert form(0.5, 0.0) == pytest.approx(function(0.5, 0.0))
         with pytest.raises(IndexError):
             form(2.0, 0.0)
+
+
+def test_what_compiled_code_cannot_check_is_refused():
+    with pytest.raises(ff.errors.GroundError, match=r"cannot be compiled: it uses '\.flat', .*use '\.reshape\(-1\)'"):
+        ff.Ground.function(flat)
+
+
+def test_a_default_that_is_a_function_is_checked_in_the_ground_too():
+    """A compiler that asks Python for the arguments of a copy is told those of the original."""
+    assert math.isnan(ff.Ground.function(within_reach).height(3.0, 0.0))
 
 
 def test_a_law_that_asks_a_helper_beyond_its_table_is_refused_before_a_run():

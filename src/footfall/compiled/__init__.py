@@ -10,6 +10,7 @@ from footfall.compiled.apart import cold, compile_cold, separate, separate_kerne
 from footfall.compiled.by_reference import ByReference, Reference, named_at, reference_to
 from footfall.compiled.kernels import (
     as_python,
+    cause_of,
     checked,
     function_pointer,
     generated,
@@ -24,6 +25,7 @@ __all__ = [
     "ByReference",
     "Reference",
     "as_python",
+    "cause_of",
     "checked",
     "cold",
     "compile_cold",

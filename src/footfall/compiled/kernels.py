@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import dis
 import os
+import re
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from types import CellType, FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any
 
 import numba
 from numba import types
-from numba.extending import is_jitted
 
 from footfall.compiled.cache import say_once
 from footfall.compiled.stamp import codes_of
@@ -48,14 +48,14 @@ def inlined(function: Callable[..., Any]) -> Any:
 def checked(function: Callable[..., Any]) -> Any:
     """A kernel that checks array indices and raises an exception for a bad one: for users' functions.
 
-    What it calls and its author compiled is compiled again in the same way.
+    What it calls of its author's is compiled again in the same way.
     """
     return _made_again(plain_function(function), lambda copy: _compile(copy, boundscheck=True), {})
 
 
 @cache
 def as_python(function: Callable[..., Any]) -> Any:
-    """A user's function as plain Python, with all that it calls and its author compiled: it raises what is wrong."""
+    """A user's function as plain Python, with all of its author's that it calls: it raises what is wrong."""
     return _made_again(plain_function(function), lambda copy: copy, {})
 
 
@@ -64,35 +64,58 @@ def plain_function(function: Any) -> Any:
     return getattr(function, "py_func", function)
 
 
-def _made_again(plain: FunctionType, make: Callable[[FunctionType], Any], made: dict[FunctionType, Any]) -> Any:
-    """A function and those that its author compiled, in another form; ``made`` holds those begun, for recursion."""
+def _made_again(plain: FunctionType, make: Callable[[FunctionType], Any], made: dict[Any, Any]) -> Any:
+    """A function and those of users that it may call, in another form; ``made`` holds those begun, for recursion."""
     if plain not in made:
+        names = {name for code in codes_of(plain.__code__) for name in code.co_names}
+        if "flat" in names:
+            raise NotImplementedError("it uses '.flat', whose indices compiled code does not check: use '.reshape(-1)'")
+
+        def again(value: Any) -> Any:
+            return _value_again(value, names, make, made)
+
+        made[plain] = plain  # where the defaults of its arguments lead back to it
         known, cells = dict(plain.__globals__), tuple(CellType(cell.cell_contents) for cell in plain.__closure__ or ())
-        copy = FunctionType(plain.__code__, known, plain.__name__, plain.__defaults__, cells or None)
-        made[plain] = make(cast(FunctionType, update_wrapper(copy, plain)))
-        for name in {name for code in codes_of(plain.__code__) for name in code.co_names} & known.keys():
-            known[name] = _value_again(known[name], make, made)
+        copy = FunctionType(plain.__code__, known, plain.__name__, again(plain.__defaults__), cells or None)
+        update_wrapper(copy, plain)
+        del vars(copy)["__wrapped__"]  # in which Numba would look for the defaults
+        made[plain] = make(copy)
+        known.update({name: again(known[name]) for name in names & known.keys()})
         for cell in cells:
-            cell.cell_contents = _value_again(cell.cell_contents, make, made)
+            cell.cell_contents = again(cell.cell_contents)
     return made[plain]
 
 
-def _value_again(value: Any, make: Callable[[FunctionType], Any], made: dict[FunctionType, Any]) -> Any:
-    """The same of what a user's function refers to; a module is copied if it holds compiled functions."""
-    if is_jitted(value) and _is_foreign(value.py_func.__module__):
-        return _made_again(value.py_func, make, made)
+def _value_again(value: Any, names: set[str], make: Callable[[FunctionType], Any], made: dict[Any, Any]) -> Any:
+    """The same of what a user's function refers to, and of what it finds by these names in a module."""
+    if type(value) is tuple:
+        return tuple(_value_again(one, names, make, made) for one in value)
     if isinstance(value, ModuleType) and _is_foreign(value.__name__):
-        compiled = {name: one for name, one in vars(value).items() if is_jitted(one)}
-        if compiled:
-            copy = ModuleType(value.__name__)
-            again = {name: _value_again(one, make, made) for name, one in compiled.items()}
-            vars(copy).update(vars(value) | again)
-            return copy
+        if value not in made:
+            made[value] = ModuleType(value.__name__)
+            vars(made[value]).update(vars(value))
+            for name in names & vars(value).keys():
+                setattr(made[value], name, _value_again(getattr(value, name), names, make, made))
+        return made[value]
+    # Numba's ``jit`` keeps the function of Python as ``py_func``, its ``cfunc`` and ``vectorize`` as ``__wrapped__``.
+    plain = value if isinstance(value, FunctionType) else getattr(value, "py_func", getattr(value, "__wrapped__", None))
+    if isinstance(plain, FunctionType) and _is_foreign(plain.__module__):
+        return _made_again(plain, make, made)
     return value
 
 
 def _is_foreign(module: str | None) -> bool:
     return (module or "").partition(".")[0] not in ("footfall", "numba", "numpy")
+
+
+def cause_of(error: Exception) -> str:
+    """What keeps a user's function from being compiled, by the compiler's report: one line of it, without colours."""
+    said = re.sub(r"\x1b\[\d*m", "", str(error))
+    if "NRT" in said or "returning of array" in said:  # Numba's runtime for objects, which kernels do without
+        return "it makes a list, a dict or an array: return a tuple of numbers"
+    noise = ("Failed in", "During:", "File ", "No ", "Invalid use of type(CPUDispatcher")
+    reason = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in reason if not line.startswith(noise)), (reason or ["it says nothing"])[0]).rstrip(".")
 
 
 def raises(function: Any) -> bool:

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -44,6 +43,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from footfall.arguments import public
 from footfall.contact.setting import Setting
 from footfall.contact.trial import check_foreign, is_foreign
 from footfall.errors import LawError, did_you_mean
@@ -60,6 +60,7 @@ class NativeContact(NamedTuple):
     impratio: float
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class Law:
     """The root of all contact laws: a frozen set of options with a name and a source."""
@@ -145,6 +146,7 @@ class Law:
 SINKS = MappingProxyType({"penetration": "the ground presses a point by as much as it is deep"})
 
 
+@public
 class PointLaw(Law):
     """A law of a single point."""
 
@@ -158,6 +160,7 @@ class PointLaw(Law):
         return _point_pointer(cls.kernel, parameters_of(cls), cls.name)
 
 
+@public
 class CoupledLaw(Law):
     """A law of all points together."""
 
@@ -278,17 +281,19 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     from numba import float64, types
     from numba.core.errors import NumbaError
 
-    from footfall.compiled import checked, function_pointer, inlined
+    from footfall.compiled import cause_of, checked, function_pointer, inlined
 
     foreign = is_foreign(function)
     if foreign:
         check_foreign(function, name)
-    compiled: Any = checked(function) if foreign else function if hasattr(function, "py_func") else inlined(function)
     values = types.NamedUniTuple(float64, len(parameters._fields), parameters)
     try:
+        compiled: Any = (
+            checked(function) if foreign else function if hasattr(function, "py_func") else inlined(function)
+        )
         compiled.compile((*point_signature().args[:5], values))
-    except NumbaError as error:
-        raise LawError(f"law '{name}' cannot be compiled: {_cause(str(error))}") from error
+    except (NumbaError, NotImplementedError) as error:
+        raise LawError(f"law '{name}' cannot be compiled: {cause_of(error)}") from error
     result = compiled.nopython_signatures[-1].return_type
     count = len(result) if isinstance(result, types.BaseTuple) else 1 if result in (float64, types.int64) else 0
     if count not in _COMPLETED:
@@ -301,15 +306,6 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     attempted = _ATTEMPTED_POINT if foreign else ""
     adapter = _adapter(compiled, parameters, arguments, _COMPLETED[count], FRICTION, attempted)
     return function_pointer(point_signature(), adapter)
-
-
-def _cause(said: str) -> str:
-    """The compiler's message, in one line and without its colours."""
-    said = re.sub(r"\x1b\[\d*m", "", said)
-    if "NRT" in said or "returning of array" in said:  # Numba's runtime for objects, which kernels do without
-        return "it makes a list, a dict or an array: return a tuple, and keep numbers in memory"
-    reason = [line.strip() for line in said.splitlines() if line.strip()]
-    return next((line for line in reason if not line.startswith(("Failed", "No "))), (reason or ["it says nothing"])[0])
 
 
 @cache

@@ -24,6 +24,7 @@ from numba.core.errors import NumbaError
 
 from footfall.compiled import (
     as_python,
+    cause_of,
     checked,
     function_pointer,
     generated,
@@ -248,7 +249,7 @@ def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
         try:
             pointer = SharedPointer(_guarded(_adapter(_frozen(plain), plain, role), role), plain, role)
         except (NumbaError, NotImplementedError, TypeError) as error:
-            raise _uncompilable(role, function, _first_reason(error)) from error
+            raise _uncompilable(role, function, cause_of(error)) from error
         if not content:
             return PlaceFunction(identity, function, pointer, role)
         _compiled[key] = pointer
@@ -323,13 +324,6 @@ def _numbers(returned: Any) -> int:
 def _uncompilable(role: Role, function: Any, reason: str) -> GroundError:
     name = getattr(function, "__name__", repr(function))
     return GroundError(f"the {role.what} function '{name}' cannot be compiled: {reason}; {role.instead}")
-
-
-def _first_reason(error: Exception) -> str:
-    """The sentence in Numba's report that names the cause."""
-    noise = ("Failed in", "During:", "File ", "No conversion", "Invalid use of type(CPUDispatcher")
-    lines = [line.strip() for line in str(error).splitlines()]
-    return next((line for line in lines if line and not line.startswith(noise)), str(error)).rstrip(".")
 
 
 # ---- numbers that functions refer to --------------------------------------------------------------------------------
