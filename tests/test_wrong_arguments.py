@@ -21,8 +21,9 @@ from footfall.papers import run_paper
 #: What a parameter may be given by mistake.
 WRONG: list[Any] = [
     None, True, -1, 0, 2.5, math.nan, math.inf, -math.inf, 1e300, -1e-300, 10**30, 1j,
-    "", "nonsense", "1e3", b"x", Path("no/such/file"), object(), int, len, lambda: None, lambda x, y, z: None,
-    (), [], [1, 2], [None], ["a"], [[]], [[1.0], [2.0, 3.0]], (math.nan, 1.0), {}, {"a": 1}, {1: 2}, {"k": "x"},
+    "", "nonsense", "1e3", "\0", "long" * 999, b"x", Path("no/such/file"), object(), int, len,
+    lambda: None, lambda x, y, z: None, (), [], [1, 2], [None], ["a"], [[]], [[1.0], [2.0, 3.0]], (math.nan, 1.0),
+    {}, {"a": 1}, {1: 2}, {"k": "x"},
     np.zeros(0), np.zeros(3), np.full((2, 3), math.nan), np.array("x"), np.array([object()]), np.array(1.0),
 ]  # fmt: skip
 #: Calls of each function, beside every parameter alone with every wrong value.
@@ -44,10 +45,21 @@ def biped() -> ff.Robot:
     return ff.load_robot("planar-biped")
 
 
+@cache
+def compared() -> Any:
+    return ff.compare("brick", laws=["mujoco"], duration=0.002, workers=1)
+
+
+@cache
+def swept() -> Any:
+    return ff.sweep(SETTINGS, grid={"ground.friction": [0.5, 0.6]}, workers=1)
+
+
 def small(**more: Any) -> dict[str, Any]:
     return {"W": np.eye(3), "free": [0.0, 0.0, -1.0], "friction": 0.5, **more}
 
 
+MEASURED = {"time": np.arange(4.0), "channels": {"fz": np.arange(4.0)}, "units": {"fz": "N"}, "up": "z", "source": "it"}
 GROUND = ff.Ground.plane()
 PUSH = ff.Push("brick", force=(1.0, 0.0, 0.0))
 SETTINGS = {"robot": "brick", "law": "spring-damper", "duration": 0.002}
@@ -121,6 +133,21 @@ CALLS: dict[str, tuple[Callable[[], Callable[..., Any]], dict[str, Any]]] = {
     **{f"measure.{name}": (lambda name=name: getattr(ff.measure, name), {"rec": rec()})
        for name in ff.measure.__all__ if inspect.isfunction(getattr(ff.measure, name)) and name != "support_polygon"},
     "Recording.foot": (lambda: rec().foot, {"name": "brick"}),
+    "Comparison.plot": (lambda: compared().plot, {"name": "no plot"}),
+    "Comparison.report": (lambda: compared().report, {"path": "a/folder"}),
+    "Comparison.save": (lambda: compared().save, {"folder": "compared"}),
+    "Comparison[...]": (lambda: compared().__getitem__, {"law": "mujoco"}),
+    "Audit[...]": (lambda: ff.audit(rec()).__getitem__, {"name": "penetration"}),
+    "SweepTable.plot": (lambda: swept().plot, {"output": "peak_vertical_force_bw"}),
+    "SweepTable[...]": (lambda: swept().__getitem__, {"name": "status"}),
+    "Measured": (lambda: ff.files.Measured, MEASURED),
+    "Measured.resampled": (lambda: ff.files.Measured(**MEASURED).resampled, {"rate": 100.0}),
+    "Measured.low_passed": (lambda: ff.files.Measured(**MEASURED).low_passed, {"cutoff": 3.0}),
+    "JointMotion": (
+        lambda: ff.files.JointMotion,
+        {"time": [0.0, 1.0], "joints": np.zeros((2, 1)), "names": ["knee"], "position": None, "rotation": None},
+    ),
+    "contact.register": (lambda: ff.contact.register, {"law": ff.contact.MujocoNative}),
     "Recording.slice": (lambda: rec().slice, {}),
     "papers.run_paper": (lambda: run_paper, {"name": "none"}),
     "measure.support_polygon": (lambda: ff.measure.support_polygon, {"rec": rec(), "k": 0}),
@@ -186,13 +213,25 @@ def test_what_converts_to_the_type_is_taken_as_before():
     ff.compare("brick", laws=("mujoco",), controller=lambda t, state: [], duration=0.002, workers=np.int32(1))
 
 
-def test_every_public_function_checks_its_arguments():
+def test_all_public_functions_and_methods_check_their_arguments():
     lines = [line.split() for line in (Path(__file__).parent / "public_names.txt").read_text().splitlines()]
-    found = [
-        getattr(import_module(line[0]), line[1], None) for line in lines if line[:1] and line[0].startswith("footfall")
-    ]
-    functions = [one for one in found if inspect.isfunction(one) and inspect.signature(one).parameters]
-    assert len(functions) > 50 and [one.__name__ for one in functions if not hasattr(one, "__wrapped__")] == []
+    found = {
+        f"{room}.{name}": getattr(import_module(room), name) for room, name in lines if room.startswith("footfall")
+    }
+    classes = {
+        name: one for name, one in found.items() if inspect.isclass(one) and hasattr(one.__init__, "__wrapped__")
+    }
+    methods = {
+        f"{name}.{method}": inspect.getattr_static(one, method)
+        for name, one in classes.items()
+        for method in dir(one)
+        if not method.startswith("_") or method == "__getitem__"
+    }
+    functions = {name: one for name, one in (found | methods).items() if inspect.isfunction(one)}
+    functions = {name: one for name, one in functions.items() if inspect.signature(one).parameters}
+    ours = {name: one for name, one in functions.items() if one.__module__.startswith("footfall")}
+    assert len(classes) > 40 and len(ours) > 250
+    assert [name for name, one in ours.items() if not hasattr(one, "__wrapped__")] == []
 
 
 @pytest.mark.parametrize("name", [one.removeprefix("measure.") for one in CALLS if one.startswith("measure.")])

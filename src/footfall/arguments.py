@@ -60,16 +60,19 @@ ERRORS: dict[str, type[FootfallError]] = {
 
 
 def public(given: T) -> T:
-    """Check the arguments of a function, or those of a class's constructor and public methods."""
+    """Check the arguments of a function, or those of a class's constructor and public methods, its bases' included."""
     if not isinstance(given, type):
         return cast(T, _checked(cast(Callable[..., Any], given)))
     fields = {
         name: base.__module__ for base in reversed(given.__mro__) for name in vars(base).get("__annotations__", {})
     }
-    for name, value in list(vars(given).items()):
+    own = [base for base in given.__mro__[::-1] if base.__module__.startswith("footfall.")]
+    for name, value in {name: value for base in own for name, value in vars(base).items()}.items():
+        if hasattr(value, "__wrapped__"):  # of a base that is public
+            continue
         if name == "__init__" and is_dataclass(given):
             _HOMES[value] = fields  # the constructor of a dataclass has the fields of its bases
-        if name == "__init__" or (isinstance(value, types.FunctionType) and not name.startswith("_")):
+        if name in ("__init__", "__getitem__") or (isinstance(value, types.FunctionType) and not name.startswith("_")):
             setattr(given, name, _checked(value))
         elif isinstance(value, classmethod) and not name.startswith("_"):
             setattr(given, name, classmethod(_checked(value.__func__)))
@@ -88,7 +91,13 @@ def _checked(function: Callable[..., Any]) -> Any:
                 where = f"{_name(function, positional)}: {name}"
                 wanted = known.wanted[name]
                 raise _error(function)(f"{where} = {shown}, but it must be {_said(wanted)}{_hint(wanted, value)}")
-        return function(*positional, **named)
+        try:
+            return function(*positional, **named)
+        except OSError as error:  # of a path that no file can have, or that this user may not read
+            if error.filename is None:
+                raise
+            said = f"{_name(function, positional)}: '{error.filename}': {error.strerror}"
+            raise _error(function)(said) from error
 
     return checked
 
@@ -103,7 +112,7 @@ def _name(function: Callable[..., Any], positional: tuple[Any, ...]) -> str:
         return function.__name__
     kind = type(positional[0])
     own = kind.name if isinstance(getattr(kind, "name", None), str) else kind.__name__  # laws have a name of their own
-    return own if function.__name__ == "__init__" else f"{own}.{function.__name__}"
+    return {"__init__": own, "__getitem__": f"{own}[...]"}.get(function.__name__, f"{own}.{function.__name__}")
 
 
 class _Known(NamedTuple):
@@ -182,6 +191,8 @@ def _test_of(wanted: Any) -> Callable[[Any], bool]:
         return lambda value: _is_row(value) and all(map(tests[0], value)) and (numeric or not _is_empty_array(value))
     if origin is Iterable:
         return lambda value: _is_iterable(value) and (not isinstance(value, Collection) or all(map(tests[0], value)))
+    if origin is type:
+        return lambda value: isinstance(value, type) and issubclass(value, parts)
     if origin in (dict, Mapping):
         return lambda value: isinstance(value, Mapping) and all(tests[0](k) and tests[1](v) for k, v in value.items())
     return _instance_test(origin or wanted)
@@ -213,6 +224,14 @@ def _is_whole(value: Any) -> bool:
 
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value  # which ends a text in files and in models
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, os.PathLike) and _is_text(os.fspath(value))
 
 
 def _is_iterable(value: Any) -> bool:
@@ -257,6 +276,8 @@ TESTS: dict[Any, Callable[[Any], bool]] = {
     float: _is_real,
     int: _is_whole,
     bool: _is_bool,
+    str: _is_text,
+    os.PathLike: _is_path,
     np.ndarray: _is_array,
     Callable: callable,
 }
@@ -297,6 +318,8 @@ def _said(wanted: Any) -> str:
         return f"a sequence, each {_said(parts[0])}" if parts and parts[0] is not Any else "a sequence"
     if origin in (dict, Mapping):
         return "a mapping"
+    if origin is type:
+        return f"a class of {_said(parts[0])}"
     name = getattr(origin or wanted, "__name__", str(wanted))
     full = f"{getattr(origin or wanted, '__module__', '')}.{name}"
     return BETTER_KNOWN.get(full) or BETTER_KNOWN.get(name, name)
@@ -304,6 +327,8 @@ def _said(wanted: Any) -> str:
 
 def _hint(wanted: Any, value: Any) -> str:
     """The end of a sentence on a text that is nearly one of those allowed."""
+    if "\0" in str(value):
+        return " without null characters"
     near = nearest(value, _texts(wanted)) if isinstance(value, str) else None
     return f": did you mean '{near}'?" if near else ""
 

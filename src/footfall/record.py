@@ -162,6 +162,7 @@ BODY_CONTACTS = {
 }
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Record:
     """What happened in a run: T samples of a robot with P contact points. Arrays are read-only, in SI units.
@@ -296,7 +297,6 @@ class Record:
         bodies, friction = tuple((str(a), str(b)) for a, b, _ in touching), np.array([float(mu) for *_, mu in touching])
         return BodyContacts(bodies, friction, **arrays)
 
-    @public
     def foot(self, name: str) -> slice:
         """Which points are those of a foot: ``rec.force[:, rec.foot("left")]``."""
         first = 0
@@ -325,7 +325,6 @@ class Record:
             raise SimulationError(self.failure.message, self)
         return self
 
-    @public
     def slice(self, start: float = -math.inf, stop: float = math.inf) -> Self:
         """The samples with ``start <= time < stop`` (s). A failure stays with the last sample."""
         if math.isnan(start) or math.isnan(stop) or start > stop:

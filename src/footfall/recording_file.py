@@ -391,11 +391,9 @@ def write(rec: Record, path: str | os.PathLike[str], progress: Callable[[float],
 def place_for(path: str | os.PathLike[str]) -> Path:
     """The folder of a recording called ``path``; a ``RecordingError`` if something else is there."""
     target = Path(os.path.abspath(Path(path).expanduser()))
-    target = target.resolve() if target.is_symlink() else target
-    if target.exists() and not target.is_dir():
-        raise RecordingError(f"cannot save the recording to '{target}': a file is in the way; give another name")
     try:
-        if not target.is_dir() or all(map(_is_ours, target.iterdir())):
+        target = target.resolve() if target.is_symlink() else target
+        if not target.exists() or (target.is_dir() and all(map(_is_ours, target.iterdir()))):
             return target
         if (target / MANIFEST).is_file() and _content(target / MANIFEST).get("format") == FORMAT:
             return target
@@ -403,10 +401,8 @@ def place_for(path: str | os.PathLike[str]) -> Path:
         pass
     except OSError as error:
         raise RecordingError(f"cannot save the recording to '{target}': {error.strerror or error}") from error
-    raise RecordingError(
-        f"cannot save the recording to '{target}': the directory holds something that is not a recording; "
-        "give another name"
-    )
+    why = "the directory holds something that is not a recording" if target.is_dir() else "a file is in the way"
+    raise RecordingError(f"cannot save the recording to '{target}': {why}; give another name")
 
 
 def _put_files(files: dict[str, bytes], target: Path) -> None:

@@ -32,6 +32,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, optional_package
 from footfall.files.motion import load_motion
 from footfall.files.tables import TIMES, is_number, known_unit, plain, scale_of, time_column, without_unit
+from footfall.given_numbers import Positive
 
 #: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets; BONES-SEED.
 FPS, SEED_FPS = 30.0, 120.0
@@ -81,7 +82,7 @@ class JointMotion:
 def load_joint_motion(
     path: str | os.PathLike[str],
     *,
-    fps: float | None = None,
+    fps: Positive | None = None,
     quaternion: str | None = None,
     joints: Sequence[str] | None = None,
 ) -> JointMotion:
@@ -106,10 +107,8 @@ def load_joint_motion(
         raise FootfallError(f"cannot read '{source}': there is no such file")
     if quaternion not in (None, *ORDERS):
         raise FootfallError(f"the order of a quaternion is 'xyzw' or 'wxyz', not {quaternion!r}")
-    if fps is not None and not (np.isfinite(fps) and fps > 0.0):
-        raise FootfallError(f"a motion has a positive number of frames per second, not {fps}")
     try:
-        found = readers[ending](source, _Given(fps, quaternion))
+        found = readers[ending](source, _Given(None if fps is None else float(fps), quaternion))
     except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError, zipfile.BadZipFile) as error:
         raise FootfallError(f"'{source}' cannot be read as a motion of a robot: {error}") from error
     return found if joints is None else replace(found, names=tuple(joints))
@@ -129,7 +128,12 @@ class _Given(NamedTuple):
 
 
 def _check(motion: JointMotion) -> None:
-    count = len(motion.time)
+    for name in ("time", "joints", "position", "rotation"):
+        if (values := getattr(motion, name)) is not None:
+            object.__setattr__(motion, name, np.asarray(values, dtype=float))
+    count = motion.time.size
+    if motion.time.shape != (count,):
+        raise FootfallError(f"{motion.source}: its times have shape {motion.time.shape}, not (T,)")
     for name in ("joints", "position", "rotation"):
         values = getattr(motion, name)
         if values is not None and (values.ndim != 2 or len(values) != count):

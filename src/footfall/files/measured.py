@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,6 +15,10 @@ from footfall.errors import FootfallError, did_you_mean, optional_package
 from footfall.files.stamps import stamps_of
 from footfall.frozen_values import made_again
 from footfall.given_numbers import Positive
+from footfall.process.machine import machine_memory
+
+#: Samples by which a filter extends each end of a signal, those of SciPy's ``sosfiltfilt`` for a second order.
+PADDING = 9
 
 
 def _written_twice(time: np.ndarray, channels: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -21,8 +26,7 @@ def _written_twice(time: np.ndarray, channels: Mapping[str, np.ndarray]) -> np.n
     twice = np.zeros(time.size, dtype=bool)
     twice[1:] = np.diff(time) == 0.0
     for values in channels.values() if twice.any() else ():
-        one = np.asarray(values)
-        twice[1:] &= (one[1:] == one[:-1]) | (np.isnan(one[1:]) & np.isnan(one[:-1]))
+        twice[1:] &= (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     return twice
 
 
@@ -52,13 +56,16 @@ class Measured:
         time = np.asarray(self.time, dtype=float)
         if time.ndim != 1 or not time.size or not np.isfinite(time).all():
             raise FootfallError(f"{self.source}: its times are not (T,) finite numbers")
-        twice = _written_twice(time, self.channels)
+        channels = {name: np.asarray(values, dtype=float) for name, values in self.channels.items()}
+        if wrong := [name for name, values in channels.items() if values.shape != time.shape]:
+            shape = channels[wrong[0]].shape
+            raise FootfallError(f"{self.source}: '{wrong[0]}' has shape {shape}, and there are {time.size} times")
+        twice = _written_twice(time, channels)
         if twice.any():
             time = time[~twice]
             left_out = f"{twice.sum()} of {twice.size} samples left out, written twice"
             object.__setattr__(self, "done", (*self.done, left_out))
-            kept = {name: np.asarray(values)[~twice] for name, values in self.channels.items()}
-            object.__setattr__(self, "channels", kept)
+            channels = {name: values[~twice] for name, values in channels.items()}
         late = np.flatnonzero(np.diff(time) <= 0.0)
         if late.size:
             at = int(late[0]) + 1
@@ -66,8 +73,8 @@ class Measured:
                 f"{self.source}: time does not increase in sample {at}: {time[at]:g} s after {time[at - 1]:g} s"
             )
         object.__setattr__(self, "time", time)
-        for name in ("channels", "units"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(self, "channels", MappingProxyType(channels))
+        object.__setattr__(self, "units", MappingProxyType(dict(self.units)))
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.channels:
@@ -152,7 +159,9 @@ class Measured:
         """The same at ``rate`` samples per second, by cubic splines between samples; gaps (NaN) stay gaps."""
         CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
-        count = int(np.floor((self.time[-1] - self.time[0]) * rate + 1e-9)) + 1
+        count = math.floor((self.time[-1] - self.time[0]) * rate + 1e-9) + 1
+        if 8 * count * (len(self.channels) + 8) > machine_memory():  # bytes; of the time, and of one spline
+            raise FootfallError(f"{self.source} would have {count:.3g} samples at {rate:g} Hz, more than memory holds")
         time = self.time[0] + np.arange(count) / rate
         channels = {}
         for name, values in self.channels.items():
@@ -171,6 +180,8 @@ class Measured:
         signal = optional_package("scipy.signal")
 
         rate = self.rate
+        if len(self) <= PADDING:
+            raise FootfallError(f"{self.source} has {len(self)} samples, and a filter needs more than {PADDING}")
         if not 0.0 < cutoff < 0.5 * rate:
             raise FootfallError(f"a cut-off of {cutoff:g} Hz is not between 0 and half of {rate:g} Hz")
         gaps = [name for name, values in self.channels.items() if not np.isfinite(values).all()]

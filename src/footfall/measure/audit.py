@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import RecordingError
+from footfall.errors import RecordingError, did_you_mean
 from footfall.files.html_table import html_table
 from footfall.files.json_values import json_value
 from footfall.measure.audit_errors import EVERYTHING, FAULTS, NOTHING, PROOFS, RULES, Bounds, Rule, turning
@@ -64,6 +64,7 @@ class AuditRow:
 HEAD = ("", "worst", "rms", "unit", "limit", "at s", "verdict", "meaning")
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Audit:
     """What an audit found.
@@ -113,7 +114,10 @@ class Audit:
         return "; ".join(f"{verdict}: {', '.join(rows)}" for verdict, rows in named.items() if rows) or "pass"
 
     def __getitem__(self, name: str) -> AuditRow:
-        return {row.name: row for row in self.rows}[name]
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise RecordingError(f"the audit has no row '{name}': {did_you_mean(name, [row.name for row in self.rows])}")
 
     def check(self) -> Audit:
         """This audit; raises a ``RecordingError`` that names the rows that fail or are not known, if there are any."""

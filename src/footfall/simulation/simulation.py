@@ -301,6 +301,7 @@ class Simulation(Setup):
         ``pushes`` are the pushes of the run that the state comes from; see :meth:`World.linearize` for ``to`` and
         ``smoothing``.
         """
+        pushes, to = tuple(pushes), to if isinstance(to, str) else tuple(to)
         if pushes or to:
             return Probe(self, Task(pushes=pushes), to=to).linearize(state, ctrl, smoothing)
         try:

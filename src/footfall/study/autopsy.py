@@ -122,6 +122,7 @@ class Parting:
         return f"event {self.number}: {said[0]} where the policy works, {said[1]} where it does not"
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Autopsy:
     """The results of an autopsy.

@@ -28,7 +28,7 @@ from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.contact.trial import is_foreign
 from footfall.control import chosen_controller
-from footfall.errors import FootfallError, LawError, without_warnings
+from footfall.errors import FootfallError, LawError, StudyError, did_you_mean, without_warnings
 from footfall.files.html_table import html_table
 from footfall.files.json_values import json_value
 from footfall.given_numbers import Count
@@ -132,6 +132,7 @@ HEAD = (
 )
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Several laws on the same task.
@@ -149,7 +150,10 @@ class Comparison:
     warnings: tuple[str, ...] = ()
 
     def __getitem__(self, law: str) -> ComparisonRow:
-        return {row.law: row for row in self.rows}[law]
+        for row in self.rows:
+            if row.law == law:
+                return row
+        raise StudyError(f"no law '{law}' was compared: {did_you_mean(law, [row.law for row in self.rows])}")
 
     def _lines(self) -> list[tuple[str, ...]]:
         lines: list[tuple[str, ...]] = []

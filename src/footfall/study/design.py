@@ -118,6 +118,7 @@ PAIRS = 3
 ABREAST = 2
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Design:
     """All designs that were tried and which of them are on the front.

@@ -181,6 +181,7 @@ class Onset:
     tangential: float | None = None
 
 
+@public
 @dataclass(frozen=True)
 class FrictionFit:
     """Static and kinetic friction of some pulls; ``static`` is None where none of them broke away from rest."""

@@ -37,6 +37,7 @@ FACTOR, TRIES = 1.6, 16
 Progress = Callable[[str, float, bool], None]
 
 
+@public
 @dataclass(frozen=True)
 class PushLimit:
     """The largest push under one law.
@@ -281,6 +282,7 @@ def _scaled(push: Push, factor: float) -> Push:
 FIRST_PUSH = 0.1
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class PushBasin:
     """Largest horizontal pushes survived, by direction.

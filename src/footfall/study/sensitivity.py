@@ -20,6 +20,7 @@ from footfall.study.sweep import sweep
 from footfall.study.sweep.cases import Samples, unit_samples
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
     """Sobol indices of one output, (inputs,) each, with intervals (inputs, 2) of 95 % by bootstrap."""

@@ -76,6 +76,7 @@ class GridRow:
         return max(self.force, self.centre, self.tilt)
 
 
+@public
 @dataclass(frozen=True, repr=False)
 class Enough:
     """The smallest grid from which on every finer one is within the tolerance, and all that were tried."""

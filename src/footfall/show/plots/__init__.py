@@ -19,6 +19,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.atomic_write import new_file
 from footfall.record import Record
@@ -66,6 +67,7 @@ FORMATS = (".png", ".svg", ".pdf")
 Runs = Record | Sequence[Record] | Mapping[str, Record]
 
 
+@public
 def plot(
     recordings: Runs,
     name: str,

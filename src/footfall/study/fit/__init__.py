@@ -491,6 +491,7 @@ def _means(metrics: Mapping[str, np.ndarray]) -> dict[str, float]:
     )
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A fitted law.
@@ -575,8 +576,6 @@ class Fit:
         """
         if kind == "residuals":
             return residuals(f"{self.law.name}: {self.trials} trials", self.errors, self.default_errors)
-        if kind != "profile":
-            raise StudyError(f"there is no plot '{kind}' of a fit: profile, residuals")
         title = f"{self.law.name}: loss over {self.trials} trials"
         return profiles(title, self.ranges, self.parameters, self.tried)
 

@@ -132,6 +132,7 @@ OWN = ("case", "status", "message", "seed")
 FIRST_ROWS = 12
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class SweepTable:
     """Columns by name, each with one entry per case; ``table["fell"]`` is an array.
