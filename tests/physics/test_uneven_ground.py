@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bounds import below, near
 from physics.laws import GRAVITY, every_law, every_name, log
+from physics.rigid import newtons_laws
 
 import footfall as ff
 

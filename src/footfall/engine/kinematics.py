@@ -312,14 +312,19 @@ def rate_ahead(
     table: Matrix,
     dt: Float,
 ) -> tuple[Float, Float, Float]:
-    """The rate (1/s) at which the normal will turn in a step of ``dt`` (s), also over a crease."""
+    """The rate (1/s) at which the normal will turn in a step of ``dt`` (s), also over a crease.
+
+    Zero where the ground bends more closely than a step can follow, with a radius shorter than the way of the step, as
+    before a riser: the next step meets that face with its own normal, while now the floor would throw the point up.
+    """
     vx, vy, vz = velocity
     if (vx * vx + vy * vy + vz * vz) * dt * dt < STILL * STILL:
         return 0.0, 0.0, 0.0
     gap, ax, ay, az = surface(centre[0] + dt * vx, centre[1] + dt * vy, centre[2] + dt * vz, shape, table)
-    if gap != gap:  # the ground ends there
+    x, y, z = ax - n[0], ay - n[1], az - n[2]
+    if gap != gap or x * x + y * y + z * z > 1.0:  # the ground ends there, or another face begins
         return 0.0, 0.0, 0.0
-    return (ax - n[0]) / dt, (ay - n[1]) / dt, (az - n[2]) / dt
+    return x / dt, y / dt, z / dt
 
 
 @inlined
