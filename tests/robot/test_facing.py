@@ -22,7 +22,7 @@ DOG = {"FL": (0.2, 0.1), "FR": (0.2, -0.1), "RL": (-0.2, 0.1), "RR": (-0.2, -0.1
 def legged(hips: dict, end: str, *, turn: float = 0.0, yaw: float = 0.0, back: str = "", girdle: str = ""):
     """A robot with legs of two links under ``hips`` (x, y), all of it turned in its root by ``turn`` degrees, and the
     root by ``yaw``; the foot of leg ``back`` stands 0.2 m behind, and legs whose names begin with one of the letters of
-    ``girdle`` hang on a body with a joint of its own.
+    ``girdle`` hang on a body with a joint of its own, called as the last lumbar vertebra is.
     """
     legs, hung = "", ""
     for name, (x, y) in hips.items():
@@ -34,7 +34,7 @@ def legged(hips: dict, end: str, *, turn: float = 0.0, yaw: float = 0.0, back: s
         )
         hung, legs = (hung + leg, legs) if name[0] in girdle else (hung, legs + leg)
     if hung:
-        legs += f'<body><joint axis="0 0 1"/><geom size="0.05"/>{hung}</body>'
+        legs += f'<body name="L_7"><joint axis="0 0 1"/><geom size="0.05"/>{hung}</body>'
     frame = f'<frame euler="0 0 {turn}"><geom type="box" size="0.2 0.1 0.05" mass="5"/>{legs}</frame>'
     body = f'<body name="trunk" pos="0 0 0.5" euler="0 0 {yaw}"><freejoint/>{frame}</body>'
     return mujoco.MjSpec.from_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")

@@ -129,11 +129,9 @@ def _legs(model: mujoco.MjModel, feet: Sequence[Foot]) -> tuple[list[Leg], int]:
     bodies = [int(model.body(foot.body).id) for foot in feet]
     root = int(model.body_rootid[bodies[0]])
     chains = [(foot, chain_of(model, body)) for foot, body in zip(feet, bodies, strict=True)]
-    chains = [(foot, chain) for foot, chain in chains if chain[-1] == root]
-    shared = chain_of(model, base_of(model, [chain[0] for _, chain in chains]))
     legs = []
-    for hip, own in _branches(model, chains).items():
-        parts = {body for _, chain in own for body in chain if body not in shared}
+    for hip, own in _branches(model, [(foot, chain) for foot, chain in chains if chain[-1] == root]).items():
+        parts = {body for _, chain in own for body in chain[: chain.index(hip) + 1]}
         joints = [j for j in range(model.njnt) if model.jnt_bodyid[j] in parts]
         names = [*(foot.name for foot, _ in own), *(model.body(b).name for b in parts)]
         called = _called([*names, *(model.joint(j).name for j in joints)])
