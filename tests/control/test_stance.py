@@ -11,6 +11,7 @@ from pairs import paired
 from physics.laws import every_law
 
 import footfall as ff
+from footfall.control import Walk
 from footfall.control.body.stance import stance
 
 #: Robots that can stand: two points, as of point-biped, are no area.
@@ -40,6 +41,17 @@ def test_soles_touch_the_slope_and_the_weight_is_over_the_feet_as_at_home(name, 
         data.subtree_com[0, :2] - at[standing, :2].mean(axis=0) for data, at in ((posed, touching), (home, places))
     )
     assert over == pytest.approx(before, abs=1e-9)  # m
+
+
+def test_soles_that_are_not_flat_lie_on_a_slope_as_on_level_ground():
+    """Soles of scanned feet are uneven by millimetres: on the few lowest points a robot would stand on tiptoe."""
+    flat = ff.load_robot("spatial-biped")
+    heels = {foot.name: (foot.body, foot.points + 2e-3 * (foot.points[:, :1] < 0.0) * [0, 0, 1]) for foot in flat.feet}
+    robot, ground = ff.load_robot("spatial-biped", feet=heels), ff.Ground.slope(0.1)
+    _, level = looked_at(robot, robot.home)
+    assert np.ptp(level[:, 2]) == pytest.approx(2e-3)
+    for start in (stance(robot, ground), Walk().initial_state(robot, ground)[0]):
+        assert ground.gap(looked_at(robot, start)[1])[0] == pytest.approx(level[:, 2], abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "slope"), [*paired(MOTORISED, SLOPES), *paired(MOTORISED, SLOPES, shift=2)])

@@ -238,8 +238,7 @@ def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 ITERATIONS = 60
 LONGEST = 0.2  # rad or m, of one iteration
 SETTLED = 1e-7  # rad or m, change in an iteration at which the solution has converged
-TOUCHING = 1e-9  # m, largest gap of a standing point
-LEVEL = 1e-6  # m, largest difference in height of the lowest points of the home pose
+TOUCHING = 1e-9  # m, largest error of a point's height over the ground
 #: Singular values below this share of a task's largest are directions that tasks of higher priority determine.
 TASK_RANK = 1e-6
 
@@ -247,10 +246,10 @@ TASK_RANK = 1e-6
 def stance(robot: Robot, ground: Ground) -> np.ndarray:
     """(nq,) the pose to stand in at the origin of a plane or a slope, world frame.
 
-    In order of priority: the points on which the robot stands at home touch the ground; the centre of mass keeps its
-    horizontal place over them; the trunk keeps its attitude; feet and joints stay near their home values. On level
-    ground, and where no such pose is found (on ground that is not a plane, or beyond the joints' limits), it is the
-    home pose set down on the ground.
+    In order of priority: the points of the feet are as high over the ground as at home over a level one, where soles
+    need not be flat; the centre of mass keeps its horizontal place over them; the trunk keeps its attitude; feet and
+    joints stay near their home values. On level ground, and where no such pose is found (on ground that is not a plane,
+    or beyond the joints' limits), it is the home pose set down on the ground.
     """
     return _found(robot, ground).copy()
 
@@ -264,9 +263,9 @@ def _found(robot: Robot, ground: Ground) -> np.ndarray:
     for _ in range(ITERATIONS):
         moved = solver.improve()
         solver.look()
-        if moved < SETTLED and np.abs(solver.gaps()).max() < TOUCHING:
+        if moved < SETTLED and np.abs(solver.errors()).max() < TOUCHING:
             break
-    return solver.data.qpos.copy() if np.abs(solver.gaps()).max() < TOUCHING else start
+    return solver.data.qpos.copy() if np.abs(solver.errors()).max() < TOUCHING else start
 
 
 class _Solver:
@@ -278,10 +277,10 @@ class _Solver:
         self.data.qpos[:] = start
         self.look()
         low = lowest_places(robot, self.data)[:, 2]
-        self.standing = np.flatnonzero(low <= low.min() + LEVEL)
+        self.height = low - low.min()
         self.home = start.copy()
         self.places = point_positions(robot, self.data)
-        self.com = centre_of_mass(self.model, self.data)[:2] - self.places[self.standing, :2].mean(axis=0)
+        self.com = centre_of_mass(self.model, self.data)[:2] - self.places[:, :2].mean(axis=0)
         self.trunk = int(self.model.body_rootid[robot.point_body[0]])
         self.attitude = self.data.xquat[self.trunk].copy()
         movable = np.isin(self.model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
@@ -292,9 +291,9 @@ class _Solver:
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
 
-    def gaps(self) -> np.ndarray:
-        """(n,) m, of the points that stand."""
-        return point_gaps(self.robot, self.ground, self.data)[0][self.standing]
+    def errors(self) -> np.ndarray:
+        """(P,) m, how much farther from the ground the points are than they shall be."""
+        return point_gaps(self.robot, self.ground, self.data)[0] - self.height
 
     def improve(self) -> float:
         """Take one iteration; returns the largest change of a coordinate, rad or m."""
@@ -317,12 +316,12 @@ class _Solver:
         model, data = self.model, self.data
         jacobian = point_jacobian(self.robot, data).reshape(-1, 3, model.nv)
         places = point_positions(self.robot, data)
-        _, normal = self.ground.gap(places[self.standing])
-        touch = np.einsum("pi,pij->pj", normal, jacobian[self.standing])
+        _, normal = self.ground.gap(places)
+        touch = np.einsum("pi,pij->pj", normal, jacobian)
         over = np.zeros((3, model.nv))
         mujoco.mj_jacSubtreeCom(model, data, over, 0)
         over *= model.body_subtreemass[0] / self.robot.mass  # without bodies fixed in the world
-        shift = centre_of_mass(model, data)[:2] - places[self.standing, :2].mean(axis=0) - self.com
+        shift = centre_of_mass(model, data)[:2] - places[:, :2].mean(axis=0) - self.com
         turn, tilt = np.zeros((3, model.nv)), np.zeros(3)
         mujoco.mj_jacBody(model, data, None, turn, self.trunk)
         mujoco.mju_subQuat(tilt, data.xquat[self.trunk], self.attitude)
@@ -331,8 +330,8 @@ class _Solver:
         mujoco.mj_differentiatePos(model, away, 1.0, self.home, data.qpos)
         stay = jacobian[:, :2].reshape(-1, model.nv), (places - self.places)[:, :2].ravel()
         return [
-            (touch, self.gaps()),
-            (over[:2] - jacobian[self.standing, :2].mean(axis=0), shift),
+            (touch, self.errors()),
+            (over[:2] - jacobian[:, :2].mean(axis=0), shift),
             (turn, tilt),
             # Metres of the feet weigh ten times radians of the joints.
             (np.vstack([10.0 * stay[0], np.eye(model.nv)]), np.concatenate([10.0 * stay[1], away])),

@@ -14,7 +14,7 @@ from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
-from footfall.control.body.stance import settled
+from footfall.control.body.stance import settled, stance
 from footfall.control.inside import Episode, Inside, see_episode
 from footfall.control.walk.footholds import time_step
 from footfall.control.walk.goals import (
@@ -337,11 +337,14 @@ class Walk:
         return moves
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
-        """Where a run starts: with bent knees where those of the home pose are straight."""
+        """Where a run starts: with soles flat on a slope, and bent knees where those of the home pose are straight."""
         biped, held = _held(self, robot)
-        if not held.bent:
+        ready = replace(robot, home=held.qpos)
+        if not biped.linkage.body.size:
+            return stance(ready, ground), None
+        if not held.bent:  # legs with loops start on the edges of their soles
             return None, None
-        start = place(replace(robot, home=held.qpos), ground, (0.0, 0.0), align=False)
+        start = place(ready, ground, (0.0, 0.0), align=False)
         return (settled(robot, start) if biped.linkage.sprung else start), None
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Walking:
