@@ -434,10 +434,8 @@ def _write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
     return context.get_dummy_value()
 
 
-@lower_builtin("__array__", types.Array)
-def _as_array(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-    """The array in an array is itself. Numba asks at each use, and searches all it knows if nobody answers."""
-    return values[0]
+# The array in an array is itself. Numba asks at each use, and searches all it knows if nobody answers.
+lower_builtin("__array__", types.Array)(lambda context, builder, signature, values: values[0])
 
 
 class CubinCache:
