@@ -245,7 +245,9 @@ INTRODUCTION = """# Papers
 what should come out against what does; `footfall paper all` prints one table and every sentence that is not reproduced,
 and `footfall paper all --docs docs/papers.md` wrote these pages. Walk through them with the papers at hand. Sentences
 are quoted in the papers' own words; the column *printed* has the value that the paper prints, and is empty where it
-prints none. Every claim says where the paper has it (figure, section or equation) and its source:
+prints none. Sentences are taken that a run or a count can decide; those that describe a method are on the page of its
+law, and values that a paper prints of its own set-up are used here. Every claim says where the paper has it (figure,
+section or equation) and its source:
 
 | source | means |
 |---|---|

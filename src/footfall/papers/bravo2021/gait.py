@@ -195,7 +195,7 @@ def draw_gait(figure: Any, data: Walked) -> None:
         cone = sign * FRICTION * rec.total_force[:, 2]
         force.plot(rec.time, cone, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
     force.set_ylim(-1.2 * FRICTION * rec.robot.weight, 1.2 * FRICTION * rec.robot.weight)  # impacts are above
-    force.set_title("Fig. 6: tangential force (N); dashed: ± µ Fn", fontsize=7)
+    force.set_title("Fig. 6: tangential force (N), impacts cut off; dashed: ± µ Fn", fontsize=7)
     for one in (*axes[3], zmp, force):
         one.set_xlabel("time (s)")
 

@@ -123,6 +123,7 @@ class Printed(NamedTuple):
     bias: np.ndarray  # (poses,) m/s2, that of (30) at zero accelerations of the coordinates
     ranks: np.ndarray  # (poses,) of the map (37) from torques to accelerations of the joints
     freedoms: int  # of the robot with one foot held
+    counted: tuple[int, int]  # equations of (1), and unknowns: accelerations, and three forces and moments of each foot
 
 
 def run_printed() -> Printed:
@@ -146,13 +147,15 @@ def run_printed() -> Printed:
         actuated = freely.T @ np.vstack([np.zeros((3, model.nu)), np.eye(model.nu)])  # Bravo 2021, eq. 37
         rows.append((np.abs(jacobian @ answer + bias).max(), np.abs(bias).max(), np.linalg.matrix_rank(actuated)))
     of_foot, of_bias, rank = np.array(rows).T
-    return Printed(of_foot, of_bias, rank, freedoms=model.nv - 3)
+    return Printed(of_foot, of_bias, rank, model.nv - 3, counted=(model.nv, model.nv + 3 * len(robot.feet)))
 
 
 def judge_printed(data: Printed) -> Findings:
     wrong = data.foot / data.bias
     slips = np.random.default_rng(SEED).normal(size=POSES)
     signs = np.sign(FRICTION * slips / np.abs(slips) * slips)  # f_t of |v| f_t - mu f_n v = 0 with f_n = 1, times v
+    told = f"{data.counted[0]}, {data.counted[1]}"
+    yield seen("unknowns", told, holds=told == "9, 15")
     yield unlike("foot-held", f"{wrong.min():.6g} to {wrong.max():.6g}", holds=bool(wrong.max() < 1e-6))
     yield unlike("opposite", f"{signs.min():g} to {signs.max():g}", holds=bool(signs.max() < 0.0))
     yield unlike(

@@ -21,6 +21,14 @@ LAW = ff.contact.Distributed(
 )
 STATIC, DYNAMIC = 0.7, 0.4
 GROUND = ff.Ground.plane((STATIC, DYNAMIC))
+
+
+def law_on(points: int) -> ff.contact.Distributed:
+    """The paper's law with this many points under a foot, which share the gains of its 18."""
+    gains = ("kn", "mun", "kt", "mut", "mu_ts")
+    return dataclasses.replace(LAW, **{gain: 18.0 / points * getattr(LAW, gain) for gain in gains})
+
+
 #: s, damping over stiffness of every joint.
 JOINT_TIME = 0.02
 

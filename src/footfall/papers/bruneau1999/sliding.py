@@ -204,6 +204,8 @@ def judge_plane(data: tuple[Pulled, Pulled]) -> Findings:
     yield unlike("together", stops, holds=bool(np.ptp(both) < half))
     yield unlike("to-zero", told(ends), holds=max(ends) < STEADY * STATIC, time=time)
     yield unlike("fixed", told(speeds), holds=max(speeds) < 1.0, time=time)
+    after = both.max() - TIMES[-1]
+    yield seen("remains", 1e3 * after, holds=0.0 < after < TIMES[-1] - TIMES[0])
     yield unlike("times", f"{rec.time[min(map(one.onset, FEET))]:.3f}, {both.max():.3f} s")
 
 
@@ -222,7 +224,7 @@ def draw_plane(figure: Any, data: tuple[Pulled, Pulled]) -> None:
     for level, name in ((STATIC, "λs"), (DYNAMIC, "λd")):
         ratio.axhline(level, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
         ratio.annotate(name, (DURATION, level), textcoords="offset points", xytext=(-12, 2), fontsize=8)
-    top = 1.35 * weight
+    top = 1.15 * max(float(rec.total_force[:, 2].max()), weight)
     for phase in one.phases[FEET[1]]:
         for ax in (forces, ratio, speed):
             ax.axvline(phase.start, color="#AAAAAA", linewidth=0.6)
@@ -283,6 +285,7 @@ def draw_symmetric(figure: Any, data: dict[str, Pulled]) -> None:
         speed.plot(one.rec.time, own.speed, **look)
         count.plot(one.rec.time, own.sliding.sum(axis=1), **look)
     ratio.axhline(STATIC, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
+    ratio.annotate("λs", (0.6, STATIC), textcoords="offset points", xytext=(0, -10), fontsize=8)
     ratio.set(title="Fig. 20", ylabel="ratio λg", xlabel="time (s)")
     speed.set(title="Fig. 20", ylabel="speed (m/s)", xlabel="time (s)")
     count.set(title="Fig. 19", ylabel="points that slide", xlabel="time (s)")

@@ -98,6 +98,12 @@ class Walk(NamedTuple):
         """Root mean square difference of the mean stance from the recorded mean, body weights."""
         return float(np.sqrt(np.mean((self.mean[:, "xyz".index(axis)] - self.measured.force[axis]) ** 2)))
 
+    def rough(self, axis: str) -> float:
+        """How much the mean stance bends from sample to sample, over how much the recorded mean does."""
+        both = (self.mean[:, "xyz".index(axis)], self.measured.force[axis])
+        ours, recorded = (float(np.abs(np.diff(one, 2)).mean()) for one in both)
+        return ours / recorded
+
 
 def walk(*, planar: bool, forces: bool = True) -> Walk:
     """The man walks on the plane with the paper's ground; without ``forces`` his motion knows markers alone."""
@@ -181,6 +187,8 @@ def _judge_posture(plane: Walk, space: Walk) -> Findings:
     rolled = [s.first == "heel" and s.strike < s.flat < s.heel_off < s.toe_off for s in kinds]
     yield near("normal-force", 0.0, plane.off("z"), within=NEAR, spread=max(plane.measured.force_spread["z"]))
     yield near("tangential-force", 0.0, plane.off("x"), within=NEAR_FORWARD)
+    rough = plane.rough("x"), plane.rough("z")
+    yield seen("smooth", f"{rough[0]:.2f}, {rough[1]:.2f}", holds=min(rough) > 1.0)
     yield seen("phases", f"{sum(rolled)} of {len(rolled)} stances", holds=len(rolled) >= 6 and all(rolled))
     yield near("held", 0.0, plane.help.moment_rms, within=HELP, moment_peak=plane.help.moment_peak)
     yield near("in-space", 0.0, space.off("z"), within=NEAR, help=space.help)

@@ -18,9 +18,15 @@ LEAN = 0.35  # rad, by which the ankles bend the robot forward
 BEND = 1.2  # s, in which they do
 VERTICES = 8  # of each foot: of many, some pull before the centre of pressure is at the edge
 MANY = (3, 4, 8, 16, 32, 64)
-FEW = 4  # vertices of the thresholded model that is drawn
+FEW = 4  # vertices of the thresholded model that is drawn, and of falls without the thresholds of the rules
 PULL = 20.0  # N, threshold of its vertices
 EDGE = 2.0
+#: By name: options of falls whose changes of state are compared.
+THRESHOLDS: dict[str, dict[str, Any]] = {
+    "the paper's": {},
+    "none": {"d": 0.0, "a_t": 0.0, "v_t": 0.0},
+    "rules of landing": {"rules": "landing"},
+}
 
 
 class Toes(NamedTuple):
@@ -29,6 +35,7 @@ class Toes(NamedTuple):
     threshold: ff.Recording  # the paper's thresholded model, a rectangle
     released: dict[int, tuple[float, float, int]]  # by vertices: m behind the edge, with and without the rule; changes
     broken: int  # rules that are broken at the end of a step, with the rule, all feet
+    chatter: dict[str, int]  # changes of state of the left foot, by ``THRESHOLDS``
 
 
 @lru_cache(maxsize=8)
@@ -53,7 +60,8 @@ def run_toes() -> Toes:
     both = {count: (fall(vertices=count), fall(vertices=count, cop_rule=False)) for count in MANY}
     released = {count: (behind(one), behind(other), len(changes(other))) for count, (one, other) in both.items()}
     broken = sum(int(one.signals["violations"].sum()) + int(np.count_nonzero(one.status)) for one, _ in both.values())
-    return Toes(*both[VERTICES], fall(vertices=FEW, cop_rule=False, pull=PULL), released, broken)
+    chatter = {name: len(changes(fall(vertices=FEW, **options))) for name, options in THRESHOLDS.items()}
+    return Toes(*both[VERTICES], fall(vertices=FEW, cop_rule=False, pull=PULL), released, broken, chatter)
 
 
 def behind(rec: ff.Recording) -> float:
@@ -90,6 +98,9 @@ def judge_toes(data: Toes) -> Findings:
     yield near("released", 1e3 * _front(rec), 1e3 * before, within=max(1e3 * step, 1e-3))
     yield seen("jumps", jumps, holds=rough > 5)
     yield seen("leaves", past, holds=past > 5.0)
+    with_them, without, landing = data.chatter.values()
+    told = ", ".join(f"{name} {count}" for name, count in data.chatter.items())
+    yield seen("thresholds", told, holds=with_them == 1 and without > 5, landing=landing)
     yield near("statics", 1e3 * _beyond(data.threshold), past)
     yield near("terminates", 0.0, data.broken, most=MANY[-1])
     told = ", ".join(f"{n} vertices {x:.0f} mm, {k} changes" for n, x, k in rows)

@@ -188,7 +188,7 @@ def draw_heights(figure: Any, data: Heights) -> None:
     left.plot([asked(model, h) for h in heights], heights - data.com, color="#555555", label="six freedoms")
     left.plot([peak(rec) for rec in data.runs.values()], np.array(list(data.runs)) - data.com, "o", color=BLUE)
     for name, above in (("COM", data.com), ("hip joints", setup.HIP), ("trunk", 0.0), ("no turn", data.pivot)):
-        left.annotate(name, (12.0, above - data.com), fontsize=7)
+        left.annotate(name, (12.0, above - data.com), textcoords="offset points", xytext=(0, 2), fontsize=7)
         left.axhline(above - data.com, color="#999999", linewidth=0.5, linestyle=":")
     left.set(
         xlabel="largest torque around x (N m)",
@@ -200,7 +200,7 @@ def draw_heights(figure: Any, data: Heights) -> None:
     for i, (mass, above) in enumerate((m, h) for m in MASSES for h in (setup.HIP, 0.0, TOP)):
         for rotor, style in zip(ROTORS, ("--", "-"), strict=True):
             own = sorted((w, low) for (m, r, w, h), low in data.lowest.items() if (m, r, h) == (mass, rotor, above))
-            label = f"{mass:g} kg, {above:+.3g} m" if rotor else None
+            label = f"{mass:g} kg, {'at' if above == 0.0 else f'{above:+.3g} m of'} the trunk" if rotor else None
             right.plot(*zip(*own, strict=True), style, marker=".", color=COLORS[i % len(COLORS)], label=label)
     right.axhline(setup.FLOOR, color="#444444", linewidth=0.8, linestyle=":")
     right.set(xlabel="stance width (m)", ylabel="lowest vertical force (N)", title="Fig. 8; dashed: no rotors")

@@ -87,6 +87,8 @@ def judge_ramp(data: Ramp) -> Findings:
     yield near("braked", braking, (speed[first] - speed[last]) / (rec.time[last] - rec.time[first]))
     yield near("switch", 1e3 * switch, 1e3 * speed[last + 1], rel=2.0 * FINE * KV)
     yield near("decay", KV, rate)
+    falls = np.abs(np.diff(friction_force(rec)[first:]))
+    yield near("smooth", KV * FINE, float(falls.max() / (rec.robot.weight * switch * KV / GRAVITY)))
     rests, force = f"0 m/s, {holding:.6g} N", friction_force(rec)[-1]
     converged = abs(speed[-1]) < 1e-6 * SPEED and abs(force / holding - 1.0) < 1e-6
     yield seen("converges", f"{speed[-1]:.1g} m/s, {force:.6g} N", should=rests, holds=converged)

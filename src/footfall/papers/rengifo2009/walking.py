@@ -133,12 +133,13 @@ def judge_walk(walks: Walks) -> Findings:
 
 
 def _judge_states() -> Findings:
-    """How many ways there are for rectangular feet to touch the ground (section I)."""
+    """How many ways there are for feet that are points, and rectangles, to touch the ground (section I)."""
     corners = range(4)
     edges = [{one, (one + 1) % 4} for one in corners]
     ways = [one for size in range(5) for one in combinations(corners, size) if size in (0, 1, 4) or set(one) in edges]
     all_of, touch = len(ways), len([one for one in ways if one])
     for name, printed, counted in (
+        ("phases", "4", f"{2**2}"),
         ("ways", "10, 9", f"{all_of}, {touch}"),
         ("machine", "100, 81", f"{all_of**2}, {touch**2}"),
         ("frictions", "361", f"{(1 + 2 * touch) ** 2}"),
