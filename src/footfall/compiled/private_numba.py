@@ -203,6 +203,11 @@ class Whole(CPUDispatcher):
         with while_compiling(), no_garbage_search():
             return super().compile(signature)
 
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """The kernel as it is called by another: for integers and flags of any value, not once for each constant."""
+        plain = (types.IntegerLiteral, types.BooleanLiteral)
+        return super().get_call_template([types.unliteral(x) if isinstance(x, plain) else x for x in args], kws)
+
 
 class Part(Whole):
     """A kernel that only becomes part of its callers: typed and lowered, without machine code of its own. Called from
