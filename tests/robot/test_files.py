@@ -173,6 +173,7 @@ def test_an_inertia_that_no_body_can_have_is_mended_with_a_warning(tmp_path, cas
     moments = np.sort(robot.model.body("odd").inertia)
     assert robot.mass == pytest.approx(7.5)
     assert moments[0] > 0 and moments[0] + moments[1] >= moments[2]
+    assert case != "triangle inequality" or moments == pytest.approx([0.01, 0.01, 0.02])  # but for the largest as given
 
 
 def test_a_massless_root_that_carries_a_floating_joint_is_the_world(tmp_path):
@@ -394,6 +395,32 @@ def test_bodies_of_a_urdf_that_overlap_where_it_stands_no_longer_collide(tmp_pat
     mujoco.mj_forward(robot.model, data)
     assert data.ncon == 0
     assert robot == robot.from_dict(robot.to_dict())
+
+
+def test_neighbours_in_a_leg_of_a_urdf_that_meet_as_it_bends_no_longer_collide(tmp_path):
+    """Hulls are coarser than bodies: a bent leg would be pressed off the pelvis. One leg still meets the other."""
+    inertial = '<inertial><mass value="1"/><inertia ixx=".01" iyy=".01" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>'
+    box = '<collision><origin xyz="0 0 {}"/><geometry><box size="{}"/></geometry></collision>'
+    joint = (
+        '<joint name="{}" type="revolute"><parent link="{}"/><child link="{}"/><origin xyz="0 {} 0"/><axis xyz="{}"/>'
+    )
+    limit = '<limit lower="-1" upper="1" effort="40" velocity="5"/></joint>'
+    legs = "".join(
+        f'<link name="{side}_hip">{inertial}</link>'
+        f'<link name="{side}_leg">{inertial}{box.format(-0.4, "0.1 0.1 0.8")}</link>'
+        + joint.format(f"{side}_roll", "pelvis", f"{side}_hip", y, "1 0 0") + limit
+        + joint.format(f"{side}_pitch", f"{side}_hip", f"{side}_leg", 0, "0 1 0") + limit
+        for side, y in (("left", 0.1), ("right", -0.1))
+    )  # fmt: skip
+    pelvis = f'<link name="pelvis">{inertial}{box.format(0.06, "0.2 0.4 0.1")}</link>'
+    path = tmp_path / "bends.urdf"
+    path.write_text(f'<robot name="bends">{pelvis}{legs}</robot>')
+    with pytest.warns(
+        FootfallWarning, match="2 pairs of bodies overlap where it stands, or bends its legs, and no lon"
+    ):
+        model = load_robot(path).model
+    pairs = {tuple(sorted((model.body(s >> 16).name, model.body(s & 0xFFFF).name))) for s in model.exclude_signature}
+    assert pairs == {("left_leg", "pelvis"), ("pelvis", "right_leg")}
 
 
 def test_bodies_of_a_urdf_that_do_not_overlap_still_collide(tmp_path):

@@ -31,6 +31,7 @@ from footfall.robot.model import (
     model_name,
     one_line,
     overlapping,
+    overlapping_in_legs,
     prepare,
     servos_of_model_to_motors,
     servos_to_motors,
@@ -284,8 +285,9 @@ def load_robot(
     collides, and the ``Ground`` takes its place. Everything else of a model is kept: armature, damping, limits,
     actuators, equalities, keyframes. A URDF gets a free joint at its root, unless it has a link called "world" or a
     moving root, and a motor for each joint, limited by its effort. Inertias that no body can have and moving links
-    without mass are repaired, and pairs of bodies that overlap in the standing pose no longer collide, with a warning.
-    Legs without collision geometry get their feet from visual geometry, with a warning.
+    without mass are repaired, and pairs of bodies that overlap in the standing pose, or neighbours in a leg as
+    it bends, no longer collide, with a warning. Legs without collision geometry get their feet from visual geometry,
+    with a warning.
 
     Example:
         >>> load_robot("spatial-biped", mass=50.0).mass
@@ -357,17 +359,20 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
     check_choice(actuators)
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
+    data = posed(model, home)
+    feet = given.feet if feet is None else feet
+    found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
     overlaps = overlapping(model, home, name)
     excluded = given.path is not None and is_urdf(given.path) and isinstance(given.model, mujoco.MjSpec)
+    if excluded:
+        overlaps |= overlapping_in_legs(model, home, [model.body(foot.body).id for foot in found], name)
     warn_of_overlaps(name, overlaps, excluded=excluded)
     if excluded and overlaps:
         for first, second in overlaps:  # URDF users keep such pairs in other files, as MoveIt's SRDF
             given.model.add_exclude(bodyname1=first, bodyname2=second)
         mjcf = written(given.model, name)
         model = compiled(mjcf, assets, name)
-    data = posed(model, home)
-    feet = given.feet if feet is None else feet
-    found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
+        data = posed(model, home)
     if not (isinstance(points, str) and points == "vertices"):  # the points that feet have when found
         found = points_on_feet(found, points)
     warn_of_fixed_root(model, found, name)

@@ -12,6 +12,7 @@ import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import mujoco
@@ -312,6 +313,40 @@ def overlapping(model: mujoco.MjModel, pose: np.ndarray, name: str) -> dict[tupl
     return found
 
 
+#: rad, by which joints of a leg turn, about as far as in a walk; and most joints between neighbours: those of a hip.
+TURN, NEIGHBOURS = 0.5, 3
+
+
+def overlapping_in_legs(
+    model: mujoco.MjModel, pose: np.ndarray, feet: Iterable[int], name: str
+) -> dict[tuple[str, str], float]:
+    """Pairs of neighbours in the legs of ``feet`` that overlap as one joint turns from a pose (nq,) within its limits,
+    and the depth in m.
+
+    A maker limits joints of legs so that neighbours do not meet; shapes that do are coarser than the bodies.
+    """
+    found: dict[tuple[str, str], float] = {}
+    chains = [chain_of(model, foot) for foot in feet]
+    for joint in np.flatnonzero(np.isin(model.jnt_bodyid, [*chain.from_iterable(chains)]) & (model.jnt_type == HINGE)):
+        low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.inf, np.inf)
+        for way in (-TURN, TURN):
+            turned, address = pose.copy(), model.jnt_qposadr[joint]
+            turned[address] = min(max(pose[address] + way, low), high)
+            for pair, depth in overlapping(model, turned, name).items():
+                ids = [int(model.body(body).id) for body in pair]
+                if any(_joints_between(model, leg, ids) <= NEIGHBOURS for leg in chains):
+                    found[pair] = max(found.get(pair, 0.0), depth)
+    return found
+
+
+def _joints_between(model: mujoco.MjModel, leg: list[int], bodies: list[int]) -> float:
+    """How many joints are between two bodies of a leg, a chain upward; infinite if one is not of it."""
+    if not set(bodies) <= set(leg):
+        return math.inf
+    lower, upper = sorted(leg.index(body) for body in bodies)
+    return int(model.body_jntnum[leg[lower:upper]].sum())
+
+
 def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, excluded: bool) -> None:
     """Give one warning of all bodies that overlap: of every pair if they were ``excluded``, else of those deeper than
     ``TOLD``.
@@ -321,7 +356,9 @@ def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, exclu
         named = some([f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in told])
         many = f"{len(told)} pairs of bodies overlap" if len(told) > 1 else "two bodies overlap"
         then = (
-            "and no longer collide" if excluded else "and MuJoCo pushes them apart: is the pose right, are the meshes?"
+            "or bends its legs, and no longer collide"
+            if excluded
+            else "and MuJoCo pushes them apart: is the pose right, are the meshes?"
         )
         warn(f"robot '{name}': {many} where it stands, {then}: {named}")
 

@@ -506,7 +506,9 @@ def _repair_inertias(robot: ElementTree.Element, path: Path, done: dict[str, lis
                 moments = np.maximum(moments, max(mass * LEAST_GYRATION**2, 100.0 * MUJOCOS_LEAST))
                 _set_inertia(link, mass or LEAST_MASS, axes @ np.diag(moments) @ axes.T)
             elif moments[0] + moments[1] < moments[2] * (1 - 1e-6):
-                done["impossible"].append(name)  # MuJoCo balances the moments
+                done["impossible"].append(name)  # the largest is wrong: MuJoCo would take the mean of all three
+                moments[2] = moments[0] + moments[1]
+                _set_inertia(link, mass, axes @ np.diag(moments) @ axes.T)
     if not any(mass_of.values()):
         raise RobotError(f"no link of '{path}' has a mass: a robot that moves needs <inertial> in its links")
     _hold_limp(robot, mass_of, done)
