@@ -217,13 +217,19 @@ def test_a_damaged_journal_is_a_sentence(tmp_path):
     study = {"grid": {"x": [1, 2]}, "out": tmp_path / "s", "workers": 1}
     ff.sweep(sweep_work.squared, **study)
     journal = tmp_path / "s" / "cases.jsonl"
-    head = journal.read_text().splitlines()[0]
-    for line in ("[1, 2]", '{"case": "none"}', '{"case": 0}', "no JSON", "3"):
-        journal.write_text(f"{head}\n{line}\n")
+    head, row, _ = map(json.loads, journal.read_text().splitlines())
+    changes = [{"case": -1}, {"case": 2}, {"inputs": {"y": 1}}, {"outputs": {"y": {}}}]
+    changes += [{"versions": {}}, {"seconds": "1"}, {"alone": []}]
+    wrong = [json.dumps(row | change) for change in changes]
+    for line in ("[1, 2]", '{"case": "none"}', '{"case": 0}', "no JSON", "3", "[" * 100_000, *wrong):
+        journal.write_text(f"{json.dumps(head)}\n{line}\n")
         with pytest.raises(StudyError, match="is damaged"):
             ff.sweep(sweep_work.squared, **study)
         with pytest.raises(StudyError, match="is damaged"):
             load_table(tmp_path / "s")
+    journal.write_text(json.dumps(head) + "\n" + json.dumps(row | {"inputs": {"x": 3}}) + "\n")
+    with pytest.raises(StudyError, match="case 0 has other inputs"):
+        ff.sweep(sweep_work.squared, **study)
 
 
 class Fault:

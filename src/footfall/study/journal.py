@@ -59,6 +59,12 @@ class Journal:
             self._release()
 
 
-def whole_lines(content: bytes) -> list[Any]:
+def whole_lines(content: bytes) -> list[dict[str, Any]]:
     """The lines of a journal, without a torn one at its end."""
-    return [json.loads(line) for line in content.split(b"\n")[:-1]]
+    try:
+        lines = [json.loads(line) for line in content.split(b"\n")[:-1]]
+    except RecursionError:
+        raise ValueError("a line is nested too deeply") from None
+    if not all(isinstance(line, dict) for line in lines):
+        raise ValueError("a line is no JSON object")
+    return lines

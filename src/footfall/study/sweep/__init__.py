@@ -38,7 +38,7 @@ from footfall.show.tables import name_and_unit
 from footfall.study.sweep import running
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
-from footfall.study.sweep.folder import TABLE, Plan, Row, finished_rows, open_study, write_columns
+from footfall.study.sweep.folder import TABLE, VERSIONS, Plan, Row, finished_rows, open_study, write_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -257,7 +257,7 @@ def _table(rows: Sequence[Row]) -> SweepTable:
     columns |= {titles[name]: [row["outputs"].get(name) for row in rows] for name in outputs}
     for name in OWN[1:]:
         columns[name] = [row[name] for row in rows]
-    columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in ("footfall", "mujoco", "numpy")}
+    columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in VERSIONS}
     seconds = np.array([row.get("seconds", np.nan) for row in rows])
     batched = sum(bool(row.get("worlds")) for row in rows)
     alone = Counter(row["alone"] for row in rows if row.get("alone"))

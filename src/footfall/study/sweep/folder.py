@@ -23,6 +23,8 @@ FORMAT = 3
 CASES, TABLE = "cases.jsonl", "table.parquet"
 #: Fields of the row of a case, and their types.
 ROW = {"case": int, "inputs": dict, "seed": int, "status": str, "message": str, "outputs": dict, "versions": dict}
+#: Programs whose versions a row has.
+VERSIONS = ("footfall", "mujoco", "numpy")
 Row = dict[str, Any]
 
 
@@ -52,8 +54,11 @@ class Plan:
 class Cases:
     """The finished cases of a study, ``rows`` by their numbers."""
 
-    def __init__(self, folder: Path, journal: Journal) -> None:
-        self._journal, self.rows = journal, rows_of(folder, journal.lines)
+    def __init__(self, folder: Path, journal: Journal, plan: Plan) -> None:
+        self._journal, self.rows = journal, rows_of(folder, journal.lines, plan.number, list(plan.inputs))
+        for case, row in self.rows.items():
+            if json.dumps(row["inputs"]) != json.dumps(plan.case_inputs(case)):
+                raise _damaged(folder, f"case {case} has other inputs than the study")
 
     def finish(self, rows: Sequence[Row]) -> None:
         """Keep rows on the disk."""
@@ -84,7 +89,7 @@ def open_study(folder: Path, plan: Plan) -> Iterator[Cases]:
         if not journal.same:
             what = _difference(journal.about, plan.about())
             raise StudyError(f"{folder} holds another study ({what}): choose another folder, or remove that one")
-        yield Cases(folder, journal)
+        yield Cases(folder, journal, plan)
 
 
 def finished_rows(folder: Path) -> tuple[int, dict[int, Row]]:
@@ -95,20 +100,36 @@ def finished_rows(folder: Path) -> tuple[int, dict[int, Row]]:
         raise _damaged(folder, error) from error
     if about.get("format") != FORMAT:
         raise StudyError(f"{folder} holds a study of format {about.get('format')}; this version reads {FORMAT}")
-    return int(about["cases"]), rows_of(folder, lines)
+    number, inputs = about.get("cases"), about.get("inputs")
+    if type(number) is not int or number < 1 or type(inputs) is not list:
+        raise _damaged(folder, json.dumps(about)[:60])
+    return number, rows_of(folder, lines, number, inputs)
 
 
-def rows_of(folder: Path, lines: Iterable[Any]) -> dict[int, Row]:
-    """The rows of a journal by the numbers of their cases, if its lines are such as ``Cases`` writes."""
+def rows_of(folder: Path, lines: Iterable[Row], number: int, inputs: Sequence[Any]) -> dict[int, Row]:
+    """The rows of a journal by the numbers of their cases, if its lines are such as ``Cases`` writes of that study."""
     found: dict[int, Row] = {}
     for line in lines:
-        if isinstance(line, dict) and type(line.get("forget")) is int:
+        if type(line.get("forget")) is int:
             found.pop(line["forget"], None)
-        elif isinstance(line, dict) and all(type(line.get(name)) is of for name, of in ROW.items()):
+        elif _is_row(line, number, inputs):
             found[line["case"]] = line
         else:
             raise _damaged(folder, json.dumps(line)[:60])
     return found
+
+
+def _is_row(line: Row, number: int, inputs: Sequence[Any]) -> bool:
+    """Whether a line of a journal is the row of a case of a study with that number of cases and these inputs."""
+    return (
+        all(type(line.get(name)) is of for name, of in ROW.items())
+        and 0 <= line["case"] < number
+        and list(line["inputs"]) == inputs
+        and not any(isinstance(value, dict | list) for value in line["outputs"].values())
+        and all(type(line["versions"].get(name)) is str for name in VERSIONS)
+        and type(line.get("seconds", 0.0)) is float
+        and isinstance(line.get("alone", ""), str)
+    )
 
 
 def _damaged(folder: Path, what: Any) -> StudyError:
@@ -127,13 +148,13 @@ def _column(values: Sequence[Any]) -> Any:
     arrow = optional_package("pyarrow", "a study")
     try:
         return arrow.array(values)
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError):
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError):
         return arrow.array([None if value is None else str(value) for value in values])
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     what = next(name for name in new if old.get(name) != new[name])
     if what in ("cases", "inputs"):
-        return f"{old.get('cases')} cases of {', '.join(old.get('inputs', ()))}"
+        return f"{old.get('cases')} cases of {old.get('inputs')}"
     said = {"values": "the values of its inputs differ", "work": "what its cases do has changed"}
     return said.get(what, f"{what} {old.get(what)}")
