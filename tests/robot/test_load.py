@@ -267,9 +267,17 @@ def test_a_texture_or_field_or_memory_beyond_any_machine_is_refused(tmp_path):
     for source in (path, mujoco.MjSpec.from_string(path.read_text())):
         with pytest.raises(RobotError, match="has a texture of 60000 x 60000 entries"):
             load_robot(source)
-    path.write_text(model.format('<size memory="900T"/>'))
-    with pytest.raises(RobotError, match="asks for a memory of 900T"):
-        load_robot(path)
+    for asked, said in {
+        '<size memory="900T"/>': "asks for a memory of 900T",
+        '<size nkey="2000000000"/>': "asks for a nkey of 2000000000",
+        '<sensor><user dim="2000000000"/></sensor>': "asks for a dim of 2000000000",
+        '<asset><texture name="a" builtin="flat" width="60000"/></asset>': "has a texture of 60000 x 60000 entries",
+        '<asset><mesh name="a" builtin="supersphere" params="1e5 1 1"/></asset>': "has a mesh of 100000 x 100000",
+        '<custom><text name="a" data="&nbsp;"/></custom>': "is not well-formed XML: undefined entity",
+    }.items():
+        path.write_text(model.format(asked))
+        with pytest.raises(RobotError, match=said):
+            load_robot(path)
     header = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 60000, 60000)
     (tmp_path / "bomb.png").write_bytes(header + b"\0" * 40)
     path.write_text(model.format('<asset><texture name="a" type="2d" file="bomb.png"/></asset>'))

@@ -83,9 +83,9 @@ def read_model(path: Path, skip: bool = False) -> mujoco.MjSpec:
         if (root := root_name(path)) not in ("", "mujoco"):
             raise RobotError(f"'{path}' is not a model of a robot, at most a part of one: its root element is <{root}>")
         for file in (path, *_parts_of(path)):
-            _check_sizes(file)
+            check_sizes(read_tree(file), f"'{file}'")
         return mujoco.MjSpec.from_file(str(path))
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise RobotError(f"MuJoCo cannot read '{path}': {one_line(error)}") from error
 
 
@@ -96,15 +96,6 @@ def _parts_of(path: Path) -> list[Path]:
     except mujoco.FatalError:
         return []
     return [file for file in files if file.suffix.lower() in (".xml", ".mjcf") and file.is_file()]
-
-
-def _check_sizes(path: Path) -> None:
-    """Refuse an MJCF file that asks for more memory than the machine has; MuJoCo reports malformed files."""
-    try:
-        root = read_tree(path)
-    except RobotError:
-        return
-    check_sizes(root, f"'{path}'")
 
 
 def name_of(path: Path, spec: mujoco.MjSpec) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -40,7 +41,8 @@ def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
     Returns the parts of the scene that could be touched, without level floors.
     """
     for texture in spec.textures:
-        check_table(f"robot '{name}'", "texture", texture.width, texture.height)
+        flat = texture.type == mujoco.mjtTexture.mjTEXTURE_2D
+        check_table(f"robot '{name}'", "texture", texture.width, texture.height if flat else texture.width)
     for field in spec.hfields:
         check_table(f"robot '{name}'", "hfield", field.nrow, field.ncol)
     for i, body in enumerate(spec.bodies):
@@ -450,9 +452,11 @@ def _range(limited: Any, values: Any) -> np.ndarray | None:
 #: Elements that read other files or libraries, or replicate; MuJoCo resolves them when it writes XML.
 RESOLVED = frozenset(("include", "model", "attach", "replicate", "composite", "flexcomp", "extension", "plugin"))
 FOLDERS = ("meshdir", "texturedir", "assetdir")
-#: Most entries of a height field or texture (8192 x 8192: 200 MB of colours), and most elements of a model with its
-#: replicas: MuJoCo compiles some 10,000 a second.
+#: Most entries of a height field or of one face of a texture (8192 x 8192: 200 MB of colours), and most elements of a
+#: model with its replicas: MuJoCo compiles some 10,000 a second.
 LARGEST_TABLE, LARGEST_COUNT = 2**26, 100_000
+#: Attributes that reserve as many elements, or numbers in each of them.
+COUNTS = re.compile("nkey|nuser_.*|dim|num|nsample")
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 
 
@@ -489,11 +493,19 @@ def check_sizes(root: ElementTree.Element, model: str) -> None:
         if not found <= LARGEST_COUNT:
             raise RobotError(f"{model} has more than {LARGEST_COUNT} elements with its replicas and composites")
         left += [(child, times) for child in element]
-        for name, value in element.attrib.items() if tag == "size" else ():
-            if _number(value) > machine_memory():
+        for name, value in element.attrib.items():
+            most = LARGEST_COUNT if COUNTS.fullmatch(name) else machine_memory() if tag == "size" else math.inf
+            if _number(value) > most:
                 raise RobotError(f"{model} asks for a {name} of {value}")
-        for rows, columns in (("nrow", "ncol"), ("width", "height")) if tag in ("hfield", "texture") else ():
-            check_table(model, tag, _number(element.get(rows, "0")), _number(element.get(columns, "0")))
+        if tag == "hfield":
+            check_table(model, tag, _number(element.get("nrow", "0")), _number(element.get("ncol", "0")))
+        elif tag == "texture":
+            width = element.get("width", "0")  # of each of six faces, unless it is flat
+            height = element.get("height", "0") if element.get("type") == "2d" else width
+            check_table(model, tag, _number(width), _number(height))
+        elif tag == "mesh" and element.get("builtin"):
+            finest = max(map(_number, element.get("params", "").split()), default=0.0)  # segments along one direction
+            check_table(model, tag, finest, finest)
 
 
 def check_table(model: str, kind: str, rows: float, columns: float) -> None:
