@@ -135,6 +135,13 @@ def test_mujocos_own_friction_may_drive_a_slip(cone):
     assert data.qvel[0] < -0.03  # it slides back all the time
 
 
+def test_the_least_friction_that_mujoco_has_is_no_fault_on_ice():
+    stairs = ff.Ground.stairs(rise=0.2, run=1.0, start=0.3, friction=0.0)
+    rec = ff.Simulation("ball", law="mujoco", ground=stairs).run(0.05, qvel=[8.0, 4.0, 0.0, 0.0, 0.0, 0.0])
+    assert rec.force[:, 0, 0].min() < -50.0 * rec.robot.weight  # a blow of which a share of 1e-5 is more than rounding
+    assert ff.audit(rec)["friction cone"].verdict == "pass"
+
+
 def test_one_cone_for_a_foot_is_that_of_the_resultant(standing):
     """Of a law that claims no more: single points may exceed it, the foot may not."""
     law = ff.law("distributed")

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+import mujoco
 import numpy as np
 
 from footfall.engine.replay import PLACES, SPEEDS, States, replay
@@ -357,10 +358,10 @@ def outside_the_cone(rec: Record) -> np.ndarray:
     the static one where it sticks or may have stuck between two samples; NaN where the normal turns under a mean.
 
     For a law with one cone per foot, the resultant of each body's points is compared with the sum of their static
-    limits. Contacts between bodies have the friction of their geoms.
+    limits. Contacts between bodies have the friction of their geoms. MuJoCo replaces coefficients below ``mjMINMU``.
     """
-    ground = rec.ground
-    static, dynamic = ground.friction_at(rec.position)
+    least = mujoco.mjMINMU if rec.law.native else 0.0
+    static, dynamic = (np.maximum(one, least) for one in rec.ground.friction_at(rec.position))
     tangent = np.where((rec.mode == OPEN)[..., None], 0.0, tangential(rec, rec.force))
     by_point = rec.every_step and not rec.law.cone_of_foot
     limit = np.where((rec.mode == SLIDE) & by_point, dynamic, static) * np.maximum(normal_force(rec), 0.0)
