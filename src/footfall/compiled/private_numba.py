@@ -15,7 +15,7 @@ is kept on disk for the next one. What each part would need to become public, as
 - *Calls resolved once* (:class:`_Resolved`): a memory of the signature of a built-in function by the types of its
   arguments. Numba asks one template after the other at every call, and writes down why each does not fit.
 - *Elements of arrays in few instructions* (:func:`_element`): Numba's own way to an element puts the whole array on the
-  stack, fills it with zeros and reads it again, three quarters of which the optimiser removes. Functions that replace
+  stack, fills it with zeros and reads it again, which the optimiser has to remove. Functions that replace
   it are registered by ``numba.extending.lower_builtin``; only those that they replace are not public.
 - *The machine code of a GPU kernel without what it was made from* (:class:`CubinCache`): the same for ``cuda.jit``.
 - *Indices that are never negative, loops that are not unrolled* (:func:`for_gpus`): options of ``cuda.jit``.
