@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+from contextlib import suppress
 
 import numpy as np
 import pytest
 import sweep_work
-from interrupted import faults
+from interrupted import Faults, faults, no_space
 
 import footfall as ff
 from footfall.compiled.cache import read_file, write_file
@@ -28,6 +29,18 @@ def test_a_study_that_is_interrupted_anywhere_goes_on_and_ends_the_same(tmp_path
     expected = str(ff.sweep(sweep_work.squared, **(where | {"out": None})))
     for fault in faults(monkeypatch, lambda: emptied(tmp_path / "here"), lambda: ff.sweep(sweep_work.squared, **where)):
         assert str(ff.sweep(sweep_work.squared, **where)) == expected, fault
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+def test_a_study_that_the_disk_has_no_room_for_is_a_sentence(call, tmp_path, monkeypatch):
+    """The disk is full at each call of that name; what is raised is no error of the system."""
+    fault, at = Faults(), 0
+    while fault.at is None or len(fault.names) > fault.at:  # it happened: try the next call
+        fault, at = Faults(no_space, at, only=call), at + 1
+        emptied(tmp_path / "here")
+        with fault.installed(monkeypatch), suppress(ff.FootfallError):
+            ff.sweep(sweep_work.squared, grid={"x": [1.0, 2.0]}, workers=1, out=tmp_path / "here" / "study")
+    assert at > 1
 
 
 def test_a_journal_that_could_not_be_opened_holds_no_lock(tmp_path):

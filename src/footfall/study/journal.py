@@ -9,10 +9,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from footfall.errors import StudyError
 
 
 class Journal:
@@ -48,15 +50,24 @@ class Journal:
 
     def write(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Add lines in one call: data that reached the operating system survives the end of this process."""
-        self._file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
-        self._file.flush()
+        with self._writing():
+            self._file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+            self._file.flush()
 
     def close(self) -> None:
         """Flush all lines to the disk, and release the lock."""
         try:
-            os.fsync(self._file.fileno())
+            with self._writing():
+                os.fsync(self._file.fileno())
         finally:
             self._release()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:  # in most cases the disk is full
+            raise StudyError(f"cannot write to '{self._file.name}': {error.strerror or error}") from error
 
 
 def whole_lines(content: bytes) -> list[dict[str, Any]]:

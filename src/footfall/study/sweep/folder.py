@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from footfall.errors import StudyError, optional_package
-from footfall.files.atomic_write import atomic_write
+from footfall.files.atomic_write import new_file
 from footfall.study.journal import Journal, whole_lines
 
 FORMAT = 3
@@ -139,7 +139,7 @@ def _damaged(folder: Path, what: Any) -> StudyError:
 def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns as Parquet."""
     arrow, parquet = optional_package("pyarrow"), optional_package("pyarrow.parquet")
-    with atomic_write(path) as part:
+    with new_file(path) as part:
         parquet.write_table(arrow.table({name: _column(values) for name, values in columns.items()}), part)
 
 
