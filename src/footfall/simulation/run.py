@@ -419,7 +419,9 @@ class Run:
         at = self.step * self.simulation.dt
         message = f"interrupted at t = {at:.6g} s"
         recording = self.recording(Failure(at, "interrupted", "", message))
-        return Interrupted(f"{message}; what came before is in the exception's recording", recording)
+        interrupted = Interrupted(message, recording)
+        interrupted.add_note("what came before is in the exception's recording")  # said in a traceback
+        return interrupted
 
     def _warn(self) -> None:
         """Warn of missing forces, and pass on MuJoCo's warnings."""
