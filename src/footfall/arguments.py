@@ -68,14 +68,14 @@ def public(given: T) -> T:
     }
     own = [base for base in given.__mro__[::-1] if base.__module__.startswith("footfall.")]
     for name, value in {name: value for base in own for name, value in vars(base).items()}.items():
-        if hasattr(value, "__wrapped__"):  # of a base that is public
+        of_class = isinstance(value, classmethod)
+        function = value.__func__ if of_class else value  # a classmethod has a __wrapped__ of its own
+        if hasattr(function, "__wrapped__"):  # of a base that is public
             continue
         if name == "__init__" and is_dataclass(given):
             _HOMES[value] = fields  # the constructor of a dataclass has the fields of its bases
-        if name in ("__init__", "__getitem__") or (isinstance(value, types.FunctionType) and not name.startswith("_")):
-            setattr(given, name, _checked(value))
-        elif isinstance(value, classmethod) and not name.startswith("_"):
-            setattr(given, name, classmethod(_checked(value.__func__)))
+        if name in ("__init__", "__getitem__") or (type(function) is types.FunctionType and name[0] != "_"):
+            setattr(given, name, classmethod(_checked(function)) if of_class else _checked(function))
     return given
 
 

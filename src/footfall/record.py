@@ -20,7 +20,7 @@ from footfall.contact.base import Law
 from footfall.errors import RecordingError, SimulationError, did_you_mean
 from footfall.files.json_values import json_value
 from footfall.frozen_values import made_again
-from footfall.given_numbers import Finite, NotNegative
+from footfall.given_numbers import Finite, NotNegative, Positive
 from footfall.ground import Ground
 from footfall.robot import Robot
 
@@ -87,7 +87,7 @@ class Push:
         given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
         return cls(**given)
 
-    def steps(self, dt: float) -> tuple[int, int]:
+    def steps(self, dt: Positive) -> tuple[int, int]:
         """The first step of ``dt`` (s) under the push, and the first after it."""
         first, last = (min(max(time / dt, -FAR), FAR) for time in (self.start, self.start + self.duration))
         return round(first), round(last)
