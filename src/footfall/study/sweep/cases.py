@@ -17,6 +17,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError, optional_package
+from footfall.given_numbers import Whole
 
 #: Most cases of a study; larger numbers are refused as typing errors.
 MOST = 10_000_000
@@ -39,7 +40,7 @@ class Samples:
     bounds: Mapping[str, tuple[float, float]]
     method: str = "sobol"
 
-    def columns(self, seed: int) -> dict[str, list[Scalar]]:
+    def columns(self, seed: Whole) -> dict[str, list[Scalar]]:
         if self.method not in METHODS:
             raise StudyError(f"samples are drawn by {' or '.join(METHODS)}, not '{self.method}'")
         if not 0 < self.number <= MOST:
