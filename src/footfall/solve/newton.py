@@ -21,7 +21,9 @@ to the trunk, as in the inertia matrix, which avoids fill-in between limbs. Wher
 coordinates, it is formed, and a step solves ``(1 + E W) z' = step`` for the points under load.
 
 Where full steps do not converge, the proximal point method (Rockafellar 1976) is used: the problem is softened about
-the last iterate, and hardened again as iterates converge.
+the last iterate, and hardened again as iterates converge. So it is as soon as a step near a solution raises the
+residual: among points whose forces only compliance determines, as under a robot that lies, full steps are long and
+jump from one set of points in contact to another.
 
 On a GPU a warp solves one problem (:mod:`footfall.compiled.lanes`).
 """
@@ -46,7 +48,8 @@ TOLERANCE, CONTENT, SOLVED = 1e-12, 1e-10, 1e-6
 #: Iteration limits: of a whole search, of the original problem, and of each softened one. The last two are low, since
 #: Newton converges in a few steps or not at all.
 STEPS, HARD_STEPS, SOFT_STEPS = 300, 8, 10
-#: Softness, relative to each point's own mobility: of the first softened problem, the largest, and the smallest.
+#: Softness, relative to each point's own mobility: of the first softened problem, the largest, and the smallest. The
+#: first is also the residual below which an iterate is near a solution: as near as that of the first softened problem.
 SOFT, SOFTEST, LEAST_SOFT = 1e-2, 1.0, 1e-9
 #: Factors of the softness: after convergence, after convergence once a problem has failed, and after a failure.
 HARDER, SLOWLY, SOFTER = 0.1, 0.2, 10.0
@@ -451,9 +454,21 @@ def copy_points(target: Matrix, source: Matrix, count: Int) -> None:
     wait()
 
 
+@inlined
+def add_step(space: NewtonScratch, length: Float, count: Int) -> None:
+    """Add ``length`` times the step to the impulses."""
+    for i in range(lane(), count, lanes()):
+        for k in range(3):
+            space.impulse[i, k] += length * space.step[i, k]
+    wait()
+
+
 @kernel
 def newton(problem: Problem, space: NewtonScratch, scale: Scale, soft: Float, limit: Int) -> tuple[Float, Int]:
-    """Newton's method from z on the problem softened about z by ``soft``. Returns the residual and the steps taken."""
+    """Newton's method from z on the problem softened about z by ``soft``. Returns the residual and the steps taken.
+
+    A step that raises the residual of the original problem near a solution is taken back, and ends the method.
+    """
     z, step, count = space.impulse, space.step, problem.contacts.number[0]
     copy_points(space.centre, z, count)
     error, steps = find_residual(problem, space, scale, soft), 0
@@ -463,12 +478,12 @@ def newton(problem: Problem, space: NewtonScratch, scale: Scale, soft: Float, li
         for i in range(lane(), count, lanes()):
             longest = max(longest, abs(step[i, 0]), abs(step[i, 1]), abs(step[i, 2]))
         length = min(1.0, LONGEST / max(LONGEST, greatest(longest)))
-        for i in range(lane(), count, lanes()):
-            for k in range(3):
-                z[i, k] += length * step[i, k]
-        wait()
-        error = find_residual(problem, space, scale, soft)
+        add_step(space, length, count)
+        before, error = error, find_residual(problem, space, scale, soft)
         steps += 1
+        if soft == 0.0 and error > before and before < SOFT:
+            add_step(space, -length, count)
+            return find_residual(problem, space, scale, soft), steps
     return error, steps
 
 
@@ -492,7 +507,8 @@ def proximal_newton(problem: Problem, space: NewtonScratch, scale: Scale) -> tup
         if error > TOLERANCE:
             find_residual(problem, space, scale, 0.0)
         return error, steps
-    copy_points(z, best, count)
+    if steps == HARD_STEPS:
+        copy_points(z, best, count)
     lowest, soft, factor = math.inf, SOFT, HARDER
     while steps < STEPS:
         error, more = newton(problem, space, scale, soft, min(SOFT_STEPS, STEPS - steps))
