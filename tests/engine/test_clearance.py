@@ -8,7 +8,7 @@ import pytest
 from real_robots import FILES, real_robot
 
 import footfall as ff
-from footfall.engine.clearance import REACH, SAFE, SERVED, SLACK, levers, may_touch, widen
+from footfall.engine.clearance import LISTED, REACH, SAFE, SERVED, SLACK, levers, may_touch, widen
 from footfall.simulation import workspace
 from footfall.simulation.run import Run
 from footfall.simulation.task import Task
@@ -146,7 +146,7 @@ def test_a_run_is_the_same_to_the_last_bit_without_it(name, law, monkeypatch):
     duration = 0.4 if name == "crowd" else 0.2
     known = run_of(robot, law, duration)
     make = workspace.make_clearance
-    monkeypatch.setattr(workspace, "make_clearance", lambda widened, data: make(widened._replace(model=None), data))
+    monkeypatch.setattr(workspace, "make_clearance", lambda widened: make(widened._replace(model=None)))
     always = run_of(robot, law, duration)
     assert np.array_equal(known.qpos, always.qpos)
     assert np.array_equal(known.force, always.force)
@@ -224,15 +224,30 @@ def test_a_run_knows_nothing_of_how_far_apart_bodies_were_in_the_one_before():
         np.testing.assert_array_equal(again, first)
 
 
-def test_a_robot_that_stands_is_looked_at_once(monkeypatch):
-    made, make = [], workspace.make_clearance
+@pytest.fixture
+def made(monkeypatch):
+    """The clearances of all runs."""
+    found, make = [], workspace.make_clearance
 
     def kept(widened):
-        made.append(make(widened))
-        return made[-1]
+        found.append(make(widened))
+        return found[-1]
 
     monkeypatch.setattr(workspace, "make_clearance", kept)
+    return found
+
+
+def test_a_robot_that_stands_is_looked_at_once(made):
     robot = ff.load_robot(mujoco.MjSpec.from_string(FORK), feet=["foot"])
     assert may_touch(robot.model)
     rec = ff.Simulation(robot, law="time-stepping").run(0.5, controller=None)
     assert made[-1].looks[SERVED] == len(rec) - 1  # all but the first, in which MuJoCo is asked what touches
+
+
+def test_of_a_robot_that_lies_only_what_touches_is_detected(made):
+    robot = real_robot("g1")
+    still = ff.Simulation(robot, law="time-stepping").run(3.0, controller=None)  # it collapses
+    assert touching(still.slice(2.9)).all()
+    run = made[-1]
+    assert run.looks[SERVED] > 10
+    assert run.looks[LISTED] > 0.9 * robot.model.nbody * (robot.model.nbody - 1) / 2

@@ -83,6 +83,8 @@ def _dtype(kind: object) -> object:
     """The NumPy type of a C type as MuJoCo's own introspection describes it; pointers are integers."""
     if hasattr(kind, "extents"):
         return (_dtype(kind.inner_type), tuple(kind.extents))  # type: ignore[attr-defined]
+    if hasattr(kind, "fields"):  # a struct without a name
+        return _layout(kind.fields)
     name: Any = getattr(kind, "name", None)
     if name in _C_TYPES:
         return np.dtype(_C_TYPES[name])
@@ -96,7 +98,10 @@ def _dtype(kind: object) -> object:
 @cache
 def struct_dtype(name: str) -> np.dtype:
     """The memory layout of one of MuJoCo's structs, ``"mjData"`` or ``"mjContact"``."""
-    fields = structs.STRUCTS[name].fields
+    return _layout(structs.STRUCTS[name].fields)
+
+
+def _layout(fields: Any) -> np.dtype:
     return np.dtype([(f.name, _dtype(f.type)) for f in fields], align=True)
 
 
@@ -109,6 +114,12 @@ def counter(owner: mujoco.MjData | mujoco.MjModel, name: str) -> np.ndarray:
     kind, offset = layout[name], layout.fields[name][1]  # type: ignore[index]
     memory: Any = (ctypes.c_char * kind.itemsize).from_address(owner._address + offset)
     return np.frombuffer(memory, dtype=kind)
+
+
+def words_of(model: mujoco.MjModel) -> np.ndarray:
+    """A copy of a model's own memory, in words of eight bytes; the arrays in it stay those of the model."""
+    memory: Any = (ctypes.c_char * struct_dtype("mjModel").itemsize).from_address(model._address)
+    return np.frombuffer(memory, dtype=np.int64).copy()
 
 
 def _array_at(kind):

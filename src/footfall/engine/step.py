@@ -9,14 +9,13 @@ from numba import types
 from footfall.compiled import cold, inlined, kernel
 from footfall.engine.bridge import (
     address_of,
-    mj_collision,
     mj_com_vel,
     mj_fwd_actuation,
     mj_make_constraint,
     mj_transmission,
     overdue,
 )
-from footfall.engine.clearance import TOUCHED, bodies_are_apart
+from footfall.engine.clearance import bodies_are_apart, detect
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.constraints.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory, roll_anchors
@@ -195,8 +194,7 @@ def sense_and_act(
         return TOO_SMALL, False
     apart = bodies_are_apart(world, conditions.clearance)
     if not apart:
-        mj_collision(world.model, world.data)
-        conditions.clearance.looks[TOUCHED] = world.ncon[0]
+        detect(world, conditions.clearance)
     else:
         world.ncon[0] = 0
     if plan.pairs:

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.inside import Inside
+from footfall.engine.clearance import LEARNT
 from footfall.engine.world import Blocks, Values
 from footfall.errors import SimulationError
 from footfall.simulation.setup import Setup
@@ -74,7 +75,7 @@ def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.nda
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 yield f"{part}.{name}", value
     clearance = room.conditions.clearance
-    for name in ("place", "room", "looks"):  # they decide whether an event-driven period is one macro step
+    for name in LEARNT:  # they decide whether an event-driven period is one macro step
         yield f"clearance.{name}", getattr(clearance, name)
     yield "signals", room.scratch.signals
     if inside is not None:

@@ -25,7 +25,7 @@ from footfall.contact.event_law import EventLaw
 from footfall.contact.springs.stable_step import longest_stable_step, warn_of_light_bodies
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import step
-from footfall.engine.clearance import make_clearance
+from footfall.engine.clearance import LEARNT, make_clearance
 from footfall.engine.constraints.shared_rows import CONTACT_ROWS, make_made_rows, make_shared_rows, most_shared_rows
 from footfall.engine.events import integration
 from footfall.engine.events.flow import Flow, carry_over, make_flow
@@ -392,7 +392,7 @@ class Workspace:
         operators = (room.points.shared, room.contacts.mobility)
         of_laws = tuple(one.named for one in room.of_laws if one is not None)
         few = constraints._replace(shared=constraints.shared.number, made=())
-        looked = (clearance.place, clearance.room, clearance.looks)
+        looked = tuple(getattr(clearance, name) for name in LEARNT)
         rest = (room.scratch, of_laws, few, looked, room.conditions.native, room.flow or ())
         return _arrays((of_points, of_others, of_contacts, operators, rest))
 

@@ -12,8 +12,8 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.bridge import CONTACT, doubles_at, integers_at, mj_collision, mj_kinematics, words_at
-from footfall.engine.clearance import SERVED, TOUCHED, look, way
+from footfall.engine.bridge import CONTACT, doubles_at, integers_at, mj_kinematics, words_at
+from footfall.engine.clearance import SERVED, bodies_are_apart, detect, way
 from footfall.engine.other_bodies.near import AHEAD, KEEP, SLACK, insert
 from footfall.engine.other_bodies.pairs import is_pair, relative_velocity
 from footfall.engine.other_bodies.points import FAR, LIVE, LOST, ON_GROUND, Points
@@ -205,6 +205,7 @@ def list_pairs(world: Named, points: Points, contacts: Contacts, many: Int, addr
 class Found(NamedTuple):
     """A ``MjData`` in which MuJoCo finds contacts, under the names that :mod:`footfall.engine.clearance` reads."""
 
+    model: Any
     data: Any
     qpos: Any
     ncon: Any  # (1,)
@@ -230,14 +231,12 @@ def ask_mujoco(world: Named, points: Named, contacts: Contacts) -> None:
     """The part of :func:`find_pairs` where bodies may touch."""
     pairs, clearance, at = points.others.pairs, points.others.pairs.clearance, points.others.pairs.mujoco
     nq = world.qpos.size
-    found = Found(at[0], doubles_at(at[1], nq), integers_at(at[2], 1), words_at(at[3], 1))
+    found = Found(pairs.model, at[0], doubles_at(at[1], nq), integers_at(at[2], 1), words_at(at[3], 1))
     for i in range(nq):
         found.qpos[i] = world.qpos[i]
     mj_kinematics(pairs.model, found.data)
-    if clearance.wide != 0 and look(found, clearance):
-        clearance.looks[SERVED] += 1
+    if bodies_are_apart(found, clearance):
         return
-    mj_collision(pairs.model, found.data)
-    clearance.looks[TOUCHED] = found.ncon[0]
+    detect(found, clearance)
     if found.ncon[0] > 0:
         list_pairs(world, points, contacts, found.ncon[0], found.contact[0])
