@@ -289,7 +289,7 @@ def test_the_robots_of_example_robot_data_load_or_the_file_is_said_to_lack_somet
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.xml", "<mujoco><worldbody>", "MuJoCo cannot read"),
+        ("a.xml", "<mujoco><worldbody>", "not well-formed XML"),
         ("a.xml", "<mujoco><nonsense/></mujoco>", "nonsense"),
         ("a.xml", '<mujoco><worldbody><body name="x"><freejoint/></body></worldbody></mujoco>', "mass"),
         (

@@ -85,7 +85,7 @@ def test_friction_and_restitution_that_made_the_data_are_found():
     assert found.others == 3 and found.judged["failed_trials"] == 0
     assert len(found.plot().axes) == 2
     assert found.errors.mean() < 0.2 * found.default_errors.mean() and len(found.plot("residuals").axes) == 1
-    with pytest.raises(StudyError, match="no plot 'fit'"):
+    with pytest.raises(StudyError, match="kind = 'fit', but it must be 'profile' or 'residuals'"):
         found.plot("fit")
 
 
