@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.constraints.active_set import CYCLE, DAMPED, ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
+from footfall.engine.constraints.active_set import CYCLE, ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
@@ -132,7 +132,7 @@ def correct_rows(world: MjWorld, constraints: Constraints, turn: Int, alone: Boo
     joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
     share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
     if share < STALLED and not alone:  # the law is not monotone here, and there is no cost to lower
-        share = 1.0 if turn < CYCLE else DAMPED
+        share = 1.0
     for j in range(at.size):
         if turn == 0:
             at[j], needed[j] = world.qacc[j], world.qfrc_constraint[j]
@@ -181,7 +181,11 @@ def fetch_solved(points: Points, contacts: Contacts, scratch: Scratch) -> None:
 def solve_in_turn(
     world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, constraints: Constraints
 ) -> None:
-    """Fallback if contacts and rows were not solved together: all rows at the last contact forces, a convex problem."""
+    """Solve all rows at the last contact forces, a convex problem.
+
+    Where contacts and rows are not found together, since the states of rows repeat in a cycle, they are found in turn:
+    contacts with the rows in these states, rows at those forces.
+    """
     joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
     for j in range(given.size):
         given[j] = 0.0
@@ -240,6 +244,8 @@ def constrained_step(
         if asked and status == 0:
             found = True
             keep_solved(points, contacts, scratch)
+        if asked and turn >= CYCLE:
+            solve_in_turn(world, points, contacts, scratch, constraints)
     if asked:
         if found:
             fetch_solved(points, contacts, scratch)

@@ -30,8 +30,8 @@ CANCELLED = 1e-2
 #: Iterations after which a law is warm-started from its last solution, and the step length below which a line search
 #: has stalled.
 FEW, STALLED = 3, 1e-6
-#: Iterations after which stalled steps are damped, by the factor ``DAMPED``, since full steps may cycle.
-CYCLE, DAMPED = 16, 0.5
+#: Iterations after which contacts and rows are solved in turn, since together they may cycle.
+CYCLE = 16
 #: Bisections of the line search.
 HALVINGS = 40
 
