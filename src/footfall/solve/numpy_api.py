@@ -21,15 +21,13 @@ from footfall.solve.contact_problem import ROUNDING, search
 from footfall.solve.contacts import Contacts
 from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.lcp import lemke
-from footfall.solve.newton import SOLVED, remove_compliance
+from footfall.solve.newton import CONTENT, SOLVED, remove_compliance
 from footfall.solve.problem import MEMORY_SIZE, ContactScratch, Problem, Size, begin_problem, problem_scratch
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_floats, as_square
 
 #: Largest asymmetry of a matrix, relative to its largest number.
 SYMMETRY = 1e-8
-#: Residual, relative to the largest impulse that would stop one point alone, below which Newton is not repeated.
-EXACT = 1e-12
 #: Most repetitions of Newton: walls of hundreds of contacts need several.
 TRIES = 8
 #: Eigenvalues of W below this share of the largest are rounding errors.
@@ -235,7 +233,7 @@ def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
         return impulse, 0, 0
     seen = _law_view(given)
     for _ in range(TRIES):
-        if _miss(given, impulse) <= EXACT:
+        if _miss(given, impulse) <= CONTENT:
             break
         iterations += _search(*seen, given, impulse)
     return impulse, 0 if _miss(given, impulse) <= SOLVED else 2, iterations
