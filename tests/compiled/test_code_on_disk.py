@@ -202,7 +202,6 @@ def test_damaged_compiled_code_is_compiled_again_and_replaced(kept, damage):
     assert again() == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner of this kind here")
 def test_compiled_code_that_another_user_may_write_or_owns_is_not_read(kept, monkeypatch, capsys):
     file, again = kept
     file.chmod(0o622)

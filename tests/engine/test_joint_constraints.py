@@ -21,6 +21,7 @@ from footfall.contact.setting import Setting
 from footfall.engine.constraints.active_set import HOLDS, LIMIT, OPEN, ROUNDS, SLIPS_DOWN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import make_joint_rows
 from footfall.engine.stages import damping_servos
+from footfall.study.bench.speeds import limp
 
 on_real_robots = pytest.mark.parametrize("name", FILES)
 # Of the largest acceleration. Both find the same rows and solve the same equations: what is left is rounding times the
@@ -377,3 +378,15 @@ def test_a_joint_that_rests_at_its_limit_is_solved_in_every_step(law):
     # The weight, to what laws with springs still swing after 2.5 s.
     assert late.total_force[:, 2].mean() == pytest.approx(robot.weight, rel=1e-3)
     assert ff.audit(rec).passed
+
+
+def test_joints_whose_states_repeat_in_a_cycle_are_solved_with_the_contacts():
+    """A limp Talos that is let go: from three of these starts a hundred rounds of all rows at once did not end."""
+    robot = limp(real_robot("talos"))
+    sim = ff.Simulation(robot, law="time-stepping", dt=1e-3)
+    for seed in range(11, 19):
+        rng = np.random.default_rng(seed)
+        speeds = (0.3, 0.2 * rng.uniform(-1.0, 1.0)), 0.3 * (seed % 2) * rng.normal(size=robot.model.nv - 2)
+        world = sim.start(qvel=np.concatenate(speeds))
+        world.step()
+        assert not world.record().status.any()

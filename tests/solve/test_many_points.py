@@ -42,6 +42,25 @@ def test_all_solvers_take_many_points_and_sparse_matrices():
     assert again.solved and again.iterations <= 1
 
 
+def test_points_that_share_a_plate_take_three_steps_from_a_start_close_to_a_solution():
+    """Twenty-five points on a plate have one motion of six coordinates: only compliance tells their forces apart, and a
+    full step from a start that is off by 1e-8 leads far from it.
+    """
+    x, y = (side.ravel() for side in np.meshgrid(*[np.linspace(-0.5, 0.5, 5)] * 2))
+    arms, steps = np.stack([x, y, np.full(25, -0.1)], axis=1), 0
+    jacobian = np.concatenate([np.hstack([np.eye(3), -np.cross(np.eye(3), arm)]) for arm in arms])
+    W = (jacobian * np.array([1.0, 1.0, 1.0, 11.9, 11.9, 6.0])) @ jacobian.T
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        free = (jacobian @ np.r_[0.02 * rng.normal(size=2), -0.01, 0.05 * rng.normal(size=3)]).reshape(-1, 3)
+        exact = cone_newton(W, free, 0.5)
+        off = 1e-8 * np.abs(exact.z).max() * rng.normal(size=exact.z.shape) * (exact.z != 0.0)
+        again = cone_newton(W, free, 0.5, start=exact.z + off)
+        assert again.solved and np.abs(again.z - exact.z).max() < 1e-5 * np.abs(exact.z).max()
+        steps += again.iterations
+    assert steps <= 3 * 8
+
+
 def test_compliant_and_indefinite_matrices_are_solved_or_refused():
     """A W of full rank is solved; what is no Delassus matrix is not called solved unless it is."""
     given = wall(4, 3, 0.5, 5.0, seed=4)

@@ -1,4 +1,4 @@
-"""Questions to robots: they stand, are pushed, walk, land, and fall freely. Statics and conservation are the truth.
+"""Questions to robots: they stand, are pushed, land, and fall freely. Statics and conservation are the truth.
 
 All engines have the same robots, see :func:`footfall.study.arena.task.parts_of`, and the same torques: those that hold
 the standing pose, found once, and a proportional-derivative control around it, computed from each engine's own state.
