@@ -351,8 +351,6 @@ MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
 #: Samples that the manifest may already belong to, about to be renamed into place.
 NEXT = ".samples.parquet.next"
 LARGEST_MANIFEST = 2**30  # bytes
-#: Most attempts of a reader while a recording is being replaced.
-ATTEMPTS = 5
 
 
 # ---- writing -----------------------------------------------------------------------------------------------
@@ -442,7 +440,10 @@ def _is_ours(path: Path) -> bool:
 
 
 class _Alone:
-    """A lock: one save at a time among all threads and processes. Whatever interrupts a save, it does not stay."""
+    """A lock: one save at a time among all threads and processes, and no save while it is read.
+
+    Whatever interrupts its holder, it does not stay.
+    """
 
     descriptor = -1
 
@@ -473,26 +474,11 @@ def read(path: str | os.PathLike[str]) -> Record:
         raise RecordingError(f"there is no recording '{folder}'")
     if not folder.is_dir():
         raise RecordingError(f"'{folder}' is a file; a recording is a directory")
-    for attempt in range(ATTEMPTS):
-        before = _stamp(folder)
-        try:
+    try:
+        return _read(folder)
+    except (OSError, RecordingError):  # of a damaged recording, or of one that a save was replacing meanwhile
+        with _Alone(folder):
             return _read(folder)
-        except RecordingError:
-            if attempt + 1 == ATTEMPTS or _stamp(folder) == before:
-                raise
-    raise AssertionError("every attempt returns or raises")
-
-
-def _stamp(folder: Path) -> list[tuple[int, int] | None]:
-    """Values that change when a recording is replaced."""
-    stamps: list[tuple[int, int] | None] = []
-    for name in (MANIFEST, SAMPLES, NEXT):
-        try:
-            found = (folder / name).stat()
-            stamps.append((found.st_ino, found.st_mtime_ns))
-        except OSError:
-            stamps.append(None)
-    return stamps
 
 
 def _read(folder: Path) -> Record:
