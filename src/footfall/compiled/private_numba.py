@@ -14,9 +14,6 @@ is kept on disk for the next one. What each part would need to become public, as
   matter.
 - *Calls resolved once* (:class:`_Resolved`): a memory of the signature of a built-in function by the types of its
   arguments. Numba asks one template after the other at every call, and writes down why each does not fit.
-- *Elements of arrays in few instructions* (:func:`_element`): Numba's own way to an element puts the whole array on the
-  stack, fills it with zeros and reads it again, which the optimiser has to remove. Functions that replace
-  it are registered by ``numba.extending.lower_builtin``; only those that they replace are not public.
 - *The machine code of a GPU kernel without what it was made from* (:class:`CubinCache`): the same for ``cuda.jit``.
 - *Indices that are never negative, loops that are not unrolled* (:func:`for_gpus`): options of ``cuda.jit``.
 """
@@ -25,7 +22,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import operator
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -38,20 +34,17 @@ import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, event
+from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
-from numba.core.cpu import CPUContext
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typed_passes import AnnotateTypes, DumpParforDiagnostics, InlineOverloads, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
-from numba.extending import lower_builtin
-from numba.np.arrayobj import getitem_array_tuple, getitem_arraynd_intp, setitem_array
 from numba.types import Function
 
 from footfall.compiled.cache import (
@@ -341,106 +334,6 @@ def pointer(signature: Any, function: FunctionType, options: dict[str, Any]) -> 
     made._cache = KernelCache(function, flags_of(made))
     made.compile()
     return made
-
-
-def _part(builder: Any, value: Any, *path: int) -> Any:
-    """A part of a structure or tuple; itself, without an instruction, where it was inserted in this function."""
-    made = value
-    while isinstance(made, ir.instructions.InsertValue):
-        if tuple(made.indices) == path:
-            return made.operands[1]
-        if path[: len(made.indices)] == tuple(made.indices):
-            return _part(builder, made.operands[1], *path[len(made.indices) :])
-        made = made.operands[0]
-    return builder.extract_value(value, path)
-
-
-class _Element:
-    """Where ``array[i, j, ...]`` is: an element, or the beginning of a view if there are fewer indices than axes."""
-
-    def __init__(self, context: Any, builder: Any, kind: Any, array: Any, index: tuple[Any, ...]) -> None:
-        self.builder, self.kind, self.array = builder, kind, array
-        self.model, self.count = context.data_model_manager[kind], len(index)
-        steps = []
-        for axis, (integer, value) in enumerate(index):
-            step = context.cast(builder, value, integer, types.intp)
-            known = isinstance(value, ir.Constant) and isinstance(value.constant, int)
-            if integer.signed and not (known and value.constant >= 0):
-                from_end = builder.add(step, self.field("shape", axis))
-                step = builder.select(builder.icmp_signed("<", step, step.type(0)), from_end, step)
-            steps.append(step)
-        data, offset = self.field("data"), None
-        whole = kind.layout == "C" and self.count == kind.ndim
-        for axis, step in enumerate(steps):
-            if whole:
-                before = offset if offset is None else builder.mul(offset, self.field("shape", axis))
-            else:
-                before, step = offset, builder.mul(step, self.field("strides", axis))
-            offset = step if before is None else builder.add(before, step)
-        self.place = builder.gep(data, [offset]) if whole else cgutils.pointer_add(builder, data, offset)
-
-    def field(self, name: str, *axis: int) -> Any:
-        """A field of the array."""
-        return _part(self.builder, self.array, self.model.get_field_position(name), *axis)
-
-    def view(self, context: Any, kind: Any) -> Any:
-        """The array behind the indices."""
-        builder, model, size = self.builder, context.data_model_manager[kind], None
-        fields: dict[tuple[Any, ...], Any] = {(name,): self.field(name) for name in ("meminfo", "parent", "itemsize")}
-        fields["data",] = self.place
-        for axis in range(kind.ndim):
-            length = fields["shape", axis] = self.field("shape", self.count + axis)
-            fields["strides", axis] = self.field("strides", self.count + axis)
-            size = length if size is None else builder.mul(size, length)
-        fields["nitems",] = size
-        made = ir.Constant(model.get_value_type(), ir.Undefined)
-        for (name, *axes), value in fields.items():
-            made = builder.insert_value(made, value, (model.get_field_position(name), *axes))
-        return made
-
-
-def _element(context: Any, builder: Any, kind: Any, array: Any, index: tuple[Any, Any]) -> _Element | None:
-    """An element of an array in a kernel; ``None`` for other indices than integers, and where Numba's way is needed:
-    in other people's code, and where indices are checked.
-    """
-    own, value = index
-    integers = tuple(own) if isinstance(own, types.BaseTuple) else (own,)
-    foreign = context.enable_nrt or context.enable_boundscheck or not isinstance(context, CPUContext)
-    if foreign or not all(isinstance(one, types.Integer) for one in integers):
-        return None
-    values = [_part(builder, value, k) for k in range(len(integers))] if isinstance(own, types.BaseTuple) else [value]
-    return _Element(context, builder, kind, array, tuple(zip(integers, values, strict=True)))
-
-
-@lower_builtin(operator.getitem, types.Array, types.Integer)
-@lower_builtin(operator.getitem, types.Array, types.BaseTuple)
-def _read(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-    """``array[i, j]``, or a view ``array[i]``."""
-    (kind, index), result = signature.args, signature.return_type
-    found = _element(context, builder, kind, values[0], (index, values[1]))
-    if found is None:
-        usual = getitem_array_tuple if isinstance(index, types.BaseTuple) else getitem_arraynd_intp
-        return usual(context, builder, signature, values)
-    if isinstance(result, types.Array):
-        return found.view(context, result)
-    return context.unpack_value(builder, kind.dtype, found.place, None if kind.aligned else 1)
-
-
-@lower_builtin(operator.setitem, types.Array, types.Integer, types.Any)
-@lower_builtin(operator.setitem, types.Array, types.BaseTuple, types.Any)
-def _write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-    """``array[i, j] = value``."""
-    kind, index, given = signature.args
-    count = len(index) if isinstance(index, types.BaseTuple) else 1
-    if count < kind.ndim or (found := _element(context, builder, kind, values[0], (index, values[1]))) is None:
-        return setitem_array(context, builder, signature, values)
-    value = context.cast(builder, values[2], given, kind.dtype)
-    context.pack_value(builder, kind.dtype, value, found.place, None if kind.aligned else 1)
-    return context.get_dummy_value()
-
-
-# The array in an array is itself. Numba asks at each use, and searches all it knows if nobody answers.
-lower_builtin("__array__", types.Array)(lambda context, builder, signature, values: values[0])
 
 
 class CubinCache:
