@@ -47,7 +47,7 @@ def test_a_known_limit_is_enclosed(limit, factor):
         tried.append(len(tries))
         return ["fell" if size > (limit, 5.0)[push] else "" for push, size in tries]
 
-    found, other = bisect_batched(outcomes, [(70.0, factor), (4.0, factor)], 0.05)
+    *_, (found, other) = bisect_batched(outcomes, [(70.0, factor), (4.0, factor)], 0.05)
     assert other.survived <= 5.0 < other.failed
     assert sum(tried) == found.runs + other.runs and len(tried) == max(found.runs, other.runs)  # side by side
     assert found.survived <= limit < found.failed
@@ -57,9 +57,23 @@ def test_a_known_limit_is_enclosed(limit, factor):
 
 
 def test_a_limit_that_is_never_met_or_always_exceeded_is_told():
-    free, hopeless = bisect_batched(lambda tries: [("", "fell")[i] for i, _ in tries], [(1.0, 1.6)] * 2, 0.05)
+    *_, (free, hopeless) = bisect_batched(lambda tries: [("", "fell")[i] for i, _ in tries], [(1.0, 1.6)] * 2, 0.05)
     assert (free.survived > 100.0, free.failed) == (True, math.inf)
     assert (hopeless.survived, hopeless.failed < 0.01) == (0.0, True)
+
+
+def test_an_interrupted_search_tells_how_far_it_came():
+    """Also within the first law: what was survived until then, and nothing of the try that was interrupted."""
+
+    def interrupt(law, i, size, survived):
+        if size > 50.0:
+            raise KeyboardInterrupt
+
+    push = ff.Push("trunk", (40.0, 0.0, 0.0), start=0.05, duration=0.1)
+    with pytest.raises(KeyboardInterrupt) as told:
+        largest_pushes("spatial-biped", [push], laws="spring-damper", wait=0.3, progress=interrupt)
+    (((found,),),) = (told.value.found,)
+    assert (found.law, found.survived, found.failed, found.runs) == ("spring-damper", 40.0, math.inf, 1)
 
 
 def test_what_is_no_direction_is_refused():
@@ -95,7 +109,7 @@ def test_a_biped_survives_the_papers_push_and_falls_under_a_tenfold_one():
     )
     assert 70.0 < found.survived < found.failed < 700.0
     assert found.unit == "N" and found.why
-    assert len(tries) == found.runs and {law for law, _, _ in tries} == {"time-stepping"}
+    assert len(tries) == found.runs and {(law, i) for law, i, _, _ in tries} == {("time-stepping", 0)}
     assert str(found).startswith("time-stepping: ")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,9 +72,10 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
         pushes = [parse_push(text, robot) for text in texts]
         with progress_bar(f"{robot.name}: laws", len(laws), "done") as bar:
 
-            def show(law: str, size: float, survived: bool) -> None:
+            def show(law: str, i: int, size: float, survived: bool) -> None:
                 if bar is None:
-                    say(f"{law}: {size:.4g} {'survived' if survived else 'too much'}")
+                    push = f"{size:.4g} {texts[i].split(maxsplit=1)[-1]}"
+                    say(f"{law}: {push} {'is survived' if survived else 'is too much'}")
                 else:
                     bar(laws.index(law))
 
@@ -93,8 +95,10 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
             return
         if not found:
             return
-        limits_of = [[f"{size:.4g} {one.unit}" for size in (one.survived, one.failed)] for _, one in found]
-        rows = [[text, one.law, *sizes, one.why] for (text, one), sizes in zip(found, limits_of, strict=True)]
+        rows = []
+        for text, one in found:
+            too_much = f"{one.failed:.4g} {one.unit}" if one.failed < math.inf else "–"
+            rows.append([text, one.law, f"{one.survived:.4g} {one.unit}", too_much, one.why])
         columns = ("push like", "law", "survived>", "too much>", "what then")
         print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
         runs, batched = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))

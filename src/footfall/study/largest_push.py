@@ -8,7 +8,7 @@ for (found,) in largest_pushes("torque-biped", [push], laws="time-stepping", con
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,8 +33,8 @@ from footfall.study.as_worlds import Variant, refusal, run_batched
 
 #: Factor between tries until the limit is bracketed, and most such tries.
 FACTOR, TRIES = 1.6, 16
-#: Called after each try with law, size of the push, and whether the robot survived it.
-Progress = Callable[[str, float, bool], None]
+#: Called after each try with law, number of the push, its size, and whether the robot survived it.
+Progress = Callable[[str, int, float, bool], None]
 
 
 @public
@@ -100,9 +100,10 @@ def largest_pushes(
         dt: step, s; left out, that of each law.
         wait: s between the end of the push and the judgement.
         within: relative accuracy of the limits.
-        progress: called after each run with the law's name, the size that was tried and whether it was survived.
+        progress: called after each run with the law's name, the number of the push, the size that was tried and whether
+            it was survived.
 
-    The ``KeyboardInterrupt`` of a Ctrl-C has the limits that were found until then as ``found``.
+    The ``KeyboardInterrupt`` of a Ctrl-C has what was found until then as ``found``, with the law that was tried last.
     """
     robot = as_robot(robot)
     check_fall(robot)
@@ -124,9 +125,11 @@ def largest_pushes(
             for limits, size in zip(found, sizes, strict=True):
                 known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
                 begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
-            for i, (limits, limit) in enumerate(zip(found, bisect_batched(tries.outcomes, begin, within), strict=True)):
-                unit = "N" if any(pushes[i].force) else "N m"
-                limits.append(replace(limit, law=law.name, unit=unit, in_worlds=tries.in_worlds[i]))
+            before = len(found[0])
+            for known_now in bisect_batched(tries.outcomes, begin, within):
+                for i, limit in enumerate(known_now):
+                    unit = "N" if any(pushes[i].force) else "N m"
+                    found[i][before:] = [replace(limit, law=law.name, unit=unit, in_worlds=tries.in_worlds[i])]
     except KeyboardInterrupt as interrupt:
         interrupt.found = [tuple(limits) for limits in found]  # type: ignore[attr-defined]
         raise
@@ -166,7 +169,7 @@ class _Tries:
             self.in_worlds[i] += k in known
             why = known[k] if k in known else push_outcome(self.sim, push, self.wait, self.controller, walks=self.walks)
             if self.progress is not None:
-                self.progress(self.sim.law.name, size, not why)
+                self.progress(self.sim.law.name, i, size, not why)
             found.append(why)
         return found
 
@@ -188,27 +191,23 @@ class _Tries:
 Outcomes = Callable[[Sequence[tuple[int, float]]], Sequence[str]]
 
 
-def bisect_batched(outcomes: Outcomes, begin: Sequence[tuple[float, float]], within: float) -> list[PushLimit]:
-    """The limits of several pushes, each from a first size and factor; one try of each at a time."""
-    searches = {i: _search(start, factor, within) for i, (start, factor) in enumerate(begin)}
-    waiting = {i: next(search) for i, search in searches.items()}
-    found: dict[int, PushLimit] = {}
-    while waiting:
-        answers = outcomes(list(waiting.items()))
-        for i, why in zip(list(waiting), answers, strict=True):
-            try:
-                waiting[i] = searches[i].send(why)
-            except StopIteration as end:
-                found[i] = end.value
-                del waiting[i]
-    return [found[i] for i in range(len(begin))]
+def bisect_batched(
+    outcomes: Outcomes, begin: Sequence[tuple[float, float]], within: float
+) -> Iterator[list[PushLimit]]:
+    """The limits of several pushes, each from a first size and factor: what is known after one more try of each."""
+    searches = [_search(start, factor, within) for start, factor in begin]
+    known = [next(search) for search in searches]
+    while tries := [(i, size) for i, (size, _) in enumerate(known) if size]:
+        for (i, _), why in zip(tries, outcomes(tries), strict=True):
+            known[i] = searches[i].send(why)
+        yield [limit for _, limit in known]
 
 
-def _search(start: float, factor: float, within: float) -> Generator[float, str, PushLimit]:
-    """Sizes to try, one after the other: growing steps of ``factor`` bracket the limit, then it is bisected."""
+def _search(start: float, factor: float, within: float) -> Generator[tuple[float, PushLimit], str, None]:
+    """Sizes to try (0 at the end) and what is known: steps of ``factor`` bracket the limit, then it is bisected."""
     low, high, why, runs, size = 0.0, math.inf, "", 0, start
     while True:
-        failure = yield size
+        failure = yield size, PushLimit(law="", survived=low, failed=high, unit="", why=why, runs=runs)
         runs += 1
         if failure:
             high, why = size, failure
@@ -216,8 +215,8 @@ def _search(start: float, factor: float, within: float) -> Generator[float, str,
             low = size
         bracketed = low > 0.0 and high < math.inf
         if high - low <= within * high if bracketed else runs == TRIES:
-            return PushLimit(law="", survived=low, failed=high, unit="", why=why, runs=runs)
-        if bracketed:
+            size = 0.0
+        elif bracketed:
             size = 0.5 * (low + high)
         else:
             size, factor = size / factor if failure else size * factor, min(FACTOR, 2.0 * factor - 1.0)
