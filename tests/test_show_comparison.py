@@ -64,6 +64,13 @@ def test_the_start_is_over_when_the_ground_carries_the_weight(runs):
     assert abs(fallen.total_force[fallen.time <= begin, 2] / fallen.robot.weight - 1.0).max() > 0.1
 
 
+@pytest.mark.parametrize("law", ["distributed", "hunt-crossley"])
+def test_feet_put_on_the_ground_settle_also_where_they_are_open_at_first(law):
+    rec = ff.Simulation("quadruped", law=law).run(0.3)
+    assert 0.0 < settled(rec) < 0.1 and rec.summary()["start_force_N"] > 1.2 * rec.robot.weight
+    assert rec.summary()["peak_vertical_force_bw"] < 1.11  # NEAR
+
+
 def test_a_ball_that_drops_has_no_start_transient():
     sim = ff.Simulation("ball", law="hunt-crossley")
     qpos = sim.place()

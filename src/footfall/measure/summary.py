@@ -62,10 +62,11 @@ MOST = 0.5
 def settled(rec: Record) -> float:
     """When the start transient of a run has died out, s; the first sample's time where there is none.
 
-    A run has one if it begins on the ground, and then carries its weight within 10 % for 0.1 s before the first push
-    and before half of the run is over. A robot that falls onto the ground, or walks off at once, has none.
+    A run has one if it begins on the ground (less than ``FLOORS`` above it), and then carries its weight within 10 %
+    for 0.1 s before the first push and before half of the run is over. A robot that falls onto the ground, or walks off
+    at once, has none.
     """
-    if len(rec) < 2 or not rec.mode[0].any() or not rec.robot.weight:
+    if len(rec) < 2 or not rec.robot.weight or not (rec.mode[0].any() or (rec.gap[0] < FLOORS["m"]).any()):
         return float(rec.time[0]) if len(rec) else 0.0
     begin = float(rec.time[0])
     until = min([begin + MOST * rec.duration, *(push.start for push in rec.pushes if push.start > begin)])
