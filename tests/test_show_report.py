@@ -14,6 +14,7 @@ from show_recordings import standing
 
 from footfall import Push, Simulation, load_robot
 from footfall.errors import FootfallError, RecordingError
+from footfall.measure.summary import FLOORS
 from footfall.record import Failure
 from footfall.show import write_report
 from footfall.show.frames import make_scene
@@ -312,6 +313,17 @@ def test_a_drag_over_a_plot_zooms_all_plots_and_a_click_seeks(shown):
     assert shown.evaluate("footfall.time") == pytest.approx(0.2, abs=0.002)
     shown.click("#unzoom")
     assert shown.evaluate("footfall.window") == [0.0, 0.5]
+
+
+@pytest.mark.browser
+def test_each_error_of_the_audit_leads_to_its_sample(shown, rec):
+    seen = [row for row in rec.audit().rows if row.worst > FLOORS.get(row.unit, 0.0)]
+    assert seen and shown.evaluate("document.querySelectorAll('td a').length") == len(seen)
+    for _ in range(2):  # also after one has looked elsewhere
+        shown.click("td a")
+        shown.wait(f"Math.abs(footfall.time - {seen[0].when}) < 1e-6")
+        shown.evaluate("footfall.seek(0.5)")
+    shown.evaluate("history.replaceState(null, '', location.pathname)")
 
 
 def fits_its_window(browser, *, dark):

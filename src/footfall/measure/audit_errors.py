@@ -617,7 +617,7 @@ def cop_disagreement(rec: Record) -> np.ndarray:
 # ---- the solver --------------------------------------------------------------------------------------------
 
 
-@rule("solved", "of samples", _no_bad_samples)
+@rule("solved", "of all samples", _no_bad_samples)
 def unsolved(rec: Record) -> np.ndarray:
     """The part of the samples whose forces are not solved; a run that ended early fails.
 

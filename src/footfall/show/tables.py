@@ -241,22 +241,25 @@ def audit_table(audits: Sequence[Audit], labels: Sequence[str]) -> str:
         meaning = escape(next(row.meaning for row in found if row is not None))
         cells = ["–" if row is None else _audited(row) for row in found]
         if len(found) == 1 and found[0] is not None:
-            cells = [_cell(found[0].worst, found[0].unit), _verdict(found[0])]
+            cells = [_worst(found[0]), _verdict(found[0])]
         rows.append([f"{escape(name)}<small>{meaning}</small>", *cells])
     return table("Audit", head, rows, wide=True)
 
 
 def _audited(row: AuditRow) -> str:
-    """A cell of several audits: the value, and the verdict where it is not a pass."""
-    value = _cell(row.worst, row.unit, digits=2)
-    return value if row.verdict == "pass" else f"{value}<br>{_verdict(row)}"
+    """A cell of several audits: the largest error, and the verdict where it is not a pass."""
+    return _worst(row, digits=2) + ("" if row.verdict == "pass" else f"<br>{_verdict(row)}")
+
+
+def _worst(row: AuditRow, digits: int = 4) -> str:
+    """The largest error, and a link to its sample in the replay and the plots."""
+    value = _cell(row.worst, row.unit, digits)
+    seen = row.worst > FLOORS.get(row.unit, 0.0) and math.isfinite(row.when)
+    return f'{value}<br><a href="#t={row.when:.6f}">at {row.when:.4g} s</a>' if seen else value
 
 
 def _verdict(row: AuditRow) -> str:
-    """The verdict; one that is not a pass leads to its sample in the replay and the plots."""
-    kind = KINDS.get(row.verdict, "")
-    when = "" if row.verdict == "pass" or row.when != row.when else f' <a href="#t={row.when:.6g}">{row.when:.4g} s</a>'
-    return f'<span class="verdict{kind}">{escape(row.verdict)}</span>{when}'
+    return f'<span class="verdict{KINDS.get(row.verdict, "")}">{escape(row.verdict)}</span>'
 
 
 # ---- several recordings: how they differ, and their figures in a table to sort --------------------------------------

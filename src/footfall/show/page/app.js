@@ -160,7 +160,10 @@
     return asked;
   };
   if (!go() && data.begin) page.seek(data.begin);
-  window.addEventListener("hashchange", () => go() && find("view").scrollIntoView({ block: "center" }));
+  const lookAt = () => go() && find("view").scrollIntoView({ block: "center" });
+  window.addEventListener("hashchange", lookAt);
+  // A second click on a link changes no address.
+  for (const link of document.querySelectorAll('a[href^="#t="]')) link.addEventListener("click", () => setTimeout(lookAt));
   refresh();
   const measure = () => `${find("plots").clientWidth} ${find("view").clientWidth} ${find("view").clientHeight}`;
   let widths = measure();
