@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -128,6 +129,27 @@ def test_a_state_that_is_already_beyond_all_bounds_fails_at_once():
     with too_stiff, pytest.warns(FootfallWarning, match="diverged at t = 0 s"):
         rec = ff.Simulation("brick", law=ff.law("spring-damper", k=1e12)).run(1.0, qpos=[0, 0, -1, 1, 0, 0, 0])
     assert len(rec) == 1 and rec.failure.time == 0.0
+
+
+FOLDING = """
+<mujoco><worldbody><body name="trunk" pos="0 0 2"><freejoint/><geom type="box" size="0.1 0.1 0.3" mass="10"/>
+  <body name="upper" pos="0.3 0 0.2"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.03"/>
+    <body name="hand" pos="0 0 -0.2"><joint name="elbow" axis="0 1 0"/><geom size="0.04" pos="0 0 -0.2" mass="0.01"/>
+</body></body></body></worldbody></mujoco>
+"""
+
+
+def test_a_run_that_began_with_bodies_inside_each_other_names_them_and_their_depth():
+    robot = ff.load_robot(mujoco.MjSpec.from_string(FOLDING), name="folding")
+    folded = robot.home.copy()
+    folded[8] = math.pi / 2.0  # the centre of the hand is on the side of the trunk
+    with pytest.warns(
+        FootfallWarning, match=r"bodies began inside each other.*\(trunk and hand by 40 mm\): start apart"
+    ):
+        rec = ff.Simulation(robot, law="spring-damper", dt=5e-3).run(0.1, controller=None, qpos=folded)
+    assert rec.failure.message.endswith(f"or try dt <= 2e-3 s for {rec.law}")
+    home = ff.Simulation(robot, law="spring-damper", dt=5e-3).run(0.1, controller=None)
+    assert home.failure is None
 
 
 def test_a_run_that_ends_well_warns_of_nothing():

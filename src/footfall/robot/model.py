@@ -353,16 +353,20 @@ def warn_of_overlaps(name: str, pairs: Mapping[tuple[str, str], float], *, exclu
     """Give one warning of all bodies that overlap: of every pair if they were ``excluded``, else of those deeper than
     ``TOLD``.
     """
-    told = [pair for pair in sorted(pairs, key=lambda pair: -pairs[pair]) if excluded or pairs[pair] > TOLD]
+    told = {pair: depth for pair, depth in pairs.items() if excluded or depth > TOLD}
     if told:
-        named = some([f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in told])
         many = f"{len(told)} pairs of bodies overlap" if len(told) > 1 else "two bodies overlap"
         then = (
             "or bends its legs, and no longer collide"
             if excluded
             else "and MuJoCo pushes them apart: is the pose right, are the meshes?"
         )
-        warn(f"robot '{name}': {many} where it stands, {then}: {named}")
+        warn(f"robot '{name}': {many} where it stands, {then}: {named_overlaps(told)}")
+
+
+def named_overlaps(pairs: Mapping[tuple[str, str], float]) -> str:
+    """Pairs of bodies and their depth in words, the deepest first."""
+    return some([f"{a} and {b} by {1e3 * pairs[a, b]:.3g} mm" for a, b in sorted(pairs, key=lambda pair: -pairs[pair])])
 
 
 def _thrown(model: mujoco.MjModel, bodies: list[int]) -> bool:

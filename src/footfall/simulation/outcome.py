@@ -15,13 +15,14 @@ from footfall.engine.other_bodies.points import OtherTape, friction_between
 from footfall.engine.replay import AT_ONCE, other_places
 from footfall.engine.step import CREATED, CREATES, DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
-from footfall.errors import warn
+from footfall.errors import RobotError, warn
 from footfall.ground import Ground
 from footfall.measure.audit_errors import scales, sinking
 from footfall.measure.motion import actuation
 from footfall.record import BODY_CONTACTS, Failure, Push, Signal
 from footfall.recording import Recording
 from footfall.robot import Robot
+from footfall.robot.model import TOLD, named_overlaps, overlapping
 from footfall.simulation.setup import Setup, pairs_are_the_laws
 from footfall.version import versions
 
@@ -99,10 +100,26 @@ def created_energy(rec: Recording) -> Failure | None:
     k = int(beyond[0])
     message = (
         f"energy from nowhere: at t = {rec.time[k]:.6g} s {rec.robot.name} moves with {found.kinetic[k]:.3g} J, and "
-        f"all that it had, was given or could fall by is {given[k]:.3g} J; "
-        f"try dt <= {round_down(rec.dt / 2)} s for {rec.law}"
+        f"all that it had, was given or could fall by is {given[k]:.3g} J; {advice(rec, rec.qpos[0])}"
     )
     return Failure(float(rec.time[k]), "energy", "", message)
+
+
+def advice(setup: Setup | Recording, start: np.ndarray | None) -> str:
+    """What to change where a run diverged or gained energy: a smaller step, and before it the ``start`` (nq,), where
+    known, of bodies that are deeper in each other there than at home.
+    """
+    robot, step = setup.robot, f"try dt <= {round_down(setup.dt / 2)} s for {setup.law}"
+    try:
+        depths, home = (
+            {} if pose is None else overlapping(robot.model, pose, robot.name) for pose in (start, robot.home)
+        )
+    except RobotError as error:  # too many to list
+        return f"{error}; {step}"
+    deeper = {pair: depth for pair, depth in depths.items() if depth > home.get(pair, 0.0) + TOLD}
+    if not deeper:
+        return step
+    return f"bodies began inside each other, and are thrown apart ({named_overlaps(deeper)}): start apart, or {step}"
 
 
 def energy_at_hand(robot: Robot, pushes: Iterable[Push]) -> float:
@@ -204,30 +221,34 @@ def _fill_in(
             columns[name][some] = recorded
 
 
-def energy_failure(setup: Setup, at: float, dof: int) -> Failure:
-    """The failure of a world whose energy jumped in the step at a time (s), most of it in one ``dof``."""
+def energy_failure(setup: Setup, at: float, dof: int, start: np.ndarray | None) -> Failure:
+    """The failure of a world whose energy jumped in the step at a time (s), most of it in one ``dof``; ``start`` as in
+    :func:`advice`.
+    """
     joint = setup.robot.dof_name(dof)
     message = (
         f"energy from nowhere: the step at t = {at:.6g} s ends with more than {CREATED:g} times the energy that "
         f"{setup.robot.name} had, was given or could fall by, most of it in joint {joint}; "
-        f"try dt <= {round_down(setup.dt / 2)} s for {setup.law}"
+        f"{advice(setup, start)}"
     )
     return Failure(at, "energy", joint, message)
 
 
-def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
-    """The failure of a world, or ``None``; ``outcome`` is (kind of end, step, dof or point or code, law's status)."""
+def failure_of(setup: Setup, outcome: np.ndarray, start: np.ndarray | None = None) -> Failure | None:
+    """The failure of a world, or ``None``; ``outcome`` is (kind of end, step, dof or point or code, law's status), and
+    ``start`` as in :func:`advice`.
+    """
     end, step, index = (int(v) for v in outcome[:3])
     at = step * setup.dt
     if end == DONE:
         return None
     if end == DIVERGED:
         joint = setup.robot.dof_name(index)
-        advice = f"try dt <= {setup.dt / 2:g} s for {setup.law}"
-        message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is beyond all bounds; {advice}"
+        cure = advice(setup, start)
+        message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is beyond all bounds; {cure}"
         return Failure(at, "diverged", joint, message)
     if end == CREATES:
-        return energy_failure(setup, at, index)
+        return energy_failure(setup, at, index, start)
     if end == NO_GROUND:
         message = f"the ground has no height (NaN) under contact point {index}, met at t = {at:.6g} s"
         return Failure(at, "ground", "", message)
@@ -247,7 +268,7 @@ def recording_of_world(
 ) -> Recording:
     """The recording of one of many worlds; ``span`` is its first step, and the number of steps between samples."""
     first, every = span
-    failure = failure_of(setup, outcome)
+    failure = failure_of(setup, outcome, tapes[0].qpos[0])
     samples = (int(outcome[1]) - first) // every + 1 if failure is None else int(outcome[SAMPLES])
     arrays = {name: array[:samples] for name, array in tapes[0]._asdict().items()}
     about: dict[str, Any] = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from footfall.compiled import waited_for_code
 from footfall.contact.base import PointLaw
-from footfall.contact.springs.stable_step import round_down, warn_of_long_steps
+from footfall.contact.springs.stable_step import warn_of_long_steps
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.control import default_controller
 from footfall.engine import recovery, step
@@ -38,6 +38,7 @@ from footfall.simulation.controls import (
 )
 from footfall.simulation.first_start import start_compiling
 from footfall.simulation.outcome import (
+    advice,
     created_energy,
     energy_at_hand,
     energy_failure,
@@ -389,7 +390,8 @@ class Run:
         if end == step.DIVERGED:
             return self._diverged(at)
         if end == step.CREATES:
-            failure = energy_failure(self.simulation, self.outcome[STEP] * self.simulation.dt, self.outcome[CONCERNED])
+            at_s, dof = self.outcome[STEP] * self.simulation.dt, self.outcome[CONCERNED]
+            failure = energy_failure(self.simulation, at_s, dof, self.tape.qpos[0])
             warn(str(failure))
             return self.recording(failure)
         if end == step.NO_GROUND:
@@ -438,12 +440,12 @@ class Run:
     def _diverged(self, at: str) -> Recording:
         """The recording of a run whose accelerations are beyond all bounds, with a warning and advice."""
         sim, dof = self.simulation, int(self.outcome[CONCERNED])
-        joint, advice = sim.robot.dof_name(dof), f"try dt <= {round_down(sim.dt / 2)} s for {sim.law}"
+        joint, cure = sim.robot.dof_name(dof), advice(sim, self.tape.qpos[0])
         size = "not a number" if np.isnan(self.data.qacc[dof]) else f"beyond {step.RUNAWAY:.0e}"
         fault = self._fault_of_law()
         if fault:
-            size, advice = f"not a number, for the law '{sim.law.name}' fails: {fault}", "correct the law"
-        message = f"diverged at {at}, joint {joint}: its acceleration is {size}; all before is kept; {advice}"
+            size, cure = f"not a number, for the law '{sim.law.name}' fails: {fault}", "correct the law"
+        message = f"diverged at {at}, joint {joint}: its acceleration is {size}; all before is kept; {cure}"
         failure = Failure(float(self.outcome[STEP] * sim.dt), "diverged", joint, message)
         warn(str(failure))
         return self.recording(failure)
