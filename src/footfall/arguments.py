@@ -34,7 +34,7 @@ from footfall.errors import (
     did_you_mean,
     nearest,
 )
-from footfall.given_numbers import Bounds, is_whole
+from footfall.given_numbers import Bounds, Shape, is_whole
 
 T = TypeVar("T")
 #: Characters of a wrong argument that a message shows.
@@ -177,8 +177,10 @@ def _test_of(wanted: Any) -> Callable[[Any], bool]:
     if (origin or wanted) in TESTS:
         return TESTS[origin or wanted]
     if origin is Annotated:
-        bounds = next((one for one in parts[1:] if isinstance(one, Bounds)), None)
-        return _test_of(parts[0]) if bounds is None else _within(_test_of(parts[0]), *bounds.ends)
+        test, said = _test_of(parts[0]), next((one for one in parts[1:] if isinstance(one, Bounds | Shape)), None)
+        if isinstance(said, Shape):
+            return lambda value: test(value) and np.shape(value) == said.sizes
+        return test if said is None else _within(test, *said.ends)
     if origin is Literal:
         return lambda value: any(type(value) is type(one) and value == one for one in parts)
     tests = [_test_of(one) for one in parts if one is not Ellipsis] if origin is not Callable else []
@@ -307,7 +309,7 @@ def _said(wanted: Any) -> str:
     if (known := origin or wanted) in WORDS:
         return WORDS[known]
     if origin is Annotated:
-        return " ".join([_said(parts[0]), *(str(one) for one in parts[1:] if isinstance(one, Bounds))]).rstrip()
+        return " ".join([_said(parts[0]), *(str(one) for one in parts[1:] if isinstance(one, Bounds | Shape))]).rstrip()
     if origin is Literal:
         return " or ".join(repr(one) for one in parts)
     if origin in (Union, types.UnionType):

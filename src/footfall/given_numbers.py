@@ -7,6 +7,8 @@ import sys
 from numbers import Integral, Real
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 
 def is_number(value: Any) -> bool:
     """Whether something is one finite real number."""
@@ -41,6 +43,15 @@ class Bounds(NamedTuple):
         return above if self.most == math.inf else f"{above} and <= {self.most:g}"
 
 
+class Shape(NamedTuple):
+    """Which arrays a type allows: those with these numbers of elements along their axes."""
+
+    sizes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"of shape {self.sizes}"
+
+
 #: Types of arguments: what ``footfall.arguments.public`` checks of them beyond that they are numbers.
 Finite = Annotated[float, Bounds()]
 Positive = Annotated[float, Bounds(0.0, open=True)]
@@ -49,3 +60,4 @@ Share = Annotated[float, Bounds(0.0, 1.0)]
 Accuracy = Annotated[float, Bounds(0.0, 1.0, open=True)]
 Count = Annotated[int, Bounds(0, open=True)]
 Whole = Annotated[int, Bounds(0)]
+Rotation = Annotated[np.ndarray, Shape((3, 3))]

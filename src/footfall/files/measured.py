@@ -159,9 +159,10 @@ class Measured:
         """The same at ``rate`` samples per second, by cubic splines between samples; gaps (NaN) stay gaps."""
         CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
-        count = math.floor((self.time[-1] - self.time[0]) * rate + 1e-9) + 1
-        if 8 * count * (len(self.channels) + 8) > machine_memory():  # bytes; of the time, and of one spline
-            raise FootfallError(f"{self.source} would have {count:.3g} samples at {rate:g} Hz, more than memory holds")
+        wanted = float(self.time[-1] - self.time[0]) * rate
+        if 8 * wanted * (len(self.channels) + 8) > machine_memory():  # bytes; of the time, and of one spline
+            raise FootfallError(f"{self.source} would have {wanted:.3g} samples at {rate:g} Hz, more than memory holds")
+        count = math.floor(wanted + 1e-9) + 1
         time = self.time[0] + np.arange(count) / rate
         channels = {}
         for name, values in self.channels.items():

@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any
+from typing import Annotated, Any
 
 import mujoco
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from footfall.arguments import public
 from footfall.errors import GroundError, did_you_mean
 from footfall.frozen_values import made_again
+from footfall.given_numbers import Shape
 from footfall.ground import geometry, surface
 from footfall.ground.friction import Coefficients, Compiled, FrictionTable
 from footfall.ground.function import FUNCTION
@@ -117,13 +118,11 @@ class Ground:
         own = self._kind.height
         return surface.heights_at(self.compiled(), x, y) if own is None else own(self._arrays[0], x, y)
 
-    def frame(self, point: ArrayLike) -> Array:
+    def frame(self, point: Annotated[ArrayLike, Shape((3,))]) -> Array:
         """The contact frame (3, 3) at a world point: rows tangent, tangent, normal.
 
         The first tangent is world x projected onto the tangent plane, see ``surface.tangent_frame``.
         """
-        if np.shape(point) != (3,):
-            raise GroundError(f"a contact frame is that of one point (x, y, z), not of shape {np.shape(point)}")
         frame = np.empty((3, 3))
         surface.tangent_frame(*self.gap(point)[1], frame)
         return frame

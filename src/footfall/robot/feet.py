@@ -18,6 +18,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import RobotError, did_you_mean, warn
+from footfall.given_numbers import Rotation
 from footfall.robot.model import AT_JOINT, chain_of, moving_bodies, some
 from footfall.robot.shapes import (
     FEW,
@@ -90,7 +91,7 @@ class Foot:
         if not (np.isfinite(self.points).all() and np.isfinite(self.polygon).all()):
             raise RobotError(f"foot '{self.name}' has points or a polygon that are not finite")
 
-    def lowest(self, turn: np.ndarray) -> np.ndarray:
+    def lowest(self, turn: Rotation) -> np.ndarray:
         """(P,) m, height of the lowest surface point of each contact point above the body's origin, with the body
         turned by ``turn`` (3, 3).
         """
