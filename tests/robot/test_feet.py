@@ -186,3 +186,39 @@ def test_a_named_body_without_any_geometry_asks_for_points():
     spec = biped('<body name="@_tip" pos="0 0 -0.1"/>' + BOX)
     with pytest.raises(RobotError, match="give its contact points"):
         load_robot(spec, feet={"left": "left_tip"})
+
+
+def test_a_tail_on_the_ground_is_no_foot():
+    """It is as low as the soles, but more of its links lie there than a foot has."""
+    link = '<body name="tail{0}" pos="-0.1 0 0"><joint axis="0 1 0"/><geom size="0.02"/>{1}</body>'
+    tail = ""
+    for i in reversed(range(5)):
+        tail = link.format(i, tail)
+    hung = f'<body pos="-0.1 0 -0.47"><joint axis="0 1 0"/><geom size="0.02"/>{tail}</body>'
+    legs = "".join(
+        f'<body name="{name}" pos="{x} {y} -0.4"><joint axis="0 1 0"/><geom size="0.05" pos="0 0 -0.05"/></body>'
+        for name, x, y in (("FL", 0.2, 0.1), ("FR", 0.2, -0.1), ("RL", -0.1, 0.1), ("RR", -0.1, -0.1))
+    )
+
+    def robot(parts):
+        xml = f'<mujoco><worldbody><body><freejoint/><geom size="0.1"/>{parts}</body></worldbody></mujoco>'
+        return load_robot(mujoco.MjSpec.from_string(xml))
+
+    assert [foot.body for foot in robot(legs + hung).feet] == ["FL", "FR", "RL", "RR"]
+    assert [foot.body for foot in robot(hung).feet] == ["body2", *(f"tail{i}" for i in range(5))]  # a snake
+
+
+def test_a_model_with_y_up_is_told_how_to_turn_it():
+    upright = biped(BOX)
+    spec = upright.copy()
+    turned = spec.worldbody.first_body()
+    turned.quat = [np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0]  # y up, as its author drew it
+    with pytest.warns(
+        FootfallWarning, match=r"its legs point along -y, not down: it stands on .*none of left_foot, ri"
+    ):
+        load_robot(spec, name="lies")
+    turned.quat = [0.70711, 0.70711, 0.0, 0.0]
+    with pytest.warns(
+        FootfallWarning, match=r'is turned by quat="0.70711 -0.70711 0 0" of its root in MJCF, or rpy="-1'
+    ):
+        load_robot(spec, name="lies")

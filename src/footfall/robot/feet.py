@@ -19,7 +19,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import RobotError, did_you_mean, warn
 from footfall.given_numbers import Rotation
-from footfall.robot.model import AT_JOINT, chain_of, moving_bodies, some
+from footfall.robot.model import AT_JOINT, base_of, chain_of, moving_bodies, some
 from footfall.robot.shapes import (
     FEW,
     KIND,
@@ -309,6 +309,9 @@ TIP = np.tan(np.radians(5.0))  # largest tilt over the feet found at which furth
 ALIKE = 0.05  # largest difference between feet of the same shape, as a share of their size
 AS_LONG = 0.2  # largest difference between the lengths of the soles of such feet, as a share of the length
 ON_SIDE = 2.0  # ratio of the area of a foot's side to that of its sole above which the side may be the true sole
+LINKS = 3  # most links of a foot: heel, ball and toes
+#: How names of feet end: "lfoot", "LAnkleRoll", "toe_L".
+FOOT_WORD = re.compile(r"(?i:foot|feet|toes?|ankle|paw|hoof)(?![a-z])")
 SIDES = {"left": "left", "right": "right", "l": "left", "r": "right"}
 
 
@@ -317,18 +320,19 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
 
     A body is a foot if the lowest point of its collidable geoms lies no higher above the robot's lowest point than 3 %
     of the robot's height, and the same is true of no body further down its chain; a body with a foot below it (a foot
-    with toes) must come within 0.5 %. If the centre of mass is not over these feet, bodies that touch when the robot
+    with toes) must come within 0.5 %. A chain that lies on the ground with more than three links, such as a tail, has
+    no foot where other bodies stand. If the centre of mass is not over these feet, bodies that touch when the robot
     tips by less than 5 degrees are feet too. Bodies rigidly fixed to each other make one foot. Legs without collidable
     geoms are searched in their visual ones, with a warning.
     """
     geoms = _touching(model, data)
-    spans = [_span(model, data, g) for g in geoms]
-    floor, top = min(s[0] for s in spans), max(s[1] for s in spans)
-    lowest: dict[int, float] = {}
-    for g, (low, _) in zip(geoms, spans, strict=True):
-        body = int(model.geom_bodyid[g])
-        lowest[body] = min(low, lowest.get(body, np.inf))
+    lowest, floor, top = _heights(model, data, geoms)
     reaching = {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}
+    tails = _tails(model, reaching)
+    if tails:
+        geoms = [g for g in geoms if model.geom_bodyid[g] not in tails]
+        lowest, floor, top = _heights(model, data, geoms)
+        reaching = {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}
     reaching |= _tipped_onto(model, data, geoms, reaching)
     above = {ancestor for b in reaching for ancestor in chain_of(model, b)[1:]}
     chosen = [b for b in sorted(reaching) if b not in above or lowest[b] <= floor + CHAIN_REACH * (top - floor)]
@@ -339,7 +343,58 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
     bodies = [group[0] if len(group) == 1 else weld for weld, group in groups.items()]
     names = _foot_names([model.body(b).name for b in bodies])
     parts = [[g for g in geoms if model.geom_bodyid[g] in group] for group in groups.values()]
+    _warn_of_other_feet_by_name(model, data, bodies, floor)
     return _feet(model, data, [_Place(*place) for place in zip(names, bodies, parts, strict=True)])
+
+
+def _heights(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]) -> tuple[dict[int, float], float, float]:
+    """The lowest point of each body with such geoms, of all of them, and the highest corner, m."""
+    spans = [_span(model, data, g) for g in geoms]
+    lowest: dict[int, float] = {}
+    for g, (low, _) in zip(geoms, spans, strict=True):
+        body = int(model.geom_bodyid[g])
+        lowest[body] = min(low, lowest.get(body, np.inf))
+    return lowest, min(low for low, _ in spans), max(high for _, high in spans)
+
+
+def _tails(model: mujoco.MjModel, reaching: set[int]) -> set[int]:
+    """Bodies of chains with more than ``LINKS`` links of their own on the ground, if others stand there, too."""
+    chains = {body: chain_of(model, body) for body in reaching}
+    ends = {body for body in reaching if not any(body in chains[b][1:] for b in reaching)}
+    tails: set[int] = set()
+    legs: set[int] = set()
+    for end in ends:
+        shared = {body for other in ends - {end} for body in chains[other]}
+        lying = {int(model.body_weldid[body]) for body in chains[end] if body in reaching - shared}
+        (tails if len(lying) > LINKS else legs).update(chains[end])
+    return tails - legs if legs else set()
+
+
+def _warn_of_other_feet_by_name(model: mujoco.MjModel, data: mujoco.MjData, feet: list[int], floor: float) -> None:
+    """Warn of a robot that stands on none of the bodies that its names call feet, as one made with y up does."""
+    robot = [b for b in _bodies_of_robot(model) if model.body_rootid[b] == model.body_rootid[feet[0]]]
+    called = [b for b in sorted(robot) if FOOT_WORD.search(model.body(b).name)]
+    weld, parent = model.body_weldid, model.body_parentid
+    if not called or any(
+        weld[parent[b]] == weld[foot] or weld[b] in weld[chain_of(model, foot)] for b in called for foot in feet
+    ):
+        return
+    names, stands = (some([model.body(b).name for b in bodies]) for bodies in (called, feet))
+    pose = f"it stands on {stands}, and on none of {names}: pose= or --pose sets another pose, feet= other feet"
+    away = data.xpos[called].mean(axis=0) - data.xpos[base_of(model, called)]
+    axis = int(np.abs(away).argmax())
+    if axis < 2:
+        sign = float(np.sign(away[axis]))
+        turn = np.cross(sign * np.eye(3)[axis], -UP)  # by a right angle about this axis
+        quat, rpy = (
+            " ".join(f"{x + 0.0:.5g}" for x in values) for values in ((0.70711, *0.70711 * turn), 1.5708 * turn)
+        )
+        warn(
+            f"its legs point along {'+' if sign > 0.0 else '-'}{'xy'[axis]}, not down: {pose}; a model in which z is "
+            f'not up is turned by quat="{quat}" of its root in MJCF, or rpy="{rpy}" of a fixed joint above it in a URDF'
+        )
+    elif data.xpos[called, 2].min() > floor:  # others were told of before
+        warn(pose)
 
 
 def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, Any] | Iterable[str]) -> tuple[Foot, ...]:
