@@ -66,9 +66,12 @@ def test_an_interrupted_fit_goes_on_from_its_file_and_that_of_another_is_refused
         fitted([0.01, 0.0, -0.01, 0.03, 0.02], keep=file)
     with pytest.raises(StudyError, match="has the runs of another fit"):
         fitted(trials, keep=file, dt=1e-4)
-    file.write_text("{\n}{\n")
-    with pytest.raises(StudyError, match="is no file with the runs of a fit"):
-        fitted(trials, keep=file)
+    head = file.read_text().splitlines()[0]
+    wrong = ('{"at": "x", "trial": 0, "errors": {}}', '{"at": [0.1], "trial": [], "errors": {}}', "{}")
+    for line in ("{\n}{", *wrong, '{"at": [0.1], "trial": 0, "errors": {"off": "0"}}'):
+        file.write_text(f"{head}\n{line}\n")
+        with pytest.raises(StudyError, match="is no file with the runs of a fit"):
+            fitted(trials, keep=file)
 
 
 def test_friction_and_restitution_that_made_the_data_are_found():

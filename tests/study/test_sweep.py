@@ -205,7 +205,9 @@ def test_a_study_that_another_hand_changed_is_refused_and_nothing_of_it_is_run(c
     study = {"grid": {"x": [1, 2]}, "out": tmp_path / "s", "workers": 2}
     ff.sweep(sweep_work.squared, **study | {"workers": 1})
     file = tmp_path / "s" / "cases.jsonl"
-    file.write_text(changed := json.dumps(json.loads(file.read_text().splitlines()[0]) | change) + "\n")
+    head = json.loads(file.read_text().splitlines()[0])
+    del head["crc32"]  # journals of earlier versions have none
+    file.write_text(changed := json.dumps(head | change) + "\n")
     with pytest.raises(StudyError, match="holds another study"):
         ff.sweep(sweep_work.squared, **study)
     assert file.read_text() == changed
@@ -217,7 +219,15 @@ def test_a_damaged_journal_is_a_sentence(tmp_path):
     study = {"grid": {"x": [1, 2]}, "out": tmp_path / "s", "workers": 1}
     ff.sweep(sweep_work.squared, **study)
     journal = tmp_path / "s" / "cases.jsonl"
-    head, row, _ = map(json.loads, journal.read_text().splitlines())
+    written = journal.read_text()
+    journal.write_text(written.replace('"square": 4.0', '"square": 5.0'))  # believed without a checksum
+    for asked in (lambda: ff.sweep(sweep_work.squared, **study), lambda: load_table(tmp_path / "s")):
+        with pytest.raises(StudyError, match="line 3 does not match its checksum"):
+            asked()
+    journal.write_text("".join(written.splitlines(keepends=True)[:2]))
+    assert ff.sweep(sweep_work.squared, **study).columns["square"] == [1.0, 4.0]
+    head, row, _ = map(json.loads, written.splitlines())
+    del head["crc32"], row["crc32"]
     changes = [{"case": -1}, {"case": 2}, {"inputs": {"y": 1}}, {"outputs": {"y": {}}}]
     changes += [{"versions": {}}, {"seconds": "1"}, {"alone": []}]
     wrong = [json.dumps(row | change) for change in changes]

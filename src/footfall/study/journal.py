@@ -1,7 +1,7 @@
 """A journal: a file of JSON lines, the first of which describes its subject, the others results.
 
 One process writes, each line at once, and holds a lock on the file meanwhile. If it dies it leaves at most an
-incomplete last line, which the next one removes.
+incomplete last line, which the next one removes. Each line ends with a checksum of the rest of it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from footfall.errors import StudyError
+
+CHECK = "crc32"
 
 
 class Journal:
@@ -51,7 +54,7 @@ class Journal:
     def write(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Add lines in one call: data that reached the operating system survives the end of this process."""
         with self._writing():
-            self._file.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+            self._file.write(b"".join(json.dumps({**line, CHECK: _sum(line)}).encode() + b"\n" for line in lines))
             self._file.flush()
 
     def close(self) -> None:
@@ -71,11 +74,18 @@ class Journal:
 
 
 def whole_lines(content: bytes) -> list[dict[str, Any]]:
-    """The lines of a journal, without a torn one at its end."""
+    """The lines of a journal, without a torn one at its end; a ``ValueError`` where one is not what was written."""
     try:
         lines = [json.loads(line) for line in content.split(b"\n")[:-1]]
     except RecursionError:
         raise ValueError("a line is nested too deeply") from None
     if not all(isinstance(line, dict) for line in lines):
         raise ValueError("a line is no JSON object")
+    for number, line in enumerate(lines, 1):
+        if line.pop(CHECK, _sum(line)) != _sum(line):  # those of earlier versions have none
+            raise ValueError(f"line {number} does not match its checksum")
     return lines
+
+
+def _sum(line: Mapping[str, Any]) -> str:
+    return f"{zlib.crc32(json.dumps(line).encode()):08x}"

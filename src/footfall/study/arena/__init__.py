@@ -20,11 +20,13 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.errors import StudyError, did_you_mean, without_warnings
+from footfall.files.atomic_write import write_text
 from footfall.files.json_values import json_value
 from footfall.study.arena import closed_forms, measured, robots
 from footfall.study.arena.running import Outcome, Process, errors_of, guest, guests, played
 from footfall.study.arena.task import Case, Question, Task
 from footfall.study.fit.search import Range, search
+from footfall.study.journal import whole_lines
 
 __all__ = ["GROUPS", "Row", "arena", "guests", "load_rows"]
 
@@ -146,7 +148,7 @@ def load_rows(out: str | os.PathLike[str]) -> list[Row]:
     if not file.exists():
         raise StudyError(f"there are no results in '{out}': footfall arena run --out {out} makes some")
     try:
-        lines: list[dict[str, Any]] = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        lines = whole_lines(file.read_bytes())
         known: list[Any] = [{key: math.nan if value is None else value for key, value in one.items()} for one in lines]
         rows = [Row(**one) for one in known]
     except (ValueError, TypeError) as error:
@@ -235,5 +237,5 @@ def _tuned(process: Process, questions: Sequence[Question], evaluations: int, li
         return None
     tried = search(errors, first, len(tasks), evaluations, seed=0)
     best = values(tried.points[tried.best()])
-    file.write_text(json.dumps(best), encoding="utf-8")
+    write_text(file, json.dumps(best))
     return best

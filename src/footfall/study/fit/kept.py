@@ -6,6 +6,7 @@ through.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,11 +37,9 @@ class Kept:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._journal = Journal(path, problem)
             if self._journal.same:
-                self._found = {
-                    (np.array(row["at"]).tobytes(), row["trial"]): row["errors"] for row in self._journal.lines
-                }
+                self._found = dict(map(_run_of, self._journal.lines))
                 return
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError) as error:
             raise StudyError(f"{path} is no file with the runs of a fit: {error}") from error
         self.close()
         raise self._of_another()
@@ -75,3 +74,12 @@ class Kept:
     def errors(self, shares: np.ndarray, trial: int) -> Mapping[str, float]:
         """The errors of a trial at a place that was tried; none where its simulation failed, or was not asked for."""
         return self._found.get((shares.tobytes(), trial), {})
+
+
+def _run_of(line: Mapping[str, Any]) -> tuple[tuple[bytes, int], Mapping[str, float]]:
+    """Place, trial and errors of a run, from its line in the file."""
+    at, trial, errors = (line.get(name) for name in ("at", "trial", "errors"))
+    if type(at) is list and type(trial) is int and type(errors) is dict:
+        if all(type(one) is float for one in (*at, *errors.values())):
+            return (np.array(at).tobytes(), trial), errors
+    raise ValueError(f"{json.dumps(line)[:60]} is no run")

@@ -96,6 +96,8 @@ def finished_rows(folder: Path) -> tuple[int, dict[int, Row]]:
     """The number of cases of the study in a folder, and the rows of those that are finished, by number."""
     try:
         about, *lines = whole_lines((folder / CASES).read_bytes())
+    except OSError as error:
+        raise StudyError(f"cannot read '{folder / CASES}': {error.strerror or error}") from error
     except ValueError as error:
         raise _damaged(folder, error) from error
     if about.get("format") != FORMAT:
@@ -133,7 +135,7 @@ def _is_row(line: Row, number: int, inputs: Sequence[Any]) -> bool:
 
 
 def _damaged(folder: Path, what: Any) -> StudyError:
-    return StudyError(f"'{folder / CASES}' is damaged ({what}): remove that file")
+    return StudyError(f"'{folder / CASES}' is damaged ({what}): remove that line, or the file")
 
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
