@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -167,6 +168,17 @@ def test_the_optimum_is_found_again_and_kept(casadi, tmp_path):
     again = find_gait(ROBOT, constraints, cache=tmp_path)
     assert again.source == "cache"
     assert again.gait == found.gait
+
+
+def test_a_damaged_gait_in_the_cache_is_optimised_again(monkeypatch, tmp_path):
+    place = tmp_path / f"planar-biped-{problem_key(ROBOT, constraints := GaitConstraints(speed=0.41))[:16]}.json"
+    place.write_text("{")
+    kept = find_gait(ROBOT).gait
+    found = SimpleNamespace(gait=kept, guess=kept)
+    monkeypatch.setattr("footfall.gait.library.optimise", lambda *_: found)
+    monkeypatch.setattr("footfall.gait.library.examine", lambda *_: SimpleNamespace(cost=0.0))
+    assert find_gait(ROBOT, constraints, cache=tmp_path).source == "optimised"
+    assert find_gait(ROBOT, constraints, cache=tmp_path).source == "cache"
 
 
 def test_the_key_follows_the_mechanics_and_not_the_looks(monkeypatch, tmp_path):

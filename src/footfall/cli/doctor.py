@@ -6,6 +6,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -48,7 +49,10 @@ def _facts() -> dict[str, str]:
     from footfall.version import versions
 
     folder = cache_folder("compiled")
-    sizes = [file.stat().st_size for file in folder.glob("*.kernel")] if folder else []
+    sizes = []
+    for file in folder.glob("*.kernel") if folder else ():
+        with suppress(FileNotFoundError):  # another process has just removed it
+            sizes.append(file.stat().st_size)
     there = [name for name in OPTIONAL if find_spec(name)]
     return versions() | {
         "llvmlite": __version__,

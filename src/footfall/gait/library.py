@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -81,10 +82,10 @@ def guess_of(robot: Robot, gait: PolynomialGait) -> PolynomialGait:
 
 def _kept(key: str, place: Path | None) -> list[tuple[str, PolynomialGait]]:
     shelf = Path(str(files("footfall.gait"))) / "gaits"
-    candidates = [("library", path) for path in sorted(shelf.glob("*.json"))]
-    if place is not None and place.exists():
-        candidates.append(("cache", place))
-    found = [(source, load_gait(path)) for source, path in candidates]
+    found = [("library", load_gait(path)) for path in sorted(shelf.glob("*.json"))]
+    if place is not None:
+        with suppress(GaitError):  # there is none, or it is damaged
+            found.append(("cache", load_gait(place)))
     return [(source, gait) for source, gait in found if gait.info.get("problem") == key]
 
 
