@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import footfall as ff
-from footfall.errors import optional_package, without_warnings
+from footfall.errors import without_warnings
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import GaitConstraints, Step, examine, judge
@@ -26,7 +25,6 @@ SHOWN = 4  # steps drawn
 CLEAR = 1e-3  # of the weight: a foot with less does not carry
 DEGREE = math.degrees(1.0)
 PARTS = (245, 490, 980)  # of a step of the gait: time steps of 2, 1 and 0.5 ms that end with it
-EDGES = 5  # samples at a touch-down in which velocities jump
 
 
 class Walked(NamedTuple):
@@ -137,33 +135,12 @@ def _judge_steps(data: Walked) -> Findings:
     travelled = float(rec.qpos[downs[-1], 0] - rec.qpos[downs[0], 0]) / (rec.time[downs[-1]] - rec.time[downs[0]])
     steps, more = list(data.excess), list(data.excess.values())
     told = ", ".join(f"{1e3 * dt:.2g} ms {100 * excess:+.0f} %" for dt, excess in data.excess.items())
-    rate, bent = estimates(rec)
     yield seen("zmp-steps", f"{len(downs)} steps", holds=len(downs) >= STEPS - 1 and not rec.summary()["fell"])
     yield near("repeats", 0.0, repetition(rec))
     yield near("speed", gait.speed, travelled)
     yield near("torque", data.step.cost, torque_integral(data.events))
     yield unlike("prohibitive", "walks in all", steps=", ".join(f"{1e3 * dt:.2g}" for dt in steps))
     yield near("square", 2.0, np.polyfit(np.log(steps), np.log(more), 1)[0], steps=told)
-    yield seen("polynomials", 100.0 * rate, holds=rate < 0.02, bent=100.0 * bent)
-
-
-def estimates(rec: ff.Recording) -> tuple[float, float]:
-    """Error (rms, relative) of joint velocities and accelerations from third-order polynomials through the joints.
-
-    Between samples cubics with continuous derivatives, from touch-down to touch-down: across one, velocities jump.
-    """
-    CubicSpline = optional_package("scipy.interpolate").CubicSpline
-
-    found = []
-    faster = np.gradient(rec.qvel[:, 3:], rec.time, axis=0)
-    for a, b in pairwise([0, *map(int, touch_downs(rec)), len(rec)]):
-        if b - a > 4 * EDGES:
-            curve, inner = CubicSpline(rec.time[a:b], rec.qpos[a:b, 3:]), slice(a + EDGES, b - EDGES)
-            for k, true in enumerate((rec.qvel[inner, 3:], faster[inner])):
-                found.append((k, ((curve(rec.time[inner], k + 1) - true) ** 2).sum(), (true**2).sum()))
-    off, size = (np.array([[row[i] for row in found if row[0] == k] for k in (0, 1)]).sum(axis=1) for i in (1, 2))
-    rate, bent = np.sqrt(off / size)
-    return float(rate), float(bent)
 
 
 def draw_gait(figure: Any, data: Walked) -> None:

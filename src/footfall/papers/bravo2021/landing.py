@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, legend_below, seen
+from footfall.papers.base import Findings, legend_below, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
 from footfall.show.style import COLORS
 from footfall.solve.contacts import OPEN
@@ -145,6 +145,8 @@ def _judge_rocking(data: Landings) -> Findings:
     )
     told = f"{len(landed)}, {1e3 * min(np.diff(landed), default=0.0):.0f} ms"
     yield seen("fixed-step", told, holds=len(landed) < total and stepped.failure is None)
+    ended = data.bouncing.failure is None
+    yield unlike("blocking", "goes on to its end" if ended else "blocks", holds=not ended)
 
 
 def draw_landings(figure: Any, data: Landings) -> None:

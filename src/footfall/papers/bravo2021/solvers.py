@@ -154,8 +154,10 @@ def judge_printed(data: Printed) -> Findings:
     wrong = data.foot / data.bias
     slips = np.random.default_rng(SEED).normal(size=POSES)
     signs = np.sign(FRICTION * slips / np.abs(slips) * slips)  # f_t of |v| f_t - mu f_n v = 0 with f_n = 1, times v
-    told = f"{data.counted[0]}, {data.counted[1]}"
-    yield seen("unknowns", told, holds=told == "9, 15")
+    equations, unknowns = data.counted
+    for name, feet, printed in (("unknowns", "both feet", "9, 15"), ("held-unknowns", "one foot", "9, 12")):
+        told = f"{equations}, {unknowns if feet == 'both feet' else unknowns - 3}"
+        yield seen(f"unknowns.{name}", told, should=printed, holds=told == printed, feet=feet)
     yield unlike("foot-held", f"{wrong.min():.6g} to {wrong.max():.6g}", holds=bool(wrong.max() < 1e-6))
     yield unlike("opposite", f"{signs.min():g} to {signs.max():g}", holds=bool(signs.max() < 0.0))
     yield unlike(

@@ -10,7 +10,7 @@ import numpy as np
 import footfall as ff
 from footfall.errors import optional_package
 from footfall.papers.base import Findings, near, seen
-from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, law_on, sole_block
+from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, formula, law_on, sole_block
 from footfall.show.style import BLUE, VERMILION
 from footfall.study.testing_points import enough_points
 
@@ -172,12 +172,25 @@ def tip(rec: ff.Recording) -> tuple[float, float]:
     return -float(rec.velocity[lands, tips, 2].min()), float(rec.force[:, tips, 2].sum(axis=1).max() / rec.robot.weight)
 
 
+def distribution(rec: ff.Recording) -> tuple[float, float]:
+    """Most that one point carries, over the weight, and the largest change of the force in 1 ms, over its peak."""
+    force, span = rec.total_force[:, 2], round(1e-3 / rec.dt)
+    change = np.abs(force[span:] - force[:-span]).max() / force.max()
+    return float(rec.force[..., 2].max() / rec.robot.weight), float(change)
+
+
 def judge_few(data: Few) -> Findings:
     (fast, hard), (slow, soft) = tip(data.landings["2"]), tip(data.landings["18"])
     ends = {name: (rec.position[-1], rec.force[-1, :, 2]) for name, rec in data.bumps.items()}
     inside = {name: 1e3 * max(0.0, BUMP - float(at[:, 2].min())) for name, (at, _) in ends.items()}
     pushed = {name: float(f[np.linalg.norm(at[:, :2], axis=1) < ROUND].sum()) for name, (at, f) in ends.items()}
     depth = -1e3 * float(data.rubber.gap[-1].mean())
+    rest = [-1e3 * float(rec.gap[-1].min()) for rec in (data.landings["2"], data.bumps["4"])]
+    known = [1e3 * formula(rec.robot.weight / 18) for rec in (data.landings["2"], data.bumps["4"])]
+    (most, jumps), (spread, rises) = map(distribution, data.landings.values())
+    yield seen("sinks", f"{rest[0]:.1f}, {rest[1]:.1f} mm", holds=all(np.divide(rest, known) < 1.5))
+    told = f"{most:.2f}, {spread:.2f}; {jumps:.2f}, {rises:.2f}"
+    yield seen("progressive", told, holds=spread < 0.5 * most and rises < 0.5 * jumps)
     yield seen("two-points", f"{fast:.3f}, {slow:.3f}", holds=fast > 1.05 * slow)
     yield seen("toes-only", f"{hard:.2f}, {soft:.2f}", holds=hard > 1.5 * soft)
     yield seen(

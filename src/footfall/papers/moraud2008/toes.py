@@ -1,4 +1,7 @@
-"""Moraud 2008, section III: a fall over the toes with and without the rule of the centre of pressure (figure 6)."""
+"""Moraud 2008, section III: a fall over the toes with and without the rule of the centre of pressure (figure 6).
+
+Beside it states at random, from which the search for a state does not always find one.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, legend_below, near, seen
+from footfall.papers.base import Findings, legend_below, near, seen, unlike
 from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
+from footfall.standing import in_pose, point_gaps
 
 DT = 1e-3  # s
 DURATION = 0.7  # s, before the toes leave the ground or the heels come back
@@ -21,6 +25,7 @@ MANY = (3, 4, 8, 16, 32, 64)
 FEW = 4  # vertices of the thresholded model that is drawn, and of falls without the thresholds of the rules
 PULL = 20.0  # N, threshold of its vertices
 EDGE = 2.0
+STATES, SEED, CORNERS = 200, 1, 64  # at random, from which states of Table I are searched; vertices of a foot there
 #: By name: options of falls whose changes of state are compared.
 THRESHOLDS: dict[str, dict[str, Any]] = {
     "the paper's": {},
@@ -36,6 +41,7 @@ class Toes(NamedTuple):
     released: dict[int, tuple[float, float, int]]  # by vertices: m behind the edge, with and without the rule; changes
     broken: int  # rules that are broken at the end of a step, with the rule, all feet
     chatter: dict[str, int]  # changes of state of the left foot, by ``THRESHOLDS``
+    lost: int  # states at random from which none of Table I is found
 
 
 @lru_cache(maxsize=8)
@@ -61,7 +67,22 @@ def run_toes() -> Toes:
     released = {count: (behind(one), behind(other), len(changes(other))) for count, (one, other) in both.items()}
     broken = sum(int(one.signals["violations"].sum()) + int(np.count_nonzero(one.status)) for one, _ in both.values())
     chatter = {name: len(changes(fall(vertices=FEW, **options))) for name, options in THRESHOLDS.items()}
-    return Toes(*both[VERTICES], fall(vertices=FEW, cop_rule=False, pull=PULL), released, broken, chatter)
+    thresholded = fall(vertices=FEW, cop_rule=False, pull=PULL)
+    return Toes(*both[VERTICES], thresholded, released, broken, chatter, lost_searches())
+
+
+def lost_searches() -> int:
+    """How often, of ``STATES`` of a robot that touches the ground, tilted and moving anyhow, no state is found."""
+    robot = ff.load_robot("full-humanoid", vertices=CORNERS)
+    sim = ff.Simulation(robot, law=ff.contact.ConstraintSelection(), dt=DT)
+    rng, lost = np.random.default_rng(SEED), 0
+    for _ in range(STATES):
+        pose = robot.home + 10 ** rng.uniform(-6.0, -0.5) * rng.normal(size=robot.home.size)  # m, rad
+        pose[3:7] /= np.linalg.norm(pose[3:7])
+        pose[2] -= point_gaps(robot, sim.ground, in_pose(robot, pose))[0].min()
+        speeds = 10 ** rng.uniform(-3.0, 0.7) * rng.normal(size=robot.model.nv)  # m/s, rad/s
+        lost += int(sim.run(DT, qpos=pose, qvel=speeds, controller=None).signals["points"].max() == 2)
+    return lost
 
 
 def behind(rec: ff.Recording) -> float:
@@ -103,6 +124,7 @@ def judge_toes(data: Toes) -> Findings:
     yield seen("thresholds", told, holds=with_them == 1 and without > 5, landing=landing)
     yield near("statics", 1e3 * _beyond(data.threshold), past)
     yield near("terminates", 0.0, data.broken, most=MANY[-1])
+    yield unlike("lost", data.lost, holds=not data.lost)
     told = ", ".join(f"{n} vertices {x:.0f} mm, {k} changes" for n, x, k in rows)
     yield seen("at-edge", farthest, holds=farthest < 1.0, without=told)
 
