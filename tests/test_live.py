@@ -392,7 +392,7 @@ def test_a_page_resets_restarts_and_tells_why_the_robot_fell(browser):
         browser.wait(lambda: len(live.recordings) == 3 and "end" in live.server.kept)
         assert live.recordings[-1].time[0] == 0.0
         assert browser.evaluate("document.querySelector('#friction').value") == "0.7"
-        assert is_todays(browser, "live.png")  # if not: python tools/make_screenshots.py
+        assert is_todays(browser, "live.webp")  # if not: python tools/make_screenshots.py
         assert browser.errors == []
 
 

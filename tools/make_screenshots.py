@@ -2,17 +2,21 @@
 
     python tools/make_screenshots.py
 
-Writes docs/images/plot-NAME.png, report.png, report-comparison.png and live.png, and to pages.json what they show,
-which tests compare with the pages of today; needs Chromium and the packages of the tests.
+Writes docs/images/plot-NAME.png, report.png, report-comparison.png and the moving live.webp, and to pages.json what
+they show, which tests compare with the pages of today; needs Chromium and the packages of the tests.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import sys
 import tempfile
 import threading
 from pathlib import Path
+
+from PIL import Image
 
 import footfall as ff
 from footfall.control import Walk
@@ -30,6 +34,8 @@ from browser import NAMES, Browser, find_chromium  # noqa: E402
 SHOWN = ("grf", "pressure", "modes", "cop")
 #: A window with a pixel for each dot, which tests on a desk do without.
 WINDOW = {"width": 1280, "height": 860, "phone": True}
+#: Of the live view: how many pictures, each this many frames of 25 ms after the last, and those with the mouse held.
+PICTURES, STEPS, DRAGGED = 40, 3, range(8, 20)
 LAWS = ("spring-damper", "linearizing-penalty", "time-stepping", "mujoco")
 
 
@@ -49,24 +55,40 @@ def shoot(browser: Browser, page: Path, time: float, picture: str) -> list[str]:
 
 
 def shoot_live(browser: Browser) -> list[str]:
-    """A picture of a run under way, with a body dragged by the mouse; returns what it shows."""
+    """A moving picture of a run under way: a body is dragged by the mouse and let go; returns what it shows."""
     with LiveView(ff.Simulation("spatial-biped", law="time-stepping"), port=0) as live:
         options = {"controller": "posture", "record_dt": 0.01}
+        live.requests.command({"pause": True})
         threading.Thread(target=live.run, args=(60.0,), kwargs=options, daemon=True).start()
         browser.open(live.address, **WINDOW)
-        browser.wait("window.footfall !== undefined && footfall.time > 2", 120)
+        browser.wait("window.footfall !== undefined", 120)
+        browser.wait(lambda: live.server.listeners)
         x, y, wide, high = browser.evaluate(
             "(() => { const r = document.querySelector('#view').getBoundingClientRect();"
             " return [r.x, r.y, r.width, r.height]; })()"
         )
-        for kind, way in (("mousePressed", 0), ("mouseMoved", 8), ("mouseMoved", 24)):
+
+        def mouse(kind: str, way: float) -> None:
             at = {"x": x + wide / 2 + way, "y": y + 0.35 * high}
             browser.ask("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **at)
-        begin = browser.evaluate("footfall.time")
-        browser.wait(f"footfall.time > {begin} + 0.5", 60)
-        live.requests.command({"pause": True})
-        browser.screenshot(IMAGES / "live.png")
-        live.requests.command({"pause": False, "push": None, "speed": 1000})
+
+        pictures = []
+        for k in range(PICTURES):
+            if k == DRAGGED[0]:
+                mouse("mousePressed", 0)
+            if k in DRAGGED:
+                mouse("mouseMoved", min(6 * (k - DRAGGED[0]), 24))
+            if k == DRAGGED[-1] + 1:
+                mouse("mouseReleased", 24)
+            shown = browser.evaluate("footfall.frames")
+            live.requests.command({"step": STEPS})
+            browser.wait(f"footfall.frames === {shown + STEPS}", 60)
+            clip = {"x": 0, "y": 0, "width": WINDOW["width"], "height": WINDOW["height"], "scale": 0.75}
+            answer = browser.ask("Page.captureScreenshot", format="png", clip=clip)
+            pictures.append(Image.open(io.BytesIO(base64.b64decode(answer["data"]))).convert("RGB"))
+        moving = {"save_all": True, "append_images": pictures[1:], "duration": 25 * STEPS, "loop": 0, "quality": 60}
+        pictures[0].save(IMAGES / "live.webp", **moving)
+        live.requests.command({"pause": False, "speed": 1000})
         return list(browser.evaluate(NAMES))
 
 
@@ -85,7 +107,7 @@ def main() -> None:
             "report-comparison.png": shoot(
                 browser, compared.report(Path(folder, "laws.html")), 0.66, "report-comparison.png"
             ),
-            "live.png": shoot_live(browser),
+            "live.webp": shoot_live(browser),
         }
     (IMAGES / "pages.json").write_text(json.dumps(pages, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
