@@ -37,13 +37,19 @@ def snippets(page: Path) -> list[str]:
 
 @pytest.mark.usefixtures("plain_pictures")
 @pytest.mark.parametrize("page", [p for p in PAGES if snippets(p)], ids=lambda p: p.relative_to(DOCS).as_posix())
-def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, monkeypatch):
+def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, monkeypatch, capsys):
+    """And print the words that its notebook, whose outputs the site shows, says."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "docs_page"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ff.FootfallWarning)
         for i, code in enumerate(snippets(page)):
             exec(compile(code, f"{page.name}, snippet {i + 1}", "exec"), names)
+    notebook = DOCS / "notebooks" / f"{page.stem}.ipynb"
+    if page.parent.name == "guides" and notebook.exists():
+        outputs = (out for cell in json.loads(notebook.read_text("utf-8"))["cells"] for out in cell.get("outputs", ()))
+        shown = "".join(out.get("text", "") for out in outputs)
+        assert re.findall(r"[A-Za-z]{2,}", shown) == re.findall(r"[A-Za-z]{2,}", capsys.readouterr().out)
 
 
 def shell_lines(page: Path) -> list[str]:
@@ -187,6 +193,11 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert {p.relative_to(DOCS).as_posix() for p in PAGES} <= pages
     law = (tmp_path / "site" / "laws" / "time-stepping.html").read_text(encoding="utf-8")
     assert "<math" in law and "\\begin" not in law and "&amp;=" not in law  # equations are drawn, none is left in TeX
+    push, paper = ((tmp_path / f"site/{name}.html").read_text("utf-8") for name in ("guides/push", "papers/ott2011"))
+    assert "data:image/png" in push and "Audit of torque-biped" in push  # what its code draws and prints
+    told = re.findall(r"<summary>Claims, and what is measured: ([^<]*)<", paper)
+    claims = re.findall(r"^\|.*\*\*", (DOCS / "papers" / "ott2011.md").read_text(encoding="utf-8"), re.M)
+    assert sum(int(count) for one in told for count in re.findall(r"\d+", one)) == len(claims) > 0
 
 
 @pytest.mark.browser
