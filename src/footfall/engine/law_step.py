@@ -5,8 +5,9 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.constraints.active_set import CYCLE, ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
+from footfall.engine.constraints.active_set import CYCLE, ENOUGH, EXACT, FEW, HALVINGS, LEVEL, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
+    JointRows,
     add_joint_row_forces,
     check_joint_rows,
     fold_joint_rows,
@@ -25,9 +26,9 @@ from footfall.engine.constraints.shared_rows import (
 from footfall.engine.kinematics import (
     add_forces,
     bend_points,
-    keep_memory,
+    keep_near,
     point_forces,
-    restore_memory,
+    restore_near,
     roll_points,
     velocities,
 )
@@ -88,120 +89,158 @@ def coupled_forces(
 
 
 @inlined
-def row_forces(constraints: Constraints, generalised: Vector) -> None:
+def row_forces(joints: JointRows, shared: SharedRows | None, generalised: Vector) -> None:
     """Write the generalised forces of all rows by their states."""
     for j in range(generalised.size):
         generalised[j] = 0.0
-    add_joint_row_forces(constraints.joints, generalised)
-    add_shared_row_forces(constraints.shared, generalised)
+    add_joint_row_forces(joints, generalised)
+    if shared is not None:
+        add_shared_row_forces(shared, generalised)
 
 
 @inlined
-def least_cost(constraints: Constraints, qacc: Vector, force: Vector) -> Float:
-    """Step length, at most 1, of least cost from ``constraints.acceleration`` to ``qacc``.
+def row_slope(joints: JointRows, shared: SharedRows | None, line: Named, t: Float) -> Float:
+    """Work of all rows' forces along the line at its parameter ``t``."""
+    work = joint_slope(joints, line.acceleration, line.direction, t)
+    if shared is not None:
+        work += shared_slope(shared, t)
+    return work
+
+
+@inlined
+def least_cost(joints: JointRows, shared: SharedRows | None, line: Named, qacc: Vector, force: Vector) -> Float:
+    """Step length, at most 1, of least cost from ``line.acceleration`` to ``qacc``, by the Illinois method.
 
     Along the line the cost of Newton's method has the slope (needed forces - forces of the rows) . direction, where the
-    needed forces, ``M a`` less all other forces, change linearly.
+    needed forces, ``M a`` less all other forces, change linearly. The slope is piecewise linear and increases.
     """
-    joints, shared, start = constraints.joints, constraints.shared, constraints.acceleration
-    direction, begin, change = constraints.direction, 0.0, 0.0
+    start, direction, begin, change = line.acceleration, line.direction, 0.0, 0.0
     for j in range(qacc.size):
         direction[j] = qacc[j] - start[j]
-        begin += direction[j] * constraints.needed[j]
-        change += direction[j] * (force[j] - constraints.needed[j])
-    begin_shared_line(shared, start, direction)
-    low, high, t = 0.0, 1.0, 1.0
+        begin += direction[j] * line.needed[j]
+        change += direction[j] * (force[j] - line.needed[j])
+    if shared is not None:
+        begin_shared_line(shared, start, direction)
+    high, above = 1.0, begin + change - row_slope(joints, shared, line, 1.0)
+    if above <= 0.0:
+        return 1.0
+    low, below, side = 0.0, begin - row_slope(joints, shared, line, 0.0), 0
+    if below >= 0.0:
+        return 0.0
+    nothing = LEVEL * (above - below)
     for _ in range(HALVINGS):
-        slope = begin + t * change - joint_slope(joints, start, direction, t) - shared_slope(shared, t)
-        if slope <= 0.0:
-            low = t
+        t = (low * above - high * below) / (above - below)
+        slope = begin + t * change - row_slope(joints, shared, line, t)
+        if abs(slope) <= nothing:
+            return t
+        if slope < 0.0:
+            above *= 0.5 if side < 0 else 1.0
+            low, below, side = t, slope, -1
         else:
-            high = t
-        if low == 1.0:
-            break
-        t = 0.5 * (low + high)
+            below *= 0.5 if side > 0 else 1.0
+            high, above, side = t, slope, 1
     return low
 
 
 @cold(types.none)
-def correct_rows(world: MjWorld, constraints: Constraints, turn: Int, alone: Bool) -> None:
-    """Correct the states of rows by the acceleration found, and factor M again.
+def correct_rows(
+    world: Named, joints: JointRows, shared: SharedRows | None, line: Named, turn: Int, alone: Bool
+) -> None:
+    """Take the states of rows at the acceleration of least cost on the line from the last one to that found.
 
     For the rows ``alone``, at fixed contact forces, the cost is convex and the line search exact.
     """
-    joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
-    share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
+    at, needed, force = line.acceleration, line.needed, world.qfrc_constraint
+    share = 1.0 if turn == 0 else least_cost(joints, shared, line, world.qacc, force)
     if share < STALLED and not alone:  # the law is not monotone here, and there is no cost to lower
         share = 1.0
     for j in range(at.size):
         if turn == 0:
-            at[j], needed[j] = world.qacc[j], world.qfrc_constraint[j]
+            at[j], needed[j] = world.qacc[j], force[j]
         else:
-            at[j] += share * constraints.direction[j]
-            needed[j] += share * (world.qfrc_constraint[j] - needed[j])
-    set_shared_states(shared, at)
-    if set_joint_states(joints, at):
-        fold_joint_rows(joints)
-        factor_inertia(world, joints)
+            at[j] += share * line.direction[j]
+            needed[j] += share * (force[j] - needed[j])
+    if shared is not None:
+        set_shared_states(shared, at)
+    set_joint_states(joints, at)
 
 
 @inlined
-def rows_agree(world: MjWorld, constraints: Constraints, turn: Int, alone: Bool) -> Bool:
-    """Whether the states of all rows agree with the acceleration found; if not they are corrected."""
-    joints, shared = constraints.joints, constraints.shared
+def rows_agree(world: Named, joints: JointRows, shared: SharedRows | None, line: Named, turn: Int, alone: Bool) -> Bool:
+    """Whether the states of all rows agree with the acceleration found; if not they are corrected, and the inertia has
+    to be factored again. Worlds have no ``shared`` rows.
+    """
     tolerance = EXACT if turn < SOME else ENOUGH
     wrong = check_joint_rows(joints, world, tolerance)
-    if shared.number[0] > 0:
+    if shared is not None and shared.number[0] > 0:
         wrong += check_shared_rows(shared, world, tolerance)
-    row_forces(constraints, world.qfrc_constraint)
+    row_forces(joints, shared, world.qfrc_constraint)
     if wrong == 0:
         return True
-    correct_rows(world, constraints, turn, alone)
+    correct_rows(world, joints, shared, line, turn, alone)
     return False
 
 
-@inlined
-def keep_solved(points: Points, contacts: Contacts, scratch: Scratch) -> None:
-    """Save the law's forces and modes."""
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        copy(scratch.solved[p], points.force[p])
-        scratch.did[p] = points.mode[p]
+@cold(types.none)
+def factor_again(world: MjWorld, joints: JointRows) -> None:
+    """Factor M with the rows that hold now."""
+    fold_joint_rows(joints)
+    factor_inertia(world, joints)
 
 
 @inlined
-def fetch_solved(points: Points, contacts: Contacts, scratch: Scratch) -> None:
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        copy(points.force[p], scratch.solved[p])
-        points.mode[p] = scratch.did[p]
+def half_solved_push(world: Named, joints: JointRows, rows: Int) -> None:
+    """Write all generalised forces except those of contacts and shared rows, half-solved, to ``qacc``; ``rows`` of
+    joints may act.
+    """
+    copy(world.qacc, world.qfrc_smooth)
+    if rows > 0:
+        for j in range(world.qacc.size):
+            world.qacc[j] += joints.push[j]
+    half_solve(world, world.qacc)
+
+
+@inlined
+def solve_rows(world: MjWorld, constraints: Constraints) -> Int:
+    """Write the acceleration with contact forces in ``qfrc_smooth``, a convex problem. Returns 1 if it is unsolved."""
+    joints, shared = constraints.joints, constraints.shared
+    for turn in range(ROUNDS):
+        half_solved_push(world, joints, joints.kind.size)
+        if shared.number[0] > 0:
+            eliminate_rows(world, shared, world.qacc)
+        finish_solve(world, world.qacc)
+        if joints.kind.size + shared.number[0] == 0 or rows_agree(world, joints, shared, constraints, turn, True):
+            return min(1, shared.number[2])
+        factor_again(world, joints)
+    copy(world.qacc, constraints.acceleration)  # the best iterate
+    copy(world.qfrc_constraint, constraints.needed)
+    return 1
 
 
 @cold(types.none)
 def solve_in_turn(
     world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, constraints: Constraints
 ) -> None:
-    """Solve all rows at the last contact forces, a convex problem.
+    """Solve all rows at the last contact forces.
 
     Where contacts and rows are not found together, since the states of rows repeat in a cycle, they are found in turn:
     contacts with the rows in these states, rows at those forces.
     """
-    joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
-    for j in range(given.size):
-        given[j] = 0.0
-    add_forces(world.cdof, world.subtree_com, points, contacts, given)
-    for turn in range(ROUNDS):
-        for j in range(given.size):
-            world.qacc[j] = world.qfrc_smooth[j] + given[j] + joints.push[j]
-        half_solve(world, world.qacc)
-        if shared.number[0] > 0:
-            eliminate_rows(world, shared, world.qacc)
-            answer_with(world, shared, world.qacc)
-        finish_solve(world, world.qacc)
-        if rows_agree(world, constraints, turn, True):
-            return
-    copy(world.qacc, constraints.acceleration)  # the best iterate
-    copy(world.qfrc_constraint, constraints.needed)
+    copy(scratch.generalised, world.qfrc_smooth)
+    add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
+    solve_rows(world, constraints)
+    copy(world.qfrc_smooth, scratch.generalised)
+
+
+@inlined
+def begin_operator(world: Named, points: Points, contacts: Contacts, scratch: Named) -> None:
+    """Compute the inputs of a law with the Delassus operator that do not change between its calls in a step."""
+    release_all(points, contacts)
+    contacts.number[1] = 0
+    if contacts.number[0] > 0:
+        velocities(world.cvel, world.subtree_com, points, contacts)
+        gather(points, contacts, scratch.centroid)
+        keep_near(points, contacts, scratch)
 
 
 @inlined
@@ -214,42 +253,24 @@ def constrained_step(
     """
     constraints, operator = conditions.constraints, conditions.plan.operator
     joints, shared = constraints.joints, constraints.shared
-    asked = operator and contacts.number[0] > 0
-    rows = joints.kind.size + shared.number[0]
     if operator:
-        release_all(points, contacts)
-    if asked:
-        velocities(world.cvel, world.subtree_com, points, contacts)
-        gather(points, contacts, scratch.centroid)
-        if rows > 0:
-            keep_memory(points, scratch, points.mode.size)
-    status, found = 0, False
+        begin_operator(world, points, contacts, scratch)
+    if not operator or contacts.number[0] == 0:
+        return solve_rows(world, constraints)
     for turn in range(ROUNDS):
-        copy(world.qacc, world.qfrc_smooth)
-        if joints.kind.size > 0:
-            for j in range(world.qacc.size):
-                world.qacc[j] += joints.push[j]
-        half_solve(world, world.qacc)
+        half_solved_push(world, joints, joints.kind.size)
         if shared.number[0] > 0:
             eliminate_rows(world, shared, world.qacc)
-        if asked:
-            if 0 < turn < FEW:  # later the law is warm-started from its last solution, maybe on another branch
-                restore_memory(points, scratch, points.mode.size)
-            contacts.number[1] = turn
-            status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions)
-            contacts.number[1] = 0
+        if 0 < turn < FEW:  # later the law is warm-started from its last solution, maybe on another branch
+            restore_near(points, contacts, scratch)
+        contacts.number[1] = turn
+        status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions)
         finish_solve(world, world.qacc)
-        if rows == 0 or rows_agree(world, constraints, turn, not asked):
+        if joints.kind.size + shared.number[0] == 0 or rows_agree(world, joints, shared, constraints, turn, False):
             return status if shared.number[2] == 0 else 1
-        if asked and status == 0:
-            found = True
-            keep_solved(points, contacts, scratch)
-        if asked and turn >= CYCLE:
+        factor_again(world, joints)
+        if turn >= CYCLE:
             solve_in_turn(world, points, contacts, scratch, constraints)
-    if asked:
-        if found:
-            fetch_solved(points, contacts, scratch)
-        solve_in_turn(world, points, contacts, scratch, constraints)
     return 1
 
 

@@ -350,14 +350,16 @@ def add_stage(world: MjWorld, points: Points, contacts: Contacts, scratch: Scrat
         for p in range(points.mode.size):
             for c in range(3):
                 held.force[p, c] *= 1.0 / 6.0
-        keep_memory(points, scratch, points.mode.size)
+        for p in range(points.mode.size):
+            keep_memory(points, scratch, p)
         copy(kept[0, :nq], world.qpos)
         copy(kept[1, :nv], world.qvel)
         kept[2, :nv] = 0.0
         kept[3, :nv] = 0.0
     else:
         weigh_forces(points, contacts, held, weight / 6.0)
-        restore_memory(points, scratch, points.mode.size)
+        for p in range(points.mode.size):
+            restore_memory(points, scratch, p)
     for j in range(nv):
         kept[2, j] += weight / 6.0 * world.qvel[j]
         kept[3, j] += weight / 6.0 * world.qacc[j]

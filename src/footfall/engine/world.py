@@ -122,8 +122,6 @@ class Scratch(NamedTuple):
     runge_kutta: Annotated[Matrix, 4, "nq"]  # or nv, where that is more
     memory: Annotated[Matrix, "P", "kept"]  # copy of memory and anchors
     mode: Annotated[Ints, "P"]  # copy
-    solved: Annotated[Matrix, "P", 3]  # the last forces that the law solved for
-    did: Annotated[Ints, "P"]  # modes of these forces
     signals: Annotated[Vector, "S"]  # signals of law and controller
     held: Held
     back: ReturnPoint

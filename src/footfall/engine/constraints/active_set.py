@@ -32,8 +32,8 @@ CANCELLED = 1e-2
 FEW, STALLED = 3, 1e-6
 #: Iterations after which contacts and rows are solved in turn, since together they may cycle.
 CYCLE = 16
-#: Bisections of the line search.
-HALVINGS = 40
+#: Most steps of the line search, and the rounding error of a slope, as a share of its change along the line.
+HALVINGS, LEVEL = 40, 1e-12
 
 
 @inlined

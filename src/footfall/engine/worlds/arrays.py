@@ -114,6 +114,7 @@ class Space(NamedTuple):
     qLD: Annotated[Vector, "nM"]
     qLDiagInv: Annotated[Vector, "nv"]
     qfrc_smooth: Annotated[Vector, "nv"]
+    qfrc_constraint: Annotated[Vector, "nv"]  # of joint constraints
     qacc: Annotated[Vector, "nv"]
     position: Annotated[Matrix, "P", 3]  # m
     number: Annotated[Ints, 4]
@@ -132,12 +133,12 @@ class Space(NamedTuple):
     centroid: Annotated[Matrix, "L", 3]
     half: Annotated[Tensor, "L", "nv", 8]
     block: Annotated[Matrix, 6, 8]
+    generalised: Annotated[Vector, "nv"]
     law: Any  # the law's scratch arrays: an address, or on a GPU all numbers of the lane
     signals: Annotated[Vector, "S"]
     row_near: Annotated[Ints, 1]
     row_reference: Annotated[Vector, "R"]  # m/s2 or rad/s2, reference acceleration of a joint's constraint
     row_force: Annotated[Vector, "R"]
-    row_diagonal: Annotated[Vector, "nv"]
     row_added: Annotated[Vector, "nv"]
     row_push: Annotated[Vector, "nv"]
     row_acceleration: Annotated[Vector, "nv"]  # as in the engine's Constraints

@@ -23,6 +23,7 @@ class AsMjWorld(NamedTuple):
     ctrl: Any
     qacc: Any
     qfrc_smooth: Any
+    qfrc_constraint: Any
     cdof: Any
     cdof_dot: Any
     cvel: Any
@@ -47,7 +48,7 @@ class Robot(NamedTuple):
 
 
 class Line(NamedTuple):
-    """The line search for the active set of joint constraints, see :func:`joint_rows_agree`; each (nv,)."""
+    """The line search for the active set of joint constraints, as in the engine's ``Constraints``; each (nv,)."""
 
     acceleration: Any
     needed: Any
@@ -75,6 +76,7 @@ class Scratch(NamedTuple):
     centroid: Any
     half: Any
     block: Any
+    generalised: Any
     law: Any  # the law's scratch arrays: an address, or on a GPU all numbers of the lane
     signals: Any
     memory: Any
@@ -85,7 +87,7 @@ class Scratch(NamedTuple):
 #: What the dynamics read and write of one world.
 bodies_of = gather(Bodies, {"given": Given, "state": WorldState, "space": Space})
 #: What the engine's kernels read of one world.
-world_of = gather(AsMjWorld, {"tree": Tree, "bodies": Bodies})
+world_of = gather(AsMjWorld, {"tree": Tree, "bodies": Bodies, "space": None}, qfrc_constraint="space.qfrc_constraint")
 #: What a coupled law sees of one world; ``owner`` (P,) is the slot of each point.
 contacts_of = gather(
     Contacts,
@@ -102,7 +104,8 @@ joints_of = gather(
     {"rows": JointRows, "state": None, "space": None},
     state="state.row_state",
     inertia="state.row_inertia",
-    **{name: f"space.row_{name}" for name in ("reference", "force", "diagonal", "added", "push")},
+    diagonal="()",
+    **{name: f"space.row_{name}" for name in ("reference", "force", "added", "push")},
 )
 
 
@@ -120,6 +123,7 @@ def scratch_of(space: Space) -> Scratch:
         space.centroid,
         space.half,
         space.block,
+        space.generalised,
         space.law,
         space.signals,
         space.kept,
@@ -135,7 +139,7 @@ def one_world(robot: Robot, given: Given, state: WorldState, space: Space, point
     return OneWorld(
         robot.tree,
         bodies,
-        world_of(robot.tree, bodies),
+        world_of(robot.tree, bodies, space),
         points,
         contacts_of(owner, points, space),
         scratch_of(space),

@@ -9,15 +9,24 @@ import math
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.engine.constraints.active_set import FEW, ROUNDS
+from footfall.engine.constraints.active_set import CYCLE, FEW, ROUNDS
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows
 from footfall.engine.dynamics.inertia import bias, composite_inertia, momentum, push_body, subtract_body_forces
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
 from footfall.engine.dynamics.tree import Bodies, Tree
-from footfall.engine.kinematics import add_forces, bend_points, point_forces, roll_anchors, roll_points, velocities
-from footfall.engine.law_step import ask, foot_step
-from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
+from footfall.engine.kinematics import (
+    add_forces,
+    bend_points,
+    keep_near,
+    point_forces,
+    restore_near,
+    roll_anchors,
+    roll_points,
+    velocities,
+)
+from footfall.engine.law_step import ask, begin_operator, foot_step, half_solved_push
+from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, mobility
 from footfall.engine.other_bodies.near import (
     free_far_places,
     lacks_room,
@@ -53,11 +62,10 @@ from footfall.engine.tape import (
     hold_forces,
 )
 from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK, Given, WorldState
-from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
-from footfall.engine.worlds.one_world import OneWorld, Scratch
+from footfall.engine.worlds.joints import factor_with_rows, joints_agree, solve_in_turn, solve_joints
+from footfall.engine.worlds.one_world import OneWorld
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
 from footfall.solve.contacts import Contacts
-from footfall.solve.dense import copy
 
 
 @inlined
@@ -175,7 +183,7 @@ def point_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) ->
     velocities(world.cvel, world.subtree_com, points, contacts)
     point_forces(points, contacts, functions.point, given.values, one.scratch.slip)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    return constrained_step(one, plan.dt)
+    return solve_joints(one, plan.dt)
 
 
 @inlined
@@ -184,7 +192,7 @@ def motion_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -
     release_all(one.points, one.contacts)
     own, signals = one.scratch.law, one.scratch.signals
     status = foot_step(one.world, one.points, one.contacts, functions.coupled, own, signals, given.values, plan.dt)
-    return max(status, constrained_step(one, plan.dt))
+    return max(status, solve_joints(one, plan.dt))
 
 
 @inlined
@@ -192,56 +200,22 @@ def operator_step(one: OneWorld, functions: Functions, given: Given, plan: Plan)
     """As :func:`point_step`, for a law with the Delassus operator, which is called again if the active set of joint
     constraints changes.
     """
-    begin_operator(one)
+    begin_operator(one.world, one.points, one.contacts, one.scratch)
     for turn in range(ROUNDS):
         status = 0
         if prepare_operator(one, functions, given, plan, turn):
             status = ask_law(one, functions, given, plan)
-        if end_operator(one, turn):
+        if end_operator(one, turn, plan.dt):
             return status
         factor_with_rows(one, plan.dt)
     return 1
 
 
 @inlined
-def keep_near(points: Points, contacts: Contacts, scratch: Scratch) -> None:
-    """Save the memory of near points, all that their law changes, before it is called."""
-    m = points.memory.shape[1]
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        copy(scratch.memory[p, :m], points.memory[p])
-        copy(scratch.memory[p, m:], points.anchor[p])
-        scratch.mode[p] = points.mode[p]
-
-
-@inlined
-def restore_near(points: Points, contacts: Contacts, scratch: Scratch) -> None:
-    m = points.memory.shape[1]
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        copy(points.memory[p], scratch.memory[p, :m])
-        copy(points.anchor[p], scratch.memory[p, m:])
-        points.mode[p] = scratch.mode[p]
-
-
-@inlined
-def begin_operator(one: OneWorld) -> None:
-    """Compute the inputs of such a law that do not change between its calls in a step."""
-    world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
-    near = contacts.number[0] > 0
-    release_all(points, contacts)
-    contacts.number[1] = 0
-    if near:
-        velocities(world.cvel, world.subtree_com, points, contacts)
-        gather(points, contacts, scratch.centroid)
-        keep_near(points, contacts, scratch)
-
-
-@inlined
 def prepare_operator(one: OneWorld, functions: Functions, given: Given, plan: Plan, turn: Int) -> Bool:
     """Compute the other inputs of such a law. Returns whether any point is near, so that it is to be called."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
-    half_solved_push(one)
+    half_solved_push(world, one.joints, one.near[0])
     if contacts.number[0] == 0:
         return False
     if 0 < turn < FEW:
@@ -266,15 +240,19 @@ def ask_law(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> In
 
 
 @inlined
-def end_operator(one: OneWorld, turn: Int) -> Bool:
+def end_operator(one: OneWorld, turn: Int, dt: Float) -> Bool:
     """Write the acceleration under the law's forces. Returns whether the active set of joint constraints agrees with
     it; otherwise the inertia has to be factored again.
     """
-    world = one.world
-    if one.contacts.number[0] > 0:
+    world, near = one.world, one.contacts.number[0] > 0
+    if near:
         add_half_solved_forces(one.points, one.contacts, one.scratch.half, world.qacc)
     finish_solve(world, world.qacc)
-    return one.near[0] == 0 or joint_rows_agree(one, turn, False)
+    if joints_agree(one, turn, not near):
+        return True
+    if near and turn >= CYCLE:
+        solve_in_turn(one, dt)
+    return False
 
 
 @inlined

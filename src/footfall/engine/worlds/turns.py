@@ -17,6 +17,8 @@ from footfall.compiled import inlined
 from footfall.compiled.lanes import lane, lanes, wait
 from footfall.compiled.meeting import meet
 from footfall.engine.constraints.active_set import ROUNDS
+from footfall.engine.kinematics import restore_near
+from footfall.engine.law_step import begin_operator
 from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, SAMPLES, STATUS, STEP
@@ -29,12 +31,10 @@ from footfall.engine.worlds.step import (
     Span,
     Track,
     ask_law,
-    begin_operator,
     end_operator,
     finish_step,
     judge,
     prepare_operator,
-    restore_near,
     sense_forces,
     sense_place,
 )
@@ -235,7 +235,7 @@ def end_step(one: OneWorld, state: WorldState, progress: Ints, track: Track, pla
     outcome, answer, asked = state.outcome, progress[ANSWER], progress[ASKED]
     if answer in (IDLE, WAITS):
         return
-    agrees = end_operator(one, asked)
+    agrees = end_operator(one, asked, plan.dt)
     progress[ASKED], progress[ANSWER] = asked + 1, IDLE
     if not agrees and asked + 1 < ROUNDS:
         return
@@ -272,7 +272,7 @@ def begin_step(
     if asked == 0:
         sense_forces(one, given, state)
         one.contacts.number[SEARCH] = NOT_ASKED
-        begin_operator(one)
+        begin_operator(one.world, one.points, one.contacts, one.scratch)
     progress[ANSWER] = 0
     return meet(True) and prepare_operator(one, functions, given, plan, asked)
 
