@@ -305,6 +305,17 @@ def test_bad_work_is_refused_before_the_first_case(work, inputs, sentence):
         ff.sweep(work, grid=inputs, workers=1)
 
 
+def test_a_plot_joins_cases_that_differ_in_nothing_else():
+    for y, joined in ((["a", "b"], True), ([1.0, 2.0], True), (list(range(20)), False)):
+        x = range(20) if len(y) == 20 else [0, 1, 2, 0, 1, 2]
+        cases = {"push.size": x, "y": y if len(y) == 20 else np.repeat(y, 3)}
+        table = ff.sweep(lambda **given: {"slip_distance_m": given["push.size"]}, table=cases, workers=1)
+        (ax,) = table.plot("slip_distance_m").axes
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("push size (N)", "slip distance (m)")
+        assert {line.get_linestyle() for line in ax.get_lines()} == {"-" if joined else "None"}
+        assert ax.get_xlim()[0] < 0 < max(x) < ax.get_xlim()[1]  # marks at the ends are whole
+
+
 def test_a_brick_slides_as_far_as_coulomb_says_in_every_case():
     table = ff.sweep(
         sweep_work.thrown_brick,
@@ -343,6 +354,9 @@ def test_the_command_runs_a_study_file_and_refuses_misspelt_keys(tmp_path, capsy
     table = parquet.read_table(told["table"]).to_pydict()
     assert set(table["audit"]) <= {"pass", "note"} and not any(table["fell"])
     assert table["push.angle"][:3] != table["push.angle"][1:4]
+    assert main(["sweep", str(file), "--workers", "1"]) == 0  # which are done
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "(deg)" in shown and "peak vertical force (× weight)" in shown and "peak_vertical" not in shown
     for wrong, sentence in (("[gird]", "'gird'"), ("[samples]\nnumbre = 3", "'numbre'")):
         name = wrong.split("]")[0] + "]"
         file.write_text(STUDY.replace({"[gird]": "[grid]", "[samples]": "[samples]\nnumber = 3"}[name], wrong))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import textwrap
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ SECTIONS = ("simulation", "grid", "samples", "table", "measures", "seed")
 DESIGN_SECTIONS = ("simulation", "vary", "goals", "cases", "rounds", "seed")
 #: Rows of a table that are printed.
 SHOWN = 12
-#: Characters of a line in a column's head, where its name has parts.
+#: Characters of a line in a column's head, where its name has words.
 WIDEST = 12
 
 
@@ -145,19 +145,22 @@ def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None
 
 
 def _show_table(table: SweepTable) -> None:
+    from footfall.study.sweep import titled
+
     names = ["case", *table.inputs, *table.outputs]
     shown = [[_cell(table.columns[name][case]) for name in names] for case in range(min(len(table), SHOWN))]
-    print_table(tuple(f"{_in_lines(name)}>" for name in names), shown)
+    first = f"the first {SHOWN} of {len(table)} cases" if len(table) > SHOWN else ""
+    print_table(tuple(f"{_in_lines(name)}>" for name in names), shown, title=first)
     rows = []
     for name in table.outputs:
         values = table[name]
         if values.dtype.kind in "ifb":
             numbers = values.astype(float)[values == values]  # without NaN
             if numbers.size:
-                rows.append([name, *(f"{x:.4g}" for x in (numbers.min(), numbers.mean(), numbers.max()))])
+                rows.append([titled(name), *(f"{x:.4g}" for x in (numbers.min(), numbers.mean(), numbers.max()))])
                 continue
         found = sorted(set(map(str, values)))
-        rows.append([name, ", ".join(found[:4]) + (", ..." if len(found) > 4 else ""), "", ""])
+        rows.append([titled(name), ", ".join(found[:4]) + (", ..." if len(found) > 4 else ""), "", ""])
     title = f"{len(table)} cases, {table.failed} failed"
     if rows:
         print_table(("output", "least>", "mean>", "largest>"), rows, title=title)
@@ -231,10 +234,8 @@ def _show_front(found: Designs) -> None:
 
 
 def _in_lines(name: str) -> str:
-    """A name broken where its parts meet, so that a table of many columns fits."""
-    lines = [""]
-    for part in re.findall(r"[^._]+[._]?", name):
-        if lines[-1] and len(lines[-1]) + len(part) > WIDEST:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)
+    """A column for people, broken between words, so that a table of many columns fits."""
+    from footfall.study.sweep import titled
+
+    words, bracket, unit = titled(name).partition(" (")
+    return textwrap.fill(words, WIDEST) + (f"\n({unit}" if bracket else "")

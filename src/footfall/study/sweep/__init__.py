@@ -206,6 +206,7 @@ class SweepTable:
             raise StudyError(f"'{along}' is no input with different numbers; such are: {', '.join(numeric) or 'none'}")
         few = [name for name in numeric if name != along and len(np.unique(self[name])) <= len(COLORS)]
         by = next(iter([*texts, *few]), None)
+        alone = not {*numeric, *texts} - {along, by}  # nothing else varies from point to point
         with new_figure(4.2) as figure:
             ax = figure.subplots()
             groups = np.full(len(self), "") if by is None else self[by]
@@ -213,9 +214,10 @@ class SweepTable:
                 own = groups == group
                 x, y = self[along][own], self[output][own].astype(float)
                 order = np.argsort(x)
-                line = len(np.unique(x)) == len(x)  # one case each: a curve
+                line = alone and len(np.unique(x)) == len(x)  # one case each: a curve
                 look: Any = {"markersize": 4, "alpha": 0.7, "color": COLORS[g % len(COLORS)], "label": str(group)}
                 ax.plot(x[order], y[order], "o-" if line else "o", **look)
+            ax.margins(x=0.02)  # marks at the ends are whole
             ax.set(xlabel=titled(along), ylabel=titled(output), title=f"{titled(output)}, {len(self)} cases")
             if by is not None:
                 figure.legend(loc="outside lower center", ncols=4, title=titled(by))
