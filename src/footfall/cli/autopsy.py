@@ -36,7 +36,7 @@ class Autopsy:
     """playground, mjlab, isaac-lab, unitree-rl-gym, a TOML file, a deploy.yaml; left out, the file beside it"""
     command: tuple[float, ...] = ()
     """what is asked for: forward and left in m/s, turn in rad/s; left out, the contract's"""
-    law: str = "mujoco"
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "mujoco"
     """of the reference run: nearest to the simulator of the training"""
     friction: float = 0.7
     """of the reference run"""
@@ -48,7 +48,7 @@ class Autopsy:
     """keyframe that the robot stands in; left out, the contract's"""
     action_scale: float | None = None
     """rad or m of an action of 1; left out, the contract's"""
-    only: tuple[str, ...] = ()
+    only: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ASSUMPTION...")] = ()
     """assumptions to change, all if left out: law, friction, latency, heavier, ..."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """folder for what is computed and the report; left out, autopsy-POLICY beside you"""

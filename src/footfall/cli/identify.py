@@ -100,7 +100,7 @@ class _Ranked(LawsOptions, _Search):
 
 @dataclass(frozen=True, kw_only=True)
 class _Options(_Search):
-    law: str = "spring-damper"
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "spring-damper"
     """which law, see footfall laws"""
     fit: Ranges = ()
     """what is fitted and between which bounds, as law.k=1e3:1e6:log or ground.friction=0.1:1; left out, a preset"""
@@ -129,7 +129,7 @@ class Forces(_Options):
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
     """the forces, a trial each"""
-    robot: str
+    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")]
     """whose forces: a name or a model file"""
     foot: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FOOT=VECTOR")] = ()
     """which vector of the files is the force on which foot; total is the sum of all"""
@@ -298,7 +298,7 @@ class Tosses(_Ranked):
     """about each axis, kg m2; one for all, or three"""
     quaternion: Literal["wxyz", "xyzw"] = "wxyz"
     """their order in a file .npz; a table names its columns"""
-    unit: str = "m"
+    unit: Annotated[str, tyro.conf.arg(metavar="UNIT")] = "m"
     """of places, where a table does not state it"""
     up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z"
     """the axis of places and quaternions that is up"""

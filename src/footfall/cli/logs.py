@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class LogOptions(RobotOptions):
     """A robot and how its logs are read."""
 
-    robot: str
+    robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")]
     """whose log: a name or a model file"""
     name: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=JOINT")] = ()
     """which name in the log is which joint, where words do not tell"""
@@ -148,7 +148,7 @@ class Replay(LogOptions, OutOptions):
 
     log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
     """the robot's log"""
-    law: str = "time-stepping"
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "time-stepping"
     """contact law, see footfall laws"""
     use: Literal["control", "position", "torque", "track"] | None = None
     """what of the log is replayed"""

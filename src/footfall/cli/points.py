@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+import tyro
+
 from footfall.cli.shared.output import given, keep_plot, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
 from footfall.cli.shared.usage import JsonOption, unit
@@ -21,7 +23,7 @@ class Points(RobotChoice, JsonOption):
 
     roughness: tuple[float, float]
     """amplitude and wavelength of the ground, m"""
-    law: str = "distributed"
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "distributed"
     """spring-damper, hunt-crossley or distributed"""
     tolerance: float = 0.02
     """of force, centre of pressure and tilt stiffness, relative"""

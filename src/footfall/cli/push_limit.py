@@ -42,9 +42,9 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
     """time after the push at which the robot must be safe"""
     within: float = 0.05
     """relative accuracy of the answer"""
-    directions: int = 0
+    directions: Annotated[int, tyro.conf.arg(metavar="N")] = 0
     """push in this many directions around the robot, batched, and print the smallest and largest limit"""
-    plot: str = ""
+    plot: Annotated[str, tyro.conf.arg(metavar="FILE")] = ""
     """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""
 
     def run(self) -> int:

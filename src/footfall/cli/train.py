@@ -29,7 +29,7 @@ class Train(JsonOption):
     """what it is to learn"""
     robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")] = "spatial-biped"
     """a built-in name, or a file: .xml (MJCF) or .urdf"""
-    laws: tuple[str, ...] = ("spring-damper",)
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME...")] = ("spring-damper",)
     """contact laws, assigned to the worlds in turn"""
     worlds: int = 256
     """how many at once; thousands on a GPU"""
