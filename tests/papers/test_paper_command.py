@@ -259,4 +259,4 @@ def test_a_thin_line_keeps_its_colour_in_a_small_picture(tmp_path):
     shrink(tmp_path / "lines.png")
     with image.open(tmp_path / "lines.png") as small:
         line = np.asarray(small.convert("RGB"))[100, :40]
-    assert np.abs(line.astype(int) - (0, 158, 115)).max() <= 12
+    assert np.abs(line.astype(int) - (0, 158, 115)).max() <= 2
