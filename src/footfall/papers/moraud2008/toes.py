@@ -107,16 +107,13 @@ def _front(rec: ff.Recording) -> float:
 
 def judge_toes(data: Toes) -> Findings:
     """With the rule one change of state, with the centre of pressure at the edge; and the fall without the rule."""
-    rec, clean, cop = data.with_rule, changes(data.with_rule), ahead(data.with_rule)
+    rec, clean = data.with_rule, changes(data.with_rule)
     first = int(clean[0]) if len(clean) else 0
-    before = float(np.nanmax(cop[:first])) if first else float("nan")
-    step = float(np.max(np.abs(np.diff(cop[max(0, first - 20) : first])))) if first > 21 else float("nan")
     rough, past = len(changes(data.without)), -1e3 * behind(data.threshold)
     farthest = 1e3 * max(abs(one) for one, _, _ in data.released.values())
     rows = ((n, 1e3 * x, k) for n, (_, x, k) in data.released.items())
     jumps = f"{rough} changes, the first with the centre {1e3 * behind(data.without):.0f} mm behind the edge"
     yield near("single", 1.0, len(clean) if rec.signals["state"][first, 0] == EDGE else float("nan"))
-    yield near("released", 1e3 * _front(rec), 1e3 * before, within=max(1e3 * step, 1e-3))
     yield seen("jumps", jumps, holds=rough > 5)
     yield seen("leaves", past, holds=past > 5.0)
     with_them, without, landing = data.chatter.values()

@@ -167,7 +167,6 @@ def closed_form(kp: float, kv: float) -> Bounce:
 class Bounces(NamedTuple):
     runs: dict[tuple[float, float], ff.Recording]  # by kp, kv
     spread: list[float]  # m, how far other bodies are from the ball at most: by mass, then on several points
-    same_ratio: tuple[float, float]  # restitution of two pairs of the same kp / kv
     extremes: tuple[float, float]  # restitution for kp / kv^2 next to 0 and to infinity
 
 
@@ -183,7 +182,6 @@ def run_bounces() -> Bounces:
     return Bounces(
         runs=runs,
         spread=[float(spread[: len(MASSES)].max()), float(spread[len(MASSES) :].max())],
-        same_ratio=(_returned(runs[500.0, 250.0]), _returned(landing(law(2.0, 1.0), dt=1e-4, duration=2.5))),
         extremes=(
             _returned(landing(law(1.0, 1000.0), dt=LONG, duration=1.6)),
             _returned(landing(law(1e6, 1.0), dt=SHORT, duration=5e-3)),
@@ -211,8 +209,6 @@ def judge_bounces(data: Bounces) -> Findings:
         yield near(name, 0.0, spread)
     ends = low < 0.01 and high > 0.99
     yield seen("restitution", f"{told}; simulated {low:.4f}, {high:.4f}", holds=ends and all_ways, **given)
-    one, other = data.same_ratio
-    yield seen("ratio", f"{one:.4f} and {other:.4f}", holds=abs(one - other) > 0.1)
 
 
 def draw_bounces(figure: Any, data: Bounces) -> None:
