@@ -208,17 +208,24 @@ def test_a_tail_on_the_ground_is_no_foot():
     assert [foot.body for foot in robot(hung).feet] == ["body2", *(f"tail{i}" for i in range(5))]  # a snake
 
 
-def test_a_model_with_y_up_is_told_how_to_turn_it():
-    upright = biped(BOX)
-    spec = upright.copy()
-    turned = spec.worldbody.first_body()
-    turned.quat = [np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0]  # y up, as its author drew it
+@pytest.mark.parametrize("foot", ["foot", "end"])
+def test_a_model_with_y_up_is_told_how_to_turn_it(foot):
+    """Whether names call its feet feet, or what it lies on shows that its legs do not point down."""
+    bone = '<joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02"/>'
+    legs = "".join(
+        f'<body pos="{x} {y} 0">{bone}<body name="{foot}_{x}_{y}" pos="0 0 -0.2">{bone}</body></body>'
+        for x in (0.2, -0.2)
+        for y in (0.1, -0.1)
+    )
+    trunk = '<freejoint/><geom type="box" size="0.2 0.05 0.05"/>'
+    spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody><body>{trunk}{legs}</body></worldbody></mujoco>")
+    root = spec.worldbody.first_body()
+    root.quat = [0.70711, -0.70711, 0.0, 0.0]  # y up, as its author drew it
     with pytest.warns(
-        FootfallWarning, match=r"its legs point along -y, not down: it stands on .*none of left_foot, ri"
+        FootfallWarning, match=r'point along -y, not .* turned by quat="0.70711 0.70711 0 0" of its root'
     ):
         load_robot(spec, name="lies")
-    turned.quat = [0.70711, 0.70711, 0.0, 0.0]
-    with pytest.warns(
-        FootfallWarning, match=r'is turned by quat="0.70711 -0.70711 0 0" of its root in MJCF, or rpy="-1'
-    ):
-        load_robot(spec, name="lies")
+    root.quat = [1.0, 0.0, 0.0, 0.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(load_robot(spec, name="stands").feet) == 4

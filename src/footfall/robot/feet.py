@@ -343,8 +343,9 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
     bodies = [group[0] if len(group) == 1 else weld for weld, group in groups.items()]
     names = _foot_names([model.body(b).name for b in bodies])
     parts = [[g for g in geoms if model.geom_bodyid[g] in group] for group in groups.values()]
-    _warn_of_other_feet_by_name(model, data, bodies, floor)
-    return _feet(model, data, [_Place(*place) for place in zip(names, bodies, parts, strict=True)])
+    found = _feet(model, data, [_Place(*place) for place in zip(names, bodies, parts, strict=True)])
+    _warn_of_legs_to_the_side(model, data, found, floor)
+    return found
 
 
 def _heights(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]) -> tuple[dict[int, float], float, float]:
@@ -370,18 +371,28 @@ def _tails(model: mujoco.MjModel, reaching: set[int]) -> set[int]:
     return tails - legs if legs else set()
 
 
-def _warn_of_other_feet_by_name(model: mujoco.MjModel, data: mujoco.MjData, feet: list[int], floor: float) -> None:
-    """Warn of a robot that stands on none of the bodies that its names call feet, as one made with y up does."""
-    robot = [b for b in _bodies_of_robot(model) if model.body_rootid[b] == model.body_rootid[feet[0]]]
+def _warn_of_legs_to_the_side(model: mujoco.MjModel, data: mujoco.MjData, feet: Sequence[Foot], floor: float) -> None:
+    """Warn of a robot that stands on none of the bodies that its names call feet, or whose legs point to the side, as
+    in a model made with y up.
+    """
+    bodies = [int(model.body(foot.body).id) for foot in feet]
+    robot = [b for b in _bodies_of_robot(model) if model.body_rootid[b] == model.body_rootid[bodies[0]]]
     called = [b for b in sorted(robot) if FOOT_WORD.search(model.body(b).name)]
     weld, parent = model.body_weldid, model.body_parentid
-    if not called or any(
-        weld[parent[b]] == weld[foot] or weld[b] in weld[chain_of(model, foot)] for b in called for foot in feet
-    ):
-        return
-    names, stands = (some([model.body(b).name for b in bodies]) for bodies in (called, feet))
-    pose = f"it stands on {stands}, and on none of {names}: pose= or --pose sets another pose, feet= other feet"
-    away = data.xpos[called].mean(axis=0) - data.xpos[base_of(model, called)]
+    if any(weld[parent[b]] == weld[one] or weld[b] in weld[chain_of(model, one)] for b in called for one in bodies):
+        called = []
+    stands = f"it stands on {some([foot.body for foot in feet])}"
+    if called:
+        stands += f", and on none of {some([model.body(b).name for b in called])}"
+        away = data.xpos[called].mean(axis=0) - data.xpos[base_of(model, called)]
+    else:
+        chains = [chain_of(model, body) for body in bodies]
+        base = base_of(model, bodies)
+        legs = [chain[: chain.index(base)] for chain in chains if base in chain]
+        if len({leg[-1] for leg in legs if model.body_jntnum[leg].sum() > 1}) < 2:  # an arm, or rigid legs
+            return
+        soles = [foot.polygon.mean(axis=0) @ data.xmat[b].reshape(3, 3).T for foot, b in zip(feet, bodies, strict=True)]
+        away = (data.xpos[bodies] + soles).mean(axis=0) - data.xpos[[leg[-1] for leg in legs]].mean(axis=0)
     axis = int(np.abs(away).argmax())
     if axis < 2:
         sign = float(np.sign(away[axis]))
@@ -390,11 +401,12 @@ def _warn_of_other_feet_by_name(model: mujoco.MjModel, data: mujoco.MjData, feet
             " ".join(f"{x + 0.0:.5g}" for x in values) for values in ((0.70711, *0.70711 * turn), 1.5708 * turn)
         )
         warn(
-            f"its legs point along {'+' if sign > 0.0 else '-'}{'xy'[axis]}, not down: {pose}; a model in which z is "
-            f'not up is turned by quat="{quat}" of its root in MJCF, or rpy="{rpy}" of a fixed joint above it in a URDF'
+            f"its limbs point along {'+' if sign > 0.0 else '-'}{'xy'[axis]}, not down: {stands}; pose= or --pose sets "
+            f'another pose, and a model in which z is not up is turned by quat="{quat}" of its root in MJCF, or by '
+            f'rpy="{rpy}" of a fixed joint above it in a URDF'
         )
-    elif data.xpos[called, 2].min() > floor:  # others were told of before
-        warn(pose)
+    elif called and data.xpos[called, 2].min() > floor:  # others were told of before
+        warn(f"{stands}: pose= or --pose sets another pose, feet= other feet")
 
 
 def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, Any] | Iterable[str]) -> tuple[Foot, ...]:
