@@ -17,10 +17,7 @@ from typing import Any
 import numpy as np
 
 import footfall as ff
-from footfall.papers.moraud2008.jump import DURATION as JUMP
-from footfall.papers.moraud2008.jump import jumping
-from footfall.papers.moraud2008.toes import DURATION as FALL
-from footfall.papers.moraud2008.toes import leaning
+from footfall.papers.moraud2008 import jump, toes
 
 DT = 1e-3  # s
 ROUNDS = 5
@@ -34,10 +31,12 @@ def experiments() -> Iterator[tuple[str, Callable[..., tuple[ff.Recording, float
     """The name of each experiment, and a function of the law's options that runs it."""
     for vertices in (4, 8, 32):
         robot = ff.load_robot("full-humanoid", vertices=vertices)
-        yield f"toes, {vertices} vertices", runner(robot, FALL, controller=leaning(robot))
+        leans = toes.leaning(robot, toes.LEAN, toes.BEND)
+        yield f"toes, {vertices} vertices", runner(robot, toes.DURATION, controller=leans)
     robot = ff.load_robot("full-humanoid", vertices=8)
-    yield "jump, warm", runner(robot, JUMP, controller=jumping(robot))
-    yield "jump, cold", runner(robot, JUMP, {"warm": False}, controller=jumping(robot))
+    jumps = jump.jumping(robot, jump.LOW, jump.UP)
+    yield "jump, warm", runner(robot, jump.DURATION, controller=jumps)
+    yield "jump, cold", runner(robot, jump.DURATION, {"warm": False}, controller=jumps)
     brick, biped = ff.load_robot("brick"), ff.load_robot("spatial-biped")
     thrown = brick.home + np.array([0.0, 0.0, 0.1, 0.0, 0.1, 0.05, 0.0])
     yield "brick, thrown", runner(brick, 1.0, qpos=thrown, qvel=[1.0, 0.3, 0.0, 1.0, 2.0, 3.0])
