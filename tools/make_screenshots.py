@@ -1,9 +1,10 @@
 """Make the pictures of the documentation anew: plots, and report, comparison and live view in a headless Chromium.
 
-    python tools/make_screenshots.py
+    python tools/make_screenshots.py [ROBOTS]
 
 Writes docs/images/plot-NAME.png, report.png, report-comparison.png and the moving live.webp, and to pages.json what
-they show, which tests compare with the pages of today; needs Chromium and the packages of the tests.
+they show, which tests compare with the pages of today; needs Chromium and the packages of the tests. With ROBOTS, a
+folder of models from the MuJoCo Menagerie, also the moving robots.webp.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import footfall as ff
 from footfall.control import Walk
 from footfall.live import LiveView
 from footfall.papers.perform import shrink
+from footfall.show import write_video
 from footfall.show.plots import save_plot
 
 ROOT = Path(__file__).parents[1]
@@ -29,11 +31,14 @@ IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser import NAMES, Browser, find_chromium  # noqa: E402
+from real_robots import FILES  # noqa: E402
 
 #: Plots that the guide shows.
 SHOWN = ("grf", "pressure", "modes", "cop")
 #: A window with a pixel for each dot, which tests on a desk do without.
 WINDOW = {"width": 1280, "height": 860, "phone": True}
+#: Of the robots: pictures per second, pixels, and which s of their walks.
+MOVING = {"fps": 12, "size": (1000, 300), "start": 0.5, "stop": 2.5}
 #: Of the live view: how many pictures, each this many frames of 25 ms after the last, and those with the mouse held.
 PICTURES, STEPS, DRAGGED = 40, 3, range(8, 20)
 LAWS = ("spring-damper", "linearizing-penalty", "time-stepping", "mujoco")
@@ -43,6 +48,12 @@ def draw_plots(rec: ff.Recording) -> None:
     """Plots of a recording, with few colours."""
     for name in SHOWN:
         shrink(save_plot(rec.plot(name), IMAGES / f"plot-{name}.png"))
+
+
+def walk_of(file: Path) -> ff.Recording:
+    """A robot that walks with defaults alone."""
+    robot = ff.load_robot(file)
+    return ff.Simulation(robot).run(MOVING["stop"], controller=ff.control.walker(robot), record_dt=0.01)
 
 
 def shoot(browser: Browser, page: Path, time: float, picture: str) -> list[str]:
@@ -93,6 +104,8 @@ def shoot_live(browser: Browser) -> list[str]:
 
 
 def main() -> None:
+    if sys.argv[1:]:
+        write_video([walk_of(Path(sys.argv[1], file)) for file in FILES.values()], IMAGES / "robots.webp", **MOVING)
     executable = find_chromium()
     if executable is None:
         sys.exit("no chromium was found; install it or set CHROMIUM to its path")
