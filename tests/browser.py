@@ -247,7 +247,7 @@ NAMES = """(() => {
 def is_todays(browser: Browser, picture: str) -> bool:
     """Whether the page that is open shows what the page in a picture of docs/images shows."""
     shown = json.loads((Path(__file__).parents[1] / "docs" / "images" / "pages.json").read_text(encoding="utf-8"))
-    return browser.evaluate(NAMES) == shown[picture]
+    return browser.evaluate(NAMES) == shown[picture]["names"]
 
 
 def clipped(browser: Browser) -> list[str]:

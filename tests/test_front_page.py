@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from itertools import islice
@@ -101,6 +102,20 @@ def test_the_moving_picture_is_small_and_moves():
 def shown(picture, k):
     picture.seek(k)
     return np.asarray(picture.convert("RGB"), dtype=np.int16)
+
+
+@pytest.mark.parametrize(("picture", "run"), [("report.png", "walk"), ("report-comparison.png", "compared")])
+def test_the_pages_in_the_pictures_say_what_they_say_today(picture, run, tmp_path):
+    """If not: python tools/make_screenshots.py. Of nanometres and micrometres the size may depend on the processor."""
+    pytest.importorskip("PIL.Image")
+    page = runpy.run_path(str(ROOT / "tools" / "make_screenshots.py"))[run]().report(tmp_path / "page.html")
+    cells = re.findall(r"<dd>(.*?)</dd>|<ul class=\"differences\">(.*?)</ul>", page.read_text(encoding="utf-8"))
+    today = re.sub(r"<[^>]*>", " ", " ".join(map("".join, cells)))
+    kept = " ".join(json.loads((ROOT / "docs" / "images" / "pages.json").read_text(encoding="utf-8"))[picture]["says"])
+    words, known = (re.sub(r"[\d.]+", "#", text).split() for text in (today, kept))
+    assert words == known and words
+    found, drawn = ([float(n) for n in re.findall(r"(\d+(?:\.\d+)?)\b(?! [nµ]m)", text)] for text in (today, kept))
+    assert found == pytest.approx(drawn, rel=0.05) and found  # two digits
 
 
 def test_the_moving_picture_begins_as_the_last_robot_does_today():

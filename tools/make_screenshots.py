@@ -37,6 +37,8 @@ from real_robots import FILES  # noqa: E402
 SHOWN = ("grf", "pressure", "modes", "cop")
 #: A window with a pixel for each dot, which tests on a desk do without.
 WINDOW = {"width": 1280, "height": 860, "phone": True}
+#: The figures of a report, and the sentences of a comparison.
+SAYS = "[...document.querySelectorAll('.figures dd, .differences li')].map((one) => one.textContent)"
 #: Of the robots: pictures per second, pixels, and which s of their walks.
 MOVING = {"fps": 12, "size": (1000, 300), "start": 0.5, "stop": 2.5}
 #: Of the live view: how many pictures, each this many frames of 25 ms after the last, and those with the mouse held.
@@ -56,16 +58,28 @@ def walk_of(file: Path) -> ff.Recording:
     return ff.Simulation(robot).run(MOVING["stop"], controller=ff.control.walker(robot), record_dt=0.01)
 
 
-def shoot(browser: Browser, page: Path, time: float, picture: str) -> list[str]:
-    """A picture of a page of the disk at a time of its replay, s; returns what it shows."""
+def walk() -> ff.Recording:
+    """What the picture of a report shows."""
+    return ff.Simulation("spatial-biped").run(4.0, controller=Walk(speed=0.4, steps=5))
+
+
+def compared() -> ff.Comparison:
+    """What the picture of a comparison shows."""
+    push = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.6, duration=0.1)
+    # One law at a time, so that none pays for another in the cost of a step.
+    return ff.compare("spatial-biped", laws=LAWS, controller="posture", pushes=[push], duration=2.0, workers=1)
+
+
+def shoot(browser: Browser, page: Path, time: float, picture: str) -> dict[str, list[str]]:
+    """A picture of a page of the disk at a time of its replay, s; returns what it shows and says."""
     browser.open(page.as_uri(), **WINDOW)
     browser.wait("window.footfall !== undefined", 60)
     browser.evaluate(f"footfall.seek({time})")
     browser.screenshot(IMAGES / picture)
-    return list(browser.evaluate(NAMES))
+    return {"names": browser.evaluate(NAMES), "says": browser.evaluate(SAYS)}
 
 
-def shoot_live(browser: Browser) -> list[str]:
+def shoot_live(browser: Browser) -> dict[str, list[str]]:
     """A moving picture of a run under way: a body is dragged by the mouse and let go; returns what it shows."""
     with LiveView(ff.Simulation("spatial-biped", law="time-stepping"), port=0) as live:
         options = {"controller": "posture", "record_dt": 0.01}
@@ -100,7 +114,7 @@ def shoot_live(browser: Browser) -> list[str]:
         moving = {"save_all": True, "append_images": pictures[1:], "duration": 25 * STEPS, "loop": 0, "quality": 60}
         pictures[0].save(IMAGES / "live.webp", **moving)
         live.requests.command({"pause": False, "speed": 1000})
-        return list(browser.evaluate(NAMES))
+        return {"names": browser.evaluate(NAMES), "says": []}
 
 
 def main() -> None:
@@ -109,16 +123,13 @@ def main() -> None:
     executable = find_chromium()
     if executable is None:
         sys.exit("no chromium was found; install it or set CHROMIUM to its path")
-    walk = ff.Simulation("spatial-biped").run(4.0, controller=Walk(speed=0.4, steps=5))
-    draw_plots(walk)
-    push = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.6, duration=0.1)
-    # One law at a time, so that none pays for another in the cost of a step.
-    compared = ff.compare("spatial-biped", laws=LAWS, controller="posture", pushes=[push], duration=2.0, workers=1)
+    walked = walk()
+    draw_plots(walked)
     with tempfile.TemporaryDirectory() as folder, Browser(executable) as browser:
         pages = {
-            "report.png": shoot(browser, walk.report(Path(folder, "walk.html")), 2.1, "report.png"),
+            "report.png": shoot(browser, walked.report(Path(folder, "walk.html")), 2.1, "report.png"),
             "report-comparison.png": shoot(
-                browser, compared.report(Path(folder, "laws.html")), 0.66, "report-comparison.png"
+                browser, compared().report(Path(folder, "laws.html")), 0.66, "report-comparison.png"
             ),
             "live.webp": shoot_live(browser),
         }
