@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -90,6 +91,12 @@ ROBOTS = ("extras", "implicit servos", "menagerie", *ff.robots())
 everywhere = pytest.mark.parametrize("name", ROBOTS)
 
 
+class Rows(NamedTuple):
+    """What the world of a batch takes beside its bodies; a step without constraints does not read it."""
+
+    qfrc_constraint: np.ndarray
+
+
 def rigid_step(tree, bodies, body, wrench, dt):
     kinematics(tree, bodies)
     bias(tree, bodies)
@@ -100,7 +107,7 @@ def rigid_step(tree, bodies, body, wrench, dt):
     push_body(tree, bodies, body, wrench)
     subtract_body_forces(tree, bodies)
     factor(tree, bodies)
-    solve(world_of(tree, bodies), bodies.qacc, bodies.qfrc_smooth)
+    solve(world_of(tree, bodies, Rows(bodies.qfrc_smooth)), bodies.qacc, bodies.qfrc_smooth)
     for j in range(bodies.qacc.size):
         bodies.qvel[j] += dt * bodies.qacc[j]
     integrate_positions(tree, bodies.qpos, bodies.qvel, dt)
