@@ -40,6 +40,7 @@ def snippets(page: Path) -> list[str]:
 def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, monkeypatch, capsys):
     """And print the words that its notebook, whose outputs the site shows, says."""
     monkeypatch.chdir(tmp_path)
+    assert "Simulation(" not in (code := "".join(snippets(page))) or "\nassert " in code, "what comes of it?"
     names: dict[str, object] = {"__name__": "docs_page"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ff.FootfallWarning)
