@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.engine.tape import SAMPLES
 from footfall.files.measured import Measured
 from footfall.gait.polynomial import PolynomialGait
 
@@ -125,7 +124,7 @@ def test_a_world_may_go_back_to_its_first_state_ever_again(law, recorded):
         world.restore(first)
         world.step(n=2)
         assert np.array_equal(world.qpos, there)
-        assert world._run.outcome[SAMPLES] <= len(world._run.tape.time)
+        assert world._run.outcome.samples[0] <= len(world._run.tape.time)
     assert not recorded or len(world.record()) == 2 * 201
 
 

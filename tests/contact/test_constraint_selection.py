@@ -55,7 +55,7 @@ def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -
         run.points.memory[:] = 0.0
         run.points.memory[:feet, 0] = rng.integers(0, 3, size=feet) * (rng.random() < 0.5)
         run.points.anchor[:feet] = np.add(places, (0.0, 0.0, lift))
-        run.step, run.outcome[:] = 0, 0
+        run.step, run.outcome.end[0], run.outcome.samples[0] = 0, 0, 0
         run.advance(1)
         if run.contacts.number[0]:
             yield run

@@ -149,7 +149,7 @@ def compare_in_the_air(robot: ff.Robot, law: str, count: int) -> set[tuple[str, 
     for qpos, qvel in states(robot, count, 3.0):
         run = reference.evaluated(sim, qpos, qvel)
         expected = solved_by_mujoco(sim, run)
-        assert run.outcome[3] == 0
+        assert run.outcome.status[0] == 0
         assert miss(run.data.qacc, expected.qacc) < SAME
         assert miss(run.data.qfrc_constraint, expected.qfrc_constraint) < SAME
         joints, shared = run.conditions.constraints.joints, run.conditions.constraints.shared
@@ -330,7 +330,7 @@ def test_a_law_that_finds_no_solution_is_not_asked_over_and_over():
     """Joint friction slips one way and the other with the law's forces: the rounds end, and the step says unsolved."""
     robot = puppet()
     run = reference.evaluated(ff.Simulation(robot, law=NeverSolved()), robot.home, np.zeros(robot.model.nv))
-    assert run.outcome[3] == 1
+    assert run.outcome.status[0] == 1
     assert 1 < run.scratch.signals[0] <= ROUNDS
 
 

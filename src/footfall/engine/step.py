@@ -35,17 +35,7 @@ from footfall.engine.stages import (
     smooth_force,
     velocity_stage,
 )
-from footfall.engine.tape import (
-    CONCERNED,
-    END,
-    NEXT,
-    STATUS,
-    STEP,
-    add_step_of_all,
-    begin_sample_of_all,
-    hold_forces,
-    weigh_forces,
-)
+from footfall.engine.tape import add_step_of_all, begin_sample_of_all, hold_forces, weigh_forces
 from footfall.engine.world import MjWorld, Scratch
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.solve.contacts import Contacts
@@ -135,7 +125,7 @@ class Loop(NamedTuple):
     conditions: Any
     laws: Any  # :class:`Laws`, or :class:`footfall.engine.events.integration.EventLaws`
     tape: Any  # :class:`footfall.engine.tape.Tape`
-    outcome: Any  # described in :mod:`footfall.engine.tape`
+    outcome: Any  # :class:`footfall.engine.tape.Outcome`
 
 
 def idle_point(
@@ -173,7 +163,7 @@ def idle_control(time: Float, qpos: Vector, qvel: Vector, ctrl: Vector, gains: V
 
 @inlined
 def sense_and_act(
-    world: MjWorld, points: Points, contacts: Contacts, conditions: Conditions, step: Int, act: Bool, outcome: Ints
+    world: MjWorld, points: Points, contacts: Contacts, conditions: Conditions, step: Int, act: Bool, outcome: Named
 ) -> tuple[Int, Bool]:
     """Compute everything before the forces: contact points, controls (if ``act``), ``qfrc_smooth``.
 
@@ -188,7 +178,7 @@ def sense_and_act(
     if bad < 0 and ground.friction.varies:
         bad = find_friction(points, contacts, ground.friction.friction, ground.friction.corner, ground.friction.table)
     if bad >= 0:
-        outcome[CONCERNED] = bad
+        outcome.concerned[0] = bad
         return NO_GROUND, False
     if too_small(points, bad):
         return TOO_SMALL, False
@@ -222,7 +212,7 @@ def sense_and_act(
         elif plan.control == 2:
             failed = control.compiled(step * plan.dt, world.qpos, world.qvel, world.ctrl, control.gains)
         if failed != 0:
-            outcome[CONCERNED] = failed
+            outcome.concerned[0] = failed
             return STOPPED, constrained
     mj_fwd_actuation(world.model, world.data)
     smooth_force(world, conditions.pushes, step)
@@ -235,17 +225,17 @@ def sense_and_act(
 
 
 @inlined
-def runaway(world: Named, outcome: Ints) -> Int:
+def runaway(world: Named, outcome: Named) -> Int:
     """DONE, or DIVERGED if an acceleration exceeds ``RUNAWAY``."""
     for j in range(world.qacc.size):
         if not abs(world.qacc[j]) < RUNAWAY:
-            outcome[CONCERNED] = j
+            outcome.concerned[0] = j
             return DIVERGED
     return DONE
 
 
 @inlined
-def creates_energy(world: Named, dt: Float, reasons: Float, outcome: Ints) -> Bool:
+def creates_energy(world: Named, dt: Float, reasons: Float, outcome: Named) -> Bool:
     """Whether a step of ``dt`` (s) ends with more than ``CREATED`` times the energy before it plus ``reasons`` (J).
 
     Energies are estimated from the diagonal of the inertia at home. The dof with the largest is the one concerned.
@@ -257,7 +247,7 @@ def creates_energy(world: Named, dt: Float, reasons: Float, outcome: Ints) -> Bo
         before += 0.5 * world.dof_M0[j] * world.qvel[j] * world.qvel[j]
         after += own
         if own > most:
-            most, outcome[CONCERNED] = own, j
+            most, outcome.concerned[0] = own, j
     return after > CREATED * (before + reasons)
 
 
@@ -294,7 +284,7 @@ def stored(points: Points, contacts: Contacts) -> Float:
 
 
 @inlined
-def judge(world: MjWorld, points: Points, contacts: Contacts, plan: Plan, outcome: Ints) -> Int:
+def judge(world: MjWorld, points: Points, contacts: Contacts, plan: Plan, outcome: Named) -> Int:
     """DONE, or how an evaluation failed: its accelerations or energies exceed their bounds."""
     end, dt = runaway(world, outcome), plan.dt
     if end == DONE and creates_energy(world, dt, plan.energy, outcome):
@@ -315,9 +305,9 @@ def evaluate(loop: Loop, step: Int, act: Bool) -> Int:
         return end
     if not conditions.plan.native:
         factor_inertia(world, conditions.constraints.joints)
-    outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, loop.laws, constrained)
+    outcome.status[0] = forces_and_acceleration(world, points, contacts, scratch, conditions, loop.laws, constrained)
     if lacks_room(points):
-        outcome[STATUS] = max(1, outcome[STATUS])
+        outcome.status[0] = max(1, outcome.status[0])
     return judge(world, points, contacts, conditions.plan, outcome)
 
 
@@ -390,10 +380,10 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
     for step in range(first, last):
         time = step * dt
         world.time[0] = time
-        outcome[NEXT] = step
+        outcome.next[0] = step
         if step % LOOK_EVERY == 0 and step > first and overdue(scratch.clock):
             return
-        outcome[STEP] = step
+        outcome.begun[0] = step
         act = plan.control > 0 and step % plan.control_every == 0
         status = 0
         # The stages of Runge-Kutta 4; semi-implicit Euler has the first alone.
@@ -402,20 +392,20 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
             end = evaluate(loop, step, act and stage == 0)
             if stage == 0:
                 hold_forces(points, contacts, held)
-                status = outcome[STATUS]
+                status = outcome.status[0]
                 if (end == DONE and step % plan.record_every == 0) or end in (DIVERGED, CREATES):
                     begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
             if end != DONE:
-                outcome[END] = end
+                outcome.end[0] = end
                 return
             if stage == 0:
                 if step == plan.total:
-                    outcome[NEXT] = step + 1
+                    outcome.next[0] = step + 1
                     return
                 integrate_activations(world, dt)
             if plan.stages == 1:
                 break
-            status = max(status, outcome[STATUS])
+            status = max(status, outcome.status[0])
             add_stage(world, points, contacts, scratch, stage, dt)
         if plan.stages == 1:
             for j in range(nv):
@@ -425,7 +415,7 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
             end_stages(world, scratch, dt)
         add_step_of_all(world, points, contacts, held, tape, status, outcome)
         roll_anchors(world.cvel, points, contacts, dt)
-        outcome[NEXT] = step + 1
+        outcome.next[0] = step + 1
 
 
 @kernel
@@ -441,5 +431,5 @@ def advance(loop: Loop, first: Int, last: Int) -> None:
     if mark_return(back.place) == 0:
         take_steps(loop, first, last)
     else:
-        loop.outcome[END] = MUJOCO_ERROR
+        loop.outcome.end[0] = MUJOCO_ERROR
     pthread_setspecific(key, before)

@@ -23,10 +23,17 @@ from footfall.kinds import Float, Int, Ints, Matrix, Named, Tensor, Vector, zero
 from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.dense import copy
 
-# Indices of the outcome of a run: how it ended, the step that was last begun, the dof, point or code concerned, the
-# status of the law, samples begun, steps in the mean of the last sample, and the next step to take.
-END, STEP, CONCERNED, STATUS, SAMPLES, STEPS, NEXT = 0, 1, 2, 3, 4, 5, 6
-OUTCOME_SIZE = 7
+
+class Outcome(NamedTuple):
+    """How a run ended, and where it is; of worlds, fields of these names in their state."""
+
+    end: Annotated[Ints, 1]  # DONE, or how it ended, see :mod:`footfall.engine.step`
+    begun: Annotated[Ints, 1]  # the step that was last begun
+    concerned: Annotated[Ints, 1]  # the dof, point or code that ended it
+    status: Annotated[Ints, 1]  # of the law
+    samples: Annotated[Ints, 1]  # begun
+    averaged: Annotated[Ints, 1]  # steps in the mean of the last sample
+    next: Annotated[Ints, 1]  # step to take
 
 
 class Held(NamedTuple):
@@ -88,11 +95,11 @@ def weigh_forces(points: Points, contacts: Contacts, held: Held, weight: Float) 
 
 
 @inlined
-def add_step(points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints) -> None:
+def add_step(points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Named) -> None:
     """Add the forces of a step to the present sample: its mean, peaks, modes and status."""
-    row = outcome[SAMPLES] - 1
-    outcome[STEPS] += 1
-    count = outcome[STEPS]
+    row = outcome.samples[0] - 1
+    outcome.averaged[0] += 1
+    count = outcome.averaged[0]
     tape.status[row] = max(tape.status[row] if count > 1 else 0, min(1, status))
     x, y, z, load = 0.0, 0.0, 0.0, 0.0  # on the robot: force, and its part along the normals
     for k in range(points.body.size):
@@ -118,11 +125,11 @@ def add_step(points: Points, contacts: Contacts, held: Held, tape: Tape, status:
 
 @inlined
 def begin_sample(
-    world: Named, points: Points, contacts: Contacts, scratch: Named, tape: Tape, time: Float, outcome: Ints
+    world: Named, points: Points, contacts: Contacts, scratch: Named, tape: Tape, time: Float, outcome: Named
 ) -> None:
     """Write the state of this instant as a new sample, with the forces that act now until its steps add theirs."""
-    row = outcome[SAMPLES]
-    outcome[SAMPLES] = row + 1
+    row = outcome.samples[0]
+    outcome.samples[0] = row + 1
     tape.time[row] = time
     copy(tape.qpos[row], world.qpos)
     copy(tape.qvel[row], world.qvel)
@@ -140,32 +147,32 @@ def begin_sample(
                 tape.position[row, p, c] = at[c]
                 tape.normal[row, p, c] = contacts.frame[p, 2, c]
             tape.gap[row, p] = contacts.gap[p]
-    outcome[STEPS] = 0
-    add_step(points, contacts, scratch.held, tape, outcome[STATUS], outcome)
-    outcome[STEPS] = 0
+    outcome.averaged[0] = 0
+    add_step(points, contacts, scratch.held, tape, outcome.status[0], outcome)
+    outcome.averaged[0] = 0
 
 
 @inlined
 def begin_sample_of_all(
-    world: Named, points: Points, contacts: Contacts, scratch: Named, tape: Tape, time: Float, outcome: Ints
+    world: Named, points: Points, contacts: Contacts, scratch: Named, tape: Tape, time: Float, outcome: Named
 ) -> None:
     """Write the state of this instant as a new sample, and free places that are no longer needed."""
     begin_sample(world, points, contacts, scratch, tape, time, outcome)
     if live(points) > points.others.first:
         free_places(points, contacts)
-        add_others(world, points, contacts, scratch.held, tape, outcome[SAMPLES] - 1, 0)
+        add_others(world, points, contacts, scratch.held, tape, outcome.samples[0] - 1, 0)
 
 
 @inlined
 def add_step_of_all(
-    world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints
+    world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Named
 ) -> None:
     """Add the forces of a step to the present sample, including those on other bodies than feet."""
     add_step(points, contacts, held, tape, status, outcome)
     if lacks_room(points):
         points.others.counters[LACKING] += 1
     if live(points) > points.others.first:
-        add_others(world, points, contacts, held, tape, outcome[SAMPLES] - 1, outcome[STEPS])
+        add_others(world, points, contacts, held, tape, outcome.samples[0] - 1, outcome.averaged[0])
 
 
 @inlined

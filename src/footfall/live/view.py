@@ -19,7 +19,6 @@ from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.control import Policy, chosen_controller
-from footfall.engine.tape import SAMPLES
 from footfall.errors import FootfallError, did_you_mean
 from footfall.given_numbers import is_whole
 from footfall.live.frame import at_rest, frame, is_down, panels
@@ -429,7 +428,7 @@ class _Pushable:
 
     def row(self) -> int:
         """The last row that was recorded."""
-        return max(0, int(self.run.outcome[SAMPLES]) - 1)
+        return max(0, int(self.run.outcome.samples[0]) - 1)
 
     def continue_from(self, before: Run) -> None:
         """Go on at the time of another run and with its controls and the memory of its controller."""

@@ -22,7 +22,6 @@ from footfall.engine.derivatives import space
 from footfall.engine.derivatives.transition import differentiate
 from footfall.engine.dynamics.tree import unsupported
 from footfall.engine.other_bodies.points import ON_GROUND
-from footfall.engine.tape import END, SAMPLES, STATUS
 from footfall.errors import SimulationError
 from footfall.robot.model import BALL, FREE
 from footfall.simulation.linearization import Linearization, bounces, read_step
@@ -115,7 +114,7 @@ class Probe:
         run, model, data, points = self.run, self.run.model, self.run.data, None
         while points is not run.points:  # repeat the step if points not on feet needed more room
             run.restore(state)
-            run.outcome[SAMPLES], run.outcome[END] = 0, step.DONE
+            run.outcome.samples[0], run.outcome.end[0] = 0, step.DONE
             if ctrl is not None:
                 data.ctrl[:] = ctrl
             if moved is not None:
@@ -125,7 +124,7 @@ class Probe:
             points = run.points
             self._note()
             run.advance(1)
-        if run.outcome[END] != step.DONE:
+        if run.outcome.end[0] != step.DONE:
             raise SimulationError(f"the step from t = {state.time:g} s fails, so that it has no derivative")
 
     def _note(self) -> None:
@@ -169,7 +168,7 @@ class Probe:
             return "loops or tendons act"
         if contacts.number[0] > contacts.near[points.others.counters[ON_GROUND]]:
             return "contacts between bodies act"
-        if run.outcome[STATUS] != 0:
+        if run.outcome.status[0] != 0:
             return "the law found no exact solution of this step"
         near = contacts.points[: contacts.number[0]]
         pressed = near[points.force[near, 2] > 0.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +14,7 @@ from footfall.contact.springs.stable_step import round_down
 from footfall.engine.other_bodies.points import OtherTape, friction_between
 from footfall.engine.replay import AT_ONCE, other_places
 from footfall.engine.step import CREATED, CREATES, DIVERGED, DONE, NO_GROUND, STOPPED
-from footfall.engine.tape import SAMPLES, Tape
+from footfall.engine.tape import Tape
 from footfall.errors import RobotError, warn
 from footfall.ground import Ground
 from footfall.measure.audit_errors import scales, sinking
@@ -234,11 +234,11 @@ def energy_failure(setup: Setup, at: float, dof: int, start: np.ndarray | None) 
     return Failure(at, "energy", joint, message)
 
 
-def failure_of(setup: Setup, outcome: np.ndarray, start: np.ndarray | None = None) -> Failure | None:
-    """The failure of a world, or ``None``; ``outcome`` is (kind of end, step, dof or point or code, law's status), and
+def failure_of(setup: Setup, ended: Sequence[int], start: np.ndarray | None = None) -> Failure | None:
+    """The failure of a world, or ``None``, by the first three fields of :class:`footfall.engine.tape.Outcome`, and
     ``start`` as in :func:`advice`.
     """
-    end, step, index = (int(v) for v in outcome[:3])
+    end, step, index = ended
     at = step * setup.dt
     if end == DONE:
         return None
@@ -262,14 +262,13 @@ def recording_of_world(
     ground: Ground,
     pushes: tuple[Push, ...],
     tapes: tuple[Tape, OtherTape | None],
-    outcome: np.ndarray,
-    span: tuple[int, int],
+    ended: Sequence[int],
+    samples: int,
+    every: int,
     notes: Mapping[str, Any],
 ) -> Recording:
-    """The recording of one of many worlds; ``span`` is its first step, and the number of steps between samples."""
-    first, every = span
-    failure = failure_of(setup, outcome, tapes[0].qpos[0])
-    samples = (int(outcome[1]) - first) // every + 1 if failure is None else int(outcome[SAMPLES])
+    """The recording of one of many worlds, which ``ended`` as in :func:`failure_of`."""
+    failure = failure_of(setup, ended, tapes[0].qpos[0])
     arrays = {name: array[:samples] for name, array in tapes[0]._asdict().items()}
     about: dict[str, Any] = {
         "integrator": setup.integrator,

@@ -21,7 +21,7 @@ from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
 from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LACKING, LIVE, LOST, SIZES
-from footfall.engine.tape import CONCERNED, END, NEXT, SAMPLES, STEP, Tape, make_tape
+from footfall.engine.tape import Tape, make_tape
 from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
 from footfall.process.interrupts import Interrupts, asked_to_end, to_the_end
 from footfall.record import Failure, RunWarning
@@ -207,15 +207,15 @@ class Run:
             loop = self._engine.advance
             if self.step > 0:  # not in the first call: a run has one, a world one per step
                 loop = self._loop = direct(loop, (*self._laid_out, 0, 0))
-        self.outcome[NEXT] = self.step
+        self.outcome.next[0] = self.step
         while True:
             try:
                 loop(*self._laid_out, self.step, last)
             finally:  # Ctrl-C is raised here, after the steps
-                self.step = int(self.outcome[NEXT])
-            if self.outcome[END] != step.TOO_SMALL:
-                return self.step <= self.total and bool(self.outcome[END] == step.DONE)
-            self.outcome[END] = step.DONE
+                self.step = int(self.outcome.next[0])
+            if self.outcome.end[0] != step.TOO_SMALL:
+                return self.step <= self.total and bool(self.outcome.end[0] == step.DONE)
+            self.outcome.end[0] = step.DONE
             self.resize(self._enough())
 
     def _enough(self) -> int:
@@ -257,7 +257,7 @@ class Run:
     def go_on(self) -> None:
         """Forget that Ctrl-C was pressed, or why the controller stopped the last step."""
         self.interrupts.asked, self.controls.callback.error = False, None
-        self.outcome[END] = step.DONE
+        self.outcome.end[0] = step.DONE
 
     # ---- its states ------------------------------------------------------------------------------------------
 
@@ -313,7 +313,7 @@ class Run:
     def recording(self, failure: Failure | None = None) -> Recording:
         """The recording so far."""
         sim, controls, of_law = self.simulation, self.controls, self._shared.law_signals
-        arrays = {name: array[: self.outcome[SAMPLES]] for name, array in self.tape._asdict().items()}
+        arrays = {name: array[: self.outcome.samples[0]] for name, array in self.tape._asdict().items()}
         if self._endless:  # later steps write to the same arrays
             arrays = {name: array.copy() for name, array in arrays.items()}
         if of_law and not sim.law.event_driven:
@@ -372,7 +372,7 @@ class Run:
 
     def conclude(self) -> Recording:
         """The recording of a run that has ended; a warning, or an error that carries it, if it ended early."""
-        end, at = int(self.outcome[END]), f"t = {self.outcome[STEP] * self.simulation.dt:.6g} s"
+        end, at = int(self.outcome.end[0]), f"t = {self.outcome.begun[0] * self.simulation.dt:.6g} s"
         cause, name = self.controls.callback.error, self.controls.name
         if self.interrupts.asked or isinstance(cause, KeyboardInterrupt):
             raise self._interrupted() from cause
@@ -390,7 +390,7 @@ class Run:
         if end == step.DIVERGED:
             return self._diverged(at)
         if end == step.CREATES:
-            at_s, dof = self.outcome[STEP] * self.simulation.dt, self.outcome[CONCERNED]
+            at_s, dof = self.outcome.begun[0] * self.simulation.dt, self.outcome.concerned[0]
             failure = energy_failure(self.simulation, at_s, dof, self.tape.qpos[0])
             warn(str(failure))
             return self.recording(failure)
@@ -413,7 +413,7 @@ class Run:
     def _failed(self, kind: Any, what: str, message: str) -> Any:
         """An error of a kind that carries the recording."""
         error = kind(message)
-        error.recording = self.recording(Failure(float(self.outcome[STEP] * self.simulation.dt), what, "", message))
+        error.recording = self.recording(Failure(float(self.outcome.begun[0] * self.simulation.dt), what, "", message))
         return error
 
     def _interrupted(self) -> Interrupted:
@@ -439,14 +439,14 @@ class Run:
 
     def _diverged(self, at: str) -> Recording:
         """The recording of a run whose accelerations are beyond all bounds, with a warning and advice."""
-        sim, dof = self.simulation, int(self.outcome[CONCERNED])
+        sim, dof = self.simulation, int(self.outcome.concerned[0])
         joint, cure = sim.robot.dof_name(dof), advice(sim, self.tape.qpos[0])
         size = "not a number" if np.isnan(self.data.qacc[dof]) else f"beyond {step.RUNAWAY:.0e}"
         fault = self._fault_of_law()
         if fault:
             size, cure = f"not a number, for the law '{sim.law.name}' fails: {fault}", "correct the law"
         message = f"diverged at {at}, joint {joint}: its acceleration is {size}; all before is kept; {cure}"
-        failure = Failure(float(self.outcome[STEP] * sim.dt), "diverged", joint, message)
+        failure = Failure(float(self.outcome.begun[0] * sim.dt), "diverged", joint, message)
         warn(str(failure))
         return self.recording(failure)
 
@@ -468,7 +468,7 @@ class Run:
         return ""
 
     def _no_ground(self, at: str) -> str:
-        point = int(self.outcome[CONCERNED])
+        point = int(self.outcome.concerned[0])
         x, y = (float(one) for one in self.points.position[point, :2])
         faults = "".join(f" ({fault})" for fault in self.simulation.ground.faults(x, y))
         return (

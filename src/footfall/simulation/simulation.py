@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from footfall.arguments import public
 from footfall.engine import step
-from footfall.engine.tape import END, SAMPLES, make_tape
+from footfall.engine.tape import make_tape
 from footfall.errors import SimulationError
 from footfall.given_numbers import Whole
 from footfall.record import Failure, Push, Record
@@ -100,7 +100,7 @@ class World(UnderWay):
         """0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 4 energy from nowhere, 5 an error in
         MuJoCo; see ``failure``.
         """
-        return int(self._run.outcome[END])
+        return int(self._run.outcome.end[0])
 
     @property
     def failure(self) -> Failure | None:
@@ -124,11 +124,11 @@ class World(UnderWay):
                 if self._failure is not None:
                     return
                 if self._recorded:
-                    self._make_room(int(run.outcome[SAMPLES]) + steps // run.record_every + 2)
-                elif run.outcome[SAMPLES] > 1:  # each start from the first state records one
-                    run.outcome[SAMPLES] = 1
+                    self._make_room(int(run.outcome.samples[0]) + steps // run.record_every + 2)
+                elif run.outcome.samples[0] > 1:  # each start from the first state records one
+                    run.outcome.samples[0] = 1
                 run.advance_to(run.step + steps)
-                if run.interrupts.asked or run.outcome[END] != step.DONE:
+                if run.interrupts.asked or run.outcome.end[0] != step.DONE:
                     self._failure = run.conclude().failure
             except KeyboardInterrupt:
                 run.go_on()

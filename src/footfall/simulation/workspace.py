@@ -40,7 +40,7 @@ from footfall.engine.other_bodies.points import (
     with_tape,
 )
 from footfall.engine.stages import damping_servos
-from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape, sample_bytes
+from footfall.engine.tape import Outcome, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
     Blocks,
     Pushes,
@@ -54,6 +54,7 @@ from footfall.engine.world import (
     with_size,
 )
 from footfall.ground import Ground
+from footfall.kinds import zeros
 from footfall.robot import Robot
 from footfall.simulation.controls import no_control
 from footfall.simulation.setup import RunModel, Setup, pairs_are_the_laws
@@ -278,7 +279,7 @@ class Workspace:
         model, ground = sim.scene.model, sim.ground
         self.model, self.data = model, mujoco.MjData(model)
         self.world = make_world(model, self.data)
-        self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
+        self.outcome = ByReference(zeros(Outcome, {}))
         self.warned: np.ndarray = self.data.warning.number  # (kinds,) how often MuJoCo warned, live
         self._points = own_copy(shared.points)
         self._contacts = make_contacts(
@@ -336,7 +337,8 @@ class Workspace:
         self._remembered.write(self._first_values)
         self._contacts.static_friction[:] = sim.ground.static_friction
         self._contacts.dynamic_friction[:] = sim.ground.dynamic_friction
-        self.outcome[:] = 0
+        for one in self.outcome.named:
+            one[0] = 0
 
     def sizes(self) -> list[int]:
         """The capacity of each size for points of bodies other than feet."""

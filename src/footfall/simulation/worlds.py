@@ -15,7 +15,7 @@ from footfall.arguments import public
 from footfall.control import chosen_controller, default_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.engine.step import DONE
-from footfall.engine.tape import sample_bytes
+from footfall.engine.tape import Outcome, sample_bytes
 from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
@@ -247,18 +247,17 @@ class Worlds(UnderWay):
             asked = self._advance_by_batches(plan, controller, rate, steps, tapes) if batched else None
             if asked is None:
                 self._engine.advance(plan, controller, steps, tapes)
-            outcome = self._engine.host("outcome").copy()
-        going = outcome[:, 0] == DONE
-        outcome[going, 1] = self._engine.host("step")[going, 0]  # the state after the last step is recorded too
+            ended = self._ended()
+            taken, begun = (self._engine.host(name)[:, 0].copy() for name in ("step", "samples"))
         found = {}
-        for w, first, samples in zip(which, begin, self._engine.recordings(tapes), strict=True):
+        for w, first, tape in zip(which, begin, self._engine.recordings(tapes), strict=True):
+            samples = (taken[w] - first) // every + 1 if ended[w][0] == DONE else begun[w]  # the last state is one
             pushes = self._inputs.pushes[min(w, len(self._inputs.pushes) - 1)]
             notes = {"controller": name, "world": w}
             if isinstance(controller, InWorlds):
                 notes["warnings"] = controller.warnings(w)
-            found[w] = recording_of_world(
-                sim, self._inputs.ground_of(w), pushes, samples, outcome[w], (int(first), every), notes
-            )
+            ground = self._inputs.ground_of(w)
+            found[w] = recording_of_world(sim, ground, pushes, tape, ended[w], samples, every, notes)
             if asked is not None:
                 command = np.tile(asked.command, (len(found[w]), 1))
                 found[w] = replace(found[w], signals={**found[w].signals, "command": command})
@@ -358,7 +357,7 @@ class Worlds(UnderWay):
     @property
     def status(self) -> np.ndarray:
         """(W,) 0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 4 energy from nowhere, 5 fallen."""
-        return self._engine.first("outcome")
+        return self._engine.first("end")
 
     @property
     def fallen(self) -> np.ndarray:
@@ -403,8 +402,11 @@ class Worlds(UnderWay):
     @property
     def failure(self) -> list[Failure | None]:
         """The failure of each world, or ``None``."""
-        outcome = self._engine.host("outcome")
-        return [failure_of(self.simulation, row) for row in outcome]
+        return [failure_of(self.simulation, one) for one in self._ended()]
+
+    def _ended(self) -> list[list[int]]:
+        """How each world ended, at which step, and the dof, point or code concerned."""
+        return np.concatenate([self._engine.host(name) for name in Outcome._fields[:3]], axis=1).tolist()
 
     def _tally(self, column: int) -> np.ndarray:
         return self._engine.host("tally")[:, column]

@@ -15,7 +15,7 @@ from footfall.engine.law_step import constrained_step
 from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, Laws, Loop, runaway, sense_and_act
-from footfall.engine.tape import END, NEXT, STATUS, begin_sample_of_all, hold_forces
+from footfall.engine.tape import begin_sample_of_all, hold_forces
 from footfall.kinds import Bool, Float, Int, Named, Number
 
 #: Most evaluations of a period, per millisecond or for a shorter one: forty steps of Dormand and Prince's method, which
@@ -78,7 +78,7 @@ def forces_now(loop: Loop, flow: Named, step: Int, stage: Int) -> Int:
     else:
         between_events(loop, flow, stage)
     factor_inertia(world, joints)
-    outcome[STATUS] = find_forces(loop, laws)
+    outcome.status[0] = find_forces(loop, laws)
     if stage != INSTANT and stage != STAGES:
         release_friction(joints)
     return runaway(world, outcome)
@@ -146,7 +146,7 @@ def evaluate(loop: Loop, flow: Named, step: Int, stage: Int, h: Float) -> Int:
     loop.points.others.counters[MAY_GROW] = 1 if first else 0
     end = forces_now(loop, flow, step, stage)
     scarce = flow.loosened[0] > 1.0 or flow.needed[0] > FEWEST  # too scarce for impulses without a collision
-    unsolved = end == DONE and (outcome[STATUS] == 1 or (outcome[STATUS] == INCONSISTENT and scarce))
+    unsolved = end == DONE and (outcome.status[0] == 1 or (outcome.status[0] == INCONSISTENT and scarce))
     if not in_steps and (unsolved or (end == DIVERGED and h <= SHORTEST)):
         return LOST
     if first:
@@ -154,9 +154,9 @@ def evaluate(loop: Loop, flow: Named, step: Int, stage: Int, h: Float) -> Int:
     if end == DIVERGED and not in_steps:
         return DIVERGES
     if end != DONE:
-        outcome[END] = end
+        outcome.end[0] = end
         return STOPS
     if first and step == loop.conditions.plan.total:
-        outcome[NEXT] = step + 1
+        outcome.next[0] = step + 1
         return STOPS
     return FOUND

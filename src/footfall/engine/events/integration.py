@@ -99,7 +99,7 @@ from footfall.engine.other_bodies.points import Points
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.engine.step import MUJOCO_ERROR, Laws, Loop
-from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, add_step_of_all
+from footfall.engine.tape import add_step_of_all
 from footfall.kinds import Bool, Float, Int
 from footfall.solve.contacts import OPEN, STICK, Contacts
 
@@ -179,7 +179,7 @@ def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
         stayed = stay_grounded(points, contacts, flow)
         flow.events[0] += 1 if stayed else 0
         hit = find_grounded(points, contacts, flow)
-    if loop.outcome[STATUS] == INCONSISTENT:
+    if loop.outcome.status[0] == INCONSISTENT:
         duration = FLASH
         note_inconsistent(flow, time)
     if hit or duration > 0.0:
@@ -231,7 +231,7 @@ class Verdict(NamedTuple):
 def judge(loop: Loop, flow: Flow, bracket: Bracket, h: Float) -> Verdict:
     """Whether a step of ``h`` seconds is accurate, and what happened in it."""
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
-    error, status = step_error(world, flow, h), loop.outcome[STATUS]
+    error, status = step_error(world, flow, h), loop.outcome.status[0]
     accurate = is_accurate(flow, error, h) or h <= SHORTEST
     scale = next_scale(flow, error, h, about_to_change(points, contacts))
     if not accurate:
@@ -266,7 +266,7 @@ def end_step(loop: Loop, flow: Flow, stage: Int, h: Float, happened: Bool) -> tu
     """Update contacts and history after a step: whether the period goes on, and if accelerations are still valid."""
     points, contacts = loop.points, loop.contacts
     flow.events[0] += 1 if happened else 0
-    if happened and loop.outcome[STATUS] != INCONSISTENT:
+    if happened and loop.outcome.status[0] != INCONSISTENT:
         adopt_modes(points, contacts, flow)
     if stage == STAGES or happened or h < SHORTEST_HISTORY * loop.conditions.plan.dt:
         forget(flow)
@@ -286,7 +286,7 @@ def locate(loop: Loop, flow: Flow, step: Int, low: Float, until: Float, h: Float
     how = evaluate(loop, flow, step, STAGES, h)
     if how != FOUND:
         return how, length, False
-    happened, _ = find_event(loop.points, loop.contacts, flow, loop.outcome[STATUS], 0.0)
+    happened, _ = find_event(loop.points, loop.contacts, flow, loop.outcome.status[0], 0.0)
     return FOUND, length, happened
 
 
@@ -374,7 +374,7 @@ def begin_again(loop: Loop, flow: Flow, step: Int) -> None:
 def go_on(loop: Loop, flow: Flow, step: Int, left: Float) -> tuple[Int, Float]:
     """Take a macro step from an instant whose accelerations are known: how that ends, and its size, s; 0 if none."""
     world, points, contacts, macro = loop.world, loop.points, loop.contacts, NONE
-    if flow.known[0] > 0 and loop.outcome[STATUS] == 0:
+    if flow.known[0] > 0 and loop.outcome.status[0] == 0:
         add_instant(world, points, contacts, flow)
         macro = plan_macro_step(loop, flow, left)
         if macro.certain and predict(world, points, contacts, flow, macro.order, macro.size):
@@ -420,7 +420,7 @@ def take_time_step(loop: Loop, flow: Flow, step: Int) -> Int:
     how = evaluate(loop, flow, step, INSTANT, 0.0)
     if how != FOUND:
         return how
-    flow.unsolved[0] = loop.outcome[STATUS]
+    flow.unsolved[0] = loop.outcome.status[0]
     keep_forces(points, contacts, flow.force[0])
     for p in range(live(points)):
         flow.loaded[p] = points.mode[p]
@@ -452,8 +452,8 @@ def record_period(loop: Loop, flow: Flow) -> None:
             mode = STICK
         held.mode[p] = mode
     add_step_of_all(loop.world, points, loop.contacts, held, tape, flow.unsolved[0], outcome)
-    signals = tape.signals[outcome[SAMPLES] - 1]
-    if outcome[STEPS] == 1:
+    signals = tape.signals[outcome.samples[0] - 1]
+    if outcome.averaged[0] == 1:
         for k in range(6):
             signals[k] = 1.0 if k == 4 else 0.0
     signals[0] += flow.events[0]
@@ -480,7 +480,7 @@ def take_period(loop: Loop, flow: Flow, step: Int) -> Bool:
     if how == STOPS:
         return False
     record_period(loop, flow)
-    loop.outcome[NEXT] = step + 1
+    loop.outcome.next[0] = step + 1
     return True
 
 
@@ -488,10 +488,10 @@ def take_period(loop: Loop, flow: Flow, step: Int) -> Bool:
 def take_periods(loop: Loop, flow: Flow, first: Int, last: Int) -> None:
     """The loop of ``advance``."""
     for step in range(first, last):
-        loop.outcome[NEXT] = step
+        loop.outcome.next[0] = step
         if step > first and overdue(loop.scratch.clock):
             return
-        loop.outcome[STEP] = step
+        loop.outcome.begun[0] = step
         if not take_period(loop, flow, step):
             return
 
@@ -509,5 +509,5 @@ def advance(loop: Loop, flow: Flow, first: Int, last: Int) -> None:
     if mark_return(back.place) == 0:
         take_periods(loop, flow, first, last)
     else:
-        loop.outcome[END] = MUJOCO_ERROR
+        loop.outcome.end[0] = MUJOCO_ERROR
     pthread_setspecific(key, before)

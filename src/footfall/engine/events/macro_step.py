@@ -51,7 +51,6 @@ from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.engine.step import Conditions, Loop
-from footfall.engine.tape import STATUS
 from footfall.engine.world import MjWorld
 from footfall.kinds import Bool, Float, Int, Matrix, Named, Vector
 from footfall.solve.contacts import STICK, Contacts
@@ -678,7 +677,7 @@ def take_macro_step(loop: Loop, flow: Named, step: Int, macro: MacroStep) -> tup
         if end == STOPS:
             return STOPS, 0.0
         how = REJECTED
-        if end == FOUND and loop.outcome[STATUS] == 0:
+        if end == FOUND and loop.outcome.status[0] == 0:
             how = correct(loop, flow, size, turn)
         turn += 1
     if how == REJECTED:

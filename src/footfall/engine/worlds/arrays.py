@@ -14,12 +14,11 @@ import numpy as np
 from footfall.compiled import generated, inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.points import Points
-from footfall.engine.tape import OUTCOME_SIZE
 from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, element_types
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.step`.
 PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
-#: An end of a world (see ``outcome``) that single runs do not have.
+#: An end of a world that single runs do not have.
 FALLEN = 5
 
 
@@ -72,7 +71,12 @@ class WorldState(NamedTuple):
     mode: Annotated[Ints, "P"]  # of the last step
     memory: Annotated[Matrix, "P", "M"]  # the law's
     step: Annotated[Ints, 1]  # steps taken since the start
-    outcome: Annotated[Ints, OUTCOME_SIZE]  # how it ended, at which step; dof, point or code; the law's last status
+    end: Annotated[Ints, 1]  # this and the next, see :class:`footfall.engine.tape.Outcome`
+    begun: Annotated[Ints, 1]
+    concerned: Annotated[Ints, 1]
+    status: Annotated[Ints, 1]
+    samples: Annotated[Ints, 1]
+    averaged: Annotated[Ints, 1]
     unsolved: Annotated[Ints, 1]  # steps in which the law found no solution
     tally: Annotated[Vector, TALLIES]  # measures, see above
     push: Annotated[Matrix, "F", 3]  # N, contact forces of the last step on points of feet, world frame

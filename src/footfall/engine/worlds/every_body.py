@@ -33,8 +33,6 @@ from footfall.engine.other_bodies.near import (
 from footfall.engine.other_bodies.pairs import dof_count, dof_of
 from footfall.engine.other_bodies.points import FEET, Others, OtherTape, Points
 from footfall.engine.tape import (
-    SAMPLES,
-    STEPS,
     Held,
     Tape,
     add_others,
@@ -50,7 +48,7 @@ from footfall.engine.worlds.every_pair import Between, PairsOfAll
 from footfall.engine.worlds.one_world import OneWorld, Robot, Scratch, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.ground.surface import tangent_frame
-from footfall.kinds import Float, Function, Int, Ints, Matrix, Named, Tensor, Vector
+from footfall.kinds import Float, Function, Int, Matrix, Named, Tensor, Vector
 from footfall.solve.contacts import OPEN, Contacts
 from footfall.solve.gather import gather, tuple_of
 
@@ -294,18 +292,18 @@ def release_feet(points: Points, contacts: Contacts) -> None:
 
 @inlined
 def begin_sample_of_every_body(
-    world: Named, points: Points, contacts: Contacts, scratch: Scratch, tape: Tape, time: Float, outcome: Ints
+    world: Named, points: Points, contacts: Contacts, scratch: Scratch, tape: Tape, time: Float, outcome: Named
 ) -> None:
     begin_sample(world, points, contacts, scratch, tape, time, outcome)
-    add_others(world, points, contacts, scratch.held, tape, outcome[SAMPLES] - 1, 0)
+    add_others(world, points, contacts, scratch.held, tape, outcome.samples[0] - 1, 0)
 
 
 @inlined
 def add_step_of_every_body(
-    world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Ints
+    world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Named
 ) -> None:
     add_step(points, contacts, held, tape, status, outcome)
-    add_others(world, points, contacts, held, tape, outcome[SAMPLES] - 1, outcome[STEPS])
+    add_others(world, points, contacts, held, tape, outcome.samples[0] - 1, outcome.averaged[0])
 
 
 @inlined

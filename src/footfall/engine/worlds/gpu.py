@@ -270,7 +270,7 @@ class Gpu:
         if tapes.number:
             kept = [array.copy_to_host() for array in self.state]
             launch(Span(0, 1, steps))
-            going = kept[WorldState._fields.index("outcome")][0] == DONE
+            going = kept[WorldState._fields.index("end")][0] == DONE
             for array, before in zip(self.state, kept, strict=True):
                 after = array.copy_to_host()
                 after[..., going] = before[..., going]

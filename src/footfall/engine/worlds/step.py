@@ -51,20 +51,11 @@ from footfall.engine.step import (
     runaway,
     stored,
 )
-from footfall.engine.tape import (
-    CONCERNED,
-    END,
-    SAMPLES,
-    STATUS,
-    STEP,
-    add_step_of_all,
-    begin_sample_of_all,
-    hold_forces,
-)
+from footfall.engine.tape import add_step_of_all, begin_sample_of_all, hold_forces
 from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK, Given, WorldState
 from footfall.engine.worlds.joints import factor_with_rows, joints_agree, solve_in_turn, solve_joints
 from footfall.engine.worlds.one_world import OneWorld
-from footfall.kinds import Bool, Float, Int, Ints, Matrix, Vector
+from footfall.kinds import Bool, Float, Int, Matrix, Vector
 from footfall.solve.contacts import Contacts
 
 
@@ -266,11 +257,11 @@ def law_step(one: OneWorld, functions: Functions, given: Given, plan: Plan) -> I
 
 
 @inlined
-def judge(one: OneWorld, plan: Plan, outcome: Ints) -> Int:
+def judge(one: OneWorld, plan: Plan, state: WorldState) -> Int:
     """DONE, or how an evaluation failed: its accelerations or energies exceed their bounds."""
     world, dt = one.world, plan.dt
-    end = runaway(world, outcome)
-    if end == DONE and creates_energy(world, dt, plan.energy, outcome):
+    end = runaway(world, state)
+    if end == DONE and creates_energy(world, dt, plan.energy, state):
         joint_forces(one.tree, one.bodies)  # overwrites the smooth forces, which the step no longer needs
         reasons = plan.energy + driven(world, world.qfrc_smooth, dt) + stored(one.points, one.contacts)
         if kinetic(world, dt) > CREATED * (kinetic(world, 0.0) + reasons):
@@ -284,10 +275,10 @@ def evaluate(one: OneWorld, given: Given, state: WorldState, plan: Plan, functio
     end = sense(one, given, state, plan, functions, weigh)
     if end != DONE:
         return end
-    state.outcome[STATUS] = law_step(one, functions, given, plan)
+    state.status[0] = law_step(one, functions, given, plan)
     if lacks_room(one.points):
-        state.outcome[STATUS] = max(1, state.outcome[STATUS])
-    return judge(one, plan, state.outcome)
+        state.status[0] = max(1, state.status[0])
+    return judge(one, plan, state)
 
 
 @inlined
@@ -303,12 +294,12 @@ def sense(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions:
 @inlined
 def sense_place(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
     """The part of :func:`sense` before the inertia is factored."""
-    tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
+    tree, bodies, points, step = one.tree, one.bodies, one.points, state.step[0]
     kinematics(tree, bodies)
     bias(tree, bodies)
     bad = locate_all(one.world, points, one.contacts, functions.surface, given.shape, given.table, plan.margin)
     if bad >= 0:
-        outcome[CONCERNED] = bad
+        state.concerned[0] = bad
         return NO_GROUND
     find_pairs(one.world, points, one.contacts)
     if too_small(points, bad):
@@ -321,7 +312,7 @@ def sense_place(one: OneWorld, given: Given, state: WorldState, plan: Plan, func
     if plan.control == 1 and step % plan.control_every == 0:
         failed = functions.control(step * plan.dt, state.qpos, state.qvel, state.ctrl, given.gains)
         if failed != 0:
-            outcome[CONCERNED] = failed
+            state.concerned[0] = failed
             return STOPPED
     if weigh:
         tally_energy(tree, bodies, state.tally)
@@ -352,9 +343,9 @@ def advance_world(
     """
     steps, look, before = span.steps, span.look, span.before
     for i in range(steps + look):
-        if state.outcome[END] != DONE:
+        if state.end[0] != DONE:
             return i
-        state.outcome[STEP] = state.step[0]
+        state.begun[0] = state.step[0]
         end = evaluate(one, given, state, plan, functions, i == steps - 1)
         if end == TOO_SMALL:
             return i
@@ -366,19 +357,19 @@ def advance_world(
 def finish_step(one: OneWorld, state: WorldState, track: Track, plan: Plan, end: Int, sample: Int, left: Int) -> None:
     """Record the instant, add its forces to the tallies, and advance, unless the world has ended or no step is left."""
     bodies, points, contacts = one.bodies, one.points, one.contacts
-    outcome, step, dt = state.outcome, state.step[0], plan.dt
-    outcome[END] = end
+    step, dt = state.step[0], plan.dt
+    state.end[0] = end
     if track.wanted:
         if sample == 0:
-            outcome[SAMPLES] = 0
+            state.samples[0] = 0
         hold_forces(points, contacts, one.scratch.held)
         if (end == DONE and sample % plan.record_every == 0) or end in (DIVERGED, CREATES):
-            begin_sample_of_all(one.world, points, contacts, one.scratch, track.tape, step * dt, outcome)
+            begin_sample_of_all(one.world, points, contacts, one.scratch, track.tape, step * dt, state)
     if end != DONE or left == 0:
         return
     if track.wanted:
-        add_step_of_all(one.world, points, contacts, one.scratch.held, track.tape, outcome[STATUS], outcome)
-    state.unsolved[0] += outcome[STATUS]
+        add_step_of_all(one.world, points, contacts, one.scratch.held, track.tape, state.status[0], state)
+    state.unsolved[0] += state.status[0]
     tally_contacts(points, contacts, dt, state.tally)
     if left == 1:
         show_forces(points, contacts, state.push, state.beside)

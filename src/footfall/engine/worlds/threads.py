@@ -27,7 +27,7 @@ from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.pairs import is_pair
 from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Pairs, Points, make_other_tape
 from footfall.engine.step import DONE
-from footfall.engine.tape import END, Tape, make_tape
+from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, WorldState, bytes_of, picker, room
 from footfall.engine.worlds.one_world import OneWorld, Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
@@ -272,7 +272,7 @@ def advance_worlds(
         track = Track(pick_tape(tapes.feet, tape_row), pick_other_tape(tapes.others, tape_row), row >= 0)
         large = kept.counters[LIVE] > memory.small.beside.others.first
         done = 0
-        while done < span.steps + span.look and state.outcome[END] == DONE:
+        while done < span.steps + span.look and state.end[0] == DONE:
             rooms = memory.large if large else memory.small
             space, laid = pick_space(rooms.space, thread), pick_laid(rooms.laid, thread)
             detector = rooms.beside.detector
@@ -447,7 +447,7 @@ class Cores:
         rows = np.flatnonzero(tapes.chosen >= 0)
         if rows.size and last:
             kept = [array[rows] for array in (*self.state, *self.kept)]
-            going = self.state.outcome[rows, 0] == DONE
+            going = self.state.end[rows, 0] == DONE
             advance_worlds(*arrays, (0, 0, self.count), Span(0, 1, before + steps))
             for array, old in zip((*self.state, *self.kept), kept, strict=True):
                 array[rows[going]] = old[going]

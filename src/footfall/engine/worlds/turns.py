@@ -21,7 +21,6 @@ from footfall.engine.kinematics import restore_near
 from footfall.engine.law_step import begin_operator
 from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
-from footfall.engine.tape import END, SAMPLES, STATUS, STEP
 from footfall.engine.worlds.arrays import Given, Space, WorldState
 from footfall.engine.worlds.joints import factor_with_rows
 from footfall.engine.worlds.one_world import OneWorld
@@ -232,15 +231,15 @@ def answered(one: OneWorld, status: Int) -> Int:
 @inlined
 def end_step(one: OneWorld, state: WorldState, progress: Ints, track: Track, plan: Plan, span: Span) -> None:
     """End the step under way, if its law has a solution and need not be called again."""
-    outcome, answer, asked = state.outcome, progress[ANSWER], progress[ASKED]
+    answer, asked = progress[ANSWER], progress[ASKED]
     if answer in (IDLE, WAITS):
         return
     agrees = end_operator(one, asked, plan.dt)
     progress[ASKED], progress[ANSWER] = asked + 1, IDLE
     if not agrees and asked + 1 < ROUNDS:
         return
-    outcome[STATUS] = answer if agrees and not lacks_room(one.points) else 1
-    end, taken = judge(one, plan, outcome), progress[TAKEN]
+    state.status[0] = answer if agrees and not lacks_room(one.points) else 1
+    end, taken = judge(one, plan, state), progress[TAKEN]
     finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
     progress[TAKEN], progress[ASKED] = taken + 1, 0
 
@@ -261,12 +260,12 @@ def begin_step(
     """
     taken, asked, end = progress[TAKEN], progress[ASKED], DONE
     if asked == 0:
-        state.outcome[STEP] = state.step[0]
+        state.begun[0] = state.step[0]
         end = sense_place(one, given, state, plan, functions, taken == span.steps - 1)
     if not meet(end == DONE):
-        state.outcome[END] = end
+        state.end[0] = end
         if track.wanted and span.before + taken == 0:
-            state.outcome[SAMPLES] = 0
+            state.samples[0] = 0
         return False
     factor_with_rows(one, plan.dt)
     if asked == 0:
@@ -280,7 +279,7 @@ def begin_step(
 @inlined
 def goes_on(state: WorldState, progress: Ints, span: Span) -> Bool:
     """Whether a world has steps to take."""
-    return state.outcome[END] == DONE and progress[TAKEN] < span.steps + span.look
+    return state.end[0] == DONE and progress[TAKEN] < span.steps + span.look
 
 
 @inlined

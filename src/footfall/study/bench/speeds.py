@@ -239,7 +239,7 @@ def settled(
 
     def take(steps: int) -> None:
         if not run.advance(steps):
-            raise SimulationError(f"bench: the run under {law} ended early, at t = {run.outcome[1] * dt:g} s")
+            raise SimulationError(f"bench: the run under {law} ended early, at t = {run.outcome.begun[0] * dt:g} s")
 
     take(effort.settle)
     return take
