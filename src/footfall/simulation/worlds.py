@@ -16,7 +16,7 @@ from footfall.control import chosen_controller, default_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.engine.step import DONE
 from footfall.engine.tape import Outcome, sample_bytes
-from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK
+from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.given_numbers import Count, NotNegative, Whole, is_whole
@@ -372,32 +372,32 @@ class Worlds(UnderWay):
     @property
     def peak_force(self) -> np.ndarray:
         """(W,) N, largest normal force of all contact points, summed."""
-        return self._tally(PEAK)
+        return self._engine.first("peak")
 
     @property
     def impulse(self) -> np.ndarray:
         """(W, 3) N s, of all contact forces since the start, world frame."""
-        return self._engine.host("tally")[:, IMPULSE : IMPULSE + 3]
+        return self._engine.host("impulse")
 
     @property
     def slip(self) -> np.ndarray:
         """(W,) m, distance that loaded contact points slipped, summed over them."""
-        return self._tally(SLIP)
+        return self._engine.first("slipped")
 
     @property
     def cop(self) -> np.ndarray:
         """(W, 3) m, centre of pressure of the last step, world frame; NaN in the air."""
-        return self._engine.host("tally")[:, COP : COP + 3]
+        return self._engine.host("cop")
 
     @property
     def contact_work(self) -> np.ndarray:
         """(W,) J, work of the ground on the robot since the start."""
-        return self._tally(WORK)
+        return self._engine.first("work")
 
     @property
     def energy(self) -> np.ndarray:
         """(W,) J, kinetic energy plus potential energy above z = 0, at the beginning of the last step."""
-        return self._tally(ENERGY)
+        return self._engine.first("energy")
 
     @property
     def failure(self) -> list[Failure | None]:
@@ -407,6 +407,3 @@ class Worlds(UnderWay):
     def _ended(self) -> list[list[int]]:
         """How each world ended, at which step, and the dof, point or code concerned."""
         return np.concatenate([self._engine.host(name) for name in Outcome._fields[:3]], axis=1).tolist()
-
-    def _tally(self, column: int) -> np.ndarray:
-        return self._engine.host("tally")[:, column]

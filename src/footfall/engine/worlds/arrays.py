@@ -16,8 +16,6 @@ from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, element_types
 
-#: Tallies of a world, see :mod:`footfall.engine.worlds.step`.
-PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
 #: An end of a world that single runs do not have.
 FALLEN = 5
 
@@ -78,7 +76,12 @@ class WorldState(NamedTuple):
     samples: Annotated[Ints, 1]
     averaged: Annotated[Ints, 1]
     unsolved: Annotated[Ints, 1]  # steps in which the law found no solution
-    tally: Annotated[Vector, TALLIES]  # measures, see above
+    peak: Annotated[Vector, 1]  # N, largest total normal force
+    impulse: Annotated[Vector, 3]  # N s, of all contact forces, world frame
+    slipped: Annotated[Vector, 1]  # m, distance of loaded points
+    cop: Annotated[Vector, 3]  # m, centre of pressure of the last step, world frame; NaN without load
+    work: Annotated[Vector, 1]  # J, of the ground on the robot
+    energy: Annotated[Vector, 1]  # J, at the beginning of the last step
     push: Annotated[Matrix, "F", 3]  # N, contact forces of the last step on points of feet, world frame
     beside: Annotated[Vector, 3]  # N, all others together
     row_state: Annotated[Ints, "R"]  # state of each joint constraint, see ``engine/constraints/active_set``

@@ -52,7 +52,7 @@ from footfall.engine.step import (
     stored,
 )
 from footfall.engine.tape import add_step_of_all, begin_sample_of_all, hold_forces
-from footfall.engine.worlds.arrays import COP, ENERGY, FALLEN, IMPULSE, PEAK, SLIP, WORK, Given, WorldState
+from footfall.engine.worlds.arrays import FALLEN, Given, WorldState
 from footfall.engine.worlds.joints import factor_with_rows, joints_agree, solve_in_turn, solve_joints
 from footfall.engine.worlds.one_world import OneWorld
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
@@ -60,15 +60,12 @@ from footfall.solve.contacts import Contacts
 
 
 @inlined
-def tally_contacts(points: Points, contacts: Contacts, dt: Float, tally: Vector) -> None:
-    """Add the contact forces of a step to the tallies.
-
-    These are: largest total normal force (N), impulse (N s, world frame), slip distance of loaded points (m), centre of
-    pressure of the step (m, world frame; NaN without load), work of the ground on the robot (J).
-    """
+def tally_contacts(points: Points, contacts: Contacts, dt: Float, state: WorldState) -> None:
+    """Add the contact forces of a step to the measures of a world."""
     total, slip, work = 0.0, 0.0, 0.0
     x, y, z = 0.0, 0.0, 0.0
-    px, py, pz = tally[IMPULSE], tally[IMPULSE + 1], tally[IMPULSE + 2]
+    impulse, cop = state.impulse, state.cop
+    px, py, pz = impulse[0], impulse[1], impulse[2]
     for i in range(contacts.near[ground_slots(points)]):
         p = contacts.points[i]
         f, v, frame, at = points.force[p], contacts.velocity[p], contacts.frame[p], points.position[p]
@@ -81,12 +78,12 @@ def tally_contacts(points: Points, contacts: Contacts, dt: Float, tally: Vector)
         px += dt * (frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2])
         py += dt * (frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2])
         pz += dt * (frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2])
-    tally[IMPULSE], tally[IMPULSE + 1], tally[IMPULSE + 2] = px, py, pz
-    tally[PEAK] = max(tally[PEAK], total)
-    tally[SLIP] += slip
-    tally[WORK] += work
+    impulse[0], impulse[1], impulse[2] = px, py, pz
+    state.peak[0] = max(state.peak[0], total)
+    state.slipped[0] += slip
+    state.work[0] += work
     share = 1.0 / total if total > 0.0 else math.nan
-    tally[COP], tally[COP + 1], tally[COP + 2] = share * x, share * y, share * z
+    cop[0], cop[1], cop[2] = share * x, share * y, share * z
 
 
 @inlined
@@ -119,11 +116,6 @@ def mechanical_energy(tree: Tree, bodies: Bodies) -> Float:
     for d in range(tree.dof_armature.size):
         energy += 0.5 * tree.dof_armature[d] * bodies.qvel[d] * bodies.qvel[d]
     return energy
-
-
-@inlined
-def tally_energy(tree: Tree, bodies: Bodies, tally: Vector) -> None:
-    tally[ENERGY] = mechanical_energy(tree, bodies)
 
 
 class Plan(NamedTuple):
@@ -315,7 +307,7 @@ def sense_place(one: OneWorld, given: Given, state: WorldState, plan: Plan, func
             state.concerned[0] = failed
             return STOPPED
     if weigh:
-        tally_energy(tree, bodies, state.tally)
+        state.energy[0] = mechanical_energy(tree, bodies)
     composite_inertia(tree, bodies)
     one.near[0] = evaluate_joint_rows(one.world, one.joints)
     return DONE
@@ -370,7 +362,7 @@ def finish_step(one: OneWorld, state: WorldState, track: Track, plan: Plan, end:
     if track.wanted:
         add_step_of_all(one.world, points, contacts, one.scratch.held, track.tape, state.status[0], state)
     state.unsolved[0] += state.status[0]
-    tally_contacts(points, contacts, dt, state.tally)
+    tally_contacts(points, contacts, dt, state)
     if left == 1:
         show_forces(points, contacts, state.push, state.beside)
     for j in range(bodies.qvel.size):
