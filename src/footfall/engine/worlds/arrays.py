@@ -156,7 +156,9 @@ class Space(NamedTuple):
     held_force: Annotated[Matrix, "P", 3]  # N, world frame, of the step under way
     held_mode: Annotated[Ints, "P"]
     held_peak: Annotated[Vector, "K + 1"]  # N, greatest normal force on each foot and the robot since the last sample
-    progress: Annotated[Ints, 3]  # of a call on a GPU, see :mod:`footfall.engine.worlds.turns`
+    taken: Annotated[Ints, 1]  # steps of a call on a GPU, see :mod:`footfall.engine.worlds.turns`
+    asked: Annotated[Ints, 1]  # calls of the law in the step under way
+    answer: Annotated[Ints, 1]  # the status that the law returned
     roll: Annotated[Tensor, "rolls", 3, 3]  # m, see :class:`Points`; one alone where nothing is an ellipsoid
     owner: Annotated[Ints, "owners"]  # on a GPU, the slot of each near point
     pairs: Any  # on a GPU, what contacts between bodies are found in, see :mod:`footfall.engine.worlds.every_pair`

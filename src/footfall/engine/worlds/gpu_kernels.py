@@ -20,10 +20,7 @@ from footfall.engine.worlds.every_body import STAND_INS, advance_on_every_body, 
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
 from footfall.engine.worlds.turns import (
-    ANSWER,
-    ASKED,
     IDLE,
-    TAKEN,
     WAITS,
     search_later,
     search_now,
@@ -157,11 +154,11 @@ def build_turn(law: Any, surface: Any, control: Any, plot: Plot, registers: int)
         given, state, tape_row = given_of(arrays.given, w), state_of(arrays.state, w), max(row, 0)
         track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
         if start == 1:
-            own.progress[TAKEN], own.progress[ASKED], own.progress[ANSWER] = 0, 0, IDLE
+            own.taken[0], own.asked[0], own.answer[0] = 0, 0, IDLE
         one = world(arrays.robot, given, state, own, track.others)
-        if turn(one, given, state, own.progress, track, plan, functions, span):
+        if turn(one, given, state, own, track, plan, functions, span):
             queue.number[2] = 1
-            if own.progress[ANSWER] == WAITS:
+            if own.answer[0] == WAITS:
                 queue.member[cuda.atomic.add(queue.number, 0, 1)] = lane
 
     return kept_on_disk(entry)

@@ -43,9 +43,7 @@ from footfall.solve.contacts import Contacts
 from footfall.solve.gather import gather
 from footfall.solve.problem import MODE, NewtonScratch, Problem, ProblemScratch, Size, newton_scratch
 
-# Fields of a world's progress: steps taken; calls of its law in this step; the status that the law returned.
-TAKEN, ASKED, ANSWER = range(3)
-#: Further values of that status: no step is under way; a problem waits for its search.
+#: Further values of a law's ``answer``: no step is under way; a problem waits for its search.
 IDLE, WAITS = -1, 2
 # Stages of a search, in ``contacts.number[SEARCH]``: not requested, requested, done.
 SEARCH, NOT_ASKED, WANTED, FOUND = 3, 0, 1, 2
@@ -229,19 +227,19 @@ def answered(one: OneWorld, status: Int) -> Int:
 
 
 @inlined
-def end_step(one: OneWorld, state: WorldState, progress: Ints, track: Track, plan: Plan, span: Span) -> None:
+def end_step(one: OneWorld, state: WorldState, space: Space, track: Track, plan: Plan, span: Span) -> None:
     """End the step under way, if its law has a solution and need not be called again."""
-    answer, asked = progress[ANSWER], progress[ASKED]
+    answer, asked = space.answer[0], space.asked[0]
     if answer in (IDLE, WAITS):
         return
     agrees = end_operator(one, asked, plan.dt)
-    progress[ASKED], progress[ANSWER] = asked + 1, IDLE
+    space.asked[0], space.answer[0] = asked + 1, IDLE
     if not agrees and asked + 1 < ROUNDS:
         return
     state.status[0] = answer if agrees and not lacks_room(one.points) else 1
-    end, taken = judge(one, plan, state), progress[TAKEN]
+    end, taken = judge(one, plan, state), space.taken[0]
     finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
-    progress[TAKEN], progress[ASKED] = taken + 1, 0
+    space.taken[0], space.asked[0] = taken + 1, 0
 
 
 @inlined
@@ -249,7 +247,7 @@ def begin_step(
     one: OneWorld,
     given: Given,
     state: WorldState,
-    progress: Ints,
+    space: Space,
     track: Track,
     plan: Plan,
     functions: Functions,
@@ -258,7 +256,7 @@ def begin_step(
     """Compute everything up to the law; returns whether to call it. Lanes that begin a step and those that call their
     law again converge where both run the same code.
     """
-    taken, asked, end = progress[TAKEN], progress[ASKED], DONE
+    taken, asked, end = space.taken[0], space.asked[0], DONE
     if asked == 0:
         state.begun[0] = state.step[0]
         end = sense_place(one, given, state, plan, functions, taken == span.steps - 1)
@@ -272,14 +270,14 @@ def begin_step(
         sense_forces(one, given, state)
         one.contacts.number[SEARCH] = NOT_ASKED
         begin_operator(one.world, one.points, one.contacts, one.scratch)
-    progress[ANSWER] = 0
+    space.answer[0] = 0
     return meet(True) and prepare_operator(one, functions, given, plan, asked)
 
 
 @inlined
-def goes_on(state: WorldState, progress: Ints, span: Span) -> Bool:
+def goes_on(state: WorldState, space: Space, span: Span) -> Bool:
     """Whether a world has steps to take."""
-    return state.end[0] == DONE and progress[TAKEN] < span.steps + span.look
+    return state.end[0] == DONE and space.taken[0] < span.steps + span.look
 
 
 @inlined
@@ -287,7 +285,7 @@ def take_turn(
     one: OneWorld,
     given: Given,
     state: WorldState,
-    progress: Ints,
+    space: Space,
     track: Track,
     plan: Plan,
     functions: Functions,
@@ -296,16 +294,16 @@ def take_turn(
     """End a step and begin the next; returns whether the world has more to do. Both parts call the law, in one place of
     the code, since the compiler would copy the law's long code to each.
     """
-    if not goes_on(state, progress, span):
+    if not goes_on(state, space, span):
         return False
     for part in range(PARTS):
         asks = False
         if part == 0:
-            asks = progress[ANSWER] == WAITS and one.contacts.number[SEARCH] == FOUND
-        elif progress[ANSWER] == IDLE and goes_on(state, progress, span):
-            asks = begin_step(one, given, state, progress, track, plan, functions, span)
+            asks = space.answer[0] == WAITS and one.contacts.number[SEARCH] == FOUND
+        elif space.answer[0] == IDLE and goes_on(state, space, span):
+            asks = begin_step(one, given, state, space, track, plan, functions, span)
         if meet(asks):
-            progress[ANSWER] = answered(one, ask_law(one, functions, given, plan))
+            space.answer[0] = answered(one, ask_law(one, functions, given, plan))
         if part == 0:
-            end_step(one, state, progress, track, plan, span)
-    return goes_on(state, progress, span)
+            end_step(one, state, space, track, plan, span)
+    return goes_on(state, space, span)
