@@ -12,6 +12,7 @@ from audited import GROUND, OPEN, SLIDE, biped, brick, with_force
 import footfall as ff
 from footfall.contact import registry
 from footfall.errors import FootfallError
+from footfall.measure.common import tangential
 from footfall.record import Failure
 
 # ---- faults planted in a correct recording -----------------------------------------------------------------
@@ -230,3 +231,22 @@ def test_the_balance_holds_with_other_bodies_than_feet_on_the_ground():
     assert audit["force balance"].verdict == audit["moment balance"].verdict == "pass"
     assert np.isfinite(audit.series["force balance"][:-1]).all()
     assert rec.other_points.size and rec.force[:, rec.robot.point_count :].any()
+
+
+def test_a_normal_that_turns_within_a_step_is_no_friction_and_friction_that_drives_is_still_seen():
+    """An event-driven law records means over steps, in which the normal force of a frictionless brick turns."""
+
+    def bumps(x, y):
+        return 0.03 * math.sin(5.0 * x)
+
+    def slid(friction):
+        sim = ff.Simulation(
+            "brick", ground=ff.Ground.function(bumps, friction=friction), law="acceleration-complementarity", dt=1e-3
+        )
+        return sim.run(0.3, qpos=sim.place((0.1, 0.0)), qvel=[2.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+    assert slid(0.0).audit()["friction direction"].verdict == "pass"
+    rubbed = slid(0.3)
+    assert rubbed.audit()["friction direction"].verdict == "pass"
+    driven = replace(rubbed, force=rubbed.force - 2.0 * tangential(rubbed, rubbed.force))
+    assert driven.audit()["friction direction"].verdict == "fail"

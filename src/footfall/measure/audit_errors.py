@@ -384,7 +384,8 @@ def friction_angle(rec: Record) -> np.ndarray:
     points that slide slower than 1e-3 of the robot's speed scale at any of these instants (such as points that come to
     rest where they land, or rest under a tipping robot), and points with friction below 1e-3 of the weight. The force
     of an event-driven law is a mean over a period in which the slip turns, so any direction between those of its
-    beginning and end counts; points that land within the period are not judged, since the mean includes the impact.
+    beginning and end counts; points that land within the period are not judged, since the mean includes the impact, nor
+    is friction as small as what the normal force has across the normal because that turns within the period.
     """
     own = scales_of_run(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
@@ -399,6 +400,8 @@ def friction_angle(rec: Record) -> np.ndarray:
     slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
     if rec.law.event_driven:
         slides &= np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > -slow
+        turned = np.linalg.norm(np.diff(rec.normal, axis=0), axis=2)
+        slides[:-1] &= size[:-1] > turned * np.linalg.norm(rec.force[:-1], axis=2)
         later, turned = _angle(force[:-1], -velocity[1:]), _angle(velocity[:-1], velocity[1:])
         beside = 0.5 * (_angle(force[:-1], -velocity[:-1]) + later - turned)
         angle[:-1] = np.minimum(angle[:-1], np.maximum(beside, 0.0))
