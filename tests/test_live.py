@@ -205,6 +205,20 @@ def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running
     browser.wait("document.querySelector('#used').textContent.includes('c = ')")
     assert live.simulation.law.name == "spring-damper"
     browser.wait(lambda: len(live.recordings) == 1)
+    for slider, value in (("friction", 0.4), ("push", 25.0)):
+        browser.evaluate(
+            f"(() => {{ const s = document.querySelector('#{slider}'); s.value = {value};"
+            " s.dispatchEvent(new Event('change')); })()"
+        )
+    browser.wait("document.querySelector('output[for=friction]').textContent === '0.4 '")  # as the run says
+    assert len(live.recordings) == 2 and live.simulation.ground.dynamic_friction == 0.4
+    browser.click(".shove")
+    browser.wait(lambda: live.requests.shove is not None)
+    command(live.address, {"step": 1})
+    browser.wait("footfall.pushes().length === 1")
+    command(live.address, {"step": 5})
+    browser.wait("footfall.pushes().length === 0")
+    assert live.recording().pushes[-1].force == pytest.approx((0.0, 25.0, 0.0))  # to its left
     for on_a_phone in (False, True):
         if on_a_phone:
             browser.show_on(width=390, height=900, dark=True, phone=True)

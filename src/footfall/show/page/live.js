@@ -119,9 +119,9 @@ class Live {
   // The law by name, its options to change, the parameters in use; friction, walking speed, pushes, reset.
   describe(law) {
     this.law = law;
-    const box = document.getElementById("laws"), { laws, friction, walk, weight, root, forward: [x, y] } = this.data.live;
+    const box = document.getElementById("laws"), { laws, friction, walk, weight, push = 0.2 * weight, root, forward: [x, y] } = this.data.live;
     const slider = (id, name, low, high, value, unit) => `<label>${name} <input id="${id}" type="range" min="${low}" max="${high}" step="any" value="${value}"><output for="${id}">${Number(value.toPrecision(3))} ${unit}</output></label>`;
-    box.innerHTML = `<span><button id="reset" type="button" title="start again (R)">Reset</button> <button id="here" type="button" title="go on from the time that is shown">Restart here</button></span><label>Law <select id="law"></select></label>${slider("friction", "Friction", 0, 1.5, friction, "")}${walk ? slider("walk", "Walking speed", 0, 2 * walk, walk, "m/s") : ""}<span class="together">${slider("push", "Push", 0, 2 * weight, 0.2 * weight, "N")} ${["←", "→", "↑", "↓"].map((arrow, k) => `<button class="shove" type="button" data-way="${k}" title="push it for 0.1 s ${["to its left", "to its right", "forwards", "backwards"][k]}, as it faced at home">${arrow}</button>`).join(" ")}</span><details><summary>Options of the law</summary><span id="options"></span></details><p id="used"></p><p id="said" role="status"></p>`;
+    box.innerHTML = `<span><button id="reset" type="button" title="start again (R)">Reset</button> <button id="here" type="button" title="go on from the time that is shown">Restart here</button></span><label>Law <select id="law"></select></label>${slider("friction", "Friction", 0, 1.5, friction, "")}${walk ? slider("walk", "Walking speed", 0, 2 * walk, walk, "m/s") : ""}<span class="together">${slider("push", "Push", 0, 2 * weight, push, "N")} ${["←", "→", "↑", "↓"].map((arrow, k) => `<button class="shove" type="button" data-way="${k}" title="push it for 0.1 s ${["to its left", "to its right", "forwards", "backwards"][k]}, as it faced at home">${arrow}</button>`).join(" ")}</span><details><summary>Options of the law</summary><span id="options"></span></details><p id="used"></p><p id="said" role="status"></p>`;
     const select = box.querySelector("select"), find = (id) => box.querySelector(`#${id}`);
     find("reset").addEventListener("click", () => this.restart());
     find("here").addEventListener("click", () => this.restart(this.page.shown));
@@ -129,9 +129,9 @@ class Live {
       const input = find(id);
       if (!input) continue;
       input.addEventListener("input", () => (input.nextSibling.textContent = `${Number(Number(input.value).toPrecision(3))} ${{ friction: "", walk: "m/s", push: "N" }[id]}`));
-      if (id !== "push") input.addEventListener("change", () => {
-        this.data.live[id] = Number(input.value);
-        this.command({ [id]: Number(input.value) });
+      input.addEventListener("change", () => {
+        this.data.live[id] = Number(input.value); // also of a push, for the sliders are made anew with each change
+        if (id !== "push") this.command({ [id]: Number(input.value) });
       });
     }
     for (const button of box.querySelectorAll(".shove"))
