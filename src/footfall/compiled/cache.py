@@ -270,7 +270,10 @@ def prune(folder: Path) -> None:
         return
     mark.touch()
     total = 0
-    files = [(path.stat(), path) for path in folder.iterdir() if path.suffix in (_SUFFIX, ".new")]
+    files = []
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # another process prunes too, or gives a new file its name
+            files += [(path.stat(), path)] if path.suffix in (_SUFFIX, ".new") else []
     for status, path in sorted(files, key=lambda one: -one[0].st_mtime):
         total += status.st_size
         age = now - status.st_mtime
