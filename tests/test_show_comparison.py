@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,27 @@ def test_the_sentences_on_differences_are_those_of_the_measures():
         "Penetration: 2 mm under soft, none under hard.",
     ]
     assert differences(runs[::2])[0].startswith("Peak force differs by 1.2 times")
+    brief, long = (replace(run, peak_lasts_s=lasts) for run, lasts in ((runs[1], 1e-3), (runs[0], 0.02)))
+    assert differences([long, brief])[1].endswith(
+        "(at 1 s), because a force of at least half of it lasts 1 ms under hard and 20 ms under soft."
+    )
+    assert "because" not in differences([replace(long, peak_lasts_s=1e-3), brief])[1]
     assert differences([runs[0], runs[0]]) == ["No outcome, peak force, slip or penetration differs by a tenth."]
 
 
 def test_a_peak_is_explained_by_what_happened_then(runs):
     pushed = compared(runs[0], "x", None)
     assert pushed.peak_when.startswith("at ") and float(pushed.peak_when.split()[1]) <= runs[0].time[-1]
+
+
+def test_a_landing_on_rigid_ground_is_shorter_than_one_on_springs():
+    lasts = {}
+    for law in ("time-stepping", "spring-damper"):
+        sim = ff.Simulation("ball", law=law, dt=1e-3)
+        qpos = sim.place()
+        qpos[2] += 0.05
+        lasts[law] = compared(sim.run(0.2, qpos=qpos), law, None).peak_lasts_s
+    assert 0.0 < 3.0 * lasts["time-stepping"] < lasts["spring-damper"]
 
 
 def test_a_law_without_a_recording_has_its_verdict_too(runs, tmp_path):

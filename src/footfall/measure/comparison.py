@@ -28,6 +28,7 @@ class ComparisonRow:
         peak_force_N, peak_force_bw: the largest vertical force after the start transient (``measure.settled``), N and
             times the robot's weight.
         peak_when: its time, and what happened then.
+        peak_lasts_s: how long the vertical force is at least half of it around that time, s.
         start_force_N: the largest within the start transient; NaN where there is none.
         mean_force_N, mean_force_bw: its mean over time.
         slip_m: longest distance that a contact point slid, m.
@@ -47,6 +48,7 @@ class ComparisonRow:
     peak_force_N: float = math.nan
     peak_force_bw: float = math.nan
     peak_when: str = ""
+    peak_lasts_s: float = math.nan
     start_force_N: float = math.nan
     mean_force_N: float = math.nan
     mean_force_bw: float = math.nan
@@ -68,6 +70,7 @@ class ComparisonRow:
 def compared(rec: Record, label: str, audited: Audit | None) -> ComparisonRow:
     """The row of a recording, with its audit if there is one."""
     summary, own = summarise(rec), energy(rec)
+    peak_when, peak_lasts = _peak(rec, float(summary["fell_at_s"])) if len(rec) else ("", math.nan)
     fell = f"fell at t = {summary['fell_at_s']:.4g} s: {summary['fell_because']}" if summary["fell"] else ""
     steps, wall = round(rec.duration / rec.dt), rec.info.get("wall_time")
     return ComparisonRow(
@@ -77,7 +80,8 @@ def compared(rec: Record, label: str, audited: Audit | None) -> ComparisonRow:
         duration_s=rec.duration,
         peak_force_N=float(summary["peak_vertical_force_N"]),
         peak_force_bw=float(summary["peak_vertical_force_bw"]),
-        peak_when=_when_it_peaks(rec, float(summary["fell_at_s"])) if len(rec) else "",
+        peak_when=peak_when,
+        peak_lasts_s=peak_lasts,
         start_force_N=float(summary["start_force_N"]),
         mean_force_N=float(summary["mean_vertical_force_N"]),
         mean_force_bw=float(summary["mean_vertical_force_bw"]),
@@ -92,10 +96,13 @@ def compared(rec: Record, label: str, audited: Audit | None) -> ComparisonRow:
     )
 
 
-def _when_it_peaks(rec: Record, fell: float) -> str:
-    """When the vertical force is greatest after the start, and what happens then."""
+def _peak(rec: Record, fell: float) -> tuple[str, float]:
+    """When the vertical force is greatest after the start and what happens then, and how long half of it acts, s."""
     force = np.where(rec.time < settled(rec), 0.0, rec.peak_total_force[:, 2])
     k = int(np.argmax(force))
+    below = np.flatnonzero(force < 0.5 * force[k])
+    ends = below[np.searchsorted(below, k) :]
+    lasts = (int(ends[0]) if ends.size else len(force)) - int(below[below < k].max(initial=-1)) - 1
     when = float(rec.time[k])
     begin = int(np.searchsorted(rec.time, when - LANDING))
     loads = rec.foot_force[:, :, 2]
@@ -108,4 +115,4 @@ def _when_it_peaks(rec: Record, fell: float) -> str:
         what = f", as {rec.robot.feet[foot].name} lands"
     else:
         what = ""
-    return f"at {when:.3g} s{what}"
+    return f"at {when:.3g} s{what}", lasts * rec.dt

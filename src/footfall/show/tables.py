@@ -312,7 +312,11 @@ def differences(found: Sequence[ComparisonRow]) -> list[str]:
             for run, value in ((most, high), (least, low))
         ]
         by = f" differs by {number(high / low, '', 2)} times" if low > floor else ""
-        said.append(f"{quantity.heading}{by}: {', '.join(ends)}.")
+        why = ""
+        if quantity.key == "peak" and WORTH_SAYING * most.peak_lasts_s < least.peak_lasts_s:
+            lasted = [f"{1e3 * run.peak_lasts_s:.3g} ms under {run.law}" for run in (most, least)]
+            why = f", because a force of at least half of it lasts {' and '.join(lasted)}"
+        said.append(f"{quantity.heading}{by}: {', '.join(ends)}{why}.")
     return said or ["No outcome, peak force, slip or penetration differs by a tenth."]
 
 
