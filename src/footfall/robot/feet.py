@@ -25,7 +25,6 @@ from footfall.robot.shapes import (
     KIND,
     LEVEL,
     OUTLINE_DETAIL,
-    SOLE_DEPTH_RANGE,
     SOLID,
     UP,
     Sole,
@@ -671,10 +670,8 @@ def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bo
 
 def _doubt(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, sole: Sole) -> str:
     """Why a sole is doubtful, or "": it is tilted, a tip or an edge, or the foot stands on its side."""
-    tilt = float(np.arccos(min(1.0, sole.normal @ UP)))
-    turned = f"is turned by {np.degrees(tilt):.0f} degrees from the ground in the home pose"
-    if np.cos(tilt) < LEVEL:
-        return turned
+    if sole.normal @ UP < LEVEL:
+        return f"is turned by {np.degrees(np.arccos(sole.normal @ UP)):.0f} degrees from the ground in the home pose"
     if not sole.flat:
         return "" if radius[sole.corners].any() else "has neither a flat nor a round end: its lowest corners are taken"
     solid = np.vstack([centre - radius[:, None] * UP, (centre + radius[:, None] * UP)[radius > 0]])
@@ -682,9 +679,7 @@ def _doubt(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, sole: Sole
     length = float(np.ptp(solid, axis=0).max())
     above = float(joint @ sole.normal - (solid @ sole.normal).min())
     on_side = side > ON_SIDE * sole_area(solid[sole.corners], sole.normal) and above < 0.5 * length
-    if on_side:
-        return "may stand on its side, which is larger than what it stands on"
-    return turned if np.sin(tilt) * length > SOLE_DEPTH_RANGE[1] else ""
+    return "may stand on its side, which is larger than what it stands on" if on_side else ""
 
 
 def _span(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float, float]:
