@@ -129,6 +129,8 @@ def test_a_landing_on_rigid_ground_is_shorter_than_one_on_springs():
         qpos[2] += 0.05
         lasts[law] = compared(sim.run(0.2, qpos=qpos), law, None).peak_lasts_s
     assert 0.0 < 3.0 * lasts["time-stepping"] < lasts["spring-damper"]
+    coarse = sim.run(0.2, qpos=qpos, record_dt=0.02)
+    assert np.isnan(compared(coarse, "coarse", None).peak_lasts_s)
 
 
 def test_a_law_without_a_recording_has_its_verdict_too(runs, tmp_path):

@@ -28,7 +28,8 @@ class ComparisonRow:
         peak_force_N, peak_force_bw: the largest vertical force after the start transient (``measure.settled``), N and
             times the robot's weight.
         peak_when: its time, and what happened then.
-        peak_lasts_s: how long the vertical force is at least half of it around that time, s.
+        peak_lasts_s: how long the vertical force is at least half of it around that time, s; NaN where samples are too
+            far apart to tell.
         start_force_N: the largest within the start transient; NaN where there is none.
         mean_force_N, mean_force_bw: its mean over time.
         slip_m: longest distance that a contact point slid, m.
@@ -101,8 +102,10 @@ def _peak(rec: Record, fell: float) -> tuple[str, float]:
     force = np.where(rec.time < settled(rec), 0.0, rec.peak_total_force[:, 2])
     k = int(np.argmax(force))
     below = np.flatnonzero(force < 0.5 * force[k])
-    ends = below[np.searchsorted(below, k) :]
-    lasts = (int(ends[0]) if ends.size else len(force)) - int(below[below < k].max(initial=-1)) - 1
+    first, after = int(below[below < k].max(initial=-1)) + 1, int(below[below > k].min(initial=len(force) - 1))
+    lasts = float(rec.time[after] - rec.time[first])
+    if after - first < 2 and lasts > 1.5 * rec.dt:  # within one sample of many steps
+        lasts = math.nan
     when = float(rec.time[k])
     begin = int(np.searchsorted(rec.time, when - LANDING))
     loads = rec.foot_force[:, :, 2]
@@ -115,4 +118,4 @@ def _peak(rec: Record, fell: float) -> tuple[str, float]:
         what = f", as {rec.robot.feet[foot].name} lands"
     else:
         what = ""
-    return f"at {when:.3g} s{what}", lasts * rec.dt
+    return f"at {when:.3g} s{what}", lasts
