@@ -39,6 +39,8 @@ class Train(JsonOption):
     """lowest and highest coefficient"""
     mass: tuple[float, float] = (0.9, 1.1)
     """lowest and highest factor on all masses"""
+    body_contacts: bool = True
+    """bodies other than feet touch the ground and each other, which takes a GPU time"""
     slope: float = 0.0
     """of the ground, rad"""
     device: Literal["cpu", "cuda"] = "cpu"

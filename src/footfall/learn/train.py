@@ -53,6 +53,7 @@ class Training:
         iterations: of PPO.
         friction: range of friction coefficients, drawn for every world.
         mass: range of factors on all masses, likewise.
+        body_contacts: whether bodies other than feet touch the ground and each other.
         slope: rad, of the ground.
         device: "cpu" or "cuda".
         dt: step, s.
@@ -70,6 +71,7 @@ class Training:
     iterations: Count = 300
     friction: tuple[float, float] = (0.4, 1.0)
     mass: tuple[float, float] = (0.9, 1.1)
+    body_contacts: bool = True
     slope: float = 0.0
     device: Literal["cpu", "cuda"] = "cpu"
     dt: float = 2e-3
@@ -109,7 +111,7 @@ class Environments:
         first = 0
         for k, law in enumerate(names):
             count = given.worlds // len(names) + (k < given.worlds % len(names))
-            sim = Simulation(robot, law=law, ground=ground, dt=given.dt)
+            sim = Simulation(robot, law=law, ground=ground, dt=given.dt, body_contacts=given.body_contacts)
             worlds = Worlds(
                 sim,
                 count,
