@@ -8,6 +8,7 @@ single precision their constants become single too, or every sum with one would 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -99,4 +100,11 @@ def checked_cuda() -> Any:
             "device='cuda' needs an NVIDIA GPU, and numba-cuda finds none here: use device='cpu', "
             "or look at the output of `numba -s`"
         )
+    try:
+        import_module("numba.cuda.np.arrayobj")  # else first imported while a kernel is compiled
+    except AttributeError as error:
+        raise SimulationError(
+            f"the installed numba-cuda does not know NumPy {np.__version__} ({error}): "
+            "pip install 'footfall[cuda]' brings one that it knows"
+        ) from error
     return found
