@@ -66,6 +66,12 @@ def test_version_prints_the_version_of_the_package(capsys):
     [
         ("laws --jsn", "laws has no option '--jsn' here: did you mean '--json'? "),
         ("run brick --frction 0.5", "did you mean '--ground.friction'? "),
+        ("run brick --law.k 1e5", "'--law.k' here: it is an option of --law hunt-crossley or spring-damper; "),
+        ("compare brick --law.k 1e5", "here: laws have their default options here"),
+        ("walk brick --ground.angle 5deg", "'--ground.angle' here: it is an option of --ground slope; "),
+        ("run brick --speed 0.4", "'--speed' here: it is an option of --controller gait, quadruped-walk or walk; "),
+        ("run brick.xml --robot.mass 3", "'--robot.mass' here: it is one of a built-in robot"),
+        ("run brick --robot.mas 3", "'--robot.mas' here: did you mean '--robot.mass'?"),
         ("run", "run needs ROBOT: a built-in name"),
         (
             "run brick --duration 5kg",

@@ -195,7 +195,7 @@ def _parse(name: str, args: list[str]) -> Any:
 
     import tyro
 
-    from footfall.cli.shared.options import with_options
+    from footfall.cli.shared.options import who_has, with_options
     from footfall.cli.shared.task import RobotChoice
     from footfall.cli.shared.usage import (
         CONFIG,
@@ -214,7 +214,7 @@ def _parse(name: str, args: list[str]) -> Any:
     if "--help" in args or "-h" in args:
         print(help_of(command, f"footfall {name}", about), end="")
         raise SystemExit(0)
-    with in_one_sentence(name, lambda: options_in(help_of(command, "", ""))):
+    with in_one_sentence(name, lambda: options_in(help_of(command, "", "")), lambda one: who_has(one, command)):
         return within_bounds(
             tyro.cli(
                 with_plain_help(command), args=with_repeats(command, args), prog=f"footfall {name}", config=(CONFIG,)

@@ -117,6 +117,30 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
 
 
+def who_has(option: str, command: type) -> str | None:
+    """What else must be typed for an option that ``command`` does not have as it was typed; None if nothing helps."""
+    from footfall.contact import law_class, laws
+    from footfall.control import controller_class, controllers
+
+    kind, dot, name = option.lstrip("-").rpartition(".")
+    if kind == "law" and hasattr(command, "laws"):
+        return "laws have their default options here; footfall run sets them, and footfall sweep varies them"
+    if kind == "robot" and hasattr(command, "robot_options") and "robot_options" not in command.__annotations__:
+        return "it is one of a built-in robot; a file has its own numbers"
+    known: dict[str, Mapping[str, type]] = {}
+    if hasattr(command, "law_options"):
+        known["law"] = {one: law_class(one) for one in laws()}
+    if hasattr(command, "ground"):
+        known["ground"] = ground_options()
+    if hasattr(command, "controller_options"):
+        known["controller"] = {one: controller_class(one) for one in controllers()}
+    for choice, named in known.items():
+        having = [one for one, of in named.items() if name.replace("-", "_") in {field.name for field in fields(of)}]
+        if having and kind == (choice if dot else "") and (dot or choice == "controller"):
+            return f"it is an option of --{choice} {', '.join(having[:-1])}{' or ' * bool(having[1:])}{having[-1]}"
+    return None
+
+
 def import_file(name: str) -> ModuleType:
     """Import a module by name, or a Python file by path."""
     try:

@@ -219,8 +219,11 @@ QUOTED = re.compile(r"\['([^']*)'|'([^']*)'$")
 
 
 @contextmanager
-def in_one_sentence(command: str, options: Callable[[], list[str]]) -> Iterator[None]:
-    """Raise a ``UsageError`` in place of the page that tyro prints; ``options`` are those of the command.
+def in_one_sentence(
+    command: str, options: Callable[[], list[str]], who_has: Callable[[str], str | None]
+) -> Iterator[None]:
+    """Raise a ``UsageError`` in place of the page that tyro prints; ``options`` are those of the command, and
+    ``who_has`` says where others are.
 
     This uses private parts of tyro: where a version lacks them tyro prints its page, and where its errors differ the
     sentence says only that something is wrong.
@@ -232,7 +235,7 @@ def in_one_sentence(command: str, options: Callable[[], list[str]]) -> Iterator[
 
     def refuse(event: Any) -> NoReturn:
         try:
-            sentence = _sentence(event, command, options)
+            sentence = _sentence(event, command, options, who_has)
         except (AttributeError, TypeError, IndexError):
             sentence = f"{command} was typed wrongly"
         raise UsageError(f"{sentence}{' ' if sentence.endswith('?') else '; '}footfall {command} --help says more")
@@ -242,7 +245,7 @@ def in_one_sentence(command: str, options: Callable[[], list[str]]) -> Iterator[
         yield
 
 
-def _sentence(event: Any, command: str, options: Callable[[], list[str]]) -> str:
+def _sentence(event: Any, command: str, options: Callable[[], list[str]], who_has: Callable[[str], str | None]) -> str:
     kind = type(event).__name__
     if kind == "MissingArgs":
         missing = [(_name(one.arg), _about(one.arg)) for one in event.missing_arguments]
@@ -250,7 +253,7 @@ def _sentence(event: Any, command: str, options: Callable[[], list[str]]) -> str
             return f"{command} needs {': '.join(missing[0])}"
         return f"{command} needs {' and '.join(f'{name} ({about})' for name, about in missing)}"
     if kind == "UnrecognizedArgs":
-        return _unknown(event.tokens[0], command, options)
+        return _unknown(event.tokens[0], command, options, who_has)
     if kind == "InvalidChoice":
         choices = ", ".join(choice for choice in event.choices if choice != "None")
         what = command if event.argument.is_positional() else _name(event.argument)
@@ -266,11 +269,13 @@ def _sentence(event: Any, command: str, options: Callable[[], list[str]]) -> str
     return f"{_name(argument)} takes {wanted}{instead} ({_about(argument)})"
 
 
-def _unknown(token: str, command: str, options: Callable[[], list[str]]) -> str:
-    """An option that does not exist, with the nearest one that does."""
+def _unknown(token: str, command: str, options: Callable[[], list[str]], who_has: Callable[[str], str | None]) -> str:
+    """An option that does not exist here, with where it does, or else the nearest one."""
     if not token.startswith("-"):
         return f"{command} does not know what to do with '{token}'"
     name = token.partition("=")[0]
+    if where := who_has(name):
+        return f"{command} has no option '{name}' here: {where}"
     known = options()
     alone = {f"--{option.rpartition('.')[2].lstrip('-')}": option for option in known}  # as they may have been meant
     near = difflib.get_close_matches(name, [*known, *alone], n=1, cutoff=0.7)
