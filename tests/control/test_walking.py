@@ -246,6 +246,17 @@ def test_the_defaults_are_those_of_the_spatial_biped():
     np.testing.assert_allclose([walk.speed, walk.step_duration, walk.step_height], [0.4, 0.5, 0.05], rtol=1e-3)
 
 
+def test_what_is_printed_of_a_derived_walk_is_all_of_it_and_what_is_given_is_kept():
+    """Three digits, also of a speed that joints made lower."""
+    robot = ff.load_robot("spatial-biped")
+    assert str(Walk().scaled(robot)) == "walk(speed=0.4, steps=5, step_duration=0.5, step_height=0.05)"
+    walk = Walk(step_height=0.0456789).scaled(robot)
+    assert walk.step_height == 0.0456789
+    assert walk.speed == float(f"{walk.speed:.3g}")
+    own = ff.control.QuadrupedWalk(steps=2).scaled(ff.load_robot("quadruped"))
+    assert str(own) == f"quadruped-walk(speed={own.speed:.3g}, gait=trot, steps=2)"
+
+
 def test_a_fall_is_told_with_time_and_cause():
     push = ff.Push("trunk", force=(0.0, 900.0, 0.0), start=1.0, duration=0.2)
     rec = ff.Simulation("spatial-biped", law="mujoco").run(2.5, controller=Walk(), pushes=[push])

@@ -49,6 +49,11 @@ class StatefulController(Protocol):
     def start(self, robot: Robot, ground: Ground, dt: float) -> Callable[[float, Observation], Any]: ...
 
 
+def derived(value: float) -> float:
+    """A setting that follows from a robot, in three digits: what is printed of it is all of it, and may be typed."""
+    return float(f"{value:.3g}")
+
+
 @cache
 def control_pointer(function: Callable[..., int]) -> Any:
     """A plain function ``(time, qpos, qvel, ctrl, gains) -> 0``, compiled as the loop calls it."""

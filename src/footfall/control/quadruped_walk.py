@@ -17,6 +17,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
+from footfall.control.base import derived
 from footfall.control.body.stance import check_torques, check_weight, size_of
 from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
 from footfall.control.inside import (
@@ -431,7 +432,7 @@ class QuadrupedWalk:
             return self
         ready = ready_to_walk(robot) if len(robot.feet) == 4 else robot
         size = size_of(ready, robot.point_count)
-        return replace(self, speed=SPEED * size.height * math.sqrt(size.rate))
+        return replace(self, speed=derived(SPEED * size.height * math.sqrt(size.rate)))
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """Where a run starts: with bent knees and the feet under the mass, where those of the home pose are not."""

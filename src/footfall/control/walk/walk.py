@@ -12,6 +12,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
+from footfall.control.base import derived
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled, stance
@@ -367,10 +368,10 @@ def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
     biped = _biped(robot)
     leg, unit = biped.leg, biped.unit
     sprung = SPRUNG_SPEED if biped.linkage.sprung else 1.0
-    usual = sprung * SPEED * math.sqrt(leg * min(leg, LOW_MASS * biped.com_height)) / unit
-    speed = min(usual, DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
-    duration = STEP_DURATION * unit if walk.step_duration is None else walk.step_duration
-    height = STEP_HEIGHT * leg if walk.step_height is None else walk.step_height
+    usual = derived(sprung * SPEED * math.sqrt(leg * min(leg, LOW_MASS * biped.com_height)) / unit)
+    speed = min(usual, derived(DRAG * fastest(biped)[0])) if walk.speed is None else walk.speed
+    duration = derived(STEP_DURATION * unit) if walk.step_duration is None else walk.step_duration
+    height = derived(STEP_HEIGHT * leg) if walk.step_height is None else walk.step_height
     # On line feet the pressure centre cannot control the lateral motion, and while both feet stand no step can either.
     support = walk.double_support
     if support == Walk.double_support:
@@ -384,8 +385,8 @@ def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
     )
     if walk.speed is not None or walk.command is not None:
         return own, speed
-    lower = LOWER_STEPS if walk.step_height is None else (1.0,)
-    tries = [replace(own, speed=part * speed, step_height=low * height) for low in lower for part in SLOWER]
+    heights = [derived(low * height) for low in LOWER_STEPS] if walk.step_height is None else [height]
+    tries = [replace(own, speed=derived(part * speed), step_height=low) for low in heights for part in SLOWER]
     for reaches in (has_room, has_reach):
         found = next((one for one in tries if reaches(one.steps_of(biped), biped, one.step_height or height)), None)
         if found is not None:
