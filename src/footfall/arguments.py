@@ -89,8 +89,10 @@ def _checked(function: Callable[..., Any]) -> Any:
             if name in known.tests and not known.tests[name](value) and value is not known.defaults.get(name, _NONE):
                 shown = repr(value) if len(repr(value)) <= SHOWN else f"a {type(value).__name__}"
                 where = f"{_name(function, positional)}: {name}"
-                wanted = known.wanted[name]
-                raise _error(function)(f"{where} = {shown}, but it must be {_said(wanted)}{_hint(wanted, value)}")
+                wanted, hint = known.wanted[name], _hint(known.wanted[name], value)
+                error = _error(function)(f"{where} = {shown}, but it must be {_said(wanted)}{hint}")
+                error.refused = name, _said(_parts_of(wanted)[0]) + hint
+                raise error
         try:
             return function(*positional, **named)
         except OSError as error:  # of a path that no file can have, or that this user may not read
@@ -303,6 +305,11 @@ BETTER_KNOWN = {
 }
 
 
+def _parts_of(wanted: Any) -> tuple[Any, ...]:
+    """The types that one allows."""
+    return get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
+
+
 def _said(wanted: Any) -> str:
     """A type in words."""
     origin, parts = get_origin(wanted), get_args(wanted)
@@ -328,7 +335,9 @@ def _said(wanted: Any) -> str:
 
 
 def _hint(wanted: Any, value: Any) -> str:
-    """The end of a sentence on a text that is nearly one of those allowed."""
+    """The end of a sentence on a number that is not finite, or a text that is nearly one of those allowed."""
+    if isinstance(value, Real) and math.isinf(value):
+        return ", and finite"
     if "\0" in str(value):
         return " without null characters"
     near = nearest(value, _texts(wanted)) if isinstance(value, str) else None

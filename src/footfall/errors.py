@@ -12,7 +12,12 @@ from typing import Any
 
 
 class FootfallError(Exception):
-    """The base class of all errors that Footfall raises on purpose."""
+    """The base class of all errors that Footfall raises on purpose.
+
+    ``refused`` is the name of an argument whose value its type does not allow, and what it must be.
+    """
+
+    refused: tuple[str, str] | None = None
 
 
 class RobotError(FootfallError):

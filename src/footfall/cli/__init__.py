@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 import traceback
 
                 traceback.print_exc()
-            print(f"footfall: {_sentence(error)}", file=sys.stderr)
+            print(f"footfall: {_as_typed(error, args) or _sentence(error)}", file=sys.stderr)
             exec("")  # Python forgets that an exec of others was interrupted, and ends with our code, not by the signal
             return 128 + (asked_to_end() or SIGINT) if ended else 2 if isinstance(error, UsageError) else 1
 
@@ -160,6 +160,17 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return str(error) or "there is not enough memory"
     return str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else type(error).__name__)
+
+
+def _as_typed(error: BaseException, args: Sequence[str]) -> str | None:
+    """The error in terms of the option whose value is refused; None if it is of something else."""
+    name, wanted = getattr(error, "refused", None) or ("", "")
+    for i, arg in enumerate(args):
+        option, equals, value = arg.partition("=")
+        if name and option.startswith("--") and option.rpartition(".")[2].lstrip("-").replace("-", "_") == name:
+            typed = value if equals else " ".join(args[i + 1 : i + 2])
+            return f"{option} takes {wanted}, and not '{typed}'"
+    return None
 
 
 def _dispatch(args: list[str]) -> int:

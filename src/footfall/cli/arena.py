@@ -18,9 +18,10 @@ from footfall.cli.shared.output import (
     tell,
     text_of,
 )
-from footfall.cli.shared.usage import JsonOption
+from footfall.cli.shared.usage import JsonOption, unit
 from footfall.errors import UsageError, did_you_mean
 from footfall.files.atomic_write import write_text
+from footfall.given_numbers import Positive, Whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +42,10 @@ class Run:
     """some questions of these groups only"""
     data: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """a folder with robots/ and cube_tosses/, for the questions that need them"""
-    tune: Annotated[int, tyro.conf.arg(metavar="N")] = 0
+    tune: Annotated[Whole, tyro.conf.arg(metavar="N")] = 0
     """tune each engine, too, by N evaluations of the same search on training cases"""
-    limit: float = 120.0
-    """s, most that an engine may take for one run"""
+    limit: Annotated[Positive, unit("s")] = 120.0
+    """most that an engine may take for one run"""
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("arena")
     """where rows and recordings are kept"""
     json: bool = False

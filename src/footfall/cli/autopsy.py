@@ -10,6 +10,7 @@ import tyro
 
 from footfall.cli.shared.output import kept_if_interrupted, print_json, print_table, progress_bar, say
 from footfall.cli.shared.usage import unit
+from footfall.given_numbers import NotNegative, Positive
 
 if TYPE_CHECKING:
     from footfall.study.autopsy import Autopsy as Found
@@ -38,12 +39,12 @@ class Autopsy:
     """what is asked for: forward and left in m/s, turn in rad/s; left out, the contract's"""
     law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "mujoco"
     """of the reference run: nearest to the simulator of the training"""
-    friction: float = 0.7
+    friction: NotNegative = 0.7
     """of the reference run"""
-    dt: Annotated[float, unit("s")] = 2e-3
-    """step of the reference run, s"""
-    duration: Annotated[float, unit("s")] = 8.0
-    """of each run, s"""
+    dt: Annotated[Positive, unit("s")] = 2e-3
+    """step of the reference run"""
+    duration: Annotated[Positive, unit("s")] = 8.0
+    """of each run"""
     pose: str | None = None
     """keyframe that the robot stands in; left out, the contract's"""
     action_scale: float | None = None

@@ -55,7 +55,7 @@ class Bench:
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     derivatives: bool = False
     """measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process"""
-    check: Annotated[int, tyro.conf.arg(metavar="STATES")] = 0
+    check: Annotated[Whole, tyro.conf.arg(metavar="STATES")] = 0
     """with --derivatives: compare derivatives of this many states by chance with differences instead"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where those worlds are computed"""
@@ -289,7 +289,7 @@ class Survey(LawsOptions, JsonOption):
 
     robots: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="all|ROBOT...")] = ("all",)
     """built-in names that can walk, or files: .xml (MJCF) or .urdf"""
-    steps: int = 10
+    steps: Count = 10
     """of the walk"""
     grounds: bool = False
     """walk on slopes, bumps, steps and ice too, and write a second table"""

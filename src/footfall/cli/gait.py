@@ -33,8 +33,8 @@ class Gait(RobotChoice, JsonOption):
 
     speed: Annotated[float, unit("m/s")] = 0.5
     """of the walk"""
-    step_length: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: chosen)")] = None
-    """m"""
+    step_length: Annotated[float | None, unit("m"), tyro.conf.arg(help_behavior_hint="(default: chosen)")] = None
+    """on the level"""
     clearance: Annotated[float, unit("m")] = 0.03
     """least height of the swing foot in the middle of a step"""
     landing_speed: Annotated[float, unit("m/s")] = 0.1

@@ -23,6 +23,7 @@ from footfall.cli.shared.output import (
 )
 from footfall.cli.shared.usage import JsonOption, UsageError, pairs, unit
 from footfall.errors import did_you_mean
+from footfall.given_numbers import Count, NotNegative, Positive, Whole
 
 if TYPE_CHECKING:
     from footfall.study.fit import Fit, Toss
@@ -34,9 +35,9 @@ Ranges = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PATH=LOW:HIGH[:log]")
 
 @dataclass(frozen=True, kw_only=True)
 class _Search(JsonOption):
-    evaluations: int = 200
+    evaluations: Count = 200
     """how often a search simulates all trials, about"""
-    seed: int = 0
+    seed: Whole = 0
     """of the search, and of the trials to judge on where these are drawn"""
 
     def fitted(self, law: str, trials: Sequence[Any], ranges: Mapping[str, Any] | None = None, **given: Any) -> Fit:
@@ -104,7 +105,7 @@ class _Options(_Search):
     """which law, see footfall laws"""
     fit: Ranges = ()
     """what is fitted and between which bounds, as law.k=1e3:1e6:log or ground.friction=0.1:1; left out, a preset"""
-    friction: float = 0.7
+    friction: NotNegative = 0.7
     """of the ground, where it is not fitted"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json")] = None
     """keep the fit here; ff.law reads it"""
@@ -232,13 +233,13 @@ class Impacts(_Search):
 
     data: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.csv")]
     """the impacts"""
-    mass: Annotated[float, unit("kg")]
+    mass: Annotated[Positive, unit("kg")]
     """of the body"""
-    inertia: float
+    inertia: Positive
     """about its centre, kg m2"""
     semi_axes: Annotated[tuple[float, float] | None, tyro.conf.arg(metavar="A B")] = None
     """of an ellipse, m, along its own x and z; left out, columns rx and rz say where it touches"""
-    evaluations: int = 60
+    evaluations: Count = 60
     """how often a search computes all impacts, about"""
 
     def run(self) -> int:
@@ -282,17 +283,17 @@ class Tosses(_Ranked):
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
     """the tosses: .npz or .csv"""
-    trials: int = 30
+    trials: Count = 30
     """tosses to fit on"""
-    judge: int = 100
+    judge: Count = 100
     """other tosses to judge on"""
     rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
     """frames per second; that of the times of a table, or 148, ContactNets'"""
-    side: Annotated[float, unit("m")] = 0.1048
+    side: Annotated[Positive, unit("m")] = 0.1048
     """side of a cube; what errors are counted in"""
     size: Annotated[tuple[float, float, float] | None, tyro.conf.arg(metavar="X Y Z")] = None
     """sides of a box, m, along the axes of its quaternions; errors are counted in their mean"""
-    mass: Annotated[float, unit("kg")] = 0.37
+    mass: Annotated[Positive, unit("kg")] = 0.37
     """of the cube"""
     inertia: Annotated[tuple[float, ...], tyro.conf.arg(metavar="I | IX IY IZ")] = (0.00081,)
     """about each axis, kg m2; one for all, or three"""
@@ -304,7 +305,7 @@ class Tosses(_Ranked):
     """the axis of places and quaternions that is up"""
     start: Literal["flight", "frame"] = "flight"
     """where velocities at the first frame are taken from"""
-    half_turn: float = 1.0
+    half_turn: NotNegative = 1.0
     """widths that a fit counts half a turn as; 0 fits the place alone"""
 
     def run(self) -> int:
@@ -355,13 +356,13 @@ class LogFit(_Ranked, LogOptions):
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="LOG...")]
     """the robot's logs"""
-    window: Annotated[float, unit("s")] = 0.3
+    window: Annotated[Positive, unit("s")] = 0.3
     """s, of the parts"""
     use: Literal["control", "position", "torque", "track"] | None = None
     """what of the log is replayed, see footfall replay"""
     fit: Ranges = ()
     """what is fitted and between which bounds, as in footfall identify forces; left out, a preset"""
-    evaluations: int = 60
+    evaluations: Count = 60
     """how often a search simulates all parts, about"""
 
     def run(self) -> int:

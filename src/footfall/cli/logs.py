@@ -12,6 +12,7 @@ from footfall.cli.shared.output import given, print_facts, print_json, print_tab
 from footfall.cli.shared.result import save, simulate
 from footfall.cli.shared.task import OutOptions, RobotOptions
 from footfall.cli.shared.usage import UsageError, pairs, unit
+from footfall.given_numbers import NotNegative, Positive
 
 if TYPE_CHECKING:
     from footfall.logs.log import Log
@@ -36,7 +37,7 @@ class LogOptions(RobotOptions):
     """order of quaternions in arrays, where gravity does not tell it"""
     rate: Annotated[float | None, tyro.conf.arg(metavar="HZ")] = None
     """samples per second, where the file has no times"""
-    friction: float = 0.7
+    friction: NotNegative = 0.7
     """of the level ground"""
 
     def load(self, path: Path) -> Log:
@@ -74,7 +75,7 @@ class Estimate(LogOptions, OutOptions):
 
     log: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG")]
     """the robot's log"""
-    cutoff: float = 30.0
+    cutoff: Positive = 30.0
     """Hz, of the low pass on joints, torques and IMU"""
     causal: bool = False
     """use nothing after a sample for it, as the robot itself could"""
@@ -156,7 +157,7 @@ class Replay(LogOptions, OutOptions):
     """N m/rad, stiffness of the joints; left out, that of posture control"""
     kd: float | None = None
     """N m s/rad, their damping"""
-    delay: Annotated[float, unit("s")] = 0.0
+    delay: Annotated[NotNegative, unit("s")] = 0.0
     """s, by which commands act later than they were logged"""
     start: Annotated[float, unit("s")] = 0.0
     """s of the log at which the run begins"""

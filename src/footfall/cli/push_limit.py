@@ -12,6 +12,7 @@ import tyro
 from footfall.cli.shared.output import LawsOptions, print_json, print_table, progress_bar, say
 from footfall.cli.shared.task import SettingOptions, parse_push
 from footfall.cli.shared.usage import JsonOption, unit
+from footfall.given_numbers import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
     """time after the push at which the robot must be safe"""
     within: float = 0.05
     """relative accuracy of the answer"""
-    directions: Annotated[int, tyro.conf.arg(metavar="N")] = 0
+    directions: Annotated[Whole, tyro.conf.arg(metavar="N")] = 0
     """push in this many directions around the robot, batched, and print the smallest and largest limit"""
     plot: Annotated[str, tyro.conf.arg(metavar="FILE")] = ""
     """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""

@@ -22,6 +22,7 @@ from footfall.cli.shared.output import (
 from footfall.cli.shared.result import loaded
 from footfall.cli.shared.usage import FileOptions, JsonOption, UsageError, unit
 from footfall.errors import did_you_mean
+from footfall.given_numbers import Positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +162,9 @@ class Video(FileOptions):
     """from this time on"""
     stop: Annotated[float | None, unit("s")] = None
     """up to this time"""
-    fps: float = 30.0
+    fps: Positive = 30.0
     """pictures per second of the video"""
-    speed: float = 1.0
+    speed: Positive = 1.0
     """simulated seconds per second"""
     size: tuple[int, int] = (960, 540)
     """width and height in pixels"""

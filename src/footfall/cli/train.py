@@ -41,16 +41,16 @@ class Train(JsonOption):
     """lowest and highest factor on all masses"""
     body_contacts: bool = True
     """bodies other than feet touch the ground and each other, which takes a GPU time"""
-    slope: float = 0.0
-    """of the ground, rad"""
+    slope: Annotated[float, unit("rad")] = 0.0
+    """of the ground"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where worlds and networks are"""
     dt: Annotated[float, unit("s")] = 2e-3
-    """step, s"""
+    """step"""
     control_dt: Annotated[float, unit("s")] = 0.02
-    """s between two actions"""
+    """between two actions"""
     episode: Annotated[float, unit("s")] = 10.0
-    """longest time of an episode, s"""
+    """longest time of an episode"""
     action_scale: float = 0.4
     """rad or m of an action of 1"""
     pose: str | None = None

@@ -12,6 +12,7 @@ import tyro
 
 from footfall.cli.run import Run
 from footfall.cli.shared.result import loaded, save
+from footfall.given_numbers import Bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,7 @@ class Place:
 
     host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1"
     """address to serve at; the default is this machine alone"""
-    port: int = 8080
+    port: Annotated[int, Bounds(0, 65535)] = 8080
     """0 takes any free one"""
     no_browser: bool = False
     """do not open the browser, only print the address"""
@@ -62,7 +63,7 @@ class LiveView(Place, Run):
 
     live: bool = False
     """simulate a robot and show it meanwhile"""
-    pace: float = 1.0
+    pace: Annotated[float, Bounds(0.001, 1000.0)] = 1.0
     """simulated seconds per second, where the law is fast enough"""
 
     usual_duration = 600.0

@@ -59,7 +59,7 @@ def slope(
     if abs(angle) >= math.pi / 2:
         raise GroundError(
             f"a slope of {angle:g} rad is a wall or an overhang: |angle| must be below pi/2 radians"
-            + (f" (did you mean math.radians({angle:g})?)" if abs(angle) < 90.0 else "")
+            + (f" (did you mean {angle:g} degrees?)" if 2.0 < abs(angle) < 90.0 else "")
         )
     return Form(Coefficients.of(friction, static_friction), (("angle", angle), ("heading", heading)))
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from html import escape
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.control import Policy, chosen_controller
 from footfall.errors import FootfallError, did_you_mean
-from footfall.given_numbers import is_whole
+from footfall.given_numbers import Bounds, is_whole
 from footfall.live.frame import at_rest, frame, is_down, panels
 from footfall.measure import fall
 from footfall.record import Push
@@ -36,6 +36,8 @@ from footfall.simulation.task import Task, push_list
 
 #: Most pictures that one command steps.
 MOST_STEPS = 10_000
+#: Simulated seconds per second, least and most.
+SPEEDS = (0.001, 1000.0)
 
 
 class Drag(NamedTuple):
@@ -99,7 +101,7 @@ class Requests:
         self.paused, self.steps = True, int(count)
 
     def _speed(self, value: Any) -> None:
-        self.speed = _number("speed", value, 0.001, 1000.0)
+        self.speed = _number("speed", value, *SPEEDS)
 
     def _pull(self, asked: Any) -> Drag:
         x, y, z = (float(value) for value in asked["force"])
@@ -173,7 +175,7 @@ class LiveView:
         *,
         host: str = "127.0.0.1",
         port: int = 8080,
-        speed: float | None = 1.0,
+        speed: Annotated[float, Bounds(*SPEEDS)] | None = 1.0,
         open_browser: bool = False,
         pause_unwatched: bool = False,
     ) -> None:

@@ -115,9 +115,9 @@ class RobotChoice(RobotOptions):
 
 def _points(text: str) -> Any:
     grid = GRID.fullmatch(text.strip())
-    if grid is not None:
+    if grid is not None and min(int(grid[1]), int(grid[2])) > 0:
         return int(grid[1]), int(grid[2])
-    if text.strip().isdecimal():
+    if text.strip().isdecimal() and int(text) > 0:
         return int(text)
     if text != "vertices":
         raise UsageError(f"cannot read the points '{text}': write vertices, a grid such as 4x6, or a number")

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, 
 
 import tyro
 
+from footfall.errors import FootfallError
 from footfall.errors import UsageError as UsageError
 from footfall.given_numbers import Bounds
 
@@ -119,9 +120,14 @@ def within_bounds(command: Command) -> Command:
         bounds = next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Bounds)), None)
         given = getattr(command, name)
         for value in given if isinstance(given, tuple) else (given,):
+            if isinstance(value, float) and math.isnan(value):
+                bounds = bounds or Bounds()
             if bounds is not None and value is not None and not bounds.ends[0] <= value <= bounds.ends[1]:
-                kind = "a whole number" if isinstance(value, int) else "a number"
-                raise UsageError(f"{name} = {value:g}, but it must be {kind} {bounds}")
+                kind = "a whole number" if isinstance(value, int) else f"a {'finite ' * math.isinf(value)}number"
+                wanted = f"{kind} {bounds}".rstrip()
+                error = FootfallError(f"{name} = {value:g}, but it must be {wanted}")
+                error.refused = name, wanted
+                raise error
     return command
 
 
@@ -263,7 +269,8 @@ def _sentence(event: Any, command: str, options: Callable[[], list[str]], who_ha
         return str(getattr(event, "message", kind)).split("\n")[0]
     if getattr(event, "reason", "") == "too_few_values" and argument.is_positional():
         return f"{command} needs {_name(argument)}: {_about(argument)}"
-    wanted = WANTED.get(str(argument.lowered.metavar), str(argument.lowered.metavar))
+    placeholder = str(argument.lowered.metavar).strip("[]")
+    wanted = WANTED.get(placeholder, placeholder)
     given = QUOTED.search(getattr(event, "message", "").split("\n")[0])
     instead = "" if given is None else f", and not '{given[1] or given[2]}'"
     return f"{_name(argument)} takes {wanted}{instead} ({_about(argument)})"
@@ -286,7 +293,7 @@ def _unknown(token: str, command: str, options: Callable[[], list[str]], who_has
 def _name(argument: Any) -> str:
     """How an argument is typed."""
     lowered = argument.lowered
-    return str(lowered.metavar) if argument.is_positional() else str(lowered.name_or_flags[-1])
+    return str(lowered.metavar).strip("[]") if argument.is_positional() else str(lowered.name_or_flags[-1])
 
 
 def _about(argument: Any) -> str:
