@@ -160,6 +160,15 @@ def test_a_body_that_is_no_foot_on_the_ground_is_a_fall(kind, size):
     assert abs(at - int(np.flatnonzero(low)[0])) <= 2.0 / (45.0 / 59) + 5e-3 / (rec.time[1] - rec.time[0])
 
 
+@pytest.mark.parametrize(("share", "falls"), [(0.3, False), (0.7, True)])
+def test_a_body_that_brushes_the_ground_in_each_stride_is_no_fall(share, falls):
+    robot = load_robot(mujoco.MjSpec.from_string(REACHING % ("box", ".02 .02 .25")))
+    qpos = np.array(at_rest(robot, samples=1000).qpos)
+    stride = 60  # samples of 1 ms, of the 300 ms of a free fall from 0.44 m
+    qpos[np.arange(len(qpos)) % stride < share * stride, -1] = np.radians(85.0)
+    assert measure.has_fallen(at_rest(robot, samples=1000, qpos=qpos)) == falls
+
+
 def test_a_cart_whose_frame_lies_on_the_ground_has_fallen_only_when_it_sinks():
     legs = "".join(f'<geom type="sphere" size="0.02" pos="{x} {y} 0.02"/>' for x in (-0.2, 0.2) for y in (-0.1, 0.1))
     frame = f'<body name="cart"><freejoint/><geom type="box" size="0.2 0.1 0.05" pos="0 0 0.3"/>{legs}</body>'

@@ -175,7 +175,7 @@ def test_the_command_prints_a_row_for_every_law(capsys):
         "time-stepping",
     ):
         assert word in printed
-    assert main(["stress", "0"]) == 2
+    assert main(["stress", "0"]) == 1
     assert "count = 0" in capsys.readouterr().err
 
 

@@ -1,7 +1,8 @@
 """Falls: whether, when and why.
 
 A robot has fallen when its base has sunk or tilted too far (:func:`footfall.standing.fallen`), or when a body other
-than a foot lies on the ground.
+than a foot lies on the ground. A knee that brushes the ground in each stride does not lie there: a body lies on the
+ground if it touches it for half of the time in which the base would fall to the ground.
 """
 
 from __future__ import annotations
@@ -33,10 +34,14 @@ EVERY = 5e-3
 LOW_ORIGIN = 0.5
 #: m, height above the ground at home below which a body belongs to the feet.
 AT_THE_FEET = 2e-3
+#: Share of the standing height below which a body touches the ground: what lies on rigid ground may be just above it.
+TOUCHING = 1e-3
+#: Share of the time of a free fall of the base in which a body touches the ground, from which on it lies there.
+LYING_SHARE = 0.5
 
 
 class BodyDown(NamedTuple):
-    """The first body other than a foot on the ground, and the sample in which it is."""
+    """The first body other than a foot that lies on the ground, and the sample in which it touches it."""
 
     sample: int
     body: str
@@ -84,22 +89,34 @@ def _begins_low(robot: Robot) -> bool:
 
 @once
 def first_body_down(rec: Record) -> BodyDown | None:
-    """The first body other than a foot that lies on the ground; None where all stay clear of it.
+    """The first body other than a foot that lies on the ground; None where all stay clear of it or only brush it.
 
     Bodies that touch in the home pose, and those that hang on a foot, count as feet.
     """
     robot, watched = rec.robot, _watched(rec.robot)
+    if not (watched.size and len(rec)):
+        return None
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
-    for first in range(0, len(samples) if watched.size else 0, AT_ONCE):
+    standing = _home_height(robot)
+    lowest = np.full(len(samples), -1)  # which of ``watched`` touches, the first of them
+    for first in range(0, len(samples), AT_ONCE):
         some = samples[first : first + AT_ONCE]
-        low = other_places(robot, rec.ground, rec.qpos[some], rec.qvel[some], watched)["gap"] < 0.0
-        found = np.flatnonzero(low.any(axis=1))
-        if found.size:
-            geom = robot.others.geom[watched[np.argmax(low[found[0]])]]
-            return BodyDown(int(some[found[0]]), robot.model.body(int(robot.model.geom_bodyid[geom])).name)
-    return None
+        gap = other_places(robot, rec.ground, rec.qpos[some], rec.qvel[some], watched)["gap"]
+        low = gap < TOUCHING * standing
+        lowest[first : first + AT_ONCE] = np.where(low.any(axis=1), np.argmax(low, axis=1), -1)
+    touching = lowest >= 0
+    gravity = float(np.linalg.norm(robot.gravity))
+    free_fall = np.sqrt(2.0 * standing / gravity) if gravity > 0.0 else np.inf
+    window = int(min(max(free_fall / (stride * max(apart, 1e-9)), 1.0), len(samples)))
+    count = np.concatenate([[0], np.cumsum(touching)])
+    lying = np.flatnonzero(count[window:] - count[:-window] >= LYING_SHARE * window)
+    if not lying.size:
+        return None
+    at = int(lying[0]) + int(np.argmax(touching[lying[0] :]))
+    geom = robot.others.geom[watched[lowest[at]]]
+    return BodyDown(int(samples[at]), robot.model.body(int(robot.model.geom_bodyid[geom])).name)
 
 
 @once
@@ -144,7 +161,7 @@ class Fall:
 @public
 def fall(rec: Record) -> Fall | None:
     """The first time the base is too low or too tilted (:func:`footfall.standing.fallen`), or another body than a foot
-    is on the ground.
+    lies on the ground, that is, touches it for half of the time of a free fall from the height of the base.
 
     The base is the last body that carries all legs, with one leg the root; its standing height above the ground is that
     of the home pose, or of the start of the run if that is lower. The cause says when the centre of mass left the
