@@ -16,6 +16,7 @@ from footfall.contact.base import PointLaw
 from footfall.contact.springs.stable_step import warn_of_long_steps
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.control import default_controller
+from footfall.control.body.servo_stance import why_servos_give_way
 from footfall.engine import recovery, step
 from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
@@ -26,6 +27,7 @@ from footfall.errors import ControllerError, GroundError, Interrupted, Simulatio
 from footfall.process.interrupts import Interrupts, asked_to_end, to_the_end
 from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
+from footfall.robot.model import FREE
 from footfall.simulation.controls import (
     PYTHON,
     Controller,
@@ -62,6 +64,8 @@ from footfall.simulation.workspace import loop_of, prepared, take_workspace
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
 CHECK_INTERVAL = 0.05
+#: Share of its height at home by which a free base has sunk when servos are asked whether they can hold it.
+SUNK = 0.1
 #: MuJoCo's warnings after which forces are missing, and those that are passed on to the user.
 OVERFLOWS = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
 WARNINGS = (mujoco.mjtWarning.mjWARN_INERTIA, mujoco.mjtWarning.mjWARN_BADCTRL)
@@ -323,7 +327,7 @@ class Run:
                 arrays["signals"] = arrays["signals"].copy()
                 arrays["signals"][in_air, :of_law] = 0.0
         said = [*controls.warnings, *(() if self.flow is None else painleve_warnings(self.flow)), *self._warnings()]
-        said += self._without_control()
+        said += [*self._without_control(), *(self._sunk(arrays["qpos"][-1]) if len(arrays["qpos"]) else ())]
         made = made_recording(
             sim,
             sim.ground,
@@ -369,6 +373,16 @@ class Run:
             return []
         text = f"nothing controls the motors of {robot.name}, and so it falls unless its joints hold it"
         return [RunWarning(0.0, "control", f"{text}; with no controller named it is under posture control")]
+
+    def _sunk(self, qpos: np.ndarray) -> list[RunWarning]:
+        """A warning if a robot on nothing but servos, which are too weak, sank to the pose ``qpos`` (nq,)."""
+        robot = self.simulation.robot
+        free = robot.model.njnt and robot.model.jnt_type[0] == FREE
+        if self._endless or self.controls.name != "none" or not (free and robot.model.actuator_biastype.any()):
+            return []
+        height = qpos[2] - self.simulation.ground.height(qpos[0], qpos[1])
+        why = why_servos_give_way(robot) if height < (1.0 - SUNK) * robot.home[2] else ""
+        return [RunWarning(0.0, "control", why)] if why else []
 
     def conclude(self) -> Recording:
         """The recording of a run that has ended; a warning, or an error that carries it, if it ended early."""

@@ -185,25 +185,36 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
     Points in contact do not move and loops stay closed; the remaining motions are under gravity, springs and gains,
     with constant contact forces.
     """
-    model = robot.model
-    data = in_pose(robot, qpos)
-    now, inertia = _rest(robot, data, carriers_of(robot)), inertia_of(data)
+    now, inertia = rest(robot, qpos), inertia_of(in_pose(robot, qpos))
+    free = free_motions(np.concatenate([now.contact_rows, now.loop_rows]))
+    if not free.size:
+        return np.zeros(0)
+    total = free.T @ (load_slope(robot, qpos, now.force, now.loop) + np.diag(gains)) @ free
+    half = np.linalg.inv(np.linalg.cholesky(free.T @ inertia @ free))
+    return np.linalg.eigvalsh(half @ total @ half.T)
+
+
+def free_motions(rows: np.ndarray) -> np.ndarray:
+    """(nv, F) an orthonormal basis of the motions that ``rows`` (R, nv) do not see."""
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=len(rows) < rows.shape[1])  # all of the second basis
+    found: np.ndarray = directions[(sizes > 1e-6 * sizes.max()).sum() :].T
+    return found
+
+
+def load_slope(robot: Robot, qpos: np.ndarray, force: np.ndarray, loop: np.ndarray) -> np.ndarray:
+    """(nv, nv) derivative, made symmetric, of the generalised forces that keep a robot at rest at ``qpos`` beside
+    constant contact forces ``force`` (P, 3) and ``loop`` (E,) of equalities.
+    """
+    model, data = robot.model, in_pose(robot, qpos)
     slope = np.zeros((model.nv, model.nv))
     for j in range(model.nv):
         for sign in (-1.0, 1.0):
             data.qpos[:] = qpos
             mujoco.mj_integratePos(model, data.qpos, sign * DIFFERENCE * np.eye(model.nv)[j], 1.0)
             mujoco.mj_forward(model, data)
-            held = data.qfrc_bias - data.qfrc_passive - _contact_rows(robot, data).T @ now.force.ravel()
-            slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - loop_rows(data).T @ now.loop)
-    rows = np.concatenate([now.contact_rows, now.loop_rows])
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=len(rows) < model.nv)  # all of the second basis
-    free = directions[(sizes > 1e-6 * sizes.max()).sum() :].T
-    if not free.size:
-        return np.zeros(0)
-    total = free.T @ (0.5 * (slope + slope.T) + np.diag(gains)) @ free
-    half = np.linalg.inv(np.linalg.cholesky(free.T @ inertia @ free))
-    return np.linalg.eigvalsh(half @ total @ half.T)
+            held = data.qfrc_bias - data.qfrc_passive - _contact_rows(robot, data).T @ force.ravel()
+            slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - loop_rows(data).T @ loop)
+    return 0.5 * (slope + slope.T)
 
 
 def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
