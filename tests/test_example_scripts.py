@@ -108,8 +108,8 @@ OUTCOMES = {
     "step_by_step": the_future_repeats_itself,
 }
 SLOW = ("many_worlds", "compare_a_push")
-#: Runs for minutes, and has options; see ``test_learn``.
-ELSEWHERE = ("train_under_one_law",)
+#: They have options; see ``test_learn`` and ``test_policy``.
+ELSEWHERE = ("train_under_one_law", "policies_across_laws")
 
 
 @pytest.fixture(autouse=True)

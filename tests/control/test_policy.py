@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+import runpy
 from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
@@ -575,3 +576,24 @@ def test_public_policies_walk(name, law):
     assert not rec.summary()["fell"]
     assert rec.qpos[-1, 0] - rec.qpos[0, 0] > AHEAD
     assert rec.signals["command"][-1].tolist() == [0.8, 0.0, 0.0]
+
+
+def test_the_example_prints_a_cell_for_each_policy_and_law(tmp_path, monkeypatch, capsys):
+    parts = "gravity", "command", "joints"
+    for name in ("still", "stiller"):
+        (tmp_path / name).mkdir()
+        write_linear(tmp_path / name / "policy.onnx", np.zeros((18, 12)), np.zeros(12))
+        (tmp_path / name / "policy.toml").write_text(
+            f"parts = {json.dumps(parts)}\nservos = {{ stiffness = {[137.0] * 12}, damping = {[4.0] * 12} }}\n"
+            "command = { default = [0.3, 0.0, 0.0], low = [0.1, 0.0, 0.0], high = [0.3, 0.1, 0.1] }\n"
+        )
+    files = [str(tmp_path / name / "policy.onnx") for name in ("still", "stiller")]
+    options = ["--laws", "spring-damper", "time-stepping", "--trials", "1", "--duration", "0.5", "--workers", "1"]
+    example = Path(__file__).parents[2] / "examples" / "policies_across_laws.py"
+    monkeypatch.setattr("sys.argv", [str(example), "quadruped", *files, *options, "--out", str(tmp_path / "table")])
+    runpy.run_path(str(example), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in lines[1:3]}
+    for cells in rows.values():  # it stands where it was asked to walk
+        assert " ".join(cells).count("0 fall, 1.0") == 2, lines
+    assert rows["still"] == rows["stiller"] and lines[-1] == "0 samples unsolved"

@@ -67,6 +67,7 @@ def test_sobol_samples_fill_the_box_more_evenly_than_random_ones():
         ({"table": [{"a": 1}, {"b": 2}]}, "row 1 of the table"),
         ({"table": "no-such-file.csv"}, "cannot read the cases"),
         ({"grid": {"a": [1]}, "table": [{"a": 1}]}, "given twice"),
+        ({"grid": {"status": [1]}}, "cannot be called 'status'"),
     ],
 )
 def test_what_makes_no_cases_is_refused_in_a_sentence(options, sentence):
@@ -102,6 +103,11 @@ def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads_though_
     assert again.failed == 0 and np.array_equal(again.seconds[done], table.seconds[done])
     assert [again.columns["square"][case] for case in np.flatnonzero(~done)] == [169.0, 338.0]
     assert same(nothing, again) and np.array_equal(nothing.seconds, again.seconds)
+
+
+def test_a_seed_that_is_an_input_is_the_one_in_the_table():
+    table = ff.sweep(lambda seed: {"half": 0.5 * seed}, grid={"seed": [3, 4]}, workers=1)
+    assert list(table["seed"]) == [3, 4] and list(table["half"]) == [1.5, 2.0]
 
 
 def test_pandas_gets_the_whole_table():

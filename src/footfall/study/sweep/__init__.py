@@ -91,6 +91,7 @@ def sweep(
         retry: repeat the cases that failed before.
         progress: called with the cases finished and their number.
     """
+    optional_package("pyarrow", "a sweep")  # before hours of work
     cases = Path(table) if isinstance(table, os.PathLike) else table
     inputs = make_cases(grid, samples, cases, seed)
     working.check(work, {name: values[0] for name, values in inputs.items()})
@@ -126,7 +127,7 @@ def sweep(
     return found
 
 
-#: Columns of each row besides its inputs and outputs.
+#: Columns of each row besides its inputs and outputs; a seed that is an input is the one that a case has.
 OWN = ("case", "status", "message", "seed")
 #: Most rows in the text of a table.
 FIRST_ROWS = 12
@@ -258,7 +259,7 @@ def _table(rows: Sequence[Row]) -> SweepTable:
     columns |= {name: [row["inputs"][name] for row in rows] for name in inputs}
     columns |= {titles[name]: [row["outputs"].get(name) for row in rows] for name in outputs}
     for name in OWN[1:]:
-        columns[name] = [row[name] for row in rows]
+        columns[name] = columns[name] if name in inputs else [row[name] for row in rows]
     columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in VERSIONS}
     seconds = np.array([row.get("seconds", np.nan) for row in rows])
     batched = sum(bool(row.get("worlds")) for row in rows)

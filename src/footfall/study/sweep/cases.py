@@ -86,6 +86,9 @@ def make_cases(
         raise StudyError(f"'{twice[0]}' is given twice, in the grid and outside it")
     if not rows and not axes:
         raise StudyError("a study needs inputs: a grid, samples or a table")
+    taken = [name for name in (*axes, *rows) if name in ("case", "status", "message")]
+    if taken:
+        raise StudyError(f"an input cannot be called '{taken[0]}': every table has a column of that name")
     number = len(next(iter(rows.values()))) if rows else 1
     total = number * math.prod(len(values) for values in axes.values())
     if total > MOST:
