@@ -11,8 +11,9 @@ import time
 import numpy as np
 
 PACKAGES = []
-SETTINGS = {"": {}, "crash": {"fault": "crash"}, "hang": {"fault": "hang"}, "light": {"fault": "light"},
-            "strong": {"fault": "strong"}, "wild": {"fault": "wild"}, "away": {"fault": "away"}}
+SETTINGS = {"": {}, "crash": {"fault": "crash"}, "hang": {"fault": "hang"}, "spin": {"fault": "spin"},
+            "light": {"fault": "light"}, "strong": {"fault": "strong"}, "wild": {"fault": "wild"},
+            "away": {"fault": "away"}}
 TUNED = {"loss": (0.0, 0.5, "linear", 0.25)}
 
 
@@ -29,6 +30,8 @@ class World:
             os._exit(3)
         if self.fault == "hang":
             time.sleep(1e6)
+        while self.fault == "spin":
+            pass
         before = self.qvel[2]
         self.qvel[2] += self.dt * self.task.gravity[2]
         if self.qpos[2] + self.dt * self.qvel[2] < 0.1 and self.qvel[2] < 0:

@@ -46,17 +46,19 @@ def test_a_guest_in_plain_python_bounces_as_the_formula_says(ball, tmp_path):
     [
         ("crash", "crashed", "crashed with code 3: it said nothing"),
         ("hang", "hangs", "hangs: no answer within 1 s"),
+        ("spin", "slow", "slow: no answer within 1 s of processor time"),
         ("light", "other task", "its mass is 0.9 kg, and 1 kg was asked for"),
         ("strong", "other forces", "its contact forces miss"),
         ("away", "other task", "a contact is reported 500 mm from sphere 0"),
         ("wild", "diverged", "at t = 0.001 s"),
     ],
 )
-def test_a_guest_that_fails_is_a_row_with_the_reason(ball, fault, status, reason):
+def test_a_guest_that_fails_is_a_row_with_the_reason(ball, fault, status, reason, monkeypatch):
+    monkeypatch.setattr(running, "PATIENCE", 1.0 if fault == "hang" else 1e3)
     case = next(closed_forms.bounces(0.5, 0.05))
     process = Process(guest(ball))
     try:
-        outcome = played(process, case.task, guest(ball).settings[fault], 1.0 if fault == "hang" else 60.0)
+        outcome = played(process, case.task, guest(ball).settings[fault], 1.0 if fault in ("hang", "spin") else 60.0)
         assert outcome.status == status and outcome.reason.startswith(reason)
         assert np.isnan(errors_of(outcome, [case])).all()
         assert played(process, case.task, {}, 60.0).status == "done"  # the next task is not harmed

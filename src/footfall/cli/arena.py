@@ -45,7 +45,7 @@ class Run:
     tune: Annotated[Whole, tyro.conf.arg(metavar="N")] = 0
     """tune each engine, too, by N evaluations of the same search on training cases"""
     limit: Annotated[Positive, unit("s")] = 120.0
-    """most that an engine may take for one run"""
+    """most processor time that an engine may take for one run"""
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("arena")
     """where rows and recordings are kept"""
     json: bool = False

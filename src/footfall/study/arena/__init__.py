@@ -104,7 +104,7 @@ def arena(
             without it.
         questions: names of questions, all of the groups if left out.
         evaluations: how often the search for better settings tries all training cases; 0 tunes nothing.
-        limit: s, most that an engine may take for one run.
+        limit: s of processor time, most that an engine may take for one run.
         say: called with a sentence on what goes on.
     """
     wanted: list[Wanted] = []

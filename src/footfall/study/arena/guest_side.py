@@ -2,9 +2,9 @@
 
     python guest_side.py my_engine.py
 
-Each line of standard input names a job, a JSON file; the answer is a line on standard output: ``done`` when the samples
-lie beside the job, or ``blank``, ``failed`` or ``diverged`` with a sentence. A guest is a Python file with a class
-``World``:
+Each line of standard input has the processor time that a job may take, s, and its JSON file; the answer is a line on
+standard output: ``done`` when the samples lie beside the job, or ``blank``, ``failed`` or ``diverged`` with a sentence.
+A guest is a Python file with a class ``World``:
 
     class World:
         def __init__(self, task): ...    # ``NotImplementedError("no restitution")`` leaves a blank
@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import queue
+import resource
 import signal
 import sys
 import threading
@@ -138,7 +140,10 @@ def main(file: str) -> None:
     spec.loader.exec_module(guest)
     print("ready " + versions(getattr(guest, "PACKAGES", [])), file=answers, flush=True)
     while True:
-        job = jobs.get()
+        limit, _, job = jobs.get().partition(" ")
+        # At the limit the system ends this process by SIGXCPU, also inside an engine, whatever the load of the machine.
+        most = math.ceil(time.process_time() + float(limit))
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
         try:
             answer = play(guest, load_task(job))
         except NotImplementedError as error:

@@ -1,4 +1,4 @@
-"""Running guests: an environment and a process for each, a limit on its time, and checks of its results.
+"""Running guests: an environment and a process for each, limits on its time, and checks of its results.
 
 A guest that crashes, hangs, diverges, has another mass or step than it was asked for, or reports contacts that do not
 explain how it moved, is a row with the reason.
@@ -11,6 +11,7 @@ import hashlib
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,8 +37,11 @@ from footfall.study.arena.task import Case, Task
 HERE = Path(__file__).parent
 #: Time limit of pip for one environment, s: the largest engines bring a compiler or a deep-learning library.
 INSTALLING = 1800.0
-#: Time limit for a guest to start and to compile, s, added to that of a task.
-STARTING = 300.0
+#: Time limit for a guest to start, s.
+STARTING = 1800.0
+#: Wall time after which a guest hangs, as a multiple of the processor time that it may take: a loaded machine gives a
+#: small share of a core.
+PATIENCE = 30.0
 #: Time limit for a process to end after its output has ended, s.
 ENDING = 10.0
 
@@ -160,7 +164,7 @@ class Process:
         self.version = self.missing = ""
 
     def ask(self, job: Path, limit: float) -> str:
-        """The answer of the guest to a job, within a limit (s); starts the process if it has ended."""
+        """The answer of the guest to a job, within some processor time (s); starts the process if it has ended."""
         if self._process is None:
             python = python_of(self.guest, self._say)
             self._said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
@@ -174,12 +178,12 @@ class Process:
             )
             self.version = self._answer(STARTING).removeprefix("ready").strip()
         assert self._process.stdin is not None
-        print(job, file=self._process.stdin, flush=True)
-        return self._answer(limit)
+        print(limit, job, file=self._process.stdin, flush=True)
+        return self._answer(PATIENCE * limit, limit)
 
-    def _answer(self, limit: float) -> str:
+    def _answer(self, wall: float, limit: float = STARTING) -> str:
         assert self._process is not None and self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], limit)
+        ready, _, _ = select.select([self._process.stdout], [], [], wall)
         line = self._process.stdout.readline() if ready else ""
         if line:
             return line.strip()
@@ -187,9 +191,11 @@ class Process:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(ENDING)
         code = self.end()
+        if ready and code == -signal.SIGXCPU:
+            raise Crash(f"slow: no answer within {limit:.3g} s of processor time")
         self._said.seek(0)
         last = (self._said.read().strip().splitlines() or ["it said nothing"])[-1]
-        raise Crash(f"crashed with code {code}: {last}" if ready else f"hangs: no answer within {limit:.0f} s")
+        raise Crash(f"crashed with code {code}: {last}" if ready else f"hangs: no answer within {wall:.0f} s")
 
     def end(self) -> int:
         """End the process; returns its code."""
@@ -218,7 +224,7 @@ def _environment(guest: Guest) -> dict[str, str]:
 class Outcome:
     """The outcome of a task in an engine: a recording, or why there is no valid one."""
 
-    status: str  # "done", "blank", "failed", "diverged", "hangs", "crashed", "other task", "other forces"
+    status: str  # "done", "blank", "failed", "diverged", "slow", "hangs", "crashed", "other task", "other forces"
     reason: str = ""
     recording: Recording | None = None
     us_per_step: float = float("nan")
