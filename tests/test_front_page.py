@@ -114,7 +114,9 @@ def test_the_pages_in_the_pictures_say_what_they_say_today(picture, run, tmp_pat
     kept = " ".join(json.loads((ROOT / "docs" / "images" / "pages.json").read_text(encoding="utf-8"))[picture]["says"])
     words, known = (re.sub(r"[\d.]+", "#", text).split() for text in (today, kept))
     assert words == known and words
-    found, drawn = ([float(n) for n in re.findall(r"(\d+(?:\.\d+)?)\b(?! [nµ]m)", text)] for text in (today, kept))
+    found, drawn = (
+        [float(n) for n in re.findall(r"(?<![\d.])(\d+(?:\.\d+)?)(?![\d.]| [nµ]m)", text)] for text in (today, kept)
+    )
     assert found == pytest.approx(drawn, rel=0.05) and found  # two digits
 
 

@@ -214,7 +214,7 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
     assert told["passed"] and told["claims"][0]["fragile"]
     assert [one["then"] for one in told["challenged"]["changes"]] == ["FAILS", "FAILS"]
     assert main(["paper", "invented", "--perturb", "-1"]) != 0
-    assert "perturb = -1" in capsys.readouterr().err
+    assert "--perturb takes a whole number >= 0" in capsys.readouterr().err
 
 
 def test_a_challenge_varies_what_the_paper_leaves_open(register, capsys):
