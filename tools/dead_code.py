@@ -6,7 +6,9 @@ does it remember: what was found to be clean is not read again until a file, the
 change.
 """
 
+import fnmatch
 import hashlib
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -25,9 +27,15 @@ for file in [Path(__file__), *files]:
 if CLEAN.exists() and CLEAN.read_text() == digest.hexdigest():
     sys.exit(0)
 named = [f"{part}_{one['functions'].split('.')[1]}" for one in experiments for part in ("run", "judge", "draw")]
-vulture = Vulture(ignore_names=settings["ignore_names"] + named, ignore_decorators=settings["ignore_decorators"])
+vulture = Vulture(ignore_decorators=settings["ignore_decorators"])
 vulture.scavenge(sys.argv[1:])
-unused = [item for item in vulture.get_unused_code(settings["min_confidence"]) if item.typ != "attribute"]
+# Names to ignore are looked for among what is unused: vulture would hold every definition against every one of them.
+known = re.compile("|".join(map(fnmatch.translate, settings["ignore_names"] + named)))
+unused = [
+    item
+    for item in vulture.get_unused_code(settings["min_confidence"])
+    if item.typ != "attribute" and not known.match(item.name)
+]
 for item in unused:
     print(item.get_report())
 if unused or vulture.exit_code:

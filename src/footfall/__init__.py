@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,8 @@ __all__ = [*_HOMES, *_ROOMS, "__version__"]
 
 
 name_glfw()
+# Numba words and colours why each candidate does not fit, and forgets it when the next fits: a ninth of compiling.
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 
 def __getattr__(name: str) -> Any:
