@@ -10,13 +10,15 @@ CODE := $(wildcard src tests examples)
 # Each worker has a core of its own: threads of its linear algebra would only wait for each other.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal
 
-# One stamp per lock file: a second `make` installs nothing until the lock or pyproject.toml changes.
+# Stamps: a second `make` installs nothing until a lock file or pyproject.toml changes.
 RUN := $(VENV)/.installed-run
+BESIDES := $(VENV)/.fetched-besides
 DEV := $(VENV)/.installed-dev
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # pip would write all bytecode in one process, which takes longer than the rest; here all cores do, without what is not run.
-FETCH := $(PIP) install --quiet --no-compile --require-hashes --requirement
+# The lock files are whole and share nothing: what users need and what tests need besides are fetched at the same time.
+FETCH := $(PIP) install --quiet --no-compile --no-deps --require-hashes --requirement
 NOT_RUN := tests?|OpenGL|fontTools|lexers|mypyc?|pip|pkg_resources|setuptools|transformers
 BYTECODE := $(BIN)/python -m compileall -qq -j 0 -x '[/\\]($(NOT_RUN))[/\\]' $(VENV)/lib src || true
 # Hatchling comes from the lock as well, so building the package fetches nothing.
@@ -133,8 +135,11 @@ $(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
 	@$(BYTECODE)
 	@touch $@
 
-$(DEV): requirements/dev.txt $(RUN)
+$(BESIDES): requirements/dev.txt | $(BIN)/python
 	@echo "Installing what its tests need (a minute or two the first time)."
 	$(FETCH) requirements/dev.txt
+	@touch $@
+
+$(DEV): $(RUN) $(BESIDES)
 	@$(BYTECODE)
 	@touch $@

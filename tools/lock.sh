@@ -1,7 +1,7 @@
 #!/bin/sh
-# Usage: lock.sh UV [uv options, such as --upgrade]. Writes requirements/dev.txt (all of it) and
-# requirements/run.txt (what a user needs), with the same versions in both. Settings of this machine are set
-# aside, lest a file from another source than the ordinary index be locked.
+# Usage: lock.sh UV [uv options, such as --upgrade]. Writes requirements/run.txt (what a user needs) and
+# requirements/dev.txt (what the tests need besides), which fit each other and are installed side by side. Settings
+# of this machine are set aside, lest a file from another source than the ordinary index be locked.
 set -eu
 
 uv=$1
@@ -18,6 +18,11 @@ compile() {
         --output-file "$target" "$@"
 }
 
-compile requirements/dev.txt pyproject.toml --extra plot --extra dev "$@"
+whole=$(mktemp)
+trap 'rm -f "$whole"' EXIT
+cat requirements/run.txt requirements/dev.txt >"$whole" # versions are kept where they can be
+compile "$whole" pyproject.toml --extra plot --extra dev "$@"
 printf 'hatchling\neditables\n' |
-    compile requirements/run.txt pyproject.toml - --extra plot --constraint requirements/dev.txt
+    compile requirements/run.txt pyproject.toml - --extra plot --constraint "$whole"
+awk '/^[^ #]/ { split($1, name, "=="); known = name[1] in run } NR == FNR { run[name[1]] } NR != FNR && !known' \
+    requirements/run.txt "$whole" >requirements/dev.txt
