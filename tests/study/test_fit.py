@@ -12,10 +12,12 @@ from shared_files import shared_file
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import StudyError
-from footfall.measure.motion import force_error, position_error, rotation_error, velocity_error
-from footfall.study.fit import Range, Toss, cube, fit, gain_of, load_tosses, split
+from footfall.files.measured import Measured
+from footfall.measure.motion import position_error, turned
+from footfall.study.fit import ForceTrial, Range, Toss, cube, fit, gain_of, load_tosses, planar_impact, split
 from footfall.study.fit.search import Evaluations, better, bootstrapped, cross_validated, search
 from footfall.study.fit.tosses import started_from_flight
+from footfall.study.fit.trials import follow_forces, follow_impact
 
 DATA = "data/cube_tosses/tosses.npz"
 RATE = 100.0
@@ -147,6 +149,73 @@ def test_the_search_finds_the_bottom_of_a_valley_and_forgives_outliers():
     assert np.allclose(found.points[found.best()], target, atol=0.02)
 
 
+def decays(noise, trials=4, target=(0.3, 1.0)):
+    """Errors and their vectors of trials whose differences are those of decays with these rates and amplitudes, the
+    best amplitude at its bound; a third parameter does nothing, and a trial fails where the first is above 0.8.
+    """
+    time, random = np.linspace(0.0, 1.0, 40), np.random.default_rng(3)
+    spread = noise * random.normal(size=(trials, time.size))
+
+    def vectors(x, which):
+        def miss(i):
+            truth, tried = ((1.0 + b) * np.exp(-4.0 * (a + 0.1 * i) * time) for a, b in (target, x[:2]))
+            return (tried - truth + spread[i]) / np.sqrt(time.size)
+
+        return [[] if i == 0 and x[0] > 0.8 else [miss(i)] for i in which]
+
+    def errors(x, which):
+        return np.array([sum(map(np.linalg.norm, own)) if own else 10.0 for own in vectors(x, which)])
+
+    return errors, vectors
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_least_squares_take_few_evaluations_to_a_minimum_at_a_bound(noise):
+    """Simplices of 90 evaluations end above what 30 of least squares reach, also where a trial fails at the start."""
+    errors, vectors = decays(noise)
+    everyone = np.arange(4)
+    for first in ([0.9, 0.5, 0.5], [0.5, 0.1, 0.9], [0.1, 0.9, 0.0]):
+        start = np.array(first)
+        simplex, squares = (
+            search(errors, start, 4, evaluations, 0, scale=0.1, starts=start[None], vectors=by)
+            for evaluations, by in ((90, None), (30, vectors))
+        )
+        assert len(squares.points) < 36 and squares.losses().min() <= simplex.losses().min()
+        best = squares.points[squares.best()]
+        # Noise of 5 % in 160 samples tells a rate and an amplitude to 0.01.
+        assert best[:2] == pytest.approx([0.3, 1.0], abs=0.02 if noise else 1e-3)
+        assert (squares.points >= 0.0).all() and (squares.points <= 1.0).all()
+        assert errors(best, everyone).mean() == pytest.approx(squares.losses().min())
+
+
+def test_a_fit_of_vectors_goes_on_from_its_file_too(tmp_path):
+    vectors = decays(0.02)[1]
+
+    def simulate(sim, trial):
+        done.append(trial)
+        place = np.array([sim.ground.dynamic_friction, sim.law.restitution])
+        return {"off": vectors(place, [trial])[0][0], "other": 0.01}
+
+    def stop(runs, total):
+        if runs > 150:
+            raise KeyboardInterrupt
+
+    def fitted(**given):
+        ranges = {"law.restitution": (0.0, 1.0), "ground.friction": (0.1, 0.7)}
+        return fit("time-stepping", [0, 1, 2, 3], ranges, robot=cube(), evaluations=20, simulate=simulate, workers=1,
+                   **given)  # fmt: skip
+
+    done: list[int] = []
+    whole = fitted()
+    file = tmp_path / "runs.jsonl"
+    assert whole.ground.dynamic_friction == pytest.approx(0.3, abs=0.01) and whole.law.restitution > 0.98
+    with pytest.raises(KeyboardInterrupt):
+        fitted(keep=file, progress=stop)
+    assert json.dumps(fitted(keep=file).to_dict()) == json.dumps(whole.to_dict())
+    assert {type(value) for line in file.read_text().splitlines()[1:]
+            for value in json.loads(line)["errors"].values()} == {float}  # fmt: skip
+
+
 def test_the_bootstrap_uses_only_what_was_tried():
     points = np.array([[0.0], [1.0]])
     errors = np.array([[0.0, 0.0, 9.0], [1.0, 1.0, 1.0]])
@@ -241,12 +310,17 @@ def test_side_and_inertia_of_the_cube_are_found():
 
 def test_errors_of_trajectories_have_their_closed_forms():
     q = np.array([[1.0, 0.0, 0.0, 0.0], [np.cos(0.1), 0.0, np.sin(0.1), 0.0]])
-    assert np.allclose(rotation_error(q, -q), 0.0)
-    assert np.allclose(rotation_error(q, q[:1]), [0.0, np.degrees(0.2)])
+    assert np.allclose(turned(q, -q), 0.0)
+    assert np.allclose(np.linalg.norm(turned(q, q[:1]), axis=1), [0.0, 0.2])
+    ahead, behind = (turned([[np.cos(a), 0.0, np.sin(a), 0.0]], q[:1]) for a in (0.1, -0.1))
+    assert np.allclose([ahead[0, 2], behind[0, 2]], [0.2, -0.2], atol=1e-3)
     assert np.allclose(position_error([[0.3, 0.4, 0.0]], [[0.0, 0.0, 0.0]], 0.25), [2.0])
-    inertia = np.diag([2.0, 8.0])
-    assert velocity_error([1.0, 0.0], [0.0, 0.0], inertia, [0.0, 1.0]) == pytest.approx(0.5)
-    assert force_error(np.full((4, 3), 10.0), np.zeros((4, 3)), 10.0 * 3**0.5) == pytest.approx(1.0)
+    sim = ff.Simulation("brick", law="time-stepping", dt=1e-3)
+    fallen = planar_impact((0.0, -1.0), (0.0, -1.0, 0.0), (0.0, 0.5, 0.0), mass=2.0, inertia=8.0)
+    assert np.linalg.norm(follow_impact(sim, fallen)["velocity_energy"]) == pytest.approx(0.5)  # it does not bounce
+    forces = {f"total.force.{axis}": np.full(20, 2.0 * sim.robot.weight * (axis == "z")) for axis in "xyz"}
+    twice = Measured(np.arange(20) * 1e-3, forces, dict.fromkeys(forces, "N"), "z", "standing")
+    assert np.linalg.norm(follow_forces(sim, ForceTrial(twice))["force_weights"]) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_a_saved_fit_gives_the_law_back(tmp_path):

@@ -43,14 +43,21 @@ def landings(number, friction=0.6, speed=0.0, seed=0):
 
 
 def test_stiffness_and_damping_are_found_from_noisy_forces():
-    """Noise of 2 % in 300 samples of six landings; the intervals hold the truth, and are some per cent wide."""
-    found = fit("spring-damper", landings(6), RANGES, robot=ff.load_robot("brick"), evaluations=50, workers=1)
-    assert not found.kept_defaults
-    for one in found.parameters:
-        assert one.low <= TRUTH[one.name] <= one.high, one
-        assert one.high / one.low < 1.3 and not one.note, one
-        assert one.value == pytest.approx(TRUTH[one.name], rel=0.05)
-    assert found.loss == pytest.approx(NOISE * 3**0.5, rel=0.15)  # nothing is left but the noise of three axes
+    """Noise of 2 % in 300 samples of each of six landings, five times: intervals of 95 % hold the truth in nine of ten
+    cases or more, and are some per cent wide.
+    """
+    held = 0
+    for seed in range(5):
+        trials = landings(6, seed=seed)
+        found = fit("spring-damper", trials, RANGES, robot=ff.load_robot("brick"), evaluations=25, workers=1)
+        assert not found.kept_defaults
+        for one in found.parameters:
+            held += one.low <= TRUTH[one.name] <= one.high
+            assert one.high / one.low < 1.3 and not one.note, one
+            # Least squares end at the minimum: twenty such fits are off by less than 0.1 % in the mean square.
+            assert one.value == pytest.approx(TRUTH[one.name], rel=0.005)
+        assert found.errors.mean() == pytest.approx(NOISE * 3**0.5, rel=0.02)  # only the noise of three axes is left
+    assert held >= 9
 
 
 def test_noise_makes_no_robot_heavier_than_it_is():
@@ -187,4 +194,4 @@ def test_a_trial_starts_where_its_controller_does():
     rec = sim.run(0.2, controller=follow)
     channels = {f"total.force.{axis}": rec.total_force[:, k] for k, axis in enumerate("xyz")}
     measured = Measured(rec.time, channels, dict.fromkeys(channels, "N"), "z", "run")
-    assert follow_forces(sim, ForceTrial(measured, controller=follow))["force_weights"] < 1e-9
+    assert np.linalg.norm(follow_forces(sim, ForceTrial(measured, controller=follow))["force_weights"]) < 1e-9

@@ -8,8 +8,19 @@ import numpy as np
 
 from footfall.errors import FootfallError
 from footfall.logs.log import Log
-from footfall.measure.motion import rotation_error
+from footfall.measure.motion import turned
 from footfall.record import Record
+
+
+class Apart(NamedTuple):
+    """Differences between a run and a log at the times (T,) of the log that both cover."""
+
+    time: np.ndarray  # s
+    joints: np.ndarray  # (T, J) rad or m, of joints that were logged
+    velocities: np.ndarray  # (T, J) rad/s or m/s
+    names: list[str]  # of these joints
+    place: np.ndarray | None  # (T, 3) m, of the base
+    turn: np.ndarray | None  # (T, 4) as long as the angle of the base, rad
 
 
 class Difference(NamedTuple):
@@ -30,45 +41,53 @@ class Difference(NamedTuple):
 LEFT = 0.1
 
 
-def difference(rec: Record, log: Log) -> Difference:
-    """The differences between a log and a run that begins in its first state."""
+def apart(rec: Record, log: Log) -> Apart:
+    """The differences between a log and a run that begins in its first state, sample by sample."""
     robot, model = log.robot, log.robot.model
     time = log.time[log.time <= rec.time[-1] + 1e-9]
     if len(time) < 2:
         raise FootfallError(f"the run of {rec.duration:g} s is too short to be compared with {log.source}")
-    T = len(time)
+    T, logged = len(time), [j for j in range(model.njnt) if log.logged[int(model.jnt_dofadr[j])]]
+    at, dofs = model.jnt_qposadr[logged], model.jnt_dofadr[logged]
+    qpos, qvel = _at(time, rec, rec.qpos), _at(time, rec, rec.qvel)
+    return Apart(
+        time,
+        qpos[:, at] - log.qpos[:T, at],
+        qvel[:, dofs] - log.qvel[:T, dofs],
+        [robot.joint_names[j] for j in logged],
+        None if log.position is None else qpos[:, :3] - log.qpos[:T, :3],
+        None if log.attitude is None else turned(qpos[:, 3:7], log.attitude[:T]),
+    )
 
-    def ours(values: np.ndarray) -> np.ndarray:
-        flat = values.reshape(len(values), -1)
-        found = np.column_stack([np.interp(time, rec.time, flat[:, i]) for i in range(flat.shape[1])])
-        return found.reshape(T, *values.shape[1:])
 
-    qpos, qvel = ours(rec.qpos), ours(rec.qvel)
-    joints, velocities = {}, {}
-    left = np.zeros(T, dtype=bool)
-    for j in range(model.njnt):
-        d, at = int(model.jnt_dofadr[j]), int(model.jnt_qposadr[j])
-        if log.logged[d]:
-            off = qpos[:, at] - log.qpos[:T, at]
-            joints[robot.joint_names[j]] = _rms(off)
-            velocities[robot.joint_names[j]] = _rms(qvel[:, d] - log.qvel[:T, d])
-            left |= np.abs(off) > LEFT
+def difference(rec: Record, log: Log) -> Difference:
+    """The differences between a log and a run that begins in its first state."""
+    off = apart(rec, log)
+    joints, velocities = (dict(zip(off.names, map(_rms, own.T), strict=True)) for own in (off.joints, off.velocities))
+    left = (np.abs(off.joints) > LEFT).any(axis=1)
     place = turn = float("nan")
-    if log.position is not None:
-        off = np.linalg.norm(qpos[:, :3] - log.qpos[:T, :3], axis=1)
-        place = _rms(off)
-        left |= off > LEFT * max(abs(float(log.qpos[0, 2])), 1e-3)
-    if log.attitude is not None:
-        turn = _rms(np.radians(rotation_error(qpos[:, 3:7], log.attitude[:T])))
+    if off.place is not None:
+        distance = np.linalg.norm(off.place, axis=1)
+        place = _rms(distance)
+        left |= distance > LEFT * max(abs(float(log.qpos[0, 2])), 1e-3)
+    if off.turn is not None:
+        turn = _rms(np.linalg.norm(off.turn, axis=1))
     forces = {}
     if log.foot_force is not None:
-        simulated = ours(rec.foot_force)
-        for f, foot in enumerate(robot.feet):
-            known = np.isfinite(log.foot_force[:T, f])
+        simulated, measured = _at(off.time, rec, rec.foot_force), log.foot_force[: len(off.time)]
+        for f, foot in enumerate(log.robot.feet):
+            known = np.isfinite(measured[:, f])
             if known.any():
-                forces[foot.name] = _rms((simulated[:, f] - log.foot_force[:T, f])[known])
-    within = float(time[int(left.argmax())]) if left.any() else float(time[-1])
+                forces[foot.name] = _rms((simulated[:, f] - measured[:, f])[known])
+    within = float(off.time[int(left.argmax())]) if left.any() else float(off.time[-1])
     return Difference(joints, velocities, place, turn, forces, within)
+
+
+def _at(time: np.ndarray, rec: Record, values: np.ndarray) -> np.ndarray:
+    """Values of a run (S, ...) at other times (T,), by straight lines."""
+    flat = values.reshape(len(values), -1)
+    found = np.column_stack([np.interp(time, rec.time, own) for own in flat.T])
+    return found.reshape(len(time), *values.shape[1:])
 
 
 def _rms(values: np.ndarray) -> float:

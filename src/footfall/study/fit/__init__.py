@@ -114,7 +114,9 @@ def fit(
         dt: step, s; left out, 1 ms, or the part of it in which springs with the gains that are tried are stable; for
             tosses the largest up to 1 ms (10 ms under a law that finds events within it) that divides the time between
             two frames.
-        simulate: returns errors by name for a simulation and a trial; left out, that of the kind of trials.
+        simulate: returns errors by name for a simulation and a trial; left out, that of the kind of trials. An error is
+            a number, or an array of which the length counts: to differences that pass smoothly through zero, the
+            search takes fewer simulations.
         weights: how the errors are added to the loss of a trial, by name; left out, each of ``simulate`` with one.
         evaluations: about how often a search simulates all trials; a whole fit takes twice as many.
         seed: of the search, the halves of the trials and the bootstrap.
@@ -226,17 +228,22 @@ def _searched(errors: Objective, simulations: Simulations, evaluations: int, see
     of_law = np.array([name.startswith("law.") for name in simulations.ranges])
     few = max(4, round(FOR_DEFAULTS * evaluations))
     others = ~of_law if of_law.any() else np.ones_like(of_law)
+    errors(first, np.arange(trials))
+    vectors = errors.vectors
     default, plain = searching.settled(
-        searching.search(errors, first, trials, few if of_law.any() else evaluations, seed, others), errors
+        searching.search(errors, first, trials, few if of_law.any() else evaluations, seed, others, vectors=vectors),
+        errors,
     )
     scale = default.scale
-    kept = searching.cross_validated(errors, np.tile(first, (FOLDS, 1)), trials, few, seed, scale, others)
+    kept = searching.cross_validated(errors, np.tile(first, (FOLDS, 1)), trials, few, seed, scale, others, vectors)
     if not of_law.any():
         return Searched(default, plain, plain, float(kept.missed.mean()), float(kept.missed.mean()), of_law)
-    free = searching.cross_validated(errors, kept.points, trials, round(CROSSED * evaluations), seed, scale)
+    free = searching.cross_validated(
+        errors, kept.points, trials, round(CROSSED * evaluations), seed, scale, vectors=vectors
+    )
     starts = np.vstack([free.points.mean(axis=0), free.points])
     begin, budget = default.points[plain], round(LAST * evaluations)
-    last = searching.search(errors, begin, trials, budget, seed + 1, scale=scale, starts=starts)
+    last = searching.search(errors, begin, trials, budget, seed + 1, scale=scale, starts=starts, vectors=vectors)
     tried, chosen = searching.settled(searching.joined(default, last), errors)
     helps = searching.better(free.missed, kept.missed) and not _worse(errors, free, kept)
     best = chosen if helps else plain
@@ -264,13 +271,13 @@ def _refined(
     found = tried.points[best], tried.errors[best]
     if kept:
         return found, searching.probed(errors, *found, tried.scale)
-    found = searching.refined(errors, *found, tried.scale)
+    found = searching.refined(errors, *found, tried.scale, errors.vectors)
     probes = searching.probed(errors, *found, tried.scale)
     for _ in range(ESCAPES):  # a search may end on a plateau above the minimum
         if probes.better is None:
             break
         there = errors(probes.better, np.arange(found[1].size))
-        found = searching.refined(errors, probes.better, there, tried.scale)
+        found = searching.refined(errors, probes.better, there, tried.scale, errors.vectors)
         probes = searching.probed(errors, *found, tried.scale)
     return found, probes
 
@@ -348,11 +355,15 @@ class Objective:
         self.runs = 0
         self._known: dict[tuple[bytes, int], float] = {}  # searches revisit places
         self._refused: list[FootfallError] = []
+        self._last: tuple[bytes, dict[int, Mapping[str, Any]]] = b"", {}  # the last place, and errors as they came
+        self._are_vectors = False
 
     def __call__(self, shares: np.ndarray, which: np.ndarray) -> np.ndarray:
         """The errors of the trials of these numbers at a place (parameters,)."""
         place = shares.tobytes()
         new = [int(i) for i in which if (place, i) not in self._known]
+        if new:
+            self._last = place, {}
         lacking = self._kept.lacking(shares, new)
         if lacking:
             try:
@@ -364,11 +375,35 @@ class Objective:
             found = self._measured(sim, [self._trials[i] for i in lacking])
             if not self.runs and len(self._refused) == len(which):  # not the parameters: these are no such trials
                 raise self._refused[0]
-            self._kept.put(shares, lacking, found)
+            self._last[1].update(zip(lacking, found, strict=True))
+            self._are_vectors |= any(np.ndim(own) for one in found for own in one.values())
+            self._kept.put(shares, lacking, list(map(_lengths, found)))
         self._count(len(new))
         for i in new:
             self._known[place, i] = self._loss(self.metrics(shares, i))
         return np.array([self._known[place, i] for i in which])
+
+    @property
+    def vectors(self) -> searching.Vectors | None:
+        """The vectors of trials at a place, in units of the loss, if their errors are vectors."""
+        return self._vectors_at if self._are_vectors else None
+
+    def _vectors_at(self, shares: np.ndarray, which: np.ndarray) -> list[list[np.ndarray]]:
+        if shares.tobytes() != self._last[0]:  # vectors are not kept: few places are asked for again
+            self._last = shares.tobytes(), {}
+            self._count(len(which))
+        known = self._last[1]
+        lacking = [int(i) for i in which if i not in known and self.metrics(shares, i)]
+        if lacking:
+            sim, _ = self._simulations.at(shares)
+            known.update(zip(lacking, self._measured(sim, [self._trials[i] for i in lacking]), strict=True))
+        found = []
+        for i in which:
+            own = known.get(int(i), {})
+            weights = dict.fromkeys(own, 1.0) if self._weights is None else self._weights
+            rows = [weight * np.ravel(own[name]) for name, weight in weights.items()] if own else []
+            found.append(rows if all(np.isfinite(row).all() for row in rows) else [])
+        return found
 
     def _loss(self, found: Mapping[str, float]) -> float:
         """The loss of a trial from its errors; none of a simulation that failed."""
@@ -381,7 +416,7 @@ class Objective:
 
     def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, np.ndarray]:
         """(trials,) each metric of other trials, NaN of those that failed."""
-        rows = self._measured(sim, trials)
+        rows = [_lengths(one) for one in self._measured(sim, trials)]
         self._count(len(rows))
         names = next((list(row) for row in rows if row), None)
         if rows and names is None:
@@ -393,10 +428,10 @@ class Objective:
         """The errors by name of a trial at a place (parameters,) that was tried; none where its simulation failed."""
         return self._kept.errors(shares, which)
 
-    def _measured(self, sim: Simulation, trials: Sequence[Any]) -> list[Mapping[str, float]]:
+    def _measured(self, sim: Simulation, trials: Sequence[Any]) -> list[Mapping[str, Any]]:
         return list(self._pool.map(lambda trial: self._metrics(sim, trial), trials))
 
-    def _metrics(self, sim: Simulation, trial: Any) -> Mapping[str, float]:
+    def _metrics(self, sim: Simulation, trial: Any) -> Mapping[str, Any]:
         try:
             found = self._simulate(sim, trial)
         except FootfallError as error:
@@ -409,6 +444,11 @@ class Objective:
     def _count(self, runs: int) -> None:
         self.runs += runs
         self._progress(self.runs)
+
+
+def _lengths(found: Mapping[str, Any]) -> dict[str, float]:
+    """Errors of a trial as numbers."""
+    return {name: float(np.linalg.norm(own) if np.ndim(own) else own) for name, own in found.items()}
 
 
 def profiles(title: str, ranges: Mapping[str, Range], parameters: Sequence[Estimate], tried: Evaluations) -> Figure:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from footfall.control.replay import Replay, Use
 from footfall.errors import StudyError
-from footfall.logs.difference import difference
+from footfall.logs.difference import apart
 from footfall.logs.log import Log
 from footfall.measure.common import once
 from footfall.robot import Robot
@@ -78,8 +79,11 @@ def varied(
     return made
 
 
-def follow_log(sim: Simulation, trial: LogTrial) -> dict[str, float]:
-    """Errors of a simulation that replays a part of a log: of joints (rad), and of the base in heights and rad."""
+def follow_log(sim: Simulation, trial: LogTrial) -> dict[str, Any]:
+    """Errors of a simulation that replays a part of a log: of joints (rad), and of the base in heights and rad.
+
+    They are arrays as long as the root mean squares.
+    """
     log = trial.log
     delay = float(sim.robot.parameters.get("delay", 0.0))
     controller = Replay(trial.whole, trial.use, trial.kp, trial.kd, delay - trial.start)
@@ -87,9 +91,10 @@ def follow_log(sim: Simulation, trial: LogTrial) -> dict[str, float]:
     rec = sim.run(float(log.time[-1]), qpos=log.qpos[0], qvel=log.qvel[0], controller=controller, record_dt=every)
     if rec.failure is not None:
         raise StudyError(f"{log.source}: {rec.failure}")
-    off = difference(rec, log)
-    joints = np.sqrt(np.mean(np.square(list(off.joints.values())))) if off.joints else 0.0
-    return {"joints_rad": float(joints), "place_heights": off.place / _height(log.robot), "turn_rad": off.turn}
+    off = apart(rec, log)
+    place, turn = (np.array([np.nan]) if own is None else own / np.sqrt(len(own)) for own in (off.place, off.turn))
+    joints = off.joints / np.sqrt(max(off.joints.size, 1))
+    return {"joints_rad": joints, "place_heights": place / _height(log.robot), "turn_rad": turn}
 
 
 @once

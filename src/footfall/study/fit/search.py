@@ -1,9 +1,9 @@
 """The search for parameters, and between which bounds the data say that each lies.
 
-The search goes over the whole box first, then downhill from the best places. Every evaluation keeps the error of every
-trial, so that the bootstrap needs no further simulation. Whether fitting helps is judged by separate searches that
-never see the trials on which they are judged: tosses are chaotic, and among hundreds of parameters some follow thirty
-tosses well by chance.
+The search goes over the whole box first, then downhill from the best places: by least squares (Gauss-Newton) where
+errors are vectors, else with a simplex. Every evaluation keeps the error of every trial, so that the bootstrap needs no
+further simulation. Whether fitting helps is judged by separate searches that never see the trials on which they are
+judged: tosses are chaotic, and among hundreds of parameters some follow thirty tosses well by chance.
 
 The best is refined by a last search downhill, if that gains more than chance does. An interval covers the draws of the
 bootstrap over the trials, widened by the ratio of Student's to Gauss's quantile for so few trials, and values at which,
@@ -80,6 +80,10 @@ def as_ranges(parameters: Mapping[str, Any]) -> dict[str, Range]:
 
 #: Errors of a trial for parameters (d,) as shares of their ranges, for those trials that are asked for.
 Errors = Callable[[np.ndarray, np.ndarray], np.ndarray]
+#: For each of those trials the vectors whose lengths make up its error, none where it failed.
+Vectors = Callable[[np.ndarray, np.ndarray], list[list[np.ndarray]]]
+#: The loss at a place, and the vectors of all trials there.
+Look = Callable[[np.ndarray], tuple[float, list[list[np.ndarray]]]]
 #: Multiple of the typical error above which the logarithm of the error counts, so that one toss that lands on another
 #: face does not outweigh all others.
 OUTLIER = 3.0
@@ -89,6 +93,8 @@ GLOBAL, SUBSET = 0.5, 1.0 / 3.0
 FINALISTS, DESCENTS = 0.2, 2
 #: Evaluations of all trials for each parameter in the last search, in which a simplex shrinks to a tenth or so.
 REFINING = 15
+#: Where a search downhill ends: width of its simplex or box, and difference of losses as a share of a typical error.
+NARROWEST, FINEST = 1e-4, 1e-6
 #: Share of the best parameters tried whose mean is tried last.
 MIDDLE = 0.06
 
@@ -124,6 +130,7 @@ def search(
     free: np.ndarray | None = None,
     scale: float | None = None,
     starts: np.ndarray | None = None,
+    vectors: Vectors | None = None,
 ) -> Evaluations:
     """Try some ``evaluations`` of all trials. Parameters that are not ``free`` (d,) stay at their ``first`` share.
 
@@ -143,6 +150,7 @@ def search(
         found.append(errors(full, everyone))
         return float(robust(found[-1], scale))
 
+    look: Look | None = None if vectors is None else lambda x: (loss(x), vectors(points[-1], everyone))
     few = np.random.default_rng(seed).permutation(trials)[: max(2, round(SUBSET * trials))]
     over_the_box = round(GLOBAL * evaluations / SUBSET) if starts is None else 0
     for start in () if starts is None else starts:
@@ -157,31 +165,103 @@ def search(
         for i in np.argsort(rough)[: max(DESCENTS, round(FINALISTS * over_the_box * SUBSET))]:
             loss(samples[i])
     lowest = np.argsort([robust(one, scale) for one in found])[:DESCENTS]
-    left = max(8, round(evaluations if starts is not None else (1.0 - GLOBAL) * evaluations)) // (len(lowest) + 1)
-
-    for i in lowest:
-        _descend(loss, points[i][free], 0.1, left, scale)
+    left = max(8, round(evaluations if starts is not None else (1.0 - GLOBAL) * evaluations))
+    share, end = left // (len(lowest) + 1), len(points) + left
+    for i in lowest:  # least squares end by themselves, a simplex hardly ever does
+        _descend(loss, points[i][free], 0.1, end - len(points) if look else share, scale, look)
     best = int(np.argmin([robust(one, scale) for one in found]))  # of both
-    _descend(loss, points[best][free], 0.02, left, scale)
+    _descend(loss, points[best][free], 0.02, end - len(points) if look else share, scale)
     return Evaluations(np.array(points), np.array(found), scale)
 
 
 def _descend(
-    loss: Callable[[np.ndarray], float], start: np.ndarray, width: float, evaluations: int, scale: float
+    loss: Callable[[np.ndarray], float],
+    start: np.ndarray,
+    width: float,
+    evaluations: int,
+    scale: float,
+    look: Look | None = None,
 ) -> np.ndarray:
-    """Minimise from a place (d,), with a first simplex of this width towards the farther bounds."""
+    """Minimise from a place (d,), with a first simplex or differences of this width towards the farther bounds."""
+    if evaluations < 1:
+        return start
+    if look is not None:
+        return _gauss_newton(look, start, width, evaluations, scale)
     minimize = optional_package("scipy.optimize").minimize
 
     aside = np.where(start < 0.5, width, -width) * np.eye(start.size)
     simplex = np.vstack([start, start + aside])
-    options = {"maxfev": evaluations, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-6 * scale}
+    options = {"maxfev": evaluations, "initial_simplex": simplex, "xatol": NARROWEST, "fatol": FINEST * scale}
     return minimize(loss, start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options).x
 
 
-def refined(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+def _gauss_newton(look: Look, start: np.ndarray, width: float, evaluations: int, scale: float) -> np.ndarray:
+    """Minimise from a place (d,), by least squares within the bounds and a box about the best.
+
+    Slopes are differences over ``width``, half of the box, so that they see past kinks; steps correct them (Broyden
+    1965) until one gains too little. Then they are taken anew, and if even those mislead, the box shrinks. Lengths are
+    minimised by squares, weighted with the inverse of each length.
+    """
+    lsq_linear = optional_package("scipy.optimize").lsq_linear
+    (least, at), best, slopes, left = look(start), start, np.empty(0), evaluations - 1
+    while width > NARROWEST and any(at) and left > (0 if slopes.size else start.size):
+        fresh = not slopes.size
+        if fresh:
+            inward = np.where(best < 0.5, width, -width)
+            moved = [_change(at, look(best + move)[1]) for move in np.diag(inward)]
+            slopes, left = np.column_stack(moved) / inward, left - start.size
+        rows, weights = _weighted(at, scale)
+        root = np.sqrt(weights)
+        q, r = np.linalg.qr(root[:, None] * slopes)
+        box = np.maximum(-2.0 * width, -best), np.minimum(2.0 * width, 1.0 - best)
+        step = lsq_linear(r, -q.T @ (root * rows), box, method="bvls").x
+        promised = 0.5 * float(weights @ (rows**2 - (rows + slopes @ step) ** 2))
+        if promised < FINEST * scale:
+            if fresh:
+                break
+            slopes = np.empty(0)
+            continue
+        place = np.clip(best + step, 0.0, 1.0)
+        (loss, there), left = look(place), left - 1
+        change, gain = _change(at, there), least - loss
+        if gain > 0.0:
+            best, least, at = place, loss, there
+        if gain < 0.25 * promised or sum(v.size for own in at for v in own) != len(slopes):
+            slopes, width = np.empty(0), 0.25 * width if fresh else width
+            continue
+        slopes += np.outer(change - slopes @ step, step) / (step @ step)
+        if gain > 0.75 * promised and np.abs(step).max() > 1.99 * width:
+            width = min(2.0 * width, 0.25)
+    return best
+
+
+def _change(at: list[list[np.ndarray]], there: list[list[np.ndarray]]) -> np.ndarray:
+    """(m,) how vectors of trials change from one place to another, zero where either failed."""
+    pairs = ((a, b if len(a) == len(b) else a) for a, b in zip(at, there, strict=True))
+    return np.concatenate([v - u for a, b in pairs for u, v in zip(a, b, strict=True)])
+
+
+def _weighted(at: list[list[np.ndarray]], scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """(m,) the vectors of all trials in a row, and weights of their squares in whose sum half the loss changes."""
+    weights = []
+    for own in at:
+        lengths = [max(float(np.linalg.norm(v)), FINEST * scale) for v in own]
+        share = min(1.0, OUTLIER * scale / sum(lengths)) if own else 0.0
+        weights += [np.full(v.size, share / length / len(at)) for v, length in zip(own, lengths, strict=True)]
+    return np.concatenate([v for own in at for v in own]), np.concatenate(weights)
+
+
+def refined(
+    errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, vectors: Vectors | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The best (d,) and its errors (trials,) after a last search downhill, if it is better by more than chance."""
     trials = np.arange(at_best.size)
-    point = _descend(lambda x: float(robust(errors(x, trials), scale)), best, 0.1, REFINING * best.size, scale)
+
+    def loss(x: np.ndarray) -> float:
+        return float(robust(errors(x, trials), scale))
+
+    look: Look | None = None if vectors is None else lambda x: (loss(x), vectors(x, trials))
+    point = _descend(loss, best, 0.1, REFINING * best.size, scale, look)
     there = errors(point, trials)
     gained = better(robust(there[:, None], scale), robust(at_best[:, None], scale))
     return (point, there) if gained else (best, at_best)
@@ -224,6 +304,7 @@ def cross_validated(
     seed: int,
     scale: float,
     free: np.ndarray | None = None,
+    vectors: Vectors | None = None,
 ) -> Crossed:
     """Search without each part of the trials, from ``starts`` (folds, d), and judge what is found on that part."""
     order = np.random.default_rng(seed).permutation(trials)
@@ -234,7 +315,8 @@ def cross_validated(
         def of_seen(x: np.ndarray, which: np.ndarray, seen: np.ndarray = seen) -> np.ndarray:
             return errors(x, seen[which])
 
-        found = search(of_seen, starts[fold], seen.size, evaluations, seed + fold, free, scale)
+        own: Vectors | None = None if vectors is None else lambda x, which, seen=seen: vectors(x, seen[which])
+        found = search(of_seen, starts[fold], seen.size, evaluations, seed + fold, free, scale, vectors=own)
         tried, chosen = settled(found, of_seen)
         points.append(tried.points[chosen])
         missed[left_out] = robust(errors(points[-1], left_out)[:, None], scale)

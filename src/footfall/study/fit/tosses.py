@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from operator import mul
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import mujoco
 import numpy as np
@@ -26,7 +26,7 @@ from footfall.errors import StudyError, optional_package
 from footfall.files.tables import known_unit, read_columns, time_column
 from footfall.given_numbers import NotNegative, Whole
 from footfall.measure.common import once
-from footfall.measure.motion import position_error, rotation_error
+from footfall.measure.motion import turned
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 
@@ -235,13 +235,13 @@ def step_of(rate: float, longest: float) -> float:
     return 1.0 / (rate * int(np.ceil(1.0 / (rate * longest) - 1e-9)))
 
 
-def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
+def follow(sim: Simulation, toss: Toss) -> dict[str, Any]:
     """Errors of a simulation that starts where a toss does. A run that fails keeps its last place.
 
     Means over the toss of the place, in widths, and the attitude, in degrees; and ``path``, which a fit makes small: a
     geometric mean in which the mean error over the whole toss, which laws are judged by, has half of the weight, and
     those over parts of it the other, from the first touch to 0.04 s after it, twice as long, and so on. A bounce tells
-    most of a law right after it; what comes of it late is chaotic.
+    most of a law right after it; what comes of it late is chaotic. It comes as an array of that length.
     """
     frames = len(toss.qpos)
     # A frame is compared with the nearest step: the step divides the time between frames in most tosses, not in all.
@@ -251,25 +251,35 @@ def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
     rec = sim.run((frames - 1) / toss.rate, qpos=toss.qpos[0], qvel=toss.qvel, record_dt=every * sim.dt)
     kept = np.minimum(np.round(np.arange(frames) / (toss.rate * every * sim.dt)).astype(int), len(rec) - 1)
     qpos = rec.qpos[kept]
-    position = position_error(qpos[:, :3], toss.qpos[:, :3], toss.width)
-    rotation = rotation_error(qpos[:, 3:7], toss.qpos[:, 3:7])
+    apart, turn = (qpos[:, :3] - toss.qpos[:, :3]) / toss.width, turned(qpos[:, 3:7], toss.qpos[:, 3:7])
     return {
-        "position_widths": float(position.mean()),
-        "rotation_deg": float(rotation.mean()),
-        "path": _path(position + toss.half_turn / 180.0 * rotation, toss),
+        "position_widths": float(np.linalg.norm(apart, axis=1).mean()),
+        "rotation_deg": float(np.degrees(np.linalg.norm(turn, axis=1).mean())),
+        "path": _path(apart, toss.half_turn / np.pi * turn, toss),
     }
 
 
-def _path(error: np.ndarray, toss: Toss) -> float:
-    """Geometric mean of mean errors (T,) over a whole toss and over ever longer parts of it."""
+def _path(apart: np.ndarray, turn: np.ndarray, toss: Toss) -> np.ndarray:
+    """As long as the geometric mean of mean errors over a whole toss and over ever longer parts of it.
+
+    Errors of frames have the weights in its square that make its slopes those of the mean.
+    """
+    lengths = [np.linalg.norm(one, axis=1) for one in (apart, turn)]
+    error = lengths[0] + lengths[1]
     touch, part = _first_touch(toss), max(2, round(SHORTEST * toss.rate))
-    means = []
+    spans = []
     while touch + part < len(error):
-        means.append(error[touch : touch + part].mean())
+        spans.append(slice(touch, touch + part))
         part *= 2
-    whole = np.log(error.mean() + RESOLVED)
-    parts = np.log(np.array(means) + RESOLVED).mean() if means else whole
-    return float(np.exp(0.5 * (whole + parts))) - RESOLVED
+    mean, share = 0.0, np.zeros(len(error))
+    for span in [slice(None)] * max(1, len(spans)) + spans:
+        own = error[span].mean() + RESOLVED
+        mean += np.log(own)
+        share[span] += 1.0 / (own * error[span].size)
+    path = np.exp(mean / max(1, 2 * len(spans))) - RESOLVED
+    weights = [np.sqrt(share / np.maximum(length, RESOLVED))[:, None] for length in lengths]
+    found = np.hstack([weights[0] * apart, weights[1] * turn]).ravel()
+    return found * (path / max(float(np.linalg.norm(found)), 1e-300))
 
 
 @once

@@ -25,7 +25,6 @@ from footfall.files.tables import read_columns
 from footfall.ground import Ground
 from footfall.measure.common import once
 from footfall.measure.forces import measured_feet
-from footfall.measure.motion import force_error, velocity_error
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -68,8 +67,8 @@ class ForceTrial:
             )
 
 
-def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = None) -> dict[str, float]:
-    """Root mean square of the difference of the forces in body weights, over all feet that are measured.
+def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = None) -> dict[str, np.ndarray]:
+    """The difference of the forces in body weights, over all feet that are measured, as long as its root mean square.
 
     ``weight`` (N) is that of a body; left out, of the simulated one. Where masses are fitted it must not change: a
     heavy robot would have small errors.
@@ -85,7 +84,7 @@ def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = Non
         qpos += trial.drop * unit_rise(sim.robot)
     measured = trial.measured
     rec = sim.run(float(measured.time[-1]), qpos=qpos, qvel=qvel, controller=controller, pushes=trial.pushes)
-    squares, count = 0.0, 0
+    missed, count = [], 0
     for foot, simulated in measured_feet(rec, measured):
         theirs = measured.vector(f"{foot}.force")
         axes = np.isfinite(theirs).any(axis=0)  # of load cells the vertical one alone
@@ -94,12 +93,12 @@ def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = Non
             continue
         time = measured.time[known]
         ours = np.column_stack([np.interp(time, rec.time, own, right=0.0) for own in simulated[:, axes].T])
-        miss = force_error(ours, theirs[known][:, axes], sim.robot.weight if weight is None else weight)
-        squares += known.sum() * miss**2
+        missed.append((ours - theirs[known][:, axes]).ravel())
         count += int(known.sum())
     if not count:
         raise StudyError(f"{measured.source} has gaps throughout: there is no force to compare")
-    return {"force_weights": float(np.sqrt(squares / count))}
+    body = sim.robot.weight if weight is None else weight
+    return {"force_weights": np.concatenate(missed) / (body * np.sqrt(count))}
 
 
 #: Columns of a table of planar impacts, before and after; the vertical one may be called z or y.
@@ -126,7 +125,7 @@ class ImpactTrial:
     rule: str = "newton"
 
 
-def follow_impact(sim: Simulation, trial: ImpactTrial) -> dict[str, float]:
+def follow_impact(sim: Simulation, trial: ImpactTrial) -> dict[str, np.ndarray]:
     """Error of the velocity after an impact in the norm of the kinetic energy, relative to that before it."""
     if not hasattr(sim.law, "restitution"):
         raise StudyError(f"{sim.law.name} has no restitution to fit to impacts: take time-stepping")
@@ -136,7 +135,8 @@ def follow_impact(sim: Simulation, trial: ImpactTrial) -> dict[str, float]:
         found = collide(_collision(trial), sim.ground.dynamic_friction, sim.law.restitution, trial.rule)
     except SolveError as error:
         raise StudyError(f"{trial.name}: {error}") from error
-    return {"velocity_energy": velocity_error(found.velocity, trial.after, trial.mass_matrix, trial.before)}
+    before, miss = (np.linalg.cholesky(trial.mass_matrix).T @ v for v in (trial.before, found.velocity - trial.after))
+    return {"velocity_energy": miss / np.linalg.norm(before)}
 
 
 @once
@@ -357,7 +357,10 @@ class Rope:
 
 
 def follow_pull(sim: Simulation, pull: Pull) -> dict[str, float]:
-    """Root mean square of the difference of the tangential forces in weights of the load, while it is drawn."""
+    """Root mean square of the difference of the tangential forces in weights of the load, while it is drawn.
+
+    It is no vector: where the load breaks away the difference jumps, and a search by slopes ends beside the minimum.
+    """
     rise = rise_of(pull)
     weight, duration = sim.robot.weight, rise.end - rise.begin
     rec = sim.run(
@@ -380,7 +383,7 @@ PULLED = {"ground.friction": Range(0.03, 1.5, "log", 0.3), "ground.static_fricti
 #: Of impacts alone.
 IMPACTS = {"law.restitution": Range(0.0, 1.0, "linear", 0.0), "ground.friction": Range(0.0, 1.5, "linear", 0.3)}
 
-Simulate = Callable[[Simulation, Any], Mapping[str, float]]
+Simulate = Callable[[Simulation, Any], Mapping[str, Any]]  # of numbers, or of arrays whose lengths are the errors
 
 
 class Kind(NamedTuple):
