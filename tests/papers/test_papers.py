@@ -76,9 +76,9 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
     # Times per step are shown, not judged: one round is enough.
     # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests.
     monkeypatch.setattr(jump, "ROUNDS", 1)
-    # The same walk under other laws goes three steps; all of them are walked under the paper's own. A man who
+    # The same walk under other laws goes two steps; all of them are walked under the paper's own. A man who
     # has settled for a second slides as one who has for longer.
-    monkeypatch.setattr(gait, "STEPS_EACH", 3)
+    monkeypatch.setattr(gait, "STEPS_EACH", 2)
     monkeypatch.setattr(sliding, "SETTLE", 1.0)
     for (module, constant), step in COARSER.items():
         monkeypatch.setattr(module, constant, step)

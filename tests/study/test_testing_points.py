@@ -137,11 +137,11 @@ def test_what_is_enough_is_so_on_other_ground_of_the_kind_against_a_finer_sole(r
 
 @pytest.mark.slow
 def test_rougher_ground_and_tighter_tolerances_want_more_points():
-    count = [enough_points("hanavan", roughness=(a, 0.04), law=SOFT, samples=16).count for a in (1e-3, 1e-2, 5e-2)]
+    count = [enough_points("hanavan", roughness=(a, 0.04), law=SOFT, samples=8).count for a in (1e-3, 1e-2, 5e-2)]
     assert count[0] < count[1] < count[2]
     # The middle one had a tolerance of 0.02, which is the default.
     looser = [
-        enough_points("hanavan", roughness=(1e-2, 0.04), law=SOFT, samples=16, tolerance=t).count for t in (0.1, 0.05)
+        enough_points("hanavan", roughness=(1e-2, 0.04), law=SOFT, samples=8, tolerance=t).count for t in (0.1, 0.05)
     ]
     assert looser[0] < looser[1] < count[1]
 
