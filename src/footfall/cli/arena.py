@@ -84,7 +84,7 @@ COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Add:
-    """Add an engine of your own: a Python file with a class World, see docs/arena.md.
+    """Add an engine of your own: a Python file with a class World, see docs/arena-rules.md.
 
     footfall arena add my_engine.py
 

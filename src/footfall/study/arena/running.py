@@ -88,7 +88,7 @@ def guest(name: str) -> Guest:
     except (SyntaxError, ValueError) as error:
         raise StudyError(f"'{file}' is no guest: {error}") from error
     if not any(isinstance(node, ast.ClassDef) and node.name == "World" for node in tree.body):
-        raise StudyError(f"'{file}' is no guest: it has no class World, see docs/arena.md")
+        raise StudyError(f"'{file}' is no guest: it has no class World, see docs/arena-rules.md")
     short = file.stem.removesuffix("_guest").replace("_", "-")
     about = " ".join((ast.get_docstring(tree) or "").partition("\n\n")[0].split())
     packages, settings = tuple(said.get("PACKAGES", ())), said.get("SETTINGS", {"": {}})
