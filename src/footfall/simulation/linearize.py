@@ -19,6 +19,7 @@ from footfall.contact.springs.friction import FrictionalLaw
 from footfall.contact.time_stepping import TimeStepping
 from footfall.engine import step
 from footfall.engine.derivatives import space
+from footfall.engine.derivatives.reasons import BETWEEN, BOUNCES, REASONS, ROLLS, UNSOLVED
 from footfall.engine.derivatives.transition import differentiate
 from footfall.engine.dynamics.tree import unsupported
 from footfall.engine.other_bodies.points import ON_GROUND
@@ -74,6 +75,15 @@ def not_exact(sim: Setup) -> str:
         f"the model has {other}": bool(other),
     }
     return next((why for why, holds in reasons.items() if holds), "")
+
+
+def check_smoothing(sim: Setup, smoothing: float) -> None:
+    """Refuse a compliance that is none, or that the law has no use for."""
+    if smoothing and not (smoothing > 0.0 and law_kind(sim.law) in (space.OF_VELOCITIES, space.OF_ACCELERATIONS)):
+        raise SimulationError(
+            f"smoothing = {smoothing!r}: it is a compliance > 0 (m/N) of contacts under time-stepping or "
+            f"linearizing-penalty, not under {sim.law.name}"
+        )
 
 
 #: Inputs and scratch of the kernels of derivatives, and references to them and to the arrays of the run.
@@ -155,8 +165,11 @@ class Probe:
             soft=np.array([0.0, sim.robot.weight]),
             dt=sim.dt,
         )
-        made = space.make_space(run.model, run.points, taken)
-        parts = (taken, made, run.points, run.contacts, run.conditions.constraints.joints, run.workspace.room.laws)
+        points = run.points
+        count = len(points.local)
+        sizes = space.Sizes(count, len(points.body), count, points.memory.shape[1])
+        made = space.make_space(model, sizes, taken.kind, taken.carried, taken.by)
+        parts = (taken, made, points, run.contacts, run.conditions.constraints.joints, run.workspace.room.laws)
         return taken, made, [ByReference(one) for one in parts]
 
     def not_exact(self) -> str:
@@ -167,17 +180,17 @@ class Probe:
         if run.conditions.constraints.shared.number[0] > 0:
             return "loops or tendons act"
         if contacts.number[0] > contacts.near[points.others.counters[ON_GROUND]]:
-            return "contacts between bodies act"
+            return REASONS[BETWEEN]
         if run.outcome.status[0] != 0:
-            return "the law found no exact solution of this step"
+            return REASONS[UNSOLVED]
         near = contacts.points[: contacts.number[0]]
         pressed = near[points.force[near, 2] > 0.0]
         if points.smooth[pressed].any():
-            return "an ellipsoid rolls on the ground"
+            return REASONS[ROLLS]
         if not ground.flat and not self._level(pressed):
             return "the ground is curved under a contact point"
         if bounces(self.simulation.law) and len(np.unique(contacts.body[pressed])) < len(pressed):
-            return "several points of one body bounce, and how they share their forces jumps as it tilts"
+            return REASONS[BOUNCES]
         return ""
 
     def _level(self, points: np.ndarray) -> bool:
@@ -197,10 +210,7 @@ class Probe:
         if why:
             return np.zeros((0, 0)), why
         taken, own, references = self.arrays
-        taken.soft[0], by_time = smoothing, np.zeros(3)
-        for first, (turn, by_rate) in zip(taken.ball, own.turns, strict=True):
-            rate = self.run.data.qvel[first : first + 3]
-            mujoco.mjd_quatIntegrate(rate, taken.dt, turn.reshape(9), by_rate.reshape(9), by_time)
+        taken.soft[0] = smoothing
         if self._code is None:
             self._code = direct(differentiate, references)
         self._code(*references)
@@ -209,11 +219,7 @@ class Probe:
     def linearize(self, state: State, ctrl: Any = None, smoothing: float = 0.0) -> Linearization:
         """The derivative of the step from a state, with the controls ``ctrl`` (nu,) or those of the state."""
         sim, run, nv, nu, error = self.simulation, self.run, self.run.model.nv, self.run.model.nu, 0.0
-        if smoothing and not (smoothing > 0.0 and law_kind(sim.law) in (space.OF_VELOCITIES, space.OF_ACCELERATIONS)):
-            raise SimulationError(
-                f"smoothing = {smoothing!r}: it is a compliance > 0 (m/N) of contacts under time-stepping or "
-                f"linearizing-penalty, not under {sim.law.name}"
-            )
+        check_smoothing(sim, smoothing)
         if ctrl is not None:
             ctrl = vector("ctrl", ctrl, nu, sim.robot.name).copy()
         found, why = self.derivative(state, ctrl, smoothing)

@@ -112,14 +112,20 @@ def read_point(taken: Taken, space: Space, points: Points, contacts: Contacts, p
 
 
 @inlined
+def keep_force(space: Space, p: Int, column: Int) -> None:
+    """Write the derivative of a point's force in ``space.found`` to that of all points."""
+    for c in range(3):
+        space.force[p, c, column] = space.found[c]
+
+
+@inlined
 def write_column(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int) -> None:
     """Add the force in ``space.found`` to a column: J^T df, and the new slip or bend."""
     frame, f = contacts.frame[p], space.found
     x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
     y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
     z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
-    for c in range(3):
-        space.force[p, c, column] = f[c]
+    keep_force(space, p, column)
     pull_column(space, points, k, column, x, y, z)
     if taken.carried:
         space.kept[2 * p, column], space.kept[2 * p + 1, column] = f[3], f[4]

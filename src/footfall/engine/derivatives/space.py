@@ -69,7 +69,10 @@ class Taken(NamedTuple):
 
 
 class Space(NamedTuple):
-    """The derivatives and scratch: C columns of coordinates, velocities, controls, memory of points and parameters."""
+    """The derivatives and scratch: C columns of coordinates, velocities, controls, memory of points and parameters.
+
+    Lengths P, K and Q are those of :class:`Sizes`.
+    """
 
     out: Annotated[Matrix, "R", "C"]  # the state after the step and the memory of points, by columns
     right: Annotated[Matrix, "nv", "C"]  # forces, then accelerations, by columns
@@ -101,16 +104,16 @@ class Space(NamedTuple):
     trial: Annotated[Matrix, 4, "N + 12"]
     found: Annotated[Vector, 5]
     # contacts on a cone
-    missed: Annotated[Tensor4, "P", 2, 3, "nv + 4"]  # e of each point by q and by v, contact frame
-    missed_value: Annotated[Tensor, "V", "P", 3]  # e by the law's numbers
+    missed: Annotated[Tensor4, "Q", 2, 3, "nv + 4"]  # e of each point by q and by v, contact frame
+    missed_value: Annotated[Tensor, "V", "Q", 3]  # e by the law's numbers
     values: Annotated[Vector, "V"]  # the law's numbers, one of them varied
-    motion: Annotated[Matrix, "P", 3]  # u of each point, contact frame
-    fitted: Annotated[Matrix, "P", 3]
-    column: Annotated[Matrix, "P", 3]
-    rigid: Annotated[Tensor, 6, "P", 3]  # orthonormal rigid motions of the points of each body
+    motion: Annotated[Matrix, "Q", 3]  # u of each point, contact frame
+    fitted: Annotated[Matrix, "Q", 3]
+    column: Annotated[Matrix, "Q", 3]
+    rigid: Annotated[Tensor, 6, "Q", 3]  # orthonormal rigid motions of the points of each body
     rank: Annotated[Ints, "K"]  # number of these for each body that sticks as a whole
     share: Annotated[Vector, 6]
-    asked: Annotated[Ints, "P"]  # 1 for points whose motion the law prescribes
+    asked: Annotated[Ints, "Q"]  # 1 for points whose motion the law prescribes
     sole: Annotated[Ints, "K"]  # first unknown of each body that sticks as a whole, or -1
     number: Annotated[Ints, 1]  # of unknowns
     who: Annotated[Ints, "U"]  # point of each unknown
@@ -133,8 +136,17 @@ class Space(NamedTuple):
     turns: Annotated[Tensor4, "B", 2, 3, 3]  # of each rotation: its derivatives by its start and by its rate
 
 
-def make_taken(model: mujoco.MjModel, data: mujoco.MjData, points: Any, pushes: Pushes, **kinds: Any) -> Taken:
-    """Views of a run's data, and room for copies of the state, which are written before each step."""
+class Fixed(NamedTuple):
+    """What derivatives need to know of a robot beside its tree, constant."""
+
+    dof_parentid: Ints
+    last_dof: Ints
+    ball: Ints
+    group: IntMatrix
+
+
+def make_fixed(model: mujoco.MjModel) -> Fixed:
+    """The fields of :class:`Taken` of these names."""
     first, last = np.arange(model.nv), 1 + np.arange(model.nv)
     for kind, dof in zip(model.jnt_type, model.jnt_dofadr, strict=True):
         for start in (dof, dof + 3) if kind == FREE else (dof,) if kind == BALL else ():
@@ -143,21 +155,41 @@ def make_taken(model: mujoco.MjModel, data: mujoco.MjData, points: Any, pushes: 
     for body in np.flatnonzero(model.body_dofnum == 0):  # parents come first
         last_dof[body] = last_dof[model.body_parentid[body]] if body else -1
     ball = np.concatenate([model.jnt_dofadr[model.jnt_type == BALL], model.jnt_dofadr[model.jnt_type == FREE] + 3])
+    parents, group = model.dof_parentid.astype(np.int64), np.stack([first, last], axis=1)
+    return Fixed(dof_parentid=parents, last_dof=last_dof, ball=ball.astype(np.int64), group=group)
+
+
+def make_taken(model: mujoco.MjModel, data: mujoco.MjData, points: Any, pushes: Pushes, **kinds: Any) -> Taken:
+    """Views of a run's data, and room for copies of the state, which are written before each step."""
     views = {name: getattr(data, name) for name in Taken._fields if hasattr(data, name)}
     copies = {name: views[name].copy() for name in ("qpos", "qvel", "ctrl")}
     copies |= {name: getattr(points, name).copy() for name in ("memory", "anchor", "mode")}
-    constant = {name: getattr(model, name).astype(np.int64) for name in ("body_rootid", "dof_parentid")}
-    group, step = np.stack([first, last], axis=1), np.zeros(1, dtype=np.int64)
-    parts = views | copies | constant | kinds | {"last_dof": last_dof, "ball": ball.astype(np.int64)}
-    return Taken(tree=make_tree(model), step=step, group=group, pushes=pushes, **parts)
+    roots, step = model.body_rootid.astype(np.int64), np.zeros(1, dtype=np.int64)
+    parts = views | copies | make_fixed(model)._asdict() | kinds | {"body_rootid": roots}
+    return Taken(tree=make_tree(model), step=step, pushes=pushes, **parts)
 
 
-def make_space(model: mujoco.MjModel, points: Any, taken: Taken) -> Space:
-    """Room for the derivatives of such steps."""
-    count, nv, values = len(points.local), model.nv, len(taken.by.value)
-    carried = 2 * count if taken.carried else 0
-    sizes = {"nv": nv, "nbody": model.nbody, "nM": len(model.M_colind), "P": count, "K": len(points.body)}
-    sizes |= {"V": values, "N": points.memory.shape[1] + values, "B": len(taken.ball), "X": carried}
-    sizes |= {"C": 2 * nv + model.nu + carried + taken.by.columns, "R": 2 * nv + carried}
-    sizes |= {"U": 3 * count if taken.kind else 0}
-    return zeros(Space, sizes)
+class Sizes(NamedTuple):
+    """How many contact points and bodies the derivatives of a step have room for."""
+
+    points: int  # P, whose forces are differentiated
+    slots: int  # K, bodies that carry points
+    held: int  # Q, points whose motion a law with a contact problem may prescribe
+    memory: int  # M numbers that the law remembers of a point
+
+
+def make_space(model: mujoco.MjModel, sizes: Sizes, kind: int, carried: int, by: Parameters) -> Space:
+    """Room for the derivatives of such steps; see :class:`Taken` for the kinds."""
+    nv, values, ball = model.nv, len(by.value), len(make_fixed(model).ball)
+    kept = 2 * sizes.points if carried else 0
+    lengths = {"nv": nv, "nbody": model.nbody, "nM": len(model.M_colind), "P": sizes.points, "K": sizes.slots}
+    lengths |= {
+        "V": values,
+        "N": sizes.memory + values,
+        "B": ball,
+        "X": kept,
+        "Q": sizes.held,
+        "U": 3 * sizes.held if kind else 0,
+    }
+    lengths |= {"C": 2 * nv + model.nu + kept + by.columns, "R": 2 * nv + kept}
+    return zeros(Space, lengths)

@@ -9,6 +9,7 @@ from footfall.engine.derivatives.contact_motions import locate_point
 from footfall.engine.derivatives.inverse_dynamics import find_motions, push_point, subtract_inverse_dynamics
 from footfall.engine.derivatives.joints import add_joint_forces, add_joint_rows
 from footfall.engine.derivatives.point_laws import add_point_forces
+from footfall.engine.derivatives.rotations import turn_rotations
 from footfall.engine.derivatives.sole import mobility_of_sole, write_sole_forces
 from footfall.engine.derivatives.space import OF_POINTS, OF_VELOCITIES, Space, Taken
 from footfall.engine.dynamics.inertia import factor
@@ -140,8 +141,18 @@ def write_forces(taken: Taken, space: Space, points: Points, contacts: Contacts)
 
 
 @inlined
+def clear_forces(space: Space, contacts: Contacts) -> None:
+    """Set the derivatives of the forces of near points to zero."""
+    for n in range(contacts.number[0]):
+        force = space.force[contacts.points[n]]
+        for c in range(space.right.shape[1]):
+            force[0, c], force[1, c], force[2, c] = 0.0, 0.0, 0.0
+
+
+@inlined
 def integrate(taken: Taken, space: Space) -> None:
     """Write the derivatives of the state after the step, from those of accelerations."""
+    turn_rotations(taken, space)
     nv, h, columns, out = taken.qvel.size, taken.dt, space.right.shape[1], space.out
     for j in range(nv):
         place, speed, acceleration = out[j], out[nv + j], space.right[j]
@@ -175,10 +186,7 @@ def differentiate(taken: Taken, space: Space, points: Points, contacts: Contacts
     for i in range(space.kept.shape[0]):
         for c in range(columns):
             space.kept[i, c] = 0.0
-    for n in range(contacts.number[0]):
-        force = space.force[contacts.points[n]]
-        for c in range(columns):
-            force[0, c], force[1, c], force[2, c] = 0.0, 0.0, 0.0
+    clear_forces(space, contacts)
     for e in range(space.qLD.size):
         space.qLD[e] = taken.M[e]
     find_motions(taken, space)
