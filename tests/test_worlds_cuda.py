@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from worlds_on_a_gpu import CONTINUED, LAID, LYING, ON_EDGE, PROGRAM, ROLLING, TILTED, TOUCHING, TUMBLING
+from worlds_on_a_gpu import CONTINUED, DERIVED, LAID, LYING, ON_EDGE, PROGRAM, ROLLING, TILTED, TOUCHING, TUMBLING
 
 import footfall as ff
 
@@ -123,6 +123,25 @@ def test_single_precision_keeps_what_it_can(simulated):
     # A box presses 0.05 mm into another, of places that are known to 1e-7 m.
     found = simulated(TOUCHING, "spring-damper", "stack", "32", "single")
     assert found["unsolved"] == 0 and found["force"] > 1.0 and found["worst"] < 0.01 * found["force"]
+
+
+@pytest.mark.parametrize(
+    ("law", "who", "smoothing", "close"),
+    [
+        # The law's function is differenced by steps of a millionth: rounding over that.
+        ("spring-damper", "every body", "0", (1e-9, 1e-9, 1e-9)),
+        # A sliding point's force, to which friction is proportional, is known to 1e-9 of all.
+        ("time-stepping", "feet", "0", (1e-12, 1e-6, 1e-12)),
+        ("linearizing-penalty", "every body", "1e-6", (1e-12, 1e-6, None)),
+    ],
+)
+def test_derivatives_on_a_gpu_are_those_on_the_cpu(law, who, smoothing, close, simulated):
+    """Of a brick that stands, one that is pushed and slides, and one on its back."""
+    found = simulated(DERIVED, law, who, smoothing)
+    assert found["modes"] == [[1] * 4, [2] * 4] and found["kept"]
+    for off, bound, why in zip(found["off"], close, found["why"], strict=True):
+        assert ("beside" in why or "other than a foot" in why) if bound is None else why == "" and off < bound
+    assert "A (3, 12, 12)" in found["repr"]
 
 
 def has_gpu() -> bool:

@@ -248,3 +248,30 @@ pushes = [one.force.sum(axis=1) for one in (own, other)]
 found |= {"force": float(np.abs(pushes[0]).max()), "worst": float(np.abs(pushes[1] - pushes[0]).max())}
 print(json.dumps(found))
 """
+
+DERIVED = """
+import json, sys
+import numpy as np
+import footfall as ff
+from footfall.engine.worlds import gpu as engine
+
+law, everything, size = sys.argv[1], sys.argv[2] == "every body", float(sys.argv[3])
+sim = ff.Simulation("brick", law=law, body_contacts=everything)
+qpos, qvel = np.repeat(sim.place()[None], 3, axis=0), np.zeros((3, 6))
+qpos[:2, 2] -= 1e-4
+qpos[2, 3:7] = 0.0, 1.0, 0.0, 0.0  # on its back
+qvel[1, 0] = 0.5
+pushes = [[ff.Push("brick", (0.0, 0.0, force))] for force in (0.0, -2.0, 0.0)]
+usual, (engine.BLOCK, engine.LANES) = (engine.BLOCK, engine.LANES), (1, 2)  # two of the worlds at a time
+cpu, gpu = [ff.Worlds(sim, 3, device=device, qpos=qpos, qvel=qvel, pushes=pushes, fall=0.0)
+            for device in ("cpu", "cuda")]
+for one in (cpu, gpu):
+    one.step(n=2)
+kept = gpu.read("qvel")
+lin, wanted = gpu.linearize(smoothing=size), cpu.linearize(smoothing=size)
+engine.BLOCK, engine.LANES = usual
+A = lin.A.copy_to_host() if hasattr(lin.A, "copy_to_host") else np.asarray(lin.A)
+off = [float(np.abs(A[w] - one.A).max() / np.abs(one.A).max()) for w, one in enumerate(wanted)]
+found = {"off": off, "why": lin.why, "repr": repr(lin), "modes": cpu.mode[:2].tolist()}
+print(json.dumps(found | {"kept": bool((gpu.read("qvel") == kept).all())}))
+"""

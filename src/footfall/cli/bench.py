@@ -54,7 +54,8 @@ class Bench:
     worlds: Annotated[tuple[int, ...], Bounds(0, open=True), tyro.conf.arg(metavar="COUNT...")] = ()
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     derivatives: bool = False
-    """measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process"""
+    """measure them instead standing: the derivative of a step, beside mjd_transitionFD in the same process; with
+    --worlds those of many worlds per second"""
     check: Annotated[Whole, tyro.conf.arg(metavar="STATES")] = 0
     """with --derivatives: compare derivatives of this many states by chance with differences instead"""
     device: Literal["cpu", "cuda"] = "cpu"
@@ -85,7 +86,13 @@ class Bench:
         from footfall.study.bench import speeds
 
         chosen = self.laws or None
-        if self.worlds:
+        if self.worlds and self.derivatives:
+            from footfall.study.bench.derivatives import LAWS, world_derivative_speeds
+
+            say(f"bench: derivatives of many worlds at once on {speeds.machine()}")
+            robots = self.robots or ("spatial-biped",)
+            yield from world_derivative_speeds(robots, self.worlds, chosen or LAWS, device=self.device, say=report)
+        elif self.worlds:
             say(f"bench: many worlds at once on {speeds.machine()}")
             for name in self.robots or ("spatial-biped",):
                 robot, some = speeds.world_robot(name), chosen or speeds.LAWS
@@ -134,6 +141,10 @@ BENCH_COLUMNS = {
     "µs per mjd_transitionFD>": "us_per_differences:.0f",
     "steps per Jacobian>": "steps_per_jacobian:.1f",
     "x as fast>": "ratio_to_differences:.1f",
+    "Jacobians/s standing>": "jacobians_standing:.3g",
+    "exact standing>": "exact_standing:.3f",
+    "Jacobians/s restless>": "jacobians_restless:.3g",
+    "exact restless>": "exact_restless:.3f",
     "states>": "states",
     "exact>": "exact",
     "judged>": "judged",

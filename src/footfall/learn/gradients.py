@@ -11,7 +11,7 @@ Of a quaternion only the change that turns it counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import mujoco
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import SimulationError, optional_package
 from footfall.robot.model import BALL, FREE
+from footfall.simulation.linearization import Linearization
 from footfall.simulation.worlds import Worlds
 
 
@@ -41,6 +42,8 @@ def stepped(worlds: Worlds, given: Sequence[Any], smoothing: float | None) -> tu
     """(W, nq), (W, nv) after a step from the qpos, qvel and ctrl ``given``, and its derivative, (W, nq + nv, nq + nv +
     nu); none, (W, 0, 0), if ``smoothing`` is None.
     """
+    if worlds.device != "cpu":
+        raise SimulationError("torch_step and jax_step take steps on a CPU: on a GPU ask worlds.linearize()")
     model, size = worlds.simulation.scene.model, 0
     begin = np.array(given[0], dtype=float)
     for name, new in zip(("qpos", "qvel", "ctrl"), given, strict=True):
@@ -48,7 +51,7 @@ def stepped(worlds: Worlds, given: Sequence[Any], smoothing: float | None) -> tu
         if np.shape(new) != live.shape:
             raise SimulationError(f"{name} has shape {np.shape(new)}, but that of these worlds is {live.shape}")
         live[:] = np.asarray(new)
-    found = [] if smoothing is None else worlds.linearize(smoothing=smoothing)
+    found = [] if smoothing is None else cast(list[Linearization], worlds.linearize(smoothing=smoothing))
     worlds.step()
     if found:
         size = model.nq + model.nv

@@ -72,8 +72,7 @@ class Linearization:
     @cached_property
     def states(self) -> tuple[str, ...]:
         """Names of the rows, and of the columns of A: "base x", ..., then "base x rate", ..."""
-        names = [self.simulation.robot.dof_name(dof) for dof in range(self.simulation.robot.model.nv)]
-        return (*names, *(f"{name} rate" for name in names))
+        return state_names(self.simulation)
 
     @cached_property
     def controls(self) -> tuple[str, ...]:
@@ -115,6 +114,12 @@ class Linearization:
             f"Linearization({sim.robot.name} under {sim.law.name} at t = {self.time:g} s, A ({rows}, {rows}), "
             f"B ({rows}, {columns}), {self.method}{softened}{nearest})"
         )
+
+
+def state_names(sim: Setup) -> tuple[str, ...]:
+    """Names of coordinates, then of velocities, in MuJoCo's tangent space."""
+    names = [sim.robot.dof_name(dof) for dof in range(sim.robot.model.nv)]
+    return (*names, *(f"{name} rate" for name in names))
 
 
 def bounces(law: Law) -> bool:

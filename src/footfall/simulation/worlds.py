@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Literal
@@ -21,18 +20,17 @@ from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.given_numbers import Count, NotNegative, Whole, is_whole
 from footfall.ground import Ground
-from footfall.process.machine import cores
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.controls import own_rate
 from footfall.simulation.linearization import Linearization
-from footfall.simulation.linearize import Probe
 from footfall.simulation.outcome import failure_of, recording_of_world
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
-from footfall.simulation.task import Task, check_memory, multiple, numbers, step_count
+from footfall.simulation.task import check_memory, multiple, numbers, step_count
 from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan, signal_count
 from footfall.simulation.worlds_given import Inputs, Starts, check_worlds, make_inputs, rows, state_of_world
+from footfall.simulation.worlds_linearize import Linearizations, OnGpu, linearize_on_threads
 from footfall.standing import FALLEN_HEIGHT
 
 
@@ -105,6 +103,7 @@ class Worlds(UnderWay):
         self._engine: Any = make_engine(self._inputs, device=device, single=precision == "single", threads=threads)
         self._no_tape = self._engine.make_tape(simulation.scene.model, [], 1, self._signals)
         self._engine.give(self._inputs.arrays)
+        self._on_gpu: OnGpu | None = None  # derivatives there, once they are asked for
         self._starts = Starts(simulation, self._engine)
         self.reset(qpos=qpos, qvel=qvel, start=start)
 
@@ -156,32 +155,23 @@ class Worlds(UnderWay):
         with self._turn:
             return state_of_world(self.simulation, self._engine, int(world))
 
-    def linearize(self, *, to: str | Iterable[str] = (), smoothing: float = 0.0) -> list[Linearization]:
-        """The derivative of the next step of each world with its controls, on threads; the worlds are not changed.
+    def linearize(
+        self, *, to: str | Iterable[str] = (), smoothing: float = 0.0
+    ) -> list[Linearization] | Linearizations:
+        """The derivative of the next step of each world with its controls; the worlds are not changed.
 
-        See :meth:`World.linearize`. Limitations: only on a CPU, and only for worlds with the friction, ground, law and
-        masses of the simulation.
+        On a CPU a list, computed on threads, see :meth:`World.linearize`; on a GPU one :class:`Linearizations`, whose
+        arrays stay on the device. Limitations: on a CPU only for worlds with the friction, ground, law and masses of
+        the simulation; on a GPU only by state and controls, and on ground that is flat.
         """
-        sim, given, count = self.simulation, self._inputs, min(cores(), self.count)
-        plain = make_inputs(sim, 1, ground=None, friction=None, law_options=None, mass_scale=None, pushes=())
-        names = ("friction", "values", "body_mass", "body_inertia")
-        same = all((getattr(given.arrays, name) == getattr(plain.arrays, name)).all() for name in names)
-        if not same or given.grounds != plain.grounds:
-            raise SimulationError("worlds that have their own friction, ground, law options or masses cannot linearize")
-        states = [self.state(w) for w in range(self.count)]
-
-        def every(first: int) -> list[Linearization]:
-            probes, found = dict[int, Probe](), []
-            for w in range(first, self.count, count):
-                own = min(w, len(given.pushes) - 1)
-                if own not in probes:
-                    probes[own] = Probe(sim, Task(pushes=given.pushes[own]), to=to)
-                found.append(probes[own].linearize(states[w], None, smoothing))
-            return found
-
-        with ThreadPoolExecutor(count) as pool:
-            parts = list(pool.map(every, range(count)))
-        return [parts[w % count][w // count] for w in range(self.count)]
+        if self.device == "cpu":
+            return linearize_on_threads(self._inputs, [self.state(w) for w in range(self.count)], to, smoothing)
+        if to:
+            raise SimulationError("derivatives to parameters are computed with device='cpu'")
+        with self._turn:
+            if self._on_gpu is None:
+                self._on_gpu = OnGpu(self._inputs, self._engine, self._no_tape)
+            return self._on_gpu.linearize(self._plan, self.time, smoothing)
 
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
         """Replace the pushes by one list for all worlds or a list for each; times count from a world's start."""

@@ -6,7 +6,7 @@ from footfall.compiled import inlined
 from footfall.engine.dynamics.kinematics import normalised, rotation_vector
 from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.stages import damps
-from footfall.kinds import Float, Int
+from footfall.kinds import Float, Int, Vector
 from footfall.robot.model import BALL, FREE
 
 
@@ -20,6 +20,16 @@ def actuator_force(tree: Tree, bodies: Bodies, i: Int) -> Float:
     force = (gain[0] + gain[1] * length + gain[2] * speed) * control
     force += offset[0] + offset[1] * length + offset[2] * speed
     return min(max(force, limits[2]), limits[3])
+
+
+@inlined
+def actuator_forces(tree: Tree, bodies: Bodies, force: Vector, at_dof: Vector) -> None:
+    """Write the forces of all actuators (nu,), N or N m, before their gears, and their sums at the dofs (nv,)."""
+    for d in range(at_dof.size):
+        at_dof[d] = 0.0
+    for i in range(tree.actuator_dof.size):
+        force[i] = actuator_force(tree, bodies, i)
+        at_dof[tree.actuator_dof[i]] += tree.actuator_gear[i] * force[i]
 
 
 @inlined

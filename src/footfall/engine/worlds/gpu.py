@@ -58,6 +58,12 @@ def without_newton(scratch: Any) -> Any:
     return scratch
 
 
+def in_rows(array: Any) -> Any:
+    """An array of worlds as a matrix, the world last."""
+    *_, worlds = array.shape
+    return array.reshape(array.size // worlds, worlds)
+
+
 class Tapes(NamedTuple):
     """Recordings of chosen worlds, on the device."""
 
@@ -89,7 +95,7 @@ class Gpu:
         own = without_newton(law.scratch(size)) if isinstance(law, CoupledLaw) else None
         self.size, self.searches = size, hasattr(own, "problem")
         self._check_memory(shapes, (own, pairs))
-        self.robot = self._constant(robot)
+        self.robot = self.constant(robot)
         self.of_feet = shapes[0]["push"][0]
         self.others = shapes[0]["mode"][0] - self.of_feet
         self.state: Any = WorldState(**self._zeros(shapes[0], count))
@@ -116,10 +122,7 @@ class Gpu:
 
     def _check_memory(self, shapes: tuple[Shapes, Shapes], scratch: Any) -> None:
         """Refuse more worlds than fit, and say how many do."""
-        try:
-            free, _ = self.cuda.current_context().get_memory_info()
-        except AttributeError:  # the simulator has no GPU
-            return
+        free = self.free_memory()
         world, lane = bytes_of(shapes[0], self.real), bytes_of(shapes[1], self.real) + self._bytes_of(scratch)
         need = self.count * world + self.lanes * lane
         if need > SHARE * free:
@@ -131,9 +134,17 @@ class Gpu:
                 f"free: {most} worlds fit"
             )
 
-    def _constant(self, value: Any) -> Any:
+    def free_memory(self) -> float:
+        """Of the GPU, bytes."""
+        try:
+            free, _ = self.cuda.current_context().get_memory_info()
+        except AttributeError:  # the simulator has no GPU
+            return np.inf
+        return float(free)
+
+    def constant(self, value: Any) -> Any:
         if isinstance(value, tuple):
-            return type(value)(*map(self._constant, value))
+            return type(value)(*map(self.constant, value))
         if isinstance(value, np.ndarray):
             return self.cuda.to_device(self._cast(value))
         return self.real(value) if isinstance(value, float) else value
@@ -164,9 +175,9 @@ class Gpu:
 
         It has ``__cuda_array_interface__``; ``copy_to_host()`` gives NumPy's.
         """
-        return self._world_first(getattr(self.state, name))
+        return self.world_first(getattr(self.state, name))
 
-    def _world_first(self, array: Any) -> Any:
+    def world_first(self, array: Any) -> Any:
         if not hasattr(array, "gpu_data"):  # the simulator's arrays are NumPy's
             return np.moveaxis(array._ary, -1, 0)
         return self._view(array, (array.shape[-1], *array.shape[:-1]), (array.strides[-1], *array.strides[:-1]))
@@ -176,12 +187,12 @@ class Gpu:
         as a step.
         """
         if is_simulated():
-            self._setter(self.state.ctrl, self.cuda.to_device(np.ascontiguousarray(controls.T)), self.everybody)()
+            self.setter_of(self.state.ctrl, self.cuda.to_device(np.ascontiguousarray(controls.T)), self.everybody)()
             return
         if self.uploaded is None or self.uploaded.shape != controls.shape:
             self.uploaded = self.cuda.to_device(controls)
             source = self._view(self.uploaded, self.uploaded.shape[::-1], self.uploaded.strides[::-1])
-            self.take_up = self._setter(self.state.ctrl, source, self.everybody)
+            self.take_up = self.setter_of(self.state.ctrl, source, self.everybody)
         else:  # allocation is slow
             self.uploaded.copy_to_device(controls)
         self.take_up()
@@ -217,14 +228,15 @@ class Gpu:
                 else:
                     source = np.ascontiguousarray(given.reshape(len(given), -1).T, dtype=array.dtype)
                 there = self.cuda.to_device(source)
-                kept = self.starts[name] = given, there, self._setter(array, there, self.mask)
+                kept = self.starts[name] = given, there, self.setter_of(array, there, self.mask)
             kept[2]()
 
-    def _setter(self, array: Any, source: Any, mask: Any) -> Callable[[], None]:
-        """A function that sets the worlds of a mask in an array of the state, without Numba's dispatcher."""
-        arguments = array.reshape(array.size // self.count, self.count), source, mask
+    def setter_of(self, array: Any, source: Any, mask: Any) -> Callable[[], None]:
+        """A function that sets the worlds of a mask in an array, the world last, without Numba's dispatcher."""
+        *_, worlds = array.shape
+        arguments = in_rows(array), source, mask
         prepare(self.setter, arguments)
-        return launcher(self.setter, (-(-self.count // BLOCK), BLOCK), arguments)
+        return launcher(self.setter, (-(-worlds // BLOCK), BLOCK), arguments)
 
     def set_controls(self, ctrl: Any, count: int, width: int) -> None:
         """Set the controls, (nu,) or (W, nu), from NumPy or from the device."""
@@ -238,7 +250,7 @@ class Gpu:
             self._upload(np.ascontiguousarray(given.reshape(-1, width)))
         else:
             source = self._view(given, given.shape[::-1], given.strides[::-1])
-            self._setter(self.state.ctrl, source, self.everybody)()
+            self.setter_of(self.state.ctrl, source, self.everybody)()
 
     def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
         """Room for the recordings of these worlds."""
@@ -285,15 +297,19 @@ class Gpu:
         given, feet = self.given, tapes.feet
         last = self.last
         if last is None or last[:2] != (plan, control) or last[2] is not given or last[3] is not feet:
-            kind: Any = type(self.law)  # whose options are numbers, not code
-            real: Any = self.real
-            own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
             arrays = Arrays(self.robot, given, self.state, self.space, feet, tapes.others, tapes.chosen)
-            make = self._turns if self.searches else self._steps
-            last = self.last = plan, control, given, feet, make(kind, control, arrays, own)
+            last = self.last = plan, control, given, feet, self.stepper(plan, control, arrays)
         return last[4]
 
-    def _prepare(self, entry: Any, arguments: tuple[Any, ...]) -> None:
+    def stepper(self, plan: Plan, control: Any, arrays: Arrays) -> Callable[[Span], None]:
+        """A function that takes the steps of a span with the worlds of these arrays."""
+        kind: Any = type(self.law)  # whose options are numbers, not code
+        real: Any = self.real
+        own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
+        make = self._turns if self.searches else self._steps
+        return make(kind, control, arrays, own)
+
+    def prepare(self, entry: Any, arguments: tuple[Any, ...]) -> None:
         if entry not in self.prepared:
             prepare(entry, arguments)
             self.prepared.append(entry)
@@ -301,7 +317,7 @@ class Gpu:
     def _steps(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """A function that takes the steps of a span, one lane per world."""
         entry = build_steps(law, self.surface, control, self.plot, single=self.single)
-        self._prepare(entry, (arrays, plan, Span(1, 0, 0)))
+        self.prepare(entry, (arrays, plan, Span(1, 0, 0)))
         return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan))
 
     def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
@@ -316,13 +332,13 @@ class Gpu:
         kinds = Tiles(np.float64, np.int64)
         made = (np.zeros((warps, n), kind) for n, kind in zip(numbers, kinds, strict=True))
         searched = arrays.state, arrays.space, Tiles(*map(self.cuda.to_device, made)), queue
-        self._prepare(turn, (arrays, plan, queue, Span(1, 0, 0), 0, 1))
-        self._prepare(find, (*searched, 0))
+        self.prepare(turn, (arrays, plan, queue, Span(1, 0, 0), 0, 1))
+        self.prepare(find, (*searched, 0))
         begin = launcher(turn, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, queue))
         find_all = launcher(find, (warps, 1 if is_simulated() else WARP), searched)
 
         def launch(span: Span) -> None:
-            for first in range(0, self.count, self.lanes):
+            for first in range(0, arrays.chosen.size, self.lanes):
                 turns, going = 0, True
                 while going:  # at least one turn more than steps; worlds whose law is called again need more
                     queue.number.copy_to_device(NOTHING)

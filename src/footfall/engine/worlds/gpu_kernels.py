@@ -12,10 +12,12 @@ from footfall.compiled.gpu_cache import kept_on_disk
 from footfall.compiled.lanes import WARP
 from footfall.compiled.lanes import warp as by_lanes
 from footfall.contact.base import CoupledLaw, PointLaw
+from footfall.engine.derivatives.reasons import EXACT
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.step import idle_coupled, idle_point
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, WorldState, picker
+from footfall.engine.worlds.derivative import Before, deny, differentiate_world, reason_against, stand_ins
 from footfall.engine.worlds.every_body import STAND_INS, advance_on_every_body, one_world_on_every_body
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
@@ -63,6 +65,7 @@ pick_given = picker(Given, world_last=True)
 pick_state = picker(WorldState, world_last=True)
 pick_tape = picker(Tape, world_last=True)
 pick_other_tape = picker(OtherTape, world_last=True)
+pick_before = picker(Before, world_last=True)
 
 
 def limited(registers: int) -> dict[str, int]:
@@ -194,6 +197,39 @@ def build_search(plot: Plot, rows: Layout, columns: int) -> Any:
             cuda.syncthreads()
             number = following[0]
             cuda.syncthreads()
+
+    return kept_on_disk(entry)
+
+
+@cache
+def build_derivative(law: Any, kind: int, space: Plot, own: Plot) -> Any:
+    """The kernel that differentiates steps which copies of the worlds have taken, one lane per world: ``space`` is the
+    scratch space of steps, ``own`` that of derivatives. See :mod:`.derivative`.
+    """
+    simulated = is_simulated()
+    device = Device(replaced=STAND_INS | stand_ins(kind))
+    world, reason_of = device.function(one_world_on_every_body), device.function(reason_against)
+    derive, refuse = device.function(differentiate_world), device.function(deny)
+    point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
+    given_of, state_of, before_of = map(device.function, (pick_given, pick_state, pick_before))
+    space_of = device.function(tile_picker(space, simulated=simulated))
+    own_of = device.function(tile_picker(own, simulated=simulated))
+
+    @cuda.jit(**limited(REGISTERS))
+    def entry(steps, before, shared, spaces, found, why, first, begin):
+        lane = cuda.grid(1)
+        copy, w = begin + lane, first + begin + lane
+        if lane >= spaces.reals.shape[0] * spaces.reals.shape[2] or copy >= steps.chosen.size or w >= why.size:
+            return
+        given, state = given_of(steps.given, copy), state_of(steps.state, copy)
+        space = space_of(steps.space, copy)
+        one, out = world(steps.robot, given, state, space, steps.other_tape), found[..., w]
+        reason = reason_of(one, state, shared)
+        why[w] = reason
+        if reason == EXACT:
+            derive(one, given, before_of(before, w), space, shared, own_of(spaces, lane), out, point)
+        else:
+            refuse(out)
 
     return kept_on_disk(entry)
 

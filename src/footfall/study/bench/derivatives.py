@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
+from numpy.random import default_rng
 
 from footfall.control import walker
 from footfall.engine.derivatives.transition import differentiate
@@ -18,10 +20,25 @@ from footfall.simulation import Simulation
 from footfall.simulation.linearize import Probe
 from footfall.simulation.run import direct
 from footfall.simulation.simulation import World
-from footfall.study.bench.speeds import DT, Effort, Row, Say, driven, interleaved, mujoco_scene
+from footfall.simulation.worlds import Worlds
+from footfall.study.bench.speeds import (
+    DT,
+    NOISE,
+    STEPS,
+    Effort,
+    Row,
+    Say,
+    best_times,
+    driven,
+    interleaved,
+    mujoco_scene,
+    world_robot,
+)
 
 #: One law of each kind with exact derivatives of steps.
 LAWS = ("spring-damper", "linearizing-penalty", "time-stepping")
+#: Times that worlds are differentiated, of which the best counts.
+ROUNDS = 5
 #: Width of MuJoCo's finite differences, from its manual.
 WIDTH = 1e-6
 
@@ -61,6 +78,28 @@ def derivative_speeds(names: Sequence[str], effort: Effort, say: Say, laws: Sequ
             times = {f"us_per_{key}": value for key, value in best.items()}
             steps, ratio = best["jacobian"] / best["step"], best["differences"] / best["jacobian"]
             yield {"robot": robot.name, "law": law, **times, "steps_per_jacobian": steps, "ratio_to_differences": ratio}
+
+
+def world_derivative_speeds(
+    names: Sequence[str], counts: Sequence[int], laws: Sequence[str], *, device: Literal["cpu", "cuda"], say: Say
+) -> Iterator[Row]:
+    """Derivatives per second of ``worlds.linearize()``, the steps included, by law and number of worlds: standing, and
+    after 0.1 s of servo targets by chance; and the share of these that is exact.
+    """
+    for name, law, count in itertools.product(names, laws, counts):
+        robot = world_robot(name)
+        say(f"bench: derivatives of {count} worlds of {robot.name} under {law}")
+        worlds, chance = Worlds(Simulation(robot, law=law, dt=DT), count, device=device, fall=0.0), default_rng(0)
+        row = {"robot": robot.name, "law": law, "device": device, "worlds": count}
+        for motion, noise in (("standing", 0.0), ("restless", NOISE)):
+            for _ in range(100 // STEPS):
+                worlds.step(robot.home_ctrl + noise * chance.normal(size=(count, robot.model.nu)), n=STEPS)
+            found = worlds.linearize()
+            exact = [one.method == "exact" for one in found] if isinstance(found, list) else found.exact
+            del found  # and its memory on the GPU
+            took = best_times({"": partial(partial, worlds.linearize)}, ROUNDS)[""]
+            row |= {f"jacobians_{motion}": count / took, f"exact_{motion}": float(np.mean(exact))}
+        yield row
 
 
 #: Robots whose derivatives are checked unless others are named.
