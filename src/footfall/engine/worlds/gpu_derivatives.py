@@ -89,6 +89,8 @@ class Derivatives:
         still = self.to_device(np.zeros((1, 1), dtype=np.int64))
         found = [gpu.setter_of(steps.state.end, still, gpu.everybody)]
         for to, one in pairs:
+            if one.size == 0:
+                continue
             chunk = in_rows(one) if gpu.count == gpu.lanes else in_rows(one)[:, first : first + gpu.lanes]
             found.append(gpu.setter_of(to, chunk, gpu.everybody))
         return found
