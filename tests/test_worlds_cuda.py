@@ -8,7 +8,19 @@ import sys
 from typing import Any
 
 import pytest
-from worlds_on_a_gpu import CONTINUED, DERIVED, LAID, LYING, ON_EDGE, PROGRAM, ROLLING, TILTED, TOUCHING, TUMBLING
+from worlds_on_a_gpu import (
+    CONTINUED,
+    DERIVED,
+    LAID,
+    LYING,
+    ON_EDGE,
+    PROGRAM,
+    REFUSED,
+    ROLLING,
+    TILTED,
+    TOUCHING,
+    TUMBLING,
+)
 
 import footfall as ff
 
@@ -142,6 +154,12 @@ def test_derivatives_on_a_gpu_are_those_on_the_cpu(law, who, smoothing, close, s
     for off, bound, why in zip(found["off"], close, found["why"], strict=True):
         assert ("beside" in why or "other than a foot" in why) if bound is None else why == "" and off < bound
     assert "A (3, 12, 12)" in found["repr"]
+
+
+def test_derivatives_that_a_gpu_does_not_have_are_refused_in_a_sentence(simulated):
+    reasons = ("precision='single'", "the forces of distributed", "the ground is curved", "parameters", "smoothing =")
+    for said, reason in zip(simulated(REFUSED), reasons, strict=True):
+        assert reason in said
 
 
 def has_gpu() -> bool:

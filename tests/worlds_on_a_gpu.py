@@ -275,3 +275,20 @@ off = [float(np.abs(A[w] - one.A).max() / np.abs(one.A).max()) for w, one in enu
 found = {"off": off, "why": lin.why, "repr": repr(lin), "modes": cpu.mode[:2].tolist()}
 print(json.dumps(found | {"kept": bool((gpu.read("qvel") == kept).all())}))
 """
+
+REFUSED = """
+import json
+import footfall as ff
+
+bumps = ff.Ground.heightfield([[0.0, 0.0], [0.0, 0.1]], size=(2.0, 2.0))
+asked = [({"law": "spring-damper"}, {"precision": "single"}, {}), ({"law": "distributed"}, {}, {}),
+         ({"law": "time-stepping", "ground": bumps}, {}, {}), ({"law": "time-stepping"}, {}, {"to": "friction"}),
+         ({"law": "spring-damper"}, {}, {"smoothing": 1e-6})]
+said = []
+for setup, worlds, given in asked:
+    try:
+        ff.Worlds(ff.Simulation("ball", **setup), 1, device="cuda", **worlds).linearize(**given)
+    except ff.FootfallError as error:
+        said.append(str(error))
+print(json.dumps(said))
+"""
