@@ -29,8 +29,8 @@ from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import check_memory, multiple, numbers, step_count
 from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan, signal_count
-from footfall.simulation.worlds_given import Inputs, Starts, check_worlds, make_inputs, rows, state_of_world
-from footfall.simulation.worlds_linearize import Linearizations, OnGpu, linearize_on_threads
+from footfall.simulation.worlds_given import Inputs, Starts, check_worlds, make_inputs, rows, states_of_worlds
+from footfall.simulation.worlds_linearize import Linearizations, OnGpu, OnThreads
 from footfall.standing import FALLEN_HEIGHT
 
 
@@ -103,7 +103,8 @@ class Worlds(UnderWay):
         self._engine: Any = make_engine(self._inputs, device=device, single=precision == "single", threads=threads)
         self._no_tape = self._engine.make_tape(simulation.scene.model, [], 1, self._signals)
         self._engine.give(self._inputs.arrays)
-        self._on_gpu: OnGpu | None = None  # derivatives there, once they are asked for
+        self._on_threads: OnThreads | None = None  # derivatives, once they are asked for
+        self._on_gpu: OnGpu | None = None
         self._starts = Starts(simulation, self._engine)
         self.reset(qpos=qpos, qvel=qvel, start=start)
 
@@ -153,7 +154,7 @@ class Worlds(UnderWay):
                 "states of single worlds are taken with device='cpu'; read('qpos') reads those of a GPU"
             )
         with self._turn:
-            return state_of_world(self.simulation, self._engine, int(world))
+            return states_of_worlds(self.simulation, self._engine, [int(world)])[0]
 
     def linearize(
         self, *, to: str | Iterable[str] = (), smoothing: float = 0.0
@@ -164,8 +165,13 @@ class Worlds(UnderWay):
         arrays stay on the device. Limitations: on a CPU only for worlds with the friction, ground, law and masses of
         the simulation; on a GPU only by state and controls, and on ground that is flat.
         """
+        to = tuple([to] if isinstance(to, str) else to)
         if self.device == "cpu":
-            return linearize_on_threads(self._inputs, [self.state(w) for w in range(self.count)], to, smoothing)
+            with self._turn:
+                states, known = states_of_worlds(self.simulation, self._engine, range(self.count)), self._on_threads
+                if known is None or known.given is not self._inputs or known.to != to:
+                    known = self._on_threads = OnThreads(self._inputs, to)
+                return known.linearize(states, smoothing)
         if to:
             raise SimulationError("derivatives to parameters are computed with device='cpu'")
         with self._turn:

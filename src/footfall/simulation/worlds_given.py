@@ -371,13 +371,25 @@ def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
     return row
 
 
-def state_of_world(setup: Setup, engine: Any, world: int) -> State:
-    """The state of one of many worlds on a CPU, in the form of a single world."""
-    run = Run(setup, 0.0, recorded=False)
-    kept = {name: array[world] for name, array in (engine.state._asdict() | engine.kept._asdict()).items()}
-    places = int(kept["counters"][LIVE]) - setup.robot.point_count
+def states_of_worlds(setup: Setup, engine: Any, worlds: Iterable[int]) -> list[State]:
+    """The states of some of many worlds on a CPU, in the form of single worlds: a run takes each of them."""
+    run, arrays = Run(setup, 0.0, recorded=False), engine.state._asdict() | engine.kept._asdict()
+    found, blank = [], run.state()
+    for world in worlds:
+        run.restore(blank)
+        give_to(run, {name: array[world] for name, array in arrays.items()})
+        found.append(run.state())
+    run.give_back()
+    return found
+
+
+def give_to(run: Run, kept: dict[str, np.ndarray]) -> None:
+    """Set a run that has not begun to a world's arrays."""
+    places = int(kept["counters"][LIVE]) - run.simulation.robot.point_count
     sizes = run.workspace.sizes()
-    run.resize(next(i for i, size in enumerate(sizes) if size >= places))
+    size = next(i for i, room in enumerate(sizes) if room >= places)
+    if size != run.workspace.size:
+        run.resize(size)
     points, others = run.points, run.points.others
     for name in OF_POINTS:
         own = getattr(points, name)
@@ -394,6 +406,3 @@ def state_of_world(setup: Setup, engine: Any, world: int) -> State:
         getattr(run.conditions.constraints.joints, own.removeprefix("joints."))[:] = kept[name]
     run.data.qpos[:], run.data.qvel[:], run.data.ctrl[:] = kept["qpos"], kept["qvel"], kept["ctrl"]
     run.step = int(kept["step"][0])
-    found = run.state()
-    run.give_back()
-    return found

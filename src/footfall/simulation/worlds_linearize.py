@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
@@ -67,30 +67,33 @@ class Linearizations:
         )
 
 
-def linearize_on_threads(
-    given: Inputs, states: Sequence[State], to: str | Iterable[str], smoothing: float
-) -> list[Linearization]:
-    """The derivative of the next step from each state."""
-    sim, worlds = given.setup, len(states)
-    plain = make_inputs(sim, 1, ground=None, friction=None, law_options=None, mass_scale=None, pushes=())
-    names = ("friction", "values", "body_mass", "body_inertia")
-    same = all((getattr(given.arrays, name) == getattr(plain.arrays, name)).all() for name in names)
-    if not same or given.grounds != plain.grounds:
-        raise SimulationError("worlds that have their own friction, ground, law options or masses cannot linearize")
-    count = min(cores(), worlds)
+class OnThreads:
+    """Derivatives of worlds on a CPU; each thread keeps its probes from call to call."""
 
-    def every(first: int) -> list[Linearization]:
-        probes, found = dict[int, Probe](), []
-        for w in range(first, worlds, count):
-            own = min(w, len(given.pushes) - 1)
-            if own not in probes:
-                probes[own] = Probe(sim, Task(pushes=given.pushes[own]), to=to)
-            found.append(probes[own].linearize(states[w], None, smoothing))
-        return found
+    def __init__(self, given: Inputs, to: tuple[str, ...]) -> None:
+        sim, names = given.setup, ("friction", "values", "body_mass", "body_inertia")
+        plain = make_inputs(sim, 1, ground=None, friction=None, law_options=None, mass_scale=None, pushes=())
+        same = all((getattr(given.arrays, name) == getattr(plain.arrays, name)).all() for name in names)
+        if not same or given.grounds != plain.grounds:
+            raise SimulationError("worlds that have their own friction, ground, law options or masses cannot linearize")
+        self.given, self.to, self.probes = given, to, [dict[int, Probe]() for _ in range(min(cores(), given.count))]
 
-    with ThreadPoolExecutor(count) as pool:
-        parts = list(pool.map(every, range(count)))
-    return [parts[w % count][w // count] for w in range(worlds)]
+    def linearize(self, states: Sequence[State], smoothing: float) -> list[Linearization]:
+        """The derivative of the next step from the state of each world."""
+        count = len(self.probes)
+
+        def every(first: int) -> list[Linearization]:
+            probes, found = self.probes[first], []
+            for w in range(first, len(states), count):
+                own = min(w, len(self.given.pushes) - 1)
+                if own not in probes:
+                    probes[own] = Probe(self.given.setup, Task(pushes=self.given.pushes[own]), to=self.to)
+                found.append(probes[own].linearize(states[w], None, smoothing))
+            return found
+
+        with ThreadPoolExecutor(count) as pool:
+            parts = list(pool.map(every, range(count)))
+        return [parts[w % count][w // count] for w in range(len(states))]
 
 
 class OnGpu:
