@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
 ARGS ?=
-# One more than two cores: tests that wait for a browser or another process leave theirs idle.
-PYTEST_WORKERS ?= 3
+# One for each core, up to four: a worker takes some ten seconds to find and import all tests.
+PYTEST_WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? cores : 4)))
 CODE := $(wildcard src tests examples)
 # Each worker has a core of its own: threads of its linear algebra would only wait for each other.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal

@@ -56,3 +56,5 @@ echo "Creating ${directory} with $("$python" --version)."
     rm -rf "$directory"
     exit 1
 }
+# The pip that Python brings is as old as Python; today's takes half the time. Without a network it stays.
+"$directory/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --upgrade pip 2>/dev/null || true

@@ -111,7 +111,7 @@ CONTACT = struct_dtype("mjContact")
 def counter(owner: mujoco.MjData | mujoco.MjModel, name: str) -> np.ndarray:
     """A live one-element view of a scalar field of ``MjData`` or ``MjModel``: a number, or a pointer."""
     layout = struct_dtype("mjModel" if isinstance(owner, mujoco.MjModel) else "mjData")
-    kind, offset = layout[name], layout.fields[name][1]  # type: ignore[index]
+    kind, offset = layout[name], layout.fields[name][1]
     memory: Any = (ctypes.c_char * kind.itemsize).from_address(owner._address + offset)
     return np.frombuffer(memory, dtype=kind)
 

@@ -35,9 +35,9 @@ SERVED, WAIT, PAUSE, LISTED = 0, 1, 2, 3
 
 #: Numbers from one contact of MuJoCo to the next, where among them its distance is, and among twice as many its geoms.
 _STRIDE = bridge.CONTACT.itemsize // 8
-_DIST, _GEOM = bridge.CONTACT.fields["dist"][1] // 8, bridge.CONTACT.fields["geom"][1] // 4  # type: ignore[index]
+_DIST, _GEOM = bridge.CONTACT.fields["dist"][1] // 8, bridge.CONTACT.fields["geom"][1] // 4
 #: Words of MuJoCo's model: the number of pairs of bodies that it excludes, and the address of their list.
-_COUNT, _LIST = (bridge.struct_dtype("mjModel").fields[name][1] // 8 for name in ("nexclude", "exclude_signature"))  # type: ignore[index]
+_COUNT, _LIST = (bridge.struct_dtype("mjModel").fields[name][1] // 8 for name in ("nexclude", "exclude_signature"))
 #: The fields of :class:`Clearance` that change from step to step.
 LEARNT = ("place", "room", "looks", "listed")
 
