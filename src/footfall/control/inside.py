@@ -15,11 +15,11 @@ from typing import Annotated, Any, NamedTuple, overload
 import mujoco
 import numpy as np
 
-from footfall.compiled import ByReference, Reference, inlined, named_at
+from footfall.compiled import ByReference, Reference, inlined, kernel, named_at
 from footfall.control.base import Observation, control_pointer
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
-from footfall.kinds import Float, Int, Ints, Matrix, Vector, units, zeros
+from footfall.kinds import Float, Function, Int, Ints, Matrix, Vector, units, zeros
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, torque_range
@@ -47,6 +47,12 @@ def _pointer_apart(tick: Any, reference: Reference) -> Any:
         return tick(apart.own, time, ctrl)
 
     return control_pointer(control)
+
+
+@kernel
+def _call(control: Function, time: Float, ctrl: Vector, gains: Vector) -> Int:
+    """Call a controller of the loop from Python: it sees the state through its memory, not through its arguments."""
+    return control(time, gains, gains, ctrl, gains)
 
 
 class Apart(NamedTuple):
@@ -119,7 +125,8 @@ class Inside:
     def __call__(self, time: float, state: Observation) -> np.ndarray:
         """The controls (nu,), for whoever calls it from Python."""
         ctrl = np.zeros(state.robot.model.nu)
-        self._tick(self.see(state), float(time), ctrl)
+        place = self.see(state)
+        _call(_pointer(self._tick, place._numba_type_), float(time), ctrl, self._gains)
         return ctrl
 
 
