@@ -41,8 +41,11 @@ def point_jacobian(robot: Robot, data: mujoco.MjData, places: np.ndarray | None 
     frame.
     """
     places = lowest_places(robot, data) if places is None else places
-    rows = [jacobian_at(data, body, at)[:3] for body, at in zip(robot.point_body, places, strict=True)]
-    return np.reshape(rows, (-1, data.model.nv))
+    model = data.model
+    rows = np.zeros((len(places), 3, model.nv))
+    for own, body, at in zip(rows, robot.point_body.tolist(), places, strict=True):
+        mujoco.mj_jac(model, data, own, None, at, body)
+    return rows.reshape(-1, model.nv)
 
 
 def jacobian_at(data: mujoco.MjData, body: int, at: np.ndarray) -> np.ndarray:

@@ -147,9 +147,11 @@ def rest(robot: Robot, qpos: np.ndarray) -> Rest:
 
 def rests(robot: Robot, poses: np.ndarray) -> Iterator[Rest]:
     """As :func:`rest`, at one pose (nq,) after the other."""
-    carriers = carriers_of(robot)
+    carriers, data = carriers_of(robot), mujoco.MjData(robot.model)
     for pose in poses:
-        yield _rest(robot, in_pose(robot, pose), carriers)
+        data.qpos[:] = pose
+        mujoco.mj_forward(robot.model, data)
+        yield _rest(robot, data, carriers)
 
 
 def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:

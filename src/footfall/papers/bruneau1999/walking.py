@@ -232,6 +232,8 @@ def _draw_forces(figure: Any, data: dict[str, Walk]) -> None:
 
 def _draw_phases(figure: Any, data: Walk) -> None:
     """The man and the ground forces in the phases of figure 16."""
+    from matplotlib.collections import LineCollection
+
     rec, model = data.rec, data.rec.robot.model
     body = mujoco.MjData(model)
     chains: list[tuple[str, ...]] = [("pelvis", "trunk")]
@@ -249,9 +251,8 @@ def _draw_phases(figure: Any, data: Walk) -> None:
         for foot in rec.robot.feet:
             points = rec.position[k, rec.foot(foot.name)] - [rec.qpos[k, 0], 0, 0]
             axes.plot(points[:, 0], points[:, 2], ".", color="#222222", markersize=1.5)
-            for place, force in zip(points, rec.force[k, rec.foot(foot.name)], strict=True):
-                tip = place + 2e-3 * force
-                axes.plot([place[0], tip[0]], [place[2], tip[2]], color=VERMILION, linewidth=0.8)
+            arrows = np.stack([points, points + 2e-3 * rec.force[k, rec.foot(foot.name)]], axis=1)
+            axes.add_collection(LineCollection(arrows[:, :, [0, 2]], color=VERMILION, linewidth=0.8))
         axes.axhline(0.0, color="#555555", linewidth=0.6)
         axes.set(aspect="equal", xlim=(-0.6, 0.6), ylim=(-0.06, 1.5), xticks=[])
         axes.set_title(title, fontsize=7)

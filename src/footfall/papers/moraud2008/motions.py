@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import mujoco
 import numpy as np
 
 import footfall as ff
 from footfall.control.posture import standing_torques
 from footfall.control.tracking import Tracking
 from footfall.gait.reference import PeriodicMotion
-from footfall.standing import in_pose
 
 SAMPLE = 0.01  # s, of the tables
 
@@ -82,5 +82,11 @@ def bent_legs(robot: ff.Robot, knee: float) -> dict[str, float]:
 
 def com_heights(robot: ff.Robot, poses: np.ndarray) -> np.ndarray:
     """(T,) m, height of the centre of mass over the left foot in given poses."""
-    foot = robot.model.body(robot.feet[0].body).id
-    return np.array([data.subtree_com[0, 2] - data.xpos[foot, 2] for data in (in_pose(robot, one) for one in poses)])
+    model, heights = robot.model, np.empty(len(poses))
+    foot, data = model.body(robot.feet[0].body).id, mujoco.MjData(model)
+    for k, pose in enumerate(poses):
+        data.qpos[:] = pose
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        heights[k] = data.subtree_com[0, 2] - data.xpos[foot, 2]
+    return heights

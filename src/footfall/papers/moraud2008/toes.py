@@ -8,13 +8,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
 import footfall as ff
 from footfall.papers.base import Findings, legend_below, near, seen, unlike
 from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
-from footfall.standing import in_pose, point_gaps
+from footfall.standing import point_gaps, scratch_data
 
 DT = 1e-3  # s
 DURATION = 0.7  # s, before the toes leave the ground or the heels come back
@@ -79,7 +80,10 @@ def lost_searches() -> int:
     for _ in range(STATES):
         pose = robot.home + 10 ** rng.uniform(-6.0, -0.5) * rng.normal(size=robot.home.size)  # m, rad
         pose[3:7] /= np.linalg.norm(pose[3:7])
-        pose[2] -= point_gaps(robot, sim.ground, in_pose(robot, pose))[0].min()
+        data = scratch_data(robot.model)
+        data.qpos[:] = pose
+        mujoco.mj_kinematics(robot.model, data)
+        pose[2] -= point_gaps(robot, sim.ground, data)[0].min()
         speeds = 10 ** rng.uniform(-3.0, 0.7) * rng.normal(size=robot.model.nv)  # m/s, rad/s
         lost += int(sim.run(DT, qpos=pose, qvel=speeds, controller=None).signals["points"].max() == 2)
     return lost

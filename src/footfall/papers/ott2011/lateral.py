@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,9 +122,9 @@ def no_turn(model: setup.Stance) -> float:
     return low / (low - high)
 
 
-def asked(model: setup.Stance, above: float) -> float:
-    """Largest torque about x (N m) that (22) asks for, by the six freedoms of standing feet."""
-    return float(model.replies(setup.sideways(0.0, setup.FORCE, above))[1][3])
+def asked(model: setup.Stance, heights: Iterable[float]) -> np.ndarray:
+    """Largest torque about x (N m) that (22) asks for at each height, by the six freedoms of standing feet."""
+    return model.replies([setup.sideways(0.0, setup.FORCE, above) for above in heights])[1][3]
 
 
 def com_above(robot: ff.Robot) -> float:
@@ -169,8 +170,9 @@ def judge_heights(data: Heights) -> Findings:
     reached = {key: low < setup.FLOOR + 1e-3 for key, low in data.lowest.items()}
     light = [hit for (mass, _, _, above), hit in reached.items() if mass == MASSES[0] and above >= 0.0]
     heavy = [hit for (mass, _, _, _), hit in reached.items() if mass == MASSES[1]]
-    for name, above in (("at the trunk", 0.0), ("at the robot's COM", data.com), ("at the top of the trunk", TOP)):
-        yield near("torque", asked(model, above), peaks[above], name=name)
+    where = {"at the trunk": 0.0, "at the robot's COM": data.com, "at the top of the trunk": TOP}
+    for (name, above), torque in zip(where.items(), asked(model, where.values()), strict=True):
+        yield near("torque", torque, peaks[above], name=name)
     told = ", ".join(f"{above - data.com:+.2f} m: {value:.3g}" for above, value in peaks.items()) + " N m"
     most = 0.5 * min(value for above, value in peaks.items() if above != data.pivot)
     pivot, trunk, com = data.pivot - data.com, peaks[0.0], peaks[data.com]
@@ -185,7 +187,7 @@ def draw_heights(figure: Any, data: Heights) -> None:
     model = setup.stance()
     left, right = figure.subplots(1, 2)
     heights = np.sort(np.append(np.linspace(data.com - 0.05, TOP + 0.05, 8), data.pivot))
-    left.plot([asked(model, h) for h in heights], heights - data.com, color="#555555", label="six freedoms")
+    left.plot(asked(model, heights), heights - data.com, color="#555555", label="six freedoms")
     left.plot([peak(rec) for rec in data.runs.values()], np.array(list(data.runs)) - data.com, "o", color=BLUE)
     for name, above in (("COM", data.com), ("hip joints", setup.HIP), ("trunk", 0.0), ("no turn", data.pivot)):
         left.annotate(name, (12.0, above - data.com), textcoords="offset points", xytext=(0, 2), fontsize=7)

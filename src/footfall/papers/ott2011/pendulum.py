@@ -86,7 +86,7 @@ def given(rec: ff.Recording) -> float:
 
 def expected(name: str, restitution: float) -> float:
     """Largest error of the centre of mass along the blow (m) by the springs and dampers of (20) and (22)."""
-    return float(setup.stance().replies(blow(name, restitution))[0]["xy".index(name)])
+    return float(setup.stance().replies([blow(name, restitution)])[0]["xy".index(name), 0])
 
 
 def judge_pendulum(data: Pendulum) -> Findings:

@@ -8,6 +8,7 @@ further than the centre of mass.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import mujoco
@@ -109,14 +110,16 @@ class Stance(NamedTuple):
         """(6,) m and rad: how far from its reference a push that lasts holds the robot in this pose."""
         return self.trunk.T @ np.array([*push.force, *push.torque]) / self.stiffness
 
-    def replies(self, push: ff.Push) -> tuple[np.ndarray, np.ndarray]:
-        """(6,) m and rad, largest motions, and (6,) N and N m, largest wrenches of springs and dampers, of a push."""
-        load, inverse = self.trunk.T @ np.array([*push.force, *push.torque]), np.linalg.inv(self.inertia)
-        place, speed, farthest, largest, dt = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6), 1e-4
+    def replies(self, pushes: Sequence[ff.Push]) -> tuple[np.ndarray, np.ndarray]:
+        """(6, N) m and rad, largest motions, and (6, N) N and N m, largest wrenches of springs and dampers, of each."""
+        load = self.trunk.T @ np.array([[*push.force, *push.torque] for push in pushes]).T
+        inverse, until, dt = np.linalg.inv(self.inertia), np.array([push.duration for push in pushes]), 1e-4
+        stiffness, damping = self.stiffness[:, None], self.damping[:, None]
+        place, speed, farthest, largest = (np.zeros_like(load) for _ in range(4))
         for k in range(round(1.0 / dt)):
-            reply = self.stiffness * place + self.damping * speed
+            reply = stiffness * place + damping * speed
             farthest, largest = np.maximum(farthest, np.abs(place)), np.maximum(largest, np.abs(reply))
-            speed = speed + dt * inverse @ ((load if k * dt < push.duration else 0.0) - reply)
+            speed = speed + dt * inverse @ (load * (k * dt < until) - reply)
             place = place + dt * speed
         return farthest, largest
 
