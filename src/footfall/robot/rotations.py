@@ -29,3 +29,32 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
     sine, cosine = 0.5 * math.sqrt(x * x + y * y + z * z), 0.5 * (a + e + i - 1.0)
     scale = 0.5 * math.atan2(sine, cosine) / sine if sine > 1e-9 else 0.5
     return np.array([scale * x, scale * y, scale * z])
+
+
+def quaternions_of(vectors: np.ndarray) -> np.ndarray:
+    """(N, 4) the unit quaternions of rotation vectors (N, 3)."""
+    half = 0.5 * np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors])
+
+
+def vectors_of(quaternions: np.ndarray) -> np.ndarray:
+    """(N, 3) the rotation vectors, of at most half a turn, of unit quaternions (N, 4)."""
+    cosine, axis = np.abs(quaternions[:, 0]), quaternions[:, 1:]
+    sine = np.linalg.norm(axis, axis=1)
+    scale = np.divide(2.0 * np.arctan2(sine, cosine), sine, out=np.full(len(sine), 2.0), where=sine > 0.0)
+    return axis * np.copysign(scale, quaternions[:, 0])[:, None]
+
+
+def product_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(N, 4) the products of quaternions (N, 4), or of one (4,) with each: the second turn is made first."""
+    w, x, y, z = first.T
+    a, b, c, d = second.T
+    return np.stack(
+        [
+            w * a - x * b - y * c - z * d,
+            w * b + x * a + y * d - z * c,
+            w * c - x * d + y * a + z * b,
+            w * d + x * c - y * b + z * a,
+        ],
+        axis=-1,
+    )

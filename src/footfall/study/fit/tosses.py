@@ -8,13 +8,10 @@ errors of the cameras' scale and clock.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
-from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -28,6 +25,7 @@ from footfall.given_numbers import NotNegative, Whole
 from footfall.measure.common import once
 from footfall.measure.motion import turned
 from footfall.robot import Robot, load_robot
+from footfall.robot.rotations import product_of, quaternions_of, vectors_of
 from footfall.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -459,40 +457,44 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray, moments
     ``measured`` (6,) is the first guess, ``moments`` are those of inertia, one for all axes or three, kg m2.
     """
     least_squares = optional_package("scipy.optimize").least_squares
-    Rotation = optional_package("scipy.spatial.transform").Rotation
-
     design = np.stack([np.ones_like(flight.time), flight.time], axis=1)
     place = flight.place + 0.5 * gravity * flight.time[:, None] ** 2 * np.array([0.0, 0.0, 1.0])
     velocity = np.linalg.lstsq(design, place, rcond=None)[0][1]
-    turns = attitudes(flight.turn)
+    turns = flight.turn / np.linalg.norm(flight.turn, axis=1, keepdims=True)
+    back = turns * np.array([1.0, -1.0, -1.0, -1.0])
 
     def miss(unknowns: np.ndarray) -> np.ndarray:
-        first, spin = turns[0] * Rotation.from_rotvec(unknowns[:3]), unknowns[3:]
+        first, spin = product_of(turns[0], quaternions_of(unknowns[None, :3])[0]), unknowns[3:]
         if np.ptp(moments) == 0.0:
-            expected = first * Rotation.from_rotvec(flight.time[:, None] * spin)
+            since = quaternions_of(flight.time[:, None] * spin)
         else:
-            expected = Rotation.concatenate(list(accumulate(_turned(flight, spin, moments), mul, initial=first)))
-        return (expected.inv() * turns).as_rotvec().ravel()
+            since = _turned(flight.time, spin, moments)
+        return -vectors_of(product_of(back, product_of(first, since))).ravel()
 
     solved = least_squares(miss, np.concatenate([np.zeros(3), measured[3:]]), method="lm")
     return np.concatenate([velocity, solved.x[3:]])
 
 
-def _turned(flight: Flight, spin: np.ndarray, moments: np.ndarray) -> Rotation:
-    """The turn from each frame to the next of a body of unequal moments of inertia with a spin at the first."""
-    Rotation = optional_package("scipy.spatial.transform").Rotation
-
+def _turned(time: np.ndarray, spin: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """(T, 4) how far a body of unequal moments of inertia has turned since the first instant, with a spin there."""
     a, b, c = moments.tolist()
     of_x, of_y, of_z = (b - c) / a, (c - a) / b, (a - b) / c  # Euler's equations: x' = of_x y z, and so on
     x, y, z = spin.tolist()
     steps = []  # rotation vectors from substep to substep; plain numbers, as arrays of three take ten times as long
-    for step in np.diff(flight.time).tolist():
+    for step in np.diff(time).tolist():
         h = step / SUBSTEPS
         for _ in range(SUBSTEPS):  # the midpoint rule
             p, q, r = x + 0.5 * h * of_x * y * z, y + 0.5 * h * of_y * z * x, z + 0.5 * h * of_z * x * y
             steps.append((h * p, h * q, h * r))
             x, y, z = x + h * of_x * q * r, y + h * of_y * r * p, z + h * of_z * p * q
-    return math.prod((Rotation.from_rotvec(steps[k::SUBSTEPS]) for k in range(SUBSTEPS)), start=Rotation.identity())
+    turn = (1.0, 0.0, 0.0, 0.0)
+    turns = [turn]
+    for w, i, j, k in quaternions_of(np.array(steps)).tolist():
+        s, t, u, v = turn
+        real, along = s * w - t * i - u * j - v * k, s * i + t * w + u * k - v * j
+        turn = real, along, s * j - t * k + u * w + v * i, s * k + t * j - u * i + v * w
+        turns.append(turn)
+    return np.array(turns[::SUBSTEPS])
 
 
 def attitudes(quaternions: np.ndarray) -> Rotation:
