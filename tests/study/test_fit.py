@@ -95,10 +95,10 @@ def test_friction_and_restitution_that_made_the_data_are_found():
 
 
 def test_a_parameter_that_does_nothing_is_not_identifiable():
-    tosses = thrown(6, "time-stepping", 0.3)
+    tosses = thrown(4, "time-stepping", 0.3)
     ranges = {"ground.friction": (0.05, 1.0, "log"), "law.v_t": (1e-3, 1.0, "log")}
     # v_t decides when a sliding vertex may stick again; a cube that slides on its face does not care.
-    found = fit(ff.law("constraint-selection", rules="paper"), tosses, ranges, evaluations=40, workers=1)
+    found = fit(ff.law("constraint-selection", rules="paper"), tosses, ranges, evaluations=20, workers=1)
     assert found.parameters[0].value == pytest.approx(0.3, rel=0.05)
     assert found.parameters[1].note in ("not identifiable from these data", "the law's default, kept")
 
@@ -375,7 +375,7 @@ def test_damaged_toss_files_are_refused(tmp_path):
 @pytest.mark.slow
 def test_the_command_ranks_laws_on_real_tosses(capsys):
     command = ["identify", "tosses", str(shared_file(DATA)), "--laws", "spring-damper", "hunt-crossley"]
-    assert main([*command, "--trials", "4", "--judge", "4", "--evaluations", "6", "--json"]) == 0
+    assert main([*command, "--trials", "3", "--judge", "3", "--evaluations", "4", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["law"]["name"] for row in rows} == {"spring-damper", "hunt-crossley"}
     errors = [row["judged"]["position_widths"] for row in rows]

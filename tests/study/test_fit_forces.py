@@ -43,11 +43,11 @@ def landings(number, friction=0.6, speed=0.0, seed=0):
 
 
 def test_stiffness_and_damping_are_found_from_noisy_forces():
-    """Noise of 2 % in 300 samples of each of six landings, five times: intervals of 95 % hold the truth in nine of ten
+    """Noise of 2 % in 300 samples of each of six landings, three times: intervals of 95 % hold the truth in five of six
     cases or more, and are some per cent wide.
     """
     held = 0
-    for seed in range(5):
+    for seed in range(3):
         trials = landings(6, seed=seed)
         found = fit("spring-damper", trials, RANGES, robot=ff.load_robot("brick"), evaluations=25, workers=1)
         assert not found.kept_defaults
@@ -57,7 +57,7 @@ def test_stiffness_and_damping_are_found_from_noisy_forces():
             # Least squares end at the minimum: twenty such fits are off by less than 0.1 % in the mean square.
             assert one.value == pytest.approx(TRUTH[one.name], rel=0.005)
         assert found.errors.mean() == pytest.approx(NOISE * 3**0.5, rel=0.02)  # only the noise of three axes is left
-    assert held >= 9
+    assert held >= 5
 
 
 def test_noise_makes_no_robot_heavier_than_it_is():
