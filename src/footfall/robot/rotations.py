@@ -32,29 +32,23 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
 
 
 def quaternions_of(vectors: np.ndarray) -> np.ndarray:
-    """(N, 4) the unit quaternions of rotation vectors (N, 3)."""
-    half = 0.5 * np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors])
+    """(..., 4) the unit quaternions of rotation vectors (..., 3)."""
+    half = 0.5 * np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors], axis=-1)
 
 
 def vectors_of(quaternions: np.ndarray) -> np.ndarray:
-    """(N, 3) the rotation vectors, of at most half a turn, of unit quaternions (N, 4)."""
-    cosine, axis = np.abs(quaternions[:, 0]), quaternions[:, 1:]
-    sine = np.linalg.norm(axis, axis=1)
-    scale = np.divide(2.0 * np.arctan2(sine, cosine), sine, out=np.full(len(sine), 2.0), where=sine > 0.0)
-    return axis * np.copysign(scale, quaternions[:, 0])[:, None]
+    """(..., 3) the rotation vectors, of at most half a turn, of unit quaternions (..., 4)."""
+    cosine, axis = np.abs(quaternions[..., :1]), quaternions[..., 1:]
+    sine = np.sqrt(np.square(axis).sum(axis=-1, keepdims=True))
+    scale = np.divide(2.0 * np.arctan2(sine, cosine), sine, out=np.full_like(sine, 2.0), where=sine > 0.0)
+    return axis * np.copysign(scale, quaternions[..., :1])
 
 
 def product_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(N, 4) the products of quaternions (N, 4), or of one (4,) with each: the second turn is made first."""
-    w, x, y, z = first.T
-    a, b, c, d = second.T
-    return np.stack(
-        [
-            w * a - x * b - y * c - z * d,
-            w * b + x * a + y * d - z * c,
-            w * c - x * d + y * a + z * b,
-            w * d + x * c - y * b + z * a,
-        ],
-        axis=-1,
-    )
+    """(..., 4) the products of quaternions (..., 4): the second turn is made first."""
+    w, x, y, z = np.moveaxis(first, -1, 0)
+    a, b, c, d = np.moveaxis(second, -1, 0)
+    real = w * a - x * b - y * c - z * d
+    i, j, k = w * b + x * a + y * d - z * c, w * c - x * d + y * a + z * b, w * d + x * c - y * b + z * a
+    return np.stack([real, i, j, k], axis=-1)

@@ -418,6 +418,8 @@ QUIET = 3.0
 FEWEST, LEFT_OUT = 5, 1
 #: Steps of Euler's equations between two frames.
 SUBSTEPS = 4
+#: Step of differences, relative: the root of the rounding error of numbers near 1.
+NUDGE = 1.5e-8
 
 
 class Flight(NamedTuple):
@@ -463,15 +465,23 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray, moments
     turns = flight.turn / np.linalg.norm(flight.turn, axis=1, keepdims=True)
     back = turns * np.array([1.0, -1.0, -1.0, -1.0])
 
-    def miss(unknowns: np.ndarray) -> np.ndarray:
-        first, spin = product_of(turns[0], quaternions_of(unknowns[None, :3])[0]), unknowns[3:]
+    def misses(unknowns: np.ndarray) -> np.ndarray:
+        """(K, 3 T) how far the flight's attitudes are from those of K first attitudes and spins (K, 6), rad."""
+        first, spins = product_of(turns[0], quaternions_of(unknowns[:, :3])), unknowns[:, 3:]
         if np.ptp(moments) == 0.0:
-            since = quaternions_of(flight.time[:, None] * spin)
+            since = quaternions_of(flight.time[:, None] * spins[:, None])
         else:
-            since = _turned(flight.time, spin, moments)
-        return -vectors_of(product_of(back, product_of(first, since))).ravel()
+            since = np.array([_turned(flight.time, spin, moments) for spin in spins])
+        return -vectors_of(product_of(back, product_of(first[:, None], since))).reshape(len(unknowns), -1)
 
-    solved = least_squares(miss, np.concatenate([np.zeros(3), measured[3:]]), method="lm")
+    def slopes(unknowns: np.ndarray) -> np.ndarray:
+        """(3 T, 6) the derivatives, by differences."""
+        step = NUDGE * np.maximum(1.0, np.abs(unknowns))
+        ahead, behind = misses(unknowns + np.diag(step)), misses(unknowns[None])
+        return ((ahead - behind) / step[:, None]).T
+
+    start = np.concatenate([np.zeros(3), measured[3:]])
+    solved = least_squares(lambda unknowns: misses(unknowns[None])[0], start, slopes, method="lm")
     return np.concatenate([velocity, solved.x[3:]])
 
 
