@@ -37,14 +37,14 @@ def _pointer(tick: Any, reference: Reference) -> Any:
 
 
 @cache
-def _pointer_apart(tick: Any, reference: Reference) -> Any:
-    """As :func:`_pointer`, for a controller whose view of the world is computed first."""
+def _pointer_apart(reference: Reference) -> Any:
+    """A controller of the loop that computes its view of the world, and then calls one that :func:`_pointer` made."""
     memory = named_at(reference)
 
     def control(time, qpos, qvel, ctrl, gains):
         apart = memory(gains)
         look(apart.seen, qpos, qvel)
-        return tick(apart.own, time, ctrl)
+        return apart.control(time, qpos, qvel, ctrl, apart.gains)
 
     return control_pointer(control)
 
@@ -56,10 +56,11 @@ def _call(control: Function, time: Float, ctrl: Vector, gains: Vector) -> Int:
 
 
 class Apart(NamedTuple):
-    """The memory of a controller beside its view of the world."""
+    """A controller, with its gains, beside its view of the world."""
 
     seen: View
-    own: Any
+    control: Function
+    gains: Vector
 
 
 class Inside:
@@ -94,10 +95,9 @@ class Inside:
     def join_apart(self, view: View, data: mujoco.MjData) -> tuple[Any, np.ndarray]:
         """The same, for a world among many that is seen through a view on ``data``, which is kept."""
         self._data = data
-        self._memory = self._memory._replace(senses=senses_of(data, view.points, view.contacts))
-        self._place = ByReference(Apart(view, self._memory))
-        self._gains.view(np.int64)[0] = self._place.address
-        return _pointer_apart(self._tick, self._place._numba_type_), self._gains
+        control, gains = self.join(senses_of(data, view.points, view.contacts))
+        self._apart = ByReference(Apart(view, control, gains))
+        return _pointer_apart(self._apart._numba_type_), np.array([self._apart.address]).view(float)
 
     def record_into(self, place: np.ndarray) -> None:
         """Write signals there from now on."""
