@@ -180,7 +180,7 @@ def sense_and_act(
     if bad >= 0:
         outcome.concerned[0] = bad
         return NO_GROUND, False
-    if too_small(points, bad):
+    if too_small(points):
         return TOO_SMALL, False
     apart = bodies_are_apart(world, conditions.clearance)
     if not apart:
@@ -193,7 +193,7 @@ def sense_and_act(
             mj_com_vel(world.model, world.data)
             list_pairs(world, points, contacts, world.ncon[0], world.contact[0])
             world.ncon[0] = 0
-        if too_small(points, bad):
+        if too_small(points):
             return TOO_SMALL, False
     constrained = plan.constrained == 1 or world.ncon[0] > 0
     if constrained:

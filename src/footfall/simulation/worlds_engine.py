@@ -77,7 +77,7 @@ class _Layout:
             "L": solved[1],
             "6L": 6 * solved[1],
             "rolls": points + 1 if self.every.others.curved else 1,
-            **{name: of_pairs.get(name, 0) for name in ("places", "N", "seen", "owners")},
+            **{name: of_pairs.get(name, 0) for name in ("places", "owners")},
         }
         return shapes(WorldState, lengths), shapes(Space, lengths)
 

@@ -355,6 +355,7 @@ def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
         others[who == len(setup.robot.others)] = -1
         others[between] = len(setup.robot.others) + np.arange(len(between))
         row["touching"][: len(between)] = 1 + arrays["others.pair"][between]
+        row["held"][0] = len(between)
         row["touched"][: len(between)] = arrays["others.spot"][between]
     place = np.concatenate([np.arange(feet), feet + others])
     taken = np.concatenate([np.full(feet, True), others >= 0]) & (place < len(row["mode"]))

@@ -186,13 +186,13 @@ def shortest_way(
     """The distance (m) of the cores, B moved, from ``probe.normal`` on, which becomes that from A to B.
 
     Less than ``least`` counts as none. It stops, and the second answer is True, where they are certainly more than
-    ``far`` apart; then it returns a lower bound, at least half of the distance.
+    ``far`` apart; then it returns a lower bound.
     """
     n, w, a, share = probe.normal, probe.way, probe.start, probe.share
     size, count = math.inf, 0
     for _ in range(STEPS):
         along = add_corner(shapes, g, h, probe, count, move)
-        if count > 0 and along > far and along > 0.5 * size:
+        if along > far:
             return along, True
         if count > 0 and size - along <= EXACT * size:
             break

@@ -402,7 +402,7 @@ def lacks_room(points: Points) -> Bool:
 
 
 @inlined
-def too_small(points: Points, found: Int) -> Bool:
+def too_small(points: Points) -> Bool:
     """Whether a point that is about to touch lacks a place, and the run can still add places."""
     others = points.others
     return others.counters[LOST] > 0 and others.full == 0 and others.counters[MAY_GROW] == 1

@@ -18,7 +18,7 @@ from footfall.engine.other_bodies.near import AHEAD, KEEP, SLACK, insert
 from footfall.engine.other_bodies.pairs import is_pair, relative_velocity
 from footfall.engine.other_bodies.points import FAR, LIVE, LOST, ON_GROUND, Points
 from footfall.ground.surface import tangent_frame
-from footfall.kinds import Float, Int, Ints, Named, Vector
+from footfall.kinds import Bool, Float, Int, Ints, Named, Vector
 from footfall.solve.contacts import OPEN, Contacts
 
 _FIELDS = CONTACT.fields
@@ -153,11 +153,18 @@ def lack_room(points: Points) -> None:
 
 
 @inlined
+def closes_soon(gap: Float, speed: Float, dt: Float) -> Bool:
+    """Whether a gap (m) that grows at this speed (m/s) closes within some steps."""
+    return gap <= SLACK + AHEAD * dt * max(0.0, -speed)
+
+
+@inlined
 def list_touch(world: Named, points: Points, contacts: Contacts, touch: Touch, used: Int) -> Int:
     """List one contact, if it is about to touch; returns the slots that are ``used`` then."""
     dt, at, (nx, ny, nz) = points.others.dt, touch.at, touch.normal
-    vx, vy, vz = relative_velocity(world.cvel, world.subtree_com, points, touch.body, touch.partner, at)
-    if touch.gap > SLACK + AHEAD * dt * max(0.0, -(vx * nx + vy * ny + vz * nz)):
+    pairs = points.others.pairs
+    vx, vy, vz = relative_velocity(world.cvel, world.subtree_com, pairs, touch.body, touch.partner, at)
+    if not closes_soon(touch.gap, vx * nx + vy * ny + vz * nz, dt):
         return used
     p, k = find_place(points, contacts, touch.pair, at[0], at[1], at[2]), -1
     if p >= 0:

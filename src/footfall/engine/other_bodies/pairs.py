@@ -51,20 +51,20 @@ def sign_of(points: Points, k: Int, i: Int) -> Float:
 
 
 @inlined
-def velocity_at(cvel: Matrix, subtree_com: Matrix, points: Points, body: Int, at: Vector) -> tuple[Float, Float, Float]:
+def velocity_at(cvel: Matrix, subtree_com: Matrix, pairs: Named, body: Int, at: Vector) -> tuple[Float, Float, Float]:
     """Velocity (m/s, world frame) of the material point of a body that is ``at`` a place (3)."""
-    v, com = cvel[body], subtree_com[points.others.pairs.root[body]]
+    v, com = cvel[body], subtree_com[pairs.root[body]]
     x, y, z = at[0] - com[0], at[1] - com[1], at[2] - com[2]
     return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
 
 
 @inlined
 def relative_velocity(
-    cvel: Matrix, subtree_com: Matrix, points: Points, body: Int, partner: Int, at: Vector
+    cvel: Matrix, subtree_com: Matrix, pairs: Named, body: Int, partner: Int, at: Vector
 ) -> tuple[Float, Float, Float]:
     """Velocity (m/s, world frame) of a body relative to its partner, at a place (3)."""
-    x, y, z = velocity_at(cvel, subtree_com, points, body, at)
-    u, v, w = velocity_at(cvel, subtree_com, points, partner, at)
+    x, y, z = velocity_at(cvel, subtree_com, pairs, body, at)
+    u, v, w = velocity_at(cvel, subtree_com, pairs, partner, at)
     return x - u, y - v, z - w
 
 
@@ -75,7 +75,7 @@ def pair_velocities(cvel: Matrix, subtree_com: Matrix, points: Points, contacts:
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p, (body, partner) = contacts.points[i], bodies_of(points, k)
             frame, at = contacts.frame[p], points.position[p]
-            x, y, z = relative_velocity(cvel, subtree_com, points, body, partner, at)
+            x, y, z = relative_velocity(cvel, subtree_com, points.others.pairs, body, partner, at)
             for j in range(3):
                 contacts.velocity[p, j] = frame[j, 0] * x + frame[j, 1] * y + frame[j, 2] * z
 
@@ -152,7 +152,7 @@ def bias_at(world: Named, points: Points, body: Int, at: Vector) -> tuple[Float,
         bx, by, bz = bx + speed * s[3], by + speed * s[4], bz + speed * s[5]
     com = world.subtree_com[pairs.root[body]]
     rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-    vx, vy, vz = velocity_at(world.cvel, world.subtree_com, points, body, at)
+    vx, vy, vz = velocity_at(world.cvel, world.subtree_com, pairs, body, at)
     x = bx + bq * rz - br * ry + v[1] * vz - v[2] * vy
     y = by + br * rx - bp * rz + v[2] * vx - v[0] * vz
     z = bz + bp * ry - bq * rx + v[0] * vy - v[1] * vx

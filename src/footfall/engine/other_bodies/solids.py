@@ -10,7 +10,6 @@ import numpy as np
 
 from footfall.compiled import kernel
 from footfall.engine import bridge
-from footfall.engine.clearance import levers
 from footfall.engine.other_bodies.convex import Probe, Shapes, apart, put
 from footfall.engine.other_bodies.points import friction_between
 from footfall.errors import warn
@@ -29,14 +28,10 @@ class Meetings(NamedTuple):
 
     first: Ints  # (N,)
     second: Ints  # (N,)
-    stem: Ints  # (N,) the last body that both hang on
     reach: Vector  # (N,) m, where a contact begins to be shown to the law
     rest: Vector  # (N,) m, by how much they overlap at home: there they touch without a gap
+    near: Vector  # (N,) m, distance of their middles up to which balls around them touch
     friction: Vector  # (N,)
-    lever: Vector  # (nq,) m, see :func:`footfall.engine.clearance.levers`
-    begin: Ints  # (nbody + 1,) first coordinate of each body
-    parent: Ints  # (nbody,)
-    patience: float  # 0 where levers have no end, and distances are to be measured in every step
 
 
 def few_corners(corners: np.ndarray) -> tuple[np.ndarray, float]:
@@ -111,17 +106,6 @@ def colliding_pairs(model: mujoco.MjModel, home: np.ndarray) -> np.ndarray:
     return np.unique(data.contact.geom.astype(np.int64), axis=0)
 
 
-def stem_of(model: mujoco.MjModel, first: int, second: int) -> int:
-    """The last body that two bodies both hang on."""
-    above = []
-    for body in (first, second):
-        chain = [int(body)]
-        while chain[-1]:
-            chain.append(int(model.body_parentid[chain[-1]]))
-        above.append(chain)
-    return next(body for body in above[0] if body in above[1])
-
-
 @kernel
 def distances(xpos: Matrix, xmat: Matrix, shapes: Shapes, first: Ints, second: Ints, probe: Probe, out: Vector) -> None:
     """Write the distance (m) of every pair."""
@@ -146,25 +130,21 @@ def make_meetings(model: mujoco.MjModel, home: np.ndarray, wanted: bool) -> tupl
             f"in worlds on a GPU bodies touch each other by hulls of {CORNERS} corners: meshes are up to "
             f"{1e3 * lacking:.2g} mm smaller there than on a CPU"
         )
-    body = model.geom_bodyid
     data = mujoco.MjData(model)
     data.qpos[:] = home
     mujoco.mj_kinematics(model, data)
     gap = np.zeros(len(first))
     distances(data.xpos, data.xmat, shapes, first, second, zeros(Probe, {}), gap)
-    lever, reach = levers(model), model.geom_margin[first] + model.geom_margin[second]
+    reach = model.geom_margin[first] + model.geom_margin[second]
     for pair in range(model.npair):  # named pairs have a margin of their own
         named = {int(model.pair_geom1[pair]), int(model.pair_geom2[pair])}
         reach[[{int(g), int(h)} == named for g, h in zip(first, second, strict=True)]] = model.pair_margin[pair]
+    rest = np.maximum(0.0, -gap)
     return shapes, Meetings(
         first=first,
         second=second,
-        stem=np.array([stem_of(model, body[g], body[h]) for g, h in zip(first, second, strict=True)], dtype=np.int64),
         reach=reach,
-        rest=np.maximum(0.0, -gap),
+        rest=rest,
+        near=shapes.size[first] + shapes.size[second] + reach - rest,
         friction=np.array([friction_between(model, int(g), int(h)) for g, h in zip(first, second, strict=True)]),
-        lever=np.where(np.isfinite(lever), lever, 0.0),
-        begin=np.append(model.jnt_qposadr, model.nq)[np.searchsorted(model.jnt_bodyid, np.arange(model.nbody + 1))],
-        parent=model.body_parentid.astype(np.int64),
-        patience=float(np.isfinite(lever).all()),
     )

@@ -18,6 +18,9 @@ from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, element_type
 
 #: An end of a world that single runs do not have.
 FALLEN = 5
+#: Values of ``answer`` on a GPU beside those of a law: no step is under way; a problem waits for its search; the bodies
+#: are placed, and contacts between them are to be found.
+IDLE, WAITS, PLACED = -1, 2, 3
 
 
 class Given(NamedTuple):
@@ -87,17 +90,16 @@ class WorldState(NamedTuple):
     row_state: Annotated[Ints, "R"]  # state of each joint constraint, see ``engine/constraints/active_set``
     row_inertia: Annotated[Vector, "R"]  # inertia that it adds to its dof while it holds, kg or kg m2
     seated: Annotated[Ints, "B"]  # points of each body other than a foot that have a place; on a GPU, that are near
-    # On a GPU, of contacts between bodies (:mod:`footfall.engine.worlds.every_pair`): N pairs of geoms.
+    # On a GPU, of contacts between bodies (:mod:`footfall.engine.worlds.every_pair`).
     touching: Annotated[
         Ints, "places"
     ]  # one more than the number of each place's pair; negative when that is open again
     touched: Annotated[Matrix, "places", 3]  # m, world frame, where it touched last
-    room: Annotated[Vector, "N + 1"]  # m, how far the bodies of each pair may move before it can touch; the least
-    seen: Annotated[Vector, "seen"]  # joint positions when that was looked at
+    held: Annotated[Ints, 1]  # places that are not open
 
 
 #: Fields of a world's state that are zero at a start at rest: memory of its law and other bodies, and steps taken.
-REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated", "touching", "touched")
+REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated", "touching", "touched", "held")
 
 
 class Space(NamedTuple):
@@ -158,7 +160,7 @@ class Space(NamedTuple):
     held_peak: Annotated[Vector, "K + 1"]  # N, greatest normal force on each foot and the robot since the last sample
     taken: Annotated[Ints, 1]  # steps of a call on a GPU, see :mod:`footfall.engine.worlds.turns`
     asked: Annotated[Ints, 1]  # calls of the law in the step under way
-    answer: Annotated[Ints, 1]  # the status that the law returned
+    answer: Annotated[Ints, 1]  # the status that the law returned, or what is under way, see ``IDLE``
     roll: Annotated[Tensor, "rolls", 3, 3]  # m, see :class:`Points`; one alone where nothing is an ellipsoid
     owner: Annotated[Ints, "owners"]  # on a GPU, the slot of each near point
     pairs: Any  # on a GPU, what contacts between bodies are found in, see :mod:`footfall.engine.worlds.every_pair`

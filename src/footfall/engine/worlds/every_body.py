@@ -32,6 +32,7 @@ from footfall.engine.other_bodies.near import (
 )
 from footfall.engine.other_bodies.pairs import dof_count, dof_of
 from footfall.engine.other_bodies.points import FEET, Others, OtherTape, Points
+from footfall.engine.step import DONE
 from footfall.engine.tape import (
     Held,
     Tape,
@@ -43,10 +44,18 @@ from footfall.engine.tape import (
     who_has,
 )
 from footfall.engine.worlds import every_pair
-from footfall.engine.worlds.arrays import Given, Soles, Space, WorldState
-from footfall.engine.worlds.every_pair import Between, PairsOfAll
+from footfall.engine.worlds.arrays import IDLE, PLACED, Given, Soles, Space, WorldState
+from footfall.engine.worlds.every_pair import Between, Block, PairsOfAll, look
 from footfall.engine.worlds.one_world import OneWorld, Robot, Scratch, one_world, set_friction
-from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
+from footfall.engine.worlds.step import (
+    Functions,
+    Plan,
+    Span,
+    Track,
+    evaluate_placed,
+    finish_step,
+    place_world,
+)
 from footfall.ground.surface import tangent_frame
 from footfall.kinds import Float, Function, Int, Matrix, Named, Tensor, Vector
 from footfall.solve.contacts import OPEN, Contacts
@@ -204,8 +213,8 @@ def one_world_on_every_body(robot: Robot, given: Given, state: WorldState, space
 
 
 @inlined
-def advance_on_every_body(
-    robot: Robot,
+def begin_on_every_body(
+    one: OneWorld,
     given: Given,
     state: WorldState,
     space: Space,
@@ -214,9 +223,45 @@ def advance_on_every_body(
     functions: Functions,
     span: Span,
 ) -> None:
-    """As :func:`footfall.engine.worlds.step.advance_world`."""
-    one = one_world_on_every_body(robot, given, state, space, track.others)
-    advance_world(one, given, state, track, plan, functions, span)
+    """Place the bodies of a world for its next step, if it has not ended."""
+    space.answer[0] = IDLE
+    if state.end[0] == DONE:
+        state.begun[0] = state.step[0]
+        end = place_world(one, given, state, plan, functions)
+        if end == DONE:
+            space.answer[0] = PLACED
+        else:
+            finish_step(one, state, track, plan, end, span.before + space.taken[0], span.steps - space.taken[0])
+
+
+@inlined
+def end_on_every_body(
+    one: OneWorld,
+    given: Given,
+    state: WorldState,
+    space: Space,
+    track: Track,
+    plan: Plan,
+    functions: Functions,
+    span: Span,
+) -> None:
+    """End the step, once the contacts between the bodies are found."""
+    if space.answer[0] == PLACED:
+        taken = space.taken[0]
+        space.answer[0], space.taken[0] = IDLE, taken + 1
+        end = evaluate_placed(one, given, state, plan, functions, taken == span.steps - 1)
+        finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
+
+
+@inlined
+def look_around(robot: Robot, block: Block) -> None:
+    """Find the contacts between bodies in the worlds of a block, with all its lanes."""
+    look(robot.rest.pairs, block, robot.rest.dt)
+
+
+@inlined
+def look_nowhere(robot: Robot, block: Block) -> None:
+    """The same where no two bodies may touch."""
 
 
 @inlined
@@ -322,6 +367,6 @@ STAND_INS = every_pair.STAND_INS | {
     who_has: who_touches,
     # Every point has a place.
     live: lambda points: points.mode.size,
-    too_small: lambda points, found: False,
+    too_small: lambda points: False,
     free_far_places: lambda points, contacts: None,
 }

@@ -1,26 +1,30 @@
 """Contacts between bodies in worlds on a GPU: replacements of the functions that ask MuJoCo for them.
 
-A world keeps, for each pair of geoms, how far their bodies may still move before the two can touch. When the joints
-have moved any body by half of the least of these, each is less by what the joints between its bodies have moved, times
-their longest levers (:func:`footfall.engine.clearance.levers`). Only pairs that have used theirs up are compared: their
-balls, then their shapes (:mod:`footfall.engine.other_bodies.convex`).
-Contacts take places behind those of all other points, and pairs of bodies slots behind those of all bodies.
+They are found between two parts of a step, by all lanes of the block that steps 32 worlds: the lanes share the pairs
+of geoms of these worlds, compare the balls around them, list the pairs whose balls touch, whichever world's, and share
+those. If each lane did this for its world, all would wait at each pair for the few whose balls touch, which costs four
+times as much as the rest of a step. The lane of a world then lists its contacts in the order of pairs. They take places
+behind those of all other points, and pairs of bodies slots behind those of all bodies.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.compiled.gpu_tiles import TILE
+from footfall.compiled.lanes import lane, lanes, take, wait
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import release
-from footfall.engine.other_bodies.convex import SPOTS, Probe, Shapes, apart, find_spots, put
+from footfall.engine.other_bodies.convex import SPOTS, Probe, Shapes, apart, find_spots, gap_along, put
 from footfall.engine.other_bodies.near import KEEP, lacks_room
 from footfall.engine.other_bodies.near_pairs import (
     Touch,
+    closes_soon,
     find_pairs,
     find_place,
     find_slot,
@@ -31,11 +35,20 @@ from footfall.engine.other_bodies.near_pairs import (
     way_of,
     way_of_place,
 )
-from footfall.engine.other_bodies.pairs import bodies_of, dof_count, dof_of, ground_slots, is_pair, sign_of
+from footfall.engine.other_bodies.pairs import (
+    bodies_of,
+    dof_count,
+    dof_of,
+    ground_slots,
+    is_pair,
+    relative_velocity,
+    sign_of,
+)
 from footfall.engine.other_bodies.points import FAR, Points
 from footfall.engine.other_bodies.solids import Meetings
 from footfall.engine.tape import recorded
-from footfall.kinds import Float, Int, IntMatrix, Ints, Matrix, Named, Vector, zeros
+from footfall.engine.worlds.arrays import PLACED
+from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Named, Tensor, zeros
 from footfall.solve.contacts import Contacts
 
 #: Most contacts between bodies, and most pairs of bodies that have some, in a world; a step that lacks one is unsolved.
@@ -57,24 +70,42 @@ class PairsOfAll(NamedTuple):
 class PairSpace(NamedTuple):
     """Scratch arrays for A pairs of bodies."""
 
-    way: Annotated[Vector, "nbody"]  # m, how far joints up to the root have moved each body since pairs were looked at
+    found: Annotated[Ints, 1]  # contacts that are about to touch, in any order:
+    which: Annotated[Ints, "places"]  # the pair of geoms of each, times SPOTS, and its number of their spots
+    touch: Annotated[Matrix, "places", 7]  # m, world frame, where it is; its normal; m, its gap
     lost: Annotated[Ints, 1]  # contacts that found no place or slot
     body: Annotated[Ints, "A"]
     partner: Annotated[Ints, "A"]
     length: Annotated[Ints, "A"]
     chain: Annotated[IntMatrix, "A", "nv"]
     sign: Annotated[Matrix, "A", "nv"]
-    probe: Probe
 
 
 class Between(NamedTuple):
     """Contacts between bodies in one world."""
 
-    room: Any  # (N + 1,) of the state
-    seen: Any  # (nq,)
-    touching: Any  # (places,)
-    touched: Any  # (S, 3)
+    touching: Any  # (places,) of the state
+    touched: Any  # (places, 3)
+    held: Any  # (1,)
     own: Any  # :class:`PairSpace`
+
+
+class Sight(NamedTuple):
+    """Scratch of a block that looks for contacts between the bodies of its worlds."""
+
+    middle: Annotated[Tensor, "G", 3, TILE]  # m, world frame, of each geom
+    due: Annotated[Ints, "due"]  # pairs of geoms that may touch, times TILE, and the world of each
+
+
+class Block(NamedTuple):
+    """A block and its worlds."""
+
+    spaces: Any  # of all lanes
+    space_of: Any  # function that gives that of a lane
+    first: Any  # lane
+    sight: Any
+    count: Any  # (2,) pairs whose balls touch; those of them that may touch
+    probe: Any  # the lane's
 
 
 def pair_lengths(model: mujoco.MjModel, meetings: Meetings) -> dict[str, int]:
@@ -82,13 +113,19 @@ def pair_lengths(model: mujoco.MjModel, meetings: Meetings) -> dict[str, int]:
     one, other = model.geom_bodyid[meetings.first], model.geom_bodyid[meetings.second]
     count = len(meetings.first)
     bodies = len(np.unique(np.sort([one, other], axis=0), axis=1).T)
-    places, seen = min(PLACES, 2 * SPOTS * count), model.nq if count else 0  # some open while others close
-    return {"A": min(SLOTS, bodies), "places": places, "N": count, "seen": seen, "nbody": model.nbody, "nv": model.nv}
+    places = min(PLACES, 2 * SPOTS * count)  # some open while others close
+    return {"A": min(SLOTS, bodies), "places": places, "nv": model.nv}
 
 
 def pair_space(lengths: dict[str, int]) -> PairSpace:
     """Scratch arrays of one world."""
-    return zeros(PairSpace, lengths, probe=zeros(Probe, {}))
+    return zeros(PairSpace, lengths)
+
+
+def sight(pairs: PairsOfAll) -> Sight:
+    """Scratch arrays of one block."""
+    many = len(pairs.meetings.first)
+    return zeros(Sight, {"G": len(pairs.shapes.body) if many else 0, "due": TILE * many})
 
 
 def pairs_of_all(points: Points, tree: Tree, shapes: Shapes, meetings: Meetings) -> PairsOfAll:
@@ -100,97 +137,137 @@ def pairs_of_all(points: Points, tree: Tree, shapes: Shapes, meetings: Meetings)
 
 
 @inlined
-def find_ways(world: Named, meetings: Meetings, between: Between) -> Float:
-    """Find how far joints have moved each body since pairs were looked at; returns the most, m."""
-    way, most = between.own.way, 0.0
-    way[0] = 0.0
-    for b in range(1, way.size):
-        moved = way[meetings.parent[b]]
-        for k in range(meetings.begin[b], meetings.begin[b + 1]):
-            moved += meetings.lever[k] * abs(world.qpos[k] - between.seen[k])
-        way[b], most = moved, max(most, moved)
-    return most
+def list_near(space: Named, pairs: PairsOfAll, block: Block) -> None:
+    """List the pairs of geoms of a world whose balls touch, with the lanes that have this world."""
+    shapes, meetings, x, rows = pairs.shapes, pairs.meetings, lane() % TILE, max(1, lanes() // TILE)
+    middle, placed = block.sight.middle, space.answer[0] == PLACED
+    if placed:
+        space.pairs.found[0] = 0
+        for g in range(lane() // TILE, shapes.body.size, rows):
+            b, u = shapes.body[g], shapes.place[g]
+            at, r = space.xpos[b], space.xmat[b]
+            for i in range(3):
+                middle[g, i, x] = at[i] + r[3 * i] * u[0] + r[3 * i + 1] * u[1] + r[3 * i + 2] * u[2]
+    wait()
+    if placed:
+        for c in range(lane() // TILE, meetings.first.size, rows):
+            a, b, size = middle[meetings.first[c]], middle[meetings.second[c]], meetings.near[c]
+            if (a[0, x] - b[0, x]) ** 2 + (a[1, x] - b[1, x]) ** 2 + (a[2, x] - b[2, x]) ** 2 <= size * size:
+                block.sight.due[take(block.count, 0)] = TILE * c + x
+    wait()
 
 
 @inlined
-def set_room(between: Between, c: Int, room: Float) -> None:
-    """Note how far (m) the bodies of a pair may move before it can touch."""
-    least = between.room.size - 1
-    between.room[c] = room
-    between.room[least] = min(between.room[least], room)
+def put_pair(space: Named, pairs: PairsOfAll, c: Int, probe: Probe) -> None:
+    """Put both geoms of a pair in their places."""
+    put(space.xpos, space.xmat, pairs.shapes, pairs.meetings.first[c], probe, 0)
+    put(space.xpos, space.xmat, pairs.shapes, pairs.meetings.second[c], probe, 1)
 
 
 @inlined
-def next_near(world: Named, points: Named, c: Int) -> Int:
-    """The first pair of geoms from number ``c`` on whose balls touch, or their number if there is none."""
-    pairs, room, way, probe = points.others.pairs, points.between.room, points.between.own.way, points.between.own.probe
-    shapes, meetings = pairs.shapes, pairs.meetings
-    while c < meetings.first.size:
-        g, h = meetings.first[c], meetings.second[c]
-        left = room[c] - (way[shapes.body[g]] + way[shapes.body[h]] - 2.0 * way[meetings.stem[c]])
-        if not left > 0.0:
-            put(world.xpos, world.xmat, shapes, g, probe, 0)
-            put(world.xpos, world.xmat, shapes, h, probe, 1)
-            a, b = probe.place[0], probe.place[1]
-            size = shapes.size[g] + shapes.size[h] + meetings.reach[c] - meetings.rest[c]
-            left = ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2) ** 0.5 - size
-            if not left > 0.0:
-                return c
-            left *= meetings.patience
-        set_room(points.between, c, left)
-        c += 1
-    return c
+def parted(space: Named, pairs: PairsOfAll, c: Int, probe: Probe) -> Bool:
+    """Whether a plane across the line of their middles parts two geoms."""
+    shapes, meetings, at = pairs.shapes, pairs.meetings, probe.place
+    put_pair(space, pairs, c, probe)
+    g, h = meetings.first[c], meetings.second[c]
+    x, y, z = at[1, 0] - at[0, 0], at[1, 1] - at[0, 1], at[1, 2] - at[0, 2]
+    beyond = meetings.reach[c] - meetings.rest[c] + shapes.ball[g] + shapes.ball[h]
+    return gap_along(shapes, g, h, probe, x, y, z) > beyond * math.sqrt(x * x + y * y + z * z)
 
 
 @inlined
-def list_meeting(world: Named, points: Named, contacts: Contacts, c: Int, used: Int) -> Int:
-    """List the contacts of two geoms that are put in their places; returns the slots that are ``used`` then."""
-    pairs, between, probe = points.others.pairs, points.between, points.between.own.probe
-    shapes, meetings = pairs.shapes, pairs.meetings
+def compare(space: Named, pairs: PairsOfAll, c: Int, probe: Probe, dt: Float) -> None:
+    """Write the spots of two geoms that close soon to the contacts found of their world."""
+    shapes, meetings, own = pairs.shapes, pairs.meetings, space.pairs
+    put_pair(space, pairs, c, probe)
     g, h, reach, rest = meetings.first[c], meetings.second[c], meetings.reach[c], meetings.rest[c]
     gap, far = apart(shapes, g, h, probe, reach - rest)
-    set_room(between, c, meetings.patience * max(0.0, gap + rest - reach))
     if far or gap + rest > reach:
-        return used
+        return
     count, (body, partner, side) = find_spots(shapes, g, h, probe, gap), sides(pairs, g, h)
-    n, pair = probe.normal, g * pairs.body.size + h
-    normal = side * n[0], side * n[1], side * n[2]
+    n = probe.normal
+    nx, ny, nz = side * n[0], side * n[1], side * n[2]
     for i in range(count):
         at = probe.spot[i]
-        if at[3] + rest <= reach:
-            touch = Touch(pair, body, partner, at[:3], normal, at[3] + rest, meetings.friction[c])
-            used = list_touch(world, points, contacts, touch, used)
-    return used
+        u, v, w = relative_velocity(space.cvel, space.subtree_com, pairs, body, partner, at)
+        left = at[3] + rest
+        if left <= reach and closes_soon(left, u * nx + v * ny + w * nz, dt):
+            place = take(own.found, 0)
+            if place < own.which.size:
+                own.which[place], to = SPOTS * c + i, own.touch[place]
+                to[0], to[1], to[2], to[3], to[4], to[5], to[6] = at[0], at[1], at[2], nx, ny, nz, left
 
 
 @inlined
-def find_every_pair(world: Named, points: Named, contacts: Contacts) -> None:
-    """Replaces :func:`footfall.engine.other_bodies.near_pairs.find_pairs`."""
+def look(pairs: PairsOfAll, block: Block, dt: Float) -> None:
+    """Find the contacts between bodies that are about to touch, in all worlds of a block whose bodies are placed."""
+    due, count, probe = block.sight.due, block.count, block.probe
+    if lane() == 0:
+        count[0], count[1] = 0, 0
+    wait()
+    list_near(block.space_of(block.spaces, block.first + lane() % TILE), pairs, block)
+    for first in range(0, count[0], lanes()):
+        k, left, one = first + lane(), False, 0
+        if k < count[0]:
+            one = due[k]
+            left = not parted(block.space_of(block.spaces, block.first + one % TILE), pairs, one // TILE, probe)
+        wait()  # for all to be read in whose places some are written
+        if left:
+            due[take(count, 1)] = one
+    wait()
+    for k in range(lane(), count[1], lanes()):
+        one = due[k]
+        compare(block.space_of(block.spaces, block.first + one % TILE), pairs, one // TILE, probe, dt)
+    wait()
+
+
+@inlined
+def next_found(own: PairSpace, many: Int, last: Int) -> Int:
+    """The place of the contact that follows the one numbered ``last`` among those found."""
+    best = -1
+    for i in range(many):
+        if own.which[i] > last and (best < 0 or own.which[i] < own.which[best]):
+            best = i
+    return best
+
+
+@inlined
+def list_found(world: Named, points: Named, contacts: Contacts, i: Int, used: Int) -> Int:
+    """List a contact that was found; returns the slots that are ``used`` then."""
+    pairs, own = points.others.pairs, points.between.own
+    c, at = own.which[i] // SPOTS, own.touch[i]
+    g, h = pairs.meetings.first[c], pairs.meetings.second[c]
+    body, partner, _ = sides(pairs, g, h)
+    normal, friction = (at[3], at[4], at[5]), pairs.meetings.friction[c]
+    touch = Touch(g * pairs.body.size + h, body, partner, at[:3], normal, at[6], friction)
+    return list_touch(world, points, contacts, touch, used)
+
+
+@inlined
+def list_every_pair(world: Named, points: Named, contacts: Contacts) -> None:
+    """Replaces :func:`footfall.engine.other_bodies.near_pairs.find_pairs`: lists what was found."""
     pairs, between, near, ground = points.others.pairs, points.between, contacts.near, points.body.size
     for k in range(ground):
         for i in range(near[k], near[k + 1]):
             contacts.body[contacts.points[i]] = k
     for k in range(ground + 1, near.size):
         near[k] = near[ground]
-    many, used, c = pairs.meetings.first.size, ground, 0
-    between.own.lost[0] = 0
-    if many == 0 or 2.0 * find_ways(world, pairs.meetings, between) < between.room[many]:
+    own, used, places = between.own, ground, between.touching.size
+    own.lost[0] = max(0, own.found[0] - places)
+    if own.found[0] == 0 and between.held[0] == 0:
         return
-    between.room[many] = FAR
-    for s in range(between.touching.size):
+    for s in range(places):
         if between.touching[s] > 0:
             contacts.gap[pairs.first + s] = FAR
-    while c < many:
-        c = next_near(world, points, c)
-        if c < many:
-            used = list_meeting(world, points, contacts, c, used)
-            c += 1
-    for k in range(between.seen.size):
-        between.seen[k] = world.qpos[k]
-    for s in range(between.touching.size):
+    many, last = min(own.found[0], places), -1
+    for _ in range(many):
+        i = next_found(own, many, last)
+        used, last = list_found(world, points, contacts, i, used), own.which[i]
+    for s in range(places):
         if between.touching[s] > 0 and contacts.gap[pairs.first + s] == FAR:
             release(points, pairs.first + s)
             between.touching[s] = -between.touching[s]
+            between.held[0] -= 1
 
 
 @inlined
@@ -209,6 +286,7 @@ def find_own_place(points: Named, contacts: Contacts, pair: Int, x: Float, y: Fl
     if found < 0 and free >= 0:
         found, at = free, touched[free]
         touching[free], at[0], at[1], at[2] = pair + 1, x, y, z
+        points.between.held[0] += 1
         release(points, first + free)
     return first + found if found >= 0 else -1
 
@@ -260,7 +338,7 @@ def recorded_of_all(others: Named, s: Int, q: Int) -> Int:
 
 #: What replaces which function where kernels are compiled for a GPU.
 STAND_INS = {
-    find_pairs: find_every_pair,
+    find_pairs: list_every_pair,
     find_place: find_own_place,
     find_slot: find_own_slot,
     bodies_of: bodies_of_all,

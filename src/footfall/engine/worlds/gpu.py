@@ -15,14 +15,19 @@ import numpy as np
 
 from footfall.compiled.gpu import is_simulated
 from footfall.compiled.gpu_cache import launcher, prepare
+from footfall.compiled.gpu_tiles import TILE
 from footfall.compiled.lanes import WARP
 from footfall.contact.base import CoupledLaw, Law
+from footfall.engine.other_bodies.convex import Probe
 from footfall.engine.other_bodies.points import OtherTape, make_other_tape
 from footfall.engine.step import DONE, idle_control
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, WorldState, bytes_of, room
+from footfall.engine.worlds.every_pair import sight
 from footfall.engine.worlds.gpu_kernels import (
+    REGISTERS,
     Arrays,
+    Sights,
     build_search,
     build_setter,
     build_steps,
@@ -32,9 +37,10 @@ from footfall.engine.worlds.gpu_kernels import (
 )
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
-from footfall.engine.worlds.tiles import Tiles, lay_out, lay_out_rows, zeros
+from footfall.engine.worlds.tiles import Layout, Plot, Tiles, lay_out, lay_out_rows, zeros
 from footfall.engine.worlds.turns import Queue, workspace
 from footfall.errors import SimulationError
+from footfall.kinds import zeros as zeros_of
 from footfall.solve.problem import NewtonScratch, Size, newton_scratch
 
 #: Lanes of a block, and the most lanes with scratch space.
@@ -45,6 +51,8 @@ SHARE = 0.9
 SPAN = 2000
 #: Warps of a multiprocessor that search at once, each with its own scratch: as many as its registers allow.
 WARPS = 16
+#: Most warps of a block that find contacts between the bodies of its worlds.
+MOST_WARPS = 8
 #: An empty queue.
 NOTHING = np.zeros(3, dtype=np.int64)
 
@@ -94,6 +102,9 @@ class Gpu:
         size = Size(shapes[0]["mode"][0], shapes[1]["near"][0] - 1, robot.soles.chain.shape[1])
         own = without_newton(law.scratch(size)) if isinstance(law, CoupledLaw) else None
         self.size, self.searches = size, hasattr(own, "problem")
+        touching = robot.rest.pairs
+        self.touch, self.sight = len(touching.meetings.first) > 0, sight(touching)
+        self.grid = self._grid(registers_for(self.lanes) if self.searches else REGISTERS)
         self._check_memory(shapes, (own, pairs))
         self.robot = self.constant(robot)
         self.of_feet = shapes[0]["push"][0]
@@ -102,6 +113,7 @@ class Gpu:
         self.plot = lay_out(shapes[1], own, pairs)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
+        self.sights = self._sights()
         self.given: Any = None
         self.handed: Given | None = None  # the host's arrays of ``given``
         # The start of each array of the state, as given and on the device, and the function that sets worlds to it.
@@ -120,10 +132,25 @@ class Gpu:
             return sum(map(self._bytes_of, scratch))
         return 0 if scratch is None else self._cast(scratch).nbytes
 
+    def _grid(self, registers: int) -> tuple[int, int]:
+        """The number of blocks of a warp's worlds, and of the lanes of each: where bodies may touch, of as many warps
+        as all blocks have registers for at once.
+        """
+        if is_simulated():
+            return self.lanes, 1
+        blocks = -(-self.lanes // WARP)
+        if not self.touch:
+            return blocks, WARP
+        device = self.cuda.get_current_device()
+        there = -(-blocks // device.MULTIPROCESSOR_COUNT)  # blocks of a multiprocessor
+        fit = device.MAX_REGISTERS_PER_MULTIPROCESSOR // (there * WARP * (-(-registers // 8) * 8))
+        return blocks, WARP * max(1, min(fit, MOST_WARPS))
+
     def _check_memory(self, shapes: tuple[Shapes, Shapes], scratch: Any) -> None:
         """Refuse more worlds than fit, and say how many do."""
         free = self.free_memory()
         world, lane = bytes_of(shapes[0], self.real), bytes_of(shapes[1], self.real) + self._bytes_of(scratch)
+        lane += self._bytes_of(self.sight) // TILE + -(-self.grid[1] // TILE) * self._bytes_of(zeros_of(Probe, {}))
         need = self.count * world + self.lanes * lane
         if need > SHARE * free:
             most = int(SHARE * free / (world + lane))
@@ -316,13 +343,33 @@ class Gpu:
 
     def _steps(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """A function that takes the steps of a span, one lane per world."""
-        entry = build_steps(law, self.surface, control, self.plot, single=self.single)
-        self.prepare(entry, (arrays, plan, Span(1, 0, 0)))
-        return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan))
+        *laid, sights = self.sights
+        entry = build_steps(law, self.surface, control, self.plot, *laid, touch=self.touch, single=self.single)
+        arguments = arrays, plan, sights
+        self.prepare(entry, (*arguments, Span(1, 0, 0), 0))
+        advance = launcher(entry, self.grid, arguments)
+
+        def launch(span: Span) -> None:
+            for first in range(0, arrays.chosen.size, self.lanes):
+                advance(span, first)
+
+        return launch
+
+    def _sights(self) -> tuple[Layout, Plot, Sights]:
+        """What contacts between bodies are found in, and how it is laid out."""
+        rows, numbers = lay_out_rows(self.sight)
+        own, of_lane = lay_out_rows(zeros_of(Probe, {}))
+        probe, (blocks, lanes) = Plot(own, None, of_lane), self.grid
+        kinds = Tiles(self.real, np.int64)
+        made = Tiles(*(np.zeros((blocks, n), kind) for n, kind in zip(numbers, kinds, strict=True)))
+        probes = zeros(probe, blocks * lanes, self.real, simulated=is_simulated())
+        return rows, probe, Sights(*(Tiles(*map(self.cuda.to_device, one)) for one in (made, probes)))
 
     def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in two kernels that take turns, see :mod:`.turns`."""
-        turn = build_turn(law, self.surface, control, self.plot, registers_for(self.lanes))
+        *laid, sights = self.sights
+        registers = registers_for(self.lanes)
+        turn = build_turn(law, self.surface, control, self.plot, *laid, registers, touch=self.touch)
         rows, numbers = lay_out_rows(workspace(self.size))
         find = build_search(self.plot, rows, self.size.columns)
         queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))
@@ -332,9 +379,9 @@ class Gpu:
         kinds = Tiles(np.float64, np.int64)
         made = (np.zeros((warps, n), kind) for n, kind in zip(numbers, kinds, strict=True))
         searched = arrays.state, arrays.space, Tiles(*map(self.cuda.to_device, made)), queue
-        self.prepare(turn, (arrays, plan, queue, Span(1, 0, 0), 0, 1))
+        self.prepare(turn, (arrays, plan, queue, sights, Span(1, 0, 0), 0, 1))
         self.prepare(find, (*searched, 0))
-        begin = launcher(turn, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, queue))
+        begin = launcher(turn, self.grid, (arrays, plan, queue, sights))
         find_all = launcher(find, (warps, 1 if is_simulated() else WARP), searched)
 
         def launch(span: Span) -> None:

@@ -25,7 +25,7 @@ from footfall.errors import SimulationError
 #: What a step reads of the state of a world; the rest counts and measures.
 READ = (
     *("qpos", "qvel", "ctrl", "anchor", "force", "mode", "memory", "step", "row_state", "row_inertia"),
-    *("seated", "touching", "touched", "room", "seen"),
+    *("seated", "touching", "touched", "held"),
 )
 
 

@@ -10,25 +10,27 @@ import numpy as np
 from footfall.compiled.gpu import Device, checked_cuda, is_simulated
 from footfall.compiled.gpu_cache import kept_on_disk
 from footfall.compiled.lanes import WARP
+from footfall.compiled.lanes import block as by_block
 from footfall.compiled.lanes import warp as by_lanes
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.engine.derivatives.reasons import EXACT
 from footfall.engine.other_bodies.points import OtherTape
 from footfall.engine.step import idle_coupled, idle_point
 from footfall.engine.tape import Tape
-from footfall.engine.worlds.arrays import Given, WorldState, picker
+from footfall.engine.worlds.arrays import IDLE, WAITS, Given, WorldState, picker
 from footfall.engine.worlds.derivative import Before, deny, differentiate_world, reason_against, stand_ins
-from footfall.engine.worlds.every_body import STAND_INS, advance_on_every_body, one_world_on_every_body
+from footfall.engine.worlds.every_body import (
+    STAND_INS,
+    begin_on_every_body,
+    end_on_every_body,
+    look_around,
+    look_nowhere,
+    one_world_on_every_body,
+)
+from footfall.engine.worlds.every_pair import Block
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
-from footfall.engine.worlds.turns import (
-    IDLE,
-    WAITS,
-    search_later,
-    search_now,
-    take_turn,
-    was_searched,
-)
+from footfall.engine.worlds.turns import PARTS, Turn, goes_on, search_later, search_now, take_part, was_searched
 from footfall.solve.contact_problem import is_searched, search
 from footfall.solve.dense import eliminate
 from footfall.solve.gather import gather
@@ -99,67 +101,112 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
     return asked
 
 
+class Sights(NamedTuple):
+    """What contacts between bodies are found in."""
+
+    rows: Any  # Tiles, a row for each block
+    probes: Any  # Tiles, of all lanes of all blocks
+
+
+def looking(space_of: Any, rows: Layout, probe: Plot, *, touch: bool, single: bool) -> tuple[Any, Any, int]:
+    """Two device functions: one that gives what a block finds contacts between bodies in, and one that finds them; and
+    the number of worlds of a block.
+    """
+    simulated = is_simulated()
+    width = 1 if simulated else WARP
+    device = Device(single=single, replaced={} if simulated else by_block(cuda))
+    sight_of = device.function(row_picker(rows, simulated=simulated))
+    probe_of = device.function(tile_picker(probe, simulated=simulated))
+
+    @cuda.jit(device=True)
+    def block_of(spaces, sights, count):
+        number = cuda.blockIdx.x
+        sight, own = sight_of(sights.rows, number), probe_of(sights.probes, cuda.grid(1))
+        return Block(spaces, space_of, number * width, sight, count, own)
+
+    return block_of, device.function(look_around if touch else look_nowhere), width
+
+
 @cache
-def build_steps(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool) -> Any:
-    """The kernel that takes steps, one lane per world."""
+def build_steps(
+    law: Any, surface: Any, control: Any, plot: Plot, rows: Layout, probe: Plot, *, touch: bool, single: bool
+) -> Any:
+    """The kernel that takes steps, one lane of the first warp of a block per world; all lanes of a block find contacts
+    between bodies, if any two may ``touch``.
+    """
     own_step = point_step
     if law.coupled:
         own_step = operator_step if law.operator else motion_step
     device = Device(single=single, replaced=STAND_INS | {law_step: own_step})
-    advance = device.function(advance_on_every_body)
+    begin, end = device.function(begin_on_every_body), device.function(end_on_every_body)
+    world = device.function(one_world_on_every_body)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
     coupled = law_on_tiles(device, law.adapter() if issubclass(law, CoupledLaw) else idle_coupled, plot)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
     space_of = device.function(tile_picker(plot, simulated=is_simulated()))
+    block_of, look, width = looking(space_of, rows, probe, touch=touch, single=single)
 
     @cuda.jit(**limited(REGISTERS))
-    def entry(arrays, plan, span):
-        lane, lanes, chosen = cuda.grid(1), cuda.gridsize(1), arrays.chosen
-        if lane >= chosen.size:
-            return
-        functions = Functions(point, coupled, ground, controller)
-        own = space_of(arrays.space, lane)
-        for w in range(lane, chosen.size, lanes):
-            row = chosen[w]
-            if row < 0 and span.look == 1:
-                continue
-            tape_row = max(row, 0)
-            track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
-            given, state = given_of(arrays.given, w), state_of(arrays.state, w)
-            advance(arrays.robot, given, state, own, track, plan, functions, span)
+    def entry(arrays, plan, sights, span, first):
+        count = cuda.shared.array(2, np.int32)
+        lane, chosen = cuda.blockIdx.x * width + cuda.threadIdx.x % width, arrays.chosen
+        w = min(first + lane, chosen.size - 1)
+        row = chosen[w]
+        steps = cuda.threadIdx.x < width and first + lane < chosen.size and (row >= 0 or span.look == 0)
+        functions, own = Functions(point, coupled, ground, controller), space_of(arrays.space, lane)
+        given, state, tape_row = given_of(arrays.given, w), state_of(arrays.state, w), max(row, 0)
+        track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
+        one = world(arrays.robot, given, state, own, track.others)
+        block = block_of(arrays.space, sights, count)
+        if steps:
+            own.taken[0] = 0
+        for _ in range(span.steps + span.look):
+            if steps:
+                begin(one, given, state, own, track, plan, functions, span)
+            look(arrays.robot, block)
+            if steps:
+                end(one, given, state, own, track, plan, functions, span)
 
     return kept_on_disk(entry)
 
 
 @cache
-def build_turn(law: Any, surface: Any, control: Any, plot: Plot, registers: int) -> Any:
-    """The kernel in which lanes end and begin steps of their worlds, see :mod:`.turns`."""
+def build_turn(
+    law: Any, surface: Any, control: Any, plot: Plot, rows: Layout, probe: Plot, registers: int, *, touch: bool
+) -> Any:
+    """The kernel in which lanes end and begin steps of their worlds, see :mod:`.turns`, as in :func:`build_steps`."""
     device = Device(replaced=STAND_INS | {search: search_later, is_searched: was_searched})
-    turn, world = device.function(take_turn), device.function(one_world_on_every_body)
+    take, world = device.function(take_part), device.function(one_world_on_every_body)
+    going = device.function(goes_on)
     coupled, point = law_on_tiles(device, law.adapter(), plot), device.function(idle_point)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
     space_of = device.function(tile_picker(plot, simulated=is_simulated()))
+    block_of, look, width = looking(space_of, rows, probe, touch=touch, single=False)
 
     @cuda.jit(**limited(registers))
-    def entry(arrays, plan, queue, span, first, start):
-        lane, chosen = cuda.grid(1), arrays.chosen
-        w = first + lane
-        if lane >= queue.member.size or w >= chosen.size:
-            return
+    def entry(arrays, plan, queue, sights, span, first, start):
+        count = cuda.shared.array(2, np.int32)
+        lane, chosen = cuda.blockIdx.x * width + cuda.threadIdx.x % width, arrays.chosen
+        w = min(first + lane, chosen.size - 1)
         row = chosen[w]
-        if row < 0 and span.look == 1:
-            return
+        steps = cuda.threadIdx.x < width and first + lane < chosen.size and (row >= 0 or span.look == 0)
         functions, own = Functions(point, coupled, ground, controller), space_of(arrays.space, lane)
         given, state, tape_row = given_of(arrays.given, w), state_of(arrays.state, w), max(row, 0)
         track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
-        if start == 1:
-            own.taken[0], own.asked[0], own.answer[0] = 0, 0, IDLE
         one = world(arrays.robot, given, state, own, track.others)
-        if turn(one, given, state, own, track, plan, functions, span):
+        block = block_of(arrays.space, sights, count)
+        if steps and start == 1:
+            own.taken[0], own.asked[0], own.answer[0] = 0, 0, IDLE
+        for part in range(PARTS):
+            if steps:
+                take(one, given, state, own, track, plan, functions, Turn(span, part))
+            if part == 0:
+                look(arrays.robot, block)
+        if steps and going(state, own, span):
             queue.number[2] = 1
             if own.answer[0] == WAITS:
                 queue.member[cuda.atomic.add(queue.number, 0, 1)] = lane

@@ -264,6 +264,17 @@ def judge(one: OneWorld, plan: Plan, state: WorldState) -> Int:
 @inlined
 def evaluate(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
     """Compute everything from the state up to ``qacc``, and the energy if ``weigh``. Returns how it ended."""
+    end = place_world(one, given, state, plan, functions)
+    if end != DONE:
+        return end
+    return evaluate_placed(one, given, state, plan, functions, weigh)
+
+
+@inlined
+def evaluate_placed(
+    one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool
+) -> Int:
+    """The part of :func:`evaluate` after the bodies are placed."""
     end = sense(one, given, state, plan, functions, weigh)
     if end != DONE:
         return end
@@ -275,8 +286,8 @@ def evaluate(one: OneWorld, given: Given, state: WorldState, plan: Plan, functio
 
 @inlined
 def sense(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
-    """The part of :func:`evaluate` before the law."""
-    end = sense_place(one, given, state, plan, functions, weigh)
+    """The part of :func:`evaluate_placed` before the law."""
+    end = sense_placed(one, given, state, plan, functions, weigh)
     if end == DONE:
         factor_with_rows(one, plan.dt)
         sense_forces(one, given, state)
@@ -284,17 +295,23 @@ def sense(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions:
 
 
 @inlined
-def sense_place(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
-    """The part of :func:`sense` before the inertia is factored."""
-    tree, bodies, points, step = one.tree, one.bodies, one.points, state.step[0]
-    kinematics(tree, bodies)
-    bias(tree, bodies)
-    bad = locate_all(one.world, points, one.contacts, functions.surface, given.shape, given.table, plan.margin)
+def place_world(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
+    """The part of :func:`evaluate` before contacts between bodies are found."""
+    kinematics(one.tree, one.bodies)
+    bias(one.tree, one.bodies)
+    bad = locate_all(one.world, one.points, one.contacts, functions.surface, given.shape, given.table, plan.margin)
     if bad >= 0:
         state.concerned[0] = bad
         return NO_GROUND
+    return DONE
+
+
+@inlined
+def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
+    """The part of :func:`sense` before the inertia is factored."""
+    tree, bodies, points, step = one.tree, one.bodies, one.points, state.step[0]
     find_pairs(one.world, points, one.contacts)
-    if too_small(points, bad):
+    if too_small(points):
         return TOO_SMALL
     if plan.fall > 0.0:
         com = bodies.subtree_com[points.root[0]]

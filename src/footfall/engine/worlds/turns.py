@@ -21,7 +21,7 @@ from footfall.engine.kinematics import restore_near
 from footfall.engine.law_step import begin_operator
 from footfall.engine.other_bodies.near import lacks_room
 from footfall.engine.step import DONE
-from footfall.engine.worlds.arrays import Given, Space, WorldState
+from footfall.engine.worlds.arrays import IDLE, PLACED, WAITS, Given, Space, WorldState
 from footfall.engine.worlds.joints import factor_with_rows
 from footfall.engine.worlds.one_world import OneWorld
 from footfall.engine.worlds.step import (
@@ -33,9 +33,10 @@ from footfall.engine.worlds.step import (
     end_operator,
     finish_step,
     judge,
+    place_world,
     prepare_operator,
     sense_forces,
-    sense_place,
+    sense_placed,
 )
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Tensor, Vector, zeros
 from footfall.solve.contact_problem import TRIES, limit_work, try_once
@@ -43,11 +44,9 @@ from footfall.solve.contacts import Contacts
 from footfall.solve.gather import gather
 from footfall.solve.problem import MODE, NewtonScratch, Problem, ProblemScratch, Size, newton_scratch
 
-#: Further values of a law's ``answer``: no step is under way; a problem waits for its search.
-IDLE, WAITS = -1, 2
 # Stages of a search, in ``contacts.number[SEARCH]``: not requested, requested, done.
 SEARCH, NOT_ASKED, WANTED, FOUND = 3, 0, 1, 2
-#: Parts of a turn: the end of a step, and the beginning of the next.
+#: Parts of a turn: up to the placed bodies of the next step; and, when contacts between them are found, up to its law.
 PARTS = 2
 
 
@@ -243,7 +242,33 @@ def end_step(one: OneWorld, state: WorldState, space: Space, track: Track, plan:
 
 
 @inlined
-def begin_step(
+def give_up(state: WorldState, space: Space, track: Track, span: Span, end: Int) -> None:
+    """End a world whose step cannot be computed."""
+    state.end[0], space.answer[0] = end, IDLE
+    if track.wanted and span.before + space.taken[0] == 0:
+        state.samples[0] = 0
+
+
+@inlined
+def place_step(
+    one: OneWorld,
+    given: Given,
+    state: WorldState,
+    space: Space,
+    track: Track,
+    plan: Plan,
+    functions: Functions,
+    span: Span,
+) -> None:
+    """Begin a step: place the bodies of a world."""
+    state.begun[0], space.answer[0] = state.step[0], PLACED
+    end = place_world(one, given, state, plan, functions)
+    if end != DONE:
+        give_up(state, space, track, span, end)
+
+
+@inlined
+def go_on_with_step(
     one: OneWorld,
     given: Given,
     state: WorldState,
@@ -253,17 +278,14 @@ def begin_step(
     functions: Functions,
     span: Span,
 ) -> Bool:
-    """Compute everything up to the law; returns whether to call it. Lanes that begin a step and those that call their
-    law again converge where both run the same code.
+    """Compute everything from the placed bodies up to the law; returns whether to call it. Lanes that begin a step and
+    those that call their law again converge where both run the same code.
     """
     taken, asked, end = space.taken[0], space.asked[0], DONE
     if asked == 0:
-        state.begun[0] = state.step[0]
-        end = sense_place(one, given, state, plan, functions, taken == span.steps - 1)
+        end = sense_placed(one, given, state, plan, functions, taken == span.steps - 1)
     if not meet(end == DONE):
-        state.end[0] = end
-        if track.wanted and span.before + taken == 0:
-            state.samples[0] = 0
+        give_up(state, space, track, span, end)
         return False
     factor_with_rows(one, plan.dt)
     if asked == 0:
@@ -280,8 +302,15 @@ def goes_on(state: WorldState, space: Space, span: Span) -> Bool:
     return state.end[0] == DONE and space.taken[0] < span.steps + span.look
 
 
+class Turn(NamedTuple):
+    """A part of a turn."""
+
+    span: Span
+    part: int
+
+
 @inlined
-def take_turn(
+def take_part(
     one: OneWorld,
     given: Given,
     state: WorldState,
@@ -289,21 +318,19 @@ def take_turn(
     track: Track,
     plan: Plan,
     functions: Functions,
-    span: Span,
-) -> Bool:
-    """End a step and begin the next; returns whether the world has more to do. Both parts call the law, in one place of
-    the code, since the compiler would copy the law's long code to each.
+    turn: Turn,
+) -> None:
+    """End a step and place the bodies for the next in the first part of a turn; go on with it in the second. Both call
+    the law, in one place of the code, since the compiler would copy the law's long code to each.
     """
-    if not goes_on(state, space, span):
-        return False
-    for part in range(PARTS):
-        asks = False
-        if part == 0:
-            asks = space.answer[0] == WAITS and one.contacts.number[SEARCH] == FOUND
-        elif space.answer[0] == IDLE and goes_on(state, space, span):
-            asks = begin_step(one, given, state, space, track, plan, functions, span)
-        if meet(asks):
-            space.answer[0] = answered(one, ask_law(one, functions, given, plan))
-        if part == 0:
-            end_step(one, state, space, track, plan, span)
-    return goes_on(state, space, span)
+    span, part, asks = turn.span, turn.part, False
+    if part == 0:
+        asks = space.answer[0] == WAITS and one.contacts.number[SEARCH] == FOUND
+    elif space.answer[0] in (IDLE, PLACED) and goes_on(state, space, span):
+        asks = go_on_with_step(one, given, state, space, track, plan, functions, span)
+    if meet(asks):
+        space.answer[0] = answered(one, ask_law(one, functions, given, plan))
+    if part == 0:
+        end_step(one, state, space, track, plan, span)
+        if space.answer[0] == IDLE and space.asked[0] == 0 and goes_on(state, space, span):
+            place_step(one, given, state, space, track, plan, functions, span)
