@@ -9,6 +9,7 @@ Everything above the head is a preamble, which is searched for a sampling rate.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -38,8 +39,19 @@ def read_text(path: Path) -> str:
         return content.decode("cp1252", "replace")
 
 
+def _usual(cell: str) -> float | None:
+    """The finite number of a cell that Python reads as it is, as nearly all are; ``None`` of any other."""
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in cell else None
+
+
 def number(cell: str, comma: bool = False) -> float:
     """A number, NaN if it is missing; with ``comma`` written as 1.234,5. A ``ValueError`` if it is no number."""
+    if (value := _usual(cell)) is not None:
+        return value
     text = cell.strip().strip('"').strip()
     if text.lower() in MISSING:
         return float("nan")
@@ -55,6 +67,8 @@ def number(cell: str, comma: bool = False) -> float:
 
 def is_number(cell: str) -> bool:
     """Whether a cell holds a number, written with a point or a comma; a missing one is none."""
+    if _usual(cell) is not None:
+        return True
     text = cell.strip().strip('"').strip()
     if text.lower() in MISSING:
         return False
