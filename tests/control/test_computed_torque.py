@@ -170,7 +170,7 @@ def test_the_clock_alone_leads_too(walked):
     assert not rec.summary()["fell"]
 
 
-@pytest.mark.parametrize("law", ["linearizing-penalty", "spring-damper", "hunt-crossley", "mujoco"])
+@pytest.mark.parametrize("law", ["hunt-crossley", "mujoco"])  # the paper's experiment ``laws`` walks under all
 def test_other_laws_carry_the_same_walk(law):
     rec = ff.Simulation(PLANAR, law=law, ground=GROUND).run(2.2, controller="gait")
     assert len(touch_downs(rec)) >= 4
