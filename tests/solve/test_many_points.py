@@ -10,13 +10,13 @@ from solve.walls import GRAVITY, MASS, STEP, wall
 from footfall.solve import cone_gauss_seidel, cone_newton, cone_residual
 
 
-def test_a_wall_of_288_contacts_stands_and_carries_its_weight():
+def test_a_wall_of_200_contacts_stands_and_carries_its_weight():
     """Velocities come to rest, the lowest course carries all of the weight, every brick is in balance."""
-    given = wall(7, 6, 0.6)
-    assert len(given.free) == 288
+    given = wall(6, 5, 0.6)
+    assert len(given.free) == 200
     found = cone_newton(given.W, given.free, given.friction)
     assert found.solved and found.residual < 1e-9
-    impulse = 42 * MASS * GRAVITY * STEP
+    impulse = 30 * MASS * GRAVITY * STEP
     assert found.z[given.on_ground, 2].sum() == pytest.approx(impulse, rel=1e-9)
     assert np.abs(found.w).max() < 1e-9
     taken = (given.jacobian.T @ found.z.ravel()).reshape(-1, 6)
