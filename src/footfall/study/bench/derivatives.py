@@ -15,7 +15,7 @@ from footfall.control import walker
 from footfall.engine.derivatives.transition import differentiate
 from footfall.errors import FootfallError
 from footfall.robot import load_robot
-from footfall.robot.model import FREE
+from footfall.robot.model import FREE, SLIDE
 from footfall.simulation import Simulation
 from footfall.simulation.linearize import Probe
 from footfall.simulation.run import direct
@@ -125,17 +125,28 @@ def moving_world(sim: Simulation, motion: str, chance: np.random.Generator) -> W
         except FootfallError:  # it has no legs to walk on
             world = sim.start(controller="default" if model.nu else None, recorded=False)
         world.step(n=int(chance.integers(1, 1 + round(1.0 / sim.dt))))
-        if model.jnt_type[0] == FREE:
-            world.qpos[2] += INSIDE
+        move_base(world, model, INSIDE)
         return world
     height, speed, shake = MOTIONS[motion]
     world = sim.start(recorded=False)
     world.qvel[:] = shake * chance.normal(size=model.nv)
     if model.jnt_type[0] == FREE:
-        world.qpos[2] += height
-        world.qvel[:3] = speed + shake * chance.normal(size=3)
         world.qvel[3:6] *= 0.2
+    move_base(world, model, height, np.array(speed) + shake * chance.normal(size=3))
     return world
+
+
+def move_base(world: World, model: mujoco.MjModel, height: float, speed: np.ndarray | None = None) -> None:
+    """Raise the base, which has a free joint or slides, by ``height`` (m), and give it a ``speed`` (3,), m/s."""
+    for joint in range(model.njnt):
+        if model.jnt_bodyid[joint] != model.jnt_bodyid[0] or model.jnt_type[joint] not in (FREE, SLIDE):
+            continue
+        free = model.jnt_type[joint] == FREE
+        axes = np.eye(3) if free else model.jnt_axis[joint][None]
+        place, dof = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
+        world.qpos[place : place + len(axes)] += height * axes[:, 2]
+        if speed is not None:
+            world.qvel[dof : dof + len(axes)] = axes @ speed
 
 
 def check_derivatives(names: Sequence[str], count: int, say: Say, laws: Sequence[str] | None) -> Iterator[Row]:
