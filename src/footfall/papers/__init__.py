@@ -47,15 +47,12 @@ def run_paper(
     *,
     out: Path | str | None = None,
     progress: Callable[[str], None] | None = None,
-    captions: bool = True,
-    perturb: int = 0,
     challenge: bool = False,
 ) -> PaperResult:
     """Run a paper's experiments, all or those of some ``figures``, and judge its claims.
 
-    With ``out``, each experiment is drawn as a PNG into that folder, with ``captions`` or the curves alone.
-    ``progress`` is called with what is being done. ``perturb`` is how often it is run again from perturbed starts; with
-    ``challenge`` it is also run with other values of what the paper leaves open.
+    With ``out``, each experiment is drawn as a PNG into that folder. ``progress`` is called with what is being done.
+    With ``challenge`` it is also run with other values of what the paper leaves open.
     """
     folder = None if out is None else Path(out)
-    return perform(paper(name), figures, folder, progress, captions=captions, perturb=perturb, challenge=challenge)
+    return perform(paper(name), figures, folder, progress or (lambda _: None), challenge=challenge)

@@ -10,10 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module, resources
+from itertools import cycle
 from string import Formatter
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+import numpy as np
+
 from footfall.errors import FootfallError, did_you_mean
+from footfall.show.plots.drawing import line
+from footfall.show.style import COLORS, GREY
 
 #: Where a claim comes from. ``printed``: a sentence of the paper. ``derived``: a closed form of its equations, or what
 #: they define. ``fitted``: a sentence of the paper, but parameters were chosen with the result in view, or its equation
@@ -151,6 +156,16 @@ class Claim:
     def reason(self) -> str:
         """Why it has its verdict."""
         return self.proof or (self.fragile if self.verdict == "fragile" else "") or self.note or self.tolerance
+
+    @property
+    def told(self) -> list[str]:
+        """The paper's words, what is measured and what is said of it, a sentence each, in Markdown."""
+        said = [f"“{self.sentence}”:"] if self.sentence else []
+        said += [f"{self.statement}."]
+        said += [f"*Tolerance: {self.tolerance}.*"] if self.expected else []
+        said += [f"**Proof:** {self.proof}."] if self.proof else []
+        said += [f"{self.note.rstrip('.')}."] if self.note else []
+        return said + ([f"**Fragile:** {self.fragile}."] if self.fragile else [])
 
     def values(self) -> tuple[str, str]:
         """What should come out and what does, to be read."""
@@ -341,10 +356,17 @@ def _told(value: float | str, unit: str) -> str:
     return f"{value} {unit}".rstrip() if any(map(str.isdigit, value)) else value
 
 
-def legend_below(figure: Any, *axes: Any, columns: int) -> None:
-    """One legend for some axes below all of them, where it covers no curve."""
-    known: dict[str, Any] = {}
-    for one in axes:
-        for handle, name in zip(*one.get_legend_handles_labels(), strict=True):
-            known.setdefault(name, handle)
-    figure.legend(list(known.values()), list(known), loc="outside lower center", ncols=columns)
+def panel(axis: Any, *curves: tuple[Any, Any, str], **look: Any) -> None:
+    """Curves, each (x, y, name), on an axis, over time (s) unless it is said otherwise; named ones in a legend."""
+    for (x, y, name), color in zip(curves, cycle(COLORS), strict=False):
+        line(axis, np.asarray(x), np.asarray(y), color=color, label=name or None)
+    axis.set(**{"xlabel": "time (s)"} | look)
+    if any(name for _, _, name in curves):
+        axis.legend()
+
+
+def level(axis: Any, value: float, name: str = "") -> None:
+    """A value that curves are to be compared with."""
+    axis.axhline(value, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "xytext": (0, 3)}
+    axis.annotate(name, (0.01, value), fontsize=7.5, **place)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +14,8 @@ import numpy as np
 from footfall.errors import FootfallError
 from footfall.files.atomic_write import write_text
 from footfall.papers.base import VERDICTS, Assumption, Claim, Experiment, Paper
-from footfall.simulation.task import perturbed_starts
-
-OFF = 1e-9  # m, rad, m/s, rad/s: by how much starts are moved, to see whether verdicts depend on their last digits
+from footfall.show.plots import save_plot
+from footfall.show.style import new_figure
 
 
 class Change(NamedTuple):
@@ -42,10 +39,8 @@ class PaperResult:
     paper: Paper
     judged: dict[str, tuple[Claim, ...]]
     drawn: dict[str, Path]
-    perturbed: int = 0  # runs from starts that are off by up to OFF
     challenged: int = 0  # runs with other values of what the paper leaves open
     changes: tuple[Change, ...] = ()  # what became of verdicts there
-    idle: tuple[str, ...] = ()  # other values that changed nothing that is measured
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -117,10 +112,7 @@ class PaperResult:
             "claims": [asdict(claim) | {"verdict": claim.verdict} for claim in self.claims],
             "assumptions": [asdict(one) for one in self.assumptions],
             "challenged": {
-                "perturbed_starts": self.perturbed,
-                "off": OFF,
                 "varied": self.challenged,
-                "of_no_effect": list(self.idle),
                 "changes": [
                     {"statement": c.claim.statement, **c._asdict(), "claim": c.claim.verdict} for c in self.changes
                 ],
@@ -131,38 +123,18 @@ class PaperResult:
         }
 
 
-def variations(
-    experiment: Experiment, perturb: int, *, challenge: bool
-) -> Iterator[tuple[str, AbstractContextManager]]:
-    """What is different in each further run of an experiment, and the context that makes it so."""
-    for seed in range(1, perturb + 1):
-        yield f"a start off by {OFF:g}, seed {seed}", perturbed_starts(seed, OFF)
-    for vary in experiment.varies if challenge else ():
-        for value in vary.values:
-            yield f"{vary.what}: {value}", vary.set_to(value)
-
-
 def perform(
     paper: Paper,
-    figures: Sequence[str] | None = None,
-    out: Path | None = None,
-    progress: Callable[[str], None] | None = None,
+    figures: Sequence[str] | None,
+    out: Path | None,
+    say: Callable[[str], None],
     *,
-    captions: bool = True,
-    perturb: int = 0,
     challenge: bool = False,
 ) -> PaperResult:
-    """Run a paper's experiments and judge its claims; draw into the folder ``out`` if one is given.
-
-    ``figures`` names the experiments or figures wanted. ``progress`` is called with what is being done. With
-    ``captions`` the claims stand below the curves. ``perturb`` is how often everything is run again from starts that
-    are off by up to ``OFF``; with ``challenge`` it is also run with other values of what the paper leaves open.
-    """
-    say = progress or (lambda _: None)
+    """Run a paper's experiments, judge its claims and draw its figures, as ``run_paper`` says."""
     changes: list[Change] = []
     judged: dict[str, tuple[Claim, ...]] = {}
     drawn: dict[str, Path] = {}
-    idle: list[str] = []
     runs = 0
     for experiment in paper.chosen(figures):
         where = ", ".join(experiment.figures)
@@ -170,70 +142,23 @@ def perform(
         data = experiment.run()
         own = judged[experiment.name] = tuple(paper.claims_of(experiment, data))
         if out is not None:
-            drawn[experiment.name] = draw_experiment(paper, experiment, data, own if captions else (), out)
-        for changed, context in variations(experiment, perturb, challenge=challenge):
+            with new_figure(experiment.height) as figure:
+                experiment.draw(figure, data)
+                drawn[experiment.name] = save_plot(figure, out / f"{experiment.name}.png")
+        others = [(vary, value) for vary in experiment.varies for value in vary.values] if challenge else []
+        for vary, value in others:
+            changed = f"{vary.what}: {value}"
             say(f"{where}: {changed}")
             runs += 1
             try:
-                with context, np.errstate(all="ignore"):
+                with vary.set_to(value), np.errstate(all="ignore"):
                     again = list(paper.claims_of(experiment, experiment.run()))
             except (FootfallError, IndexError, ValueError) as error:  # nothing to measure: none slides, or one falls
                 changes += [Change(claim, changed, "nothing to measure", str(error)) for claim in own[:1]]
                 continue
-            pairs = list(zip(own, again, strict=True))
-            idle += [f"{experiment.name}, {changed}"] * all(a.ours == b.ours or a.timed for a, b in pairs)
+            pairs = zip(own, again, strict=True)
             changes += [Change(a, changed, b.verdict, b.values()[1]) for a, b in pairs if b.verdict != a.verdict]
-    return PaperResult(paper, judged, drawn, perturb, runs - perturb * len(judged), tuple(changes), tuple(idle))
-
-
-LINE, CHARACTERS, TITLE = 0.155, 133, 88  # of a line of the caption: inches, and how many; how many of the title
-#: What marks a claim by its verdict, with its colour.
-MARKS = {
-    "reproduced": ("✓", "#009E73"),
-    "fragile": ("~", "#CC79A7"),
-    "fitted": ("~", "#E69F00"),
-    "holds": ("·", "#0072B2"),
-    "contradicted": ("≠", "#7F7F7F"),
-    "open": ("?", "#7F7F7F"),
-    "FAILS": ("✗", "#D55E00"),
-}
-
-
-def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Sequence[Claim], out: Path) -> Path:
-    """Draw an experiment with its claims, if any are given, as a caption into ``out``; returns the PNG's path."""
-    from footfall.show.plots import save_plot
-    from footfall.show.style import new_figure
-
-    lines = [(claim, text) for claim in claims for text in _caption(claim)]
-    below = 0.25 + LINE * len(lines) if lines else 0.0
-    with new_figure(experiment.height + below) as figure:
-        if not lines:
-            experiment.draw(figure, data)
-            return save_plot(figure, out / f"{experiment.name}.png")
-        parts: Any = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
-        above, caption = parts
-        experiment.draw(above, data)
-        where = ", ".join(map(_where, experiment.figures))
-        title = textwrap.fill(f"{paper.name}, {where}: {experiment.title}", TITLE)
-        above.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=9)
-        before: Claim | None = None
-        for i, (claim, text) in enumerate(lines):
-            y = 1.0 - (0.08 + LINE * (i + 0.5)) / below
-            mark, color = MARKS[claim.verdict]
-            if claim is not before:
-                caption.text(0.012, y, mark, color=color, fontsize=8, va="center", family="DejaVu Sans")
-            shade = "#222222" if claim is not before else "#666666"
-            caption.text(0.035, y, text, fontsize=6.8, va="center", color=shade, parse_math=False)
-            before = claim
-    return save_plot(figure, out / f"{experiment.name}.png")
-
-
-def _caption(claim: Claim) -> list[str]:
-    target, ours = claim.values()
-    fragile = f"Fragile: {claim.fragile}" if claim.fragile else ""
-    more = "".join(f". {one}" for one in (claim.proof, claim.note, fragile) if one)
-    text = f"[{claim.source}] {claim.statement}. Should be: {target}; is: {ours}{more}"
-    return textwrap.wrap(text, CHARACTERS)
+    return PaperResult(paper, judged, drawn, runs, tuple(changes))
 
 
 PICTURES = Path("images") / "papers"  # beside the page
@@ -242,8 +167,8 @@ ROUNDS = 5  # of k-means, which bring the colours to those of the curves
 
 INTRODUCTION = """# Papers
 
-`footfall paper NAME` runs the experiments of a paper, draws each figure beside the paper's statement, and prints
-what should come out against what does; `footfall paper all` prints one table and every sentence that is not reproduced,
+`footfall paper NAME` runs the experiments of a paper, draws its figures, and prints what should come out
+against what does; `footfall paper all` prints one table and every sentence that is not reproduced,
 and `footfall paper all --docs docs/papers.md` wrote these pages. Walk through them with the papers at hand. Sentences
 are quoted in the papers' own words; the column *printed* has the value that the paper prints, and is empty where it
 prints none. Sentences are taken that a run or a count can decide; those that describe a method are on the page of its
@@ -261,31 +186,22 @@ A sentence is counted once, with the worst verdict of its claims: *reproduced*, 
 with other values of what the paper leaves open it does not), *open* (not reproduced, with the reason), *contradicted*
 (with a proof that the paper cannot be right). Claims that are derived or ours are counted as *checks*. A claim of
 which we say that it holds and that does not makes the command fail. With `--challenge` everything is run again with
-other values of what the paper leaves open, which the pages name below each experiment, and with `--perturb N` N times
-from starts that are off by up to 1e-9 in every coordinate and speed: a verdict that changes makes the command fail,
-unless the claim is marked *fragile*.
+other values of what the paper leaves open, which the pages name below each experiment: a verdict that changes makes
+the command fail, unless the claim is marked *fragile*.
 """
 
 
 def write_page(results: Sequence[PaperResult], path: Path) -> Path:
-    """Write a page (Markdown) of all papers, and one of each in a folder of its name beside it.
-
-    The figures of ``results`` were drawn without captions beside it.
-    """
+    """Write a page (Markdown) of all papers, and one of each in a folder of its name beside it."""
     columns = list(results[0].counts())
     lines = [INTRODUCTION, f"| paper | {' | '.join(columns)} | what it brings |", f"|{'---|' * (len(columns) + 2)}"]
     for result in results:
         name = result.paper.name
         counts = " | ".join(map(str, result.counts().values()))
         lines.append(f"| [{name}]({path.stem}/{name}.md) | {counts} | {result.paper.brings} |")
-    lines += [
-        "",
-        "## What is not reproduced",
-        "",
-        "| paper | where | the paper says | verdict | why |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [f"| {' | '.join(map(cell, row))} |" for result in results for row in not_reproduced(result)]
+    rows = [row for result in results for row in not_reproduced(result)]
+    heads = ("paper", "where", "the paper says", "verdict", "why")
+    lines += ["", "## What is not reproduced", "", *_table(heads, rows)]
     for result in results:
         own = path.with_suffix("") / f"{result.paper.name}.md"
         own.parent.mkdir(parents=True, exist_ok=True)
@@ -305,11 +221,10 @@ def _paper(result: PaperResult, folder: Path) -> list[str]:
     for experiment in one.experiments:
         if experiment.name in result.judged:
             lines += _experiment(result, experiment, folder)
-    lines += ["", "## What the paper does not print", "", "| assumed | value | why |", "|---|---|---|"]
-    lines += [f"| {cell(a.what)} | {cell(a.value)} | {cell(a.why)} |" for a in one.assumptions]
+    chosen = [(a.what, a.value, a.why) for a in one.assumptions]
+    lines += ["", "## What the paper does not print", "", *_table(("assumed", "value", "why"), chosen)]
     if one.future:
-        lines += ["", "## What the paper leaves to the future", "", "| future work | here |", "|---|---|"]
-        lines += [f"| {cell(work)} | {cell(here)} |" for work, here in one.future]
+        lines += ["", "## What the paper leaves to the future", "", *_table(("future work", "here"), one.future)]
     if one.missing:
         lines += ["", *(f"Not here: {text}" for text in one.missing)]
     return lines
@@ -324,25 +239,17 @@ def _experiment(result: PaperResult, experiment: Experiment, folder: Path) -> li
         lines += [f"![{cell(experiment.title)}]({Path(os.path.relpath(drawn, folder)).as_posix()})", ""]
     if experiment.varies:
         lines += [f"Left open by the paper, and varied by a challenge: {'; '.join(map(str, experiment.varies))}.", ""]
-    lines += ["| where | claim | printed | should be | is | verdict |", "|---|---|---|---|---|---|"]
-    return lines + [_row(claim) for claim in result.judged[experiment.name]]
+    rows = []
+    for claim in result.judged[experiment.name]:
+        verdict = f"**{claim.verdict}** ({claim.source})"
+        rows.append((_where(claim.figure), " ".join(claim.told), claim.paper, *claim.values(), verdict))
+    return lines + _table(("where", "claim", "printed", "should be", "is", "verdict"), rows)
 
 
-def _row(claim: Claim) -> str:
-    said = [f"“{claim.sentence}”:"] if claim.sentence else []
-    said += [f"{claim.statement}."]
-    said += [f"*Tolerance: {claim.tolerance}.*"] if claim.expected else []
-    said += [f"**Proof:** {claim.proof}."] if claim.proof else []
-    said += [f"{claim.note.rstrip('.')}."] if claim.note else []
-    said += [f"**Fragile:** {claim.fragile}."] if claim.fragile else []
-    cells = (
-        _where(claim.figure),
-        " ".join(said),
-        claim.paper,
-        *claim.values(),
-        f"**{claim.verdict}** ({claim.source})",
-    )
-    return f"| {' | '.join(map(cell, cells))} |"
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table."""
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    return lines + [f"| {' | '.join(map(cell, row))} |" for row in rows]
 
 
 def _where(figure: str) -> str:

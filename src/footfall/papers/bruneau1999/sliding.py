@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.errors import RecordingError
-from footfall.papers.base import Findings, legend_below, near, seen, unlike
+from footfall.papers.base import Findings, level, near, panel, seen, unlike
 from footfall.papers.bruneau1999.man import DYNAMIC, GROUND, LAW, STATIC, sole_block, sprung_man
-from footfall.show.style import BLUE, GREEN, VERMILION
 from footfall.solve.contacts import OPEN, SLIDE
 
 #: Below this share of the static coefficient, a foot that sticks counts as steady.
@@ -66,10 +64,6 @@ def sliding_phases(rec: ff.Recording, foot: str) -> list[Phase]:
     a steady, b adherence under load, c the blend to sliding, d sliding, e from the first point that sticks again to the
     end of the last one's blend, f adherence after that.
     """
-    if not isinstance(rec.law, ff.contact.Distributed):
-        raise RecordingError(
-            f"the phases of sliding are those of law distributed, and this recording is of {rec.law.name}"
-        )
     one = look(rec, foot)
     time, end = rec.time, float(rec.time[-1])
     pulled = np.flatnonzero(one.ratio > STEADY * rec.ground.static_friction)
@@ -79,11 +73,11 @@ def sliding_phases(rec: ff.Recording, foot: str) -> list[Phase]:
     edges = [("a", begin), ("b", end)]
     if slides.size:
         onset = float(time[slides[0]])
-        blended = min(end, onset + rec.law.t_slide)
+        blended = min(end, onset + LAW.t_slide)
         sticks = np.flatnonzero((one.loaded & ~one.sliding).any(axis=1) & (np.arange(len(rec)) > slides[0]))
         back = float(time[sticks[0]]) if sticks.size else end
         still = np.flatnonzero(~some[slides[0] :])
-        last = float(time[slides[0] + still[0]]) + rec.law.t_stick if still.size else end
+        last = float(time[slides[0] + still[0]]) + LAW.t_stick if still.size else end
         edges[1:] = [("b", onset), ("c", min(blended, back)), ("d", back), ("e", min(last, end)), ("f", end)]
     starts = [float(time[0]), *(stop for _, stop in edges)]
     phases = [Phase(letter, start, stop) for (letter, stop), start in zip(edges, starts, strict=False)]
@@ -213,28 +207,19 @@ def draw_plane(figure: Any, data: tuple[Pulled, Pulled]) -> None:
     one = data[0]
     rec, weight = one.rec, one.rec.robot.weight
     forces, ratio, speed = figure.subplots(3, 1, sharex=True, height_ratios=[1.3, 1.0, 1.0])
-    forces.plot(rec.time, rec.total_force[:, 2], color=GREEN, label="normal, total")
-    forces.plot(rec.time, -WAY * rec.total_force[:, 0], color="#000000", label="tangential, total")
-    forces.plot(rec.time, weight * pull(rec.time), color="#555555", linestyle=(0, (4, 1.5)), label="pull")
-    for foot, color, name in zip(FEET, (BLUE, VERMILION), ("front", "rear"), strict=True):
-        own = one.feet[foot]
-        forces.plot(rec.time, own.normal, color=color, linewidth=0.7, label=f"normal, {name}")
-        ratio.plot(rec.time, own.ratio, color=color, label=f"{name} foot")
-        speed.plot(rec.time, own.speed, color=color)
-    for level, name in ((STATIC, "λs"), (DYNAMIC, "λd")):
-        ratio.axhline(level, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
-        ratio.annotate(name, (DURATION, level), textcoords="offset points", xytext=(-12, 2), fontsize=8)
-    top = 1.15 * max(float(rec.total_force[:, 2].max()), weight)
+    pairs = list(zip(one.feet.values(), ("front", "rear"), strict=True))
+    totals = [(rec.total_force[:, 2], "normal"), (-WAY * rec.total_force[:, 0], "tangential")]
+    totals += [(weight * pull(rec.time), "pull"), *((foot.normal, f"normal, {name}") for foot, name in pairs)]
+    panel(forces, *((rec.time, *curve) for curve in totals), xlabel="", ylabel="force (N)", title="Fig. 18")
+    panel(ratio, *((rec.time, foot.ratio, name) for foot, name in pairs), xlabel="", ylim=(0, 0.75), title="Fig. 20")
+    panel(speed, *((rec.time, foot.speed, "") for foot, _ in pairs), ylabel="speed (m/s)", xlim=(0, DURATION))
+    ratio.set_ylabel("ratio λg")
+    level(ratio, STATIC, "λs")
+    level(ratio, DYNAMIC, "λd")
     for phase in one.phases[FEET[1]]:
-        for ax in (forces, ratio, speed):
-            ax.axvline(phase.start, color="#AAAAAA", linewidth=0.6)
-        middle = 0.5 * (phase.start + phase.end)
-        forces.annotate(phase.letter, (middle, 0.93 * top), ha="center", fontsize=9, fontweight="bold")
-    forces.set(ylabel="force (N)", title="Fig. 18: forces; phases of the rear foot (fig. 19)", ylim=(-260, top))
-    forces.legend(ncols=5, loc="lower center", fontsize=6)
-    ratio.set(ylabel="ratio λg", title="Fig. 20: ratio of tangential to normal force", ylim=(0, 0.75))
-    ratio.legend(loc="upper right")
-    speed.set(ylabel="speed (m/s)", xlabel="time (s)", title="Fig. 20: sliding velocity", xlim=(0, DURATION))
+        for axis in (forces, ratio, speed):
+            axis.axvline(phase.start, color="#AAAAAA", linewidth=0.6)
+        forces.annotate(phase.letter, (0.5 * (phase.start + phase.end), weight), ha="center", fontweight="bold")
     figure.supxlabel(", ".join(f"{k} {name}" for k, name in zip("abcdef", NAMES, strict=True)), fontsize=7.5)
 
 
@@ -277,16 +262,9 @@ def judge_symmetric(data: dict[str, Pulled]) -> Findings:
 
 def draw_symmetric(figure: Any, data: dict[str, Pulled]) -> None:
     ratio, speed, count = figure.subplots(1, 3)
-    looks = ((BLUE, "-", 2.4), (VERMILION, "--", 1.4), (GREEN, ":", 1.4))  # curves that nearly cover each other
-    for (name, one), (color, style, width) in zip(data.items(), looks, strict=True):
-        (own,) = one.feet.values()
-        look: dict[str, Any] = {"color": color, "linestyle": style, "linewidth": width}
-        ratio.plot(one.rec.time, own.ratio, label=name, **look)
-        speed.plot(one.rec.time, own.speed, **look)
-        count.plot(one.rec.time, own.sliding.sum(axis=1), **look)
-    ratio.axhline(STATIC, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
-    ratio.annotate("λs", (0.6, STATIC), textcoords="offset points", xytext=(0, -10), fontsize=8)
-    ratio.set(title="Fig. 20", ylabel="ratio λg", xlabel="time (s)")
-    speed.set(title="Fig. 20", ylabel="speed (m/s)", xlabel="time (s)")
-    count.set(title="Fig. 19", ylabel="points that slide", xlabel="time (s)")
-    legend_below(figure, ratio, columns=3)
+    feet = [(one.rec.time, name, foot) for name, one in data.items() for foot in one.feet.values()]
+    panel(ratio, *((time, foot.ratio, name) for time, name, foot in feet), title="Fig. 20", ylabel="ratio λg")
+    level(ratio, STATIC, "λs")
+    panel(speed, *((time, foot.speed, "") for time, _, foot in feet), title="Fig. 20", ylabel="speed (m/s)")
+    sliding = ((time, foot.sliding.sum(axis=1), "") for time, _, foot in feet)
+    panel(count, *sliding, title="Fig. 19", ylabel="points that slide")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import mujoco
 import numpy as np
 
 import footfall as ff
@@ -78,15 +77,3 @@ def bent_legs(robot: ff.Robot, knee: float) -> dict[str, float]:
         for side in ("left", "right")
         for joint, share in shares.items()
     }
-
-
-def com_heights(robot: ff.Robot, poses: np.ndarray) -> np.ndarray:
-    """(T,) m, height of the centre of mass over the left foot in given poses."""
-    model, heights = robot.model, np.empty(len(poses))
-    foot, data = model.body(robot.feet[0].body).id, mujoco.MjData(model)
-    for k, pose in enumerate(poses):
-        data.qpos[:] = pose
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        heights[k] = data.subtree_com[0, 2] - data.xpos[foot, 2]
-    return heights

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, near, seen, unlike
-from footfall.show.style import BLUE, VERMILION
+from footfall.papers.base import Findings, near, panel, seen, unlike
 
 DT = 1e-3  # s
 #: By sole: what the paper found, and its r2.
@@ -94,12 +93,10 @@ def judge_pulls(data: Pulls) -> Findings:
 
 
 def draw_pulls(figure: Any, data: Pulls) -> None:
-    ax = figure.subplots()
-    for (sole, fit), color in zip(data.noisy.items(), (BLUE, VERMILION), strict=True):
-        onsets = [one for one in fit.pulls if one.normal is not None]
-        load = np.array([one.normal for one in onsets], dtype=float)
-        ax.plot(load, [one.tangential for one in onsets], "o", color=color)
+    axis, lines = figure.subplots(), []
+    for sole, fit in data.noisy.items():
+        onsets = [(one.normal, one.tangential) for one in fit.pulls if one.normal is not None]
+        axis.plot(*zip(*onsets, strict=True), "o")
         slope = fit.static.value if fit.static else float("nan")
-        ax.plot([0.0, 55.0], [0.0, 55.0 * slope], color=color, label=f"{sole}: {slope:.3f}")
-    ax.set(xlabel="normal force (N)", ylabel="pull at which it slips (N)")
-    ax.legend(loc="upper left")
+        lines.append(([0.0, 55.0], [0.0, 55.0 * slope], f"{sole}: {slope:.3f}"))
+    panel(axis, *lines, xlabel="normal force (N)", ylabel="pull at which it slips (N)")

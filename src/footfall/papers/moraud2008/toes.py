@@ -12,9 +12,8 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, legend_below, near, seen, unlike
+from footfall.papers.base import Findings, level, near, panel, seen, unlike
 from footfall.papers.moraud2008.motions import JointMotion, smooth
-from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
 from footfall.standing import point_gaps, scratch_data
 
 DT = 1e-3  # s
@@ -39,7 +38,6 @@ class Toes(NamedTuple):
     with_rule: ff.Recording
     without: ff.Recording
     threshold: ff.Recording  # the paper's thresholded model, a rectangle
-    released: dict[int, tuple[float, float, int]]  # by vertices: m behind the edge, with and without the rule; changes
     broken: int  # rules that are broken at the end of a step, with the rule, all feet
     chatter: dict[str, int]  # changes of state of the left foot, by ``THRESHOLDS``
     lost: int  # states at random from which none of Table I is found
@@ -64,12 +62,11 @@ def fall(*, vertices: int = VERTICES, **options: Any) -> ff.Recording:
 
 
 def run_toes() -> Toes:
-    both = {count: (fall(vertices=count), fall(vertices=count, cop_rule=False)) for count in MANY}
-    released = {count: (behind(one), behind(other), len(changes(other))) for count, (one, other) in both.items()}
-    broken = sum(int(one.signals["violations"].sum()) + int(np.count_nonzero(one.status)) for one, _ in both.values())
+    falls = {count: fall(vertices=count) for count in MANY}
+    broken = sum(int(one.signals["violations"].sum()) + int(np.count_nonzero(one.status)) for one in falls.values())
     chatter = {name: len(changes(fall(vertices=FEW, **options))) for name, options in THRESHOLDS.items()}
-    thresholded = fall(vertices=FEW, cop_rule=False, pull=PULL)
-    return Toes(*both[VERTICES], thresholded, released, broken, chatter, lost_searches())
+    without, thresholded = fall(cop_rule=False), fall(vertices=FEW, cop_rule=False, pull=PULL)
+    return Toes(fall(), without, thresholded, broken, chatter, lost_searches())
 
 
 def lost_searches() -> int:
@@ -112,46 +109,23 @@ def _front(rec: ff.Recording) -> float:
 def judge_toes(data: Toes) -> Findings:
     """With the rule one change of state, with the centre of pressure at the edge; and the fall without the rule."""
     rec, clean = data.with_rule, changes(data.with_rule)
-    first = int(clean[0]) if len(clean) else 0
-    rough, past = len(changes(data.without)), -1e3 * behind(data.threshold)
-    farthest = 1e3 * max(abs(one) for one, _, _ in data.released.values())
-    rows = ((n, 1e3 * x, k) for n, (_, x, k) in data.released.items())
-    jumps = f"{rough} changes, the first with the centre {1e3 * behind(data.without):.0f} mm behind the edge"
+    first, past = int(clean[0]) if len(clean) else 0, -1e3 * behind(data.threshold)
     yield near("single", 1.0, len(clean) if rec.signals["state"][first, 0] == EDGE else float("nan"))
-    yield seen("jumps", jumps, holds=rough > 5)
     yield seen("leaves", past, holds=past > 5.0)
     with_them, without, landing = data.chatter.values()
     told = ", ".join(f"{name} {count}" for name, count in data.chatter.items())
     yield seen("thresholds", told, holds=with_them == 1 and without > 5, landing=landing)
-    yield near("statics", 1e3 * _beyond(data.threshold), past)
     yield near("terminates", 0.0, data.broken, most=MANY[-1])
     yield unlike("lost", data.lost, holds=not data.lost)
-    told = ", ".join(f"{n} vertices {x:.0f} mm, {k} changes" for n, x, k in rows)
-    yield seen("at-edge", farthest, holds=farthest < 1.0, without=told)
-
-
-def _beyond(rec: ff.Recording) -> float:
-    """m, by which the centre of pressure is beyond the edge of a rectangle whose rear vertices pull ``PULL`` (N)."""
-    last = int(changes(rec)[0]) - 1
-    half = 0.5 * float(np.ptp(rec.robot.feet[0].polygon[:, 0]))
-    return 4.0 * PULL * half / float(rec.foot_force[last, 0, 2])
 
 
 def draw_toes(figure: Any, data: Toes) -> None:
     axes = figure.subplots(3, 3, sharex=True, sharey="row")
     runs = (("with the rule", data.with_rule), ("without", data.without), ("thresholded", data.threshold))
-    for column, (name, rec) in enumerate(runs):
-        top, middle, bottom = axes[:, column]
-        middle_of_foot = rec.position[0, rec.foot("left"), 1].mean()
-        top.plot(rec.time, 1e3 * ahead(rec), color=BLUE, label="forwards of the ankle")
-        top.plot(rec.time, 1e3 * (rec.cop[:, 0, 1] - middle_of_foot), color=PURPLE, label="sideways of its middle")
-        top.axhline(1e3 * _front(rec), color=GREY, linewidth=0.8, linestyle=(0, (6, 3)), label="the sole's end")
-        top.set_title(f"{name}, {len(rec.robot.feet[0].polygon)} vertices", fontsize=8)
-        middle.plot(rec.time, rec.foot_force[:, 0, 2], color=GREEN)
-        bottom.plot(rec.time, rec.signals["state"][:, 0], color=VERMILION, linewidth=0.9)
+    for (top, middle, bottom), (name, rec) in zip(axes.T, runs, strict=True):
+        title = f"{name}, {len(rec.robot.feet[0].polygon)} vertices"
+        panel(top, (rec.time, 1e3 * ahead(rec), ""), title=title, ylabel="centre of pressure (mm)", ylim=(-60.0, 220.0))
+        level(top, 1e3 * _front(rec), "the sole's end")
+        panel(middle, (rec.time, rec.foot_force[:, 0, 2], ""), ylabel="force (N)", ylim=(0.0, 1200.0))
+        panel(bottom, (rec.time, rec.signals["state"][:, 0], ""), ylabel="state")
         bottom.set_yticks(range(4), ["none", "vertex", "edge", "face"])
-        bottom.set_xlabel("time (s)")
-    axes[0, 0].set(ylabel="centre (mm)", ylim=(-60.0, 220.0))
-    axes[1, 0].set(ylabel="force (N)", ylim=(0.0, 1200.0))
-    axes[2, 0].set(ylabel="state")
-    legend_below(figure, axes[0, 0], columns=3)

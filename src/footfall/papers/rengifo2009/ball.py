@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Finding, Findings, legend_below, near, seen, unlike
-from footfall.show.style import BLUE, COLORS, GREEN, VERMILION
+from footfall.papers.base import Finding, Findings, level, near, panel, seen, unlike
+from footfall.show.style import VERMILION
 
 GRAVITY = 9.81  # m/s2
 DROP = 0.1  # m
@@ -44,7 +44,6 @@ def dropped(kp: float, duration: float = 2.5) -> ff.Recording:
 
 class Falls(NamedTuple):
     runs: dict[float, ff.Recording]  # by kp
-    touch: ff.Recording  # the first milliseconds of contact, in short steps
     growing: dict[float, ff.Recording]  # by kv, kp = 0
     stiffer: dict[float, ff.Recording]  # by kp, kv = 0
     speed: float  # m/s at touch-down
@@ -58,7 +57,6 @@ def run_falls() -> Falls:
 
     return Falls(
         runs={kp: dropped(kp) for kp in KPS},
-        touch=landing(law(1.0, KV), speed=speed, dt=SHORT, duration=3e-3),
         growing={kv: land(0.0, kv) for kv in GROWING},
         stiffer={kp: land(kp, 0.0) for kp in STIFFER},
         speed=speed,
@@ -67,27 +65,21 @@ def run_falls() -> Falls:
 
 def judge_falls(data: Falls) -> Findings:
     """How deep the ball goes and how it comes back (figure 4), and the force at the impact and at rest (figure 5)."""
-    weight, mass, lands = data.touch.robot.weight, data.touch.robot.mass, math.sqrt(2 * DROP / GRAVITY)
+    weight, mass = data.runs[0.0].robot.weight, data.runs[0.0].robot.mass
     yield near("stays", 1e3 * data.speed / KV, -1e3 * data.runs[0.0].gap[-1, 0])
     for kp in KPS[1:]:
         rec = data.runs[kp]
-        back = float(rec.time[np.argmax((rec.gap[:, 0] > -1e-6) & (rec.time > lands + 0.01))]) - lands
         yield near("vanishes", 0.0, -1e3 * rec.gap[-1, 0], kp=kp)
-        yield near("way-back", math.pi / (2.0 * math.sqrt(kp)), back, kp=kp)
     yield _depths("depth-kv", data.growing, data.speed, 1.0)
     yield _depths("depth-kp", data.stiffer, data.speed, 0.5)
-    first = data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2]
     largest, springs = ([float(rec.force[:, 0, 2].max()) for rec in one.values()] for one in (data.runs, data.stiffer))
     given = [float((rec.force[:, 0, 2] - weight).sum() * rec.dt) / mass for rec in data.growing.values()]
     lasts = [float(rec.time[np.flatnonzero(rec.force[:, 0, 2] > 1.01 * weight)[-1]]) for rec in data.growing.values()]
     tends = max(abs(one / data.speed - 1.0) for one in given) < 0.02 and lasts[0] > 3.0 * lasts[-1]
-    rest = max((rec.force[-1, 0, 2] for rec in data.runs.values()), key=lambda force: abs(force - weight))
-    yield near("impact", weight * (1.0 + KV * data.speed / GRAVITY), first, rel=0.5 * SHORT * KV + 1e-4)
     both = f"{SPREAD.format(*largest)} and {SPREAD.format(*springs)}"
     yield unlike("largest", both, holds=bool(np.ptp(springs) < 1e-3 * weight))
     told = f"{SPREAD.format(*given)} m/s; {SPREAD.format(*lasts)} s"
     yield seen("impulse", told, should=f"tends to v0 = {data.speed:.4g} m/s in no time", holds=tends)
-    yield near("weight", weight, rest)
 
 
 def _depths(name: str, found: dict[float, ff.Recording], speed: float, power: float) -> Finding:
@@ -104,32 +96,19 @@ def _list(values: Iterable[float]) -> str:
 
 
 def draw_falls(figure: Any, data: Falls) -> None:
-    from footfall.show.plots.drawing import line
-
     above, force, zoom = figure.subplot_mosaic([["height", "height"], ["force", "zoom"]]).values()
-    styles = {0.0: (BLUE, (0, (4, 1.5))), 1.0: (VERMILION, "-"), 5.0: (GREEN, (0, (1, 1.2)))}  # as the paper's lines
-    for kp, rec in data.runs.items():
-        color, dash = styles[kp]
-        line(above, rec.time, 1e3 * rec.gap[:, 0], color=color, linestyle=dash, label=f"kp = {kp:g}, kv = {KV:g}")
-        line(force, rec.time, rec.force[:, 0, 2], color=color, linestyle=dash)
-    above.set(ylim=(-0.34, 0.1), xlabel="time (s)", ylabel="height (mm)", title="Fig. 4: vertical position")
-    above.legend(loc="upper right", ncols=3)
-    force.set(xlabel="time (s)", ylabel="normal force (N)", title="Fig. 5: normal reaction force")
-    for (kv, rec), color in zip(data.growing.items(), COLORS, strict=False):
-        zoom.plot(1e3 * rec.time, rec.force[:, 0, 2], color=color, label=f"kv = {kv:g}")
-    zoom.axhline(data.touch.robot.weight, color="#555555", linewidth=0.8)
-    zoom.set(
-        xlabel="time (ms)",
-        ylabel="normal force (N)",
-        xlim=(0.0, 10.0),
-        title="Towards fig. 2: kp = 0; grey: the weight",
-    )
-    zoom.legend()
+    heights = ((rec.time, 1e3 * rec.gap[:, 0], f"kp = {kp:g}, kv = {KV:g}") for kp, rec in data.runs.items())
+    panel(above, *heights, ylim=(-0.34, 0.1), ylabel="height (mm)", title="Fig. 4: vertical position")
+    forces = ((rec.time, rec.force[:, 0, 2], "") for rec in data.runs.values())
+    panel(force, *forces, ylabel="normal force (N)", title="Fig. 5: normal reaction force")
+    growing = ((1e3 * rec.time, rec.force[:, 0, 2], f"kv = {kv:g}") for kv, rec in data.growing.items())
+    panel(zoom, *growing, xlabel="time (ms)", xlim=(0.0, 10.0), title="Towards fig. 2: kp = 0")
+    level(zoom, data.runs[0.0].robot.weight, "weight")
 
 
 # ---- restitution -------------------------------------------------------------------------------------------
 
-#: Gains whose bounce is known in closed form.
+#: Gains of bodies that land beside the ball.
 PAIRS = ((500.0, 250.0), (1e4, 10.0), (1e4, 0.0))
 MASSES = (1e-3, 1.0, 100.0)  # kg
 #: kp with one kv (1/s), and kv with one kp (1/s2): kp / kv goes from next to 0 to next to infinity.
@@ -165,22 +144,19 @@ def closed_form(kp: float, kv: float) -> Bounce:
 
 
 class Bounces(NamedTuple):
-    runs: dict[tuple[float, float], ff.Recording]  # by kp, kv
     spread: list[float]  # m, how far other bodies are from the ball at most: by mass, then on several points
     extremes: tuple[float, float]  # restitution for kp / kv^2 next to 0 and to infinity
 
 
 def run_bounces() -> Bounces:
-    runs, found = {}, []
+    found = []
     brick = ff.load_robot("brick")
     bodies = [*(ff.load_robot("ball", mass=mass) for mass in MASSES), brick, brick.with_points((3, 4))]
     for kp, kv in PAIRS:
-        runs[kp, kv] = landing(law(kp, kv), dt=LONG, duration=0.125 if kp < 1e3 else 0.08)
         ways = np.array([landing(law(kp, kv), body, dt=1e-4, duration=0.3).gap[:, 0] for body in bodies])
         found.append(np.abs(ways - ways[1]).max(axis=1))
     spread = np.max(found, axis=0)
     return Bounces(
-        runs=runs,
         spread=[float(spread[: len(MASSES)].max()), float(spread[len(MASSES) :].max())],
         extremes=(
             _returned(landing(law(1.0, 1000.0), dt=LONG, duration=1.6)),
@@ -195,11 +171,6 @@ def _returned(rec: ff.Recording) -> float:
 
 
 def judge_bounces(data: Bounces) -> Findings:
-    for (kp, kv), rec in data.runs.items():
-        known = closed_form(kp, kv)
-        gains = {"kp": kp, "kv": kv, "long": LONG}
-        yield near("bounce", known.restitution, _returned(rec), **gains)
-        yield near("deepest-point", 1e3 * known.depth, -1e3 * float(rec.gap.min()), **gains)
     ways = {name: [closed_form(*pair).restitution for pair in pairs] for name, pairs in WAYS.items()}
     square, (low, high) = [closed_form(kv * kv, kv).restitution for kv in ALONG], data.extremes
     told = "; ".join(f"{name}: {SPREAD.format(*one)}" for name, one in ways.items())
@@ -212,20 +183,10 @@ def judge_bounces(data: Bounces) -> Findings:
 
 
 def draw_bounces(figure: Any, data: Bounces) -> None:
-    from footfall.show.plots.drawing import line
-
-    for ax, (pair, rec), color in zip(figure.subplots(1, 3), data.runs.items(), COLORS, strict=False):
-        known = closed_form(*pair)
-        line(ax, rec.time, 1e3 * rec.gap[:, 0], color=color)
-        ax.plot([known.when], [-1e3 * known.depth], "o", color="#000000", markersize=4, fillstyle="none")
-        leaving = rec.time[np.argmax((rec.gap[:, 0] > 0) & (rec.time > known.when))]
-        span = np.linspace(leaving, rec.time[-1], 200)
-        up = known.restitution * (span - leaving) - 0.5 * GRAVITY * (span - leaving) ** 2
-        ax.plot(span[up > 0.0], 1e3 * up[up > 0.0], color="#000000", linestyle=(0, (1, 1.5)), linewidth=1.6)
-        ax.set(title=f"kp = {pair[0]:g}, kv = {pair[1]:g}", xlabel="time (s)")
-        ax.locator_params(axis="x", nbins=4)
-    figure.axes[0].set_ylabel("height (mm)")
-    figure.supxlabel("circle and dots: closed form (deepest point; flight with the restitution)", fontsize=7.5)
+    axis, ratios = figure.subplots(), np.geomspace(1e-6, 1e6, 200)
+    closed = [closed_form(one, 1.0).restitution for one in ratios]
+    axis.plot((1e-6, 1e6), data.extremes, "o", color=VERMILION, fillstyle="none", label="simulated")
+    panel(axis, (ratios, closed, "closed form"), xscale="log", xlabel="kp / kv²", ylabel="restitution")
 
 
 # ---- eq. (2) against eqs. (3) and (4) ----------------------------------------------------------------------
@@ -244,7 +205,6 @@ class Springs(NamedTuple):
     bounces: dict[float, ff.Recording]  # eq. 2 by damping, one landing, ball of 1 kg
     rests: dict[float, ff.Recording]  # eq. 2 by mass, until it rests
     new: dict[float, ff.Recording]  # eq. 4 by mass, until it rests
-    new_bounces: dict[float, ff.Recording]  # eq. 4 by mass, one landing in every step
 
 
 def run_springs() -> Springs:
@@ -261,7 +221,6 @@ def run_springs() -> Springs:
         bounces={damping: land(spring(damping), 1.0, DT, BOUNCE) for damping in DAMPINGS},
         rests={mass: land(spring(SHOWN), mass, COARSE, REST) for mass in WEIGHTS},
         new={mass: land(new, mass, COARSE, REST) for mass in WEIGHTS},
-        new_bounces={mass: land(new, mass, DT, BOUNCE) for mass in WEIGHTS},
     )
 
 
@@ -281,32 +240,24 @@ def judge_springs(data: Springs) -> Findings:
     ends = {damping: end for damping, rec in data.bounces.items() if (end := leaving(rec)) > 0}
     pulls = [float(data.bounces[c].force[end, 0, 2]) for c, end in ends.items()]
     known = [-c * float(data.bounces[c].qvel[end + 1, 2]) for c, end in ends.items()]
-    inside = [rec.force[rec.gap[:, 0] <= 0.0, 0, 2] / rec.robot.weight for rec in data.new_bounces.values()]
-    least = float(min(one.min() for one in inside))
     deep = [-1e3 * float(rec.gap[-1, 0]) for rec in data.rests.values()]
     rests = [1e3 * mass * GRAVITY / STIFFNESS for mass in WEIGHTS]
     exact = all(one < 0.0 and abs(one - b) < STIFFNESS * SPEED * DT for one, b in zip(pulls, known, strict=True))
     stays = all(abs(one / b - 1.0) < 1e-3 for one, b in zip(deep, rests, strict=True))
     swing = max(-1e3 * float(rec.gap[rec.time > REST - LAST, 0].min()) for rec in data.new.values())
     yield seen("sticking", _list(pulls), should=_list(known), holds=exact, dampings=_list(ends))
-    yield seen("least-force", least, holds=least >= 1.0 - 1e-9)
     yield seen("steady-spring", SPREAD.format(*deep), should=SPREAD.format(*rests), holds=stays)
     yield near("steady", 0.0, swing, within=1e3 * swing_of_steps())
 
 
 def draw_springs(figure: Any, data: Springs) -> None:
-    from footfall.show.plots.drawing import line
-
     force, depth = figure.subplots(1, 2)
-    for (damping, rec), color in zip(data.bounces.items(), (BLUE, VERMILION, GREEN), strict=True):
-        shown = slice(0, leaving(rec) + 200)
-        line(force, 1e3 * rec.time[shown], rec.force[shown, 0, 2], color=color, label=f"kv = {damping:g} N s/m")
-    force.axhline(0.0, color="#555555", linewidth=0.8)
-    force.set(xlabel="time (ms)", ylabel="normal force (N)", title="Eq. (2), 1 kg: below zero it sticks")
-    force.legend(loc="upper right")
-    for mass, color in zip(WEIGHTS, (BLUE, VERMILION, GREEN), strict=True):
-        line(depth, data.rests[mass].time, 1e3 * data.rests[mass].gap[:, 0], color=color, label=f"(2), {mass:g} kg")
+    landed = ((kv, rec, slice(0, leaving(rec) + 200)) for kv, rec in data.bounces.items())
+    forces = ((1e3 * rec.time[own], rec.force[own, 0, 2], f"kv = {kv:g} N s/m") for kv, rec, own in landed)
+    panel(force, *forces, xlabel="time (ms)", ylabel="normal force (N)", title="Eq. (2), 1 kg: below zero it sticks")
+    level(force, 0.0)
+    depths = [(rec.time, 1e3 * rec.gap[:, 0], f"(2), {mass:g} kg") for mass, rec in data.rests.items()]
     one = data.new[WEIGHTS[0]]
-    line(depth, one.time, 1e3 * one.gap[:, 0], color="#000000", linestyle=":", label="(4), all masses")
-    depth.set(xlabel="time (s)", ylabel="height (mm)", ylim=(-4.0, 4.0), xlim=(0.0, 2.5), title="Coming to rest")
-    legend_below(figure, depth, columns=4)
+    panel(
+        depth, *depths, (one.time, 1e3 * one.gap[:, 0], "(4)"), ylabel="height (mm)", title="At rest", xlim=(0.0, 1.0)
+    )

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import footfall as ff
-from footfall.papers.base import Findings, near, seen
-from footfall.show.style import BLUE, GREY, VERMILION
+from footfall.papers.base import Findings, level, near, panel, seen
+from footfall.show.style import BLUE
 from footfall.solve.contacts import SLIDE
 
 GRAVITY = 9.81  # m/s2
 ANGLE = math.radians(20.0)
-FRICTION, SLIPPERY = 0.5, 0.2
+FRICTION = 0.5
 KV = 250.0  # 1/s
 #: m. The paper's brick is a point: of a higher one friction, below the centre of mass, shifts the load to the corners
 #: downhill, and its corners begin to stick one after the other.
@@ -27,7 +27,6 @@ OTHERS = ("spring-damper", "hunt-crossley", "mujoco")
 
 class Ramp(NamedTuple):
     stopping: ff.Recording
-    sliding: ff.Recording
     drift: dict[str, float]  # m in HOLD seconds, by law
 
 
@@ -51,7 +50,6 @@ def run_ramp() -> Ramp:
     rests[law.name] = on_ramp(law, friction=FRICTION, speed=0.0, dt=1e-3, duration=1.0 + HOLD)
     return Ramp(
         stopping=on_ramp(law, friction=FRICTION, speed=SPEED, dt=FINE, duration=0.25),
-        sliding=on_ramp(law, friction=SLIPPERY, speed=0.0, dt=1e-3, duration=1.0),
         drift={name: _drift(rec) for name, rec in rests.items()},
     )
 
@@ -82,8 +80,6 @@ def judge_ramp(data: Ramp) -> Findings:
     first = round(5.0 / KV / FINE)  # it lies flat by then, whatever the last digits of the start are
     decay = np.s_[last + 2 : last + 2 + round(8.0 / KV / FINE)]
     rate = -np.polyfit(rec.time[decay], np.log(speed[decay]), 1)[0]
-    moving = data.sliding.qvel[:, :3] @ down()
-    half = len(moving) // 2
     yield near("braked", braking, (speed[first] - speed[last]) / (rec.time[last] - rec.time[first]))
     yield near("switch", 1e3 * switch, 1e3 * speed[last + 1], rel=2.0 * FINE * KV)
     yield near("decay", KV, rate)
@@ -94,34 +90,21 @@ def judge_ramp(data: Ramp) -> Findings:
     yield seen("converges", f"{speed[-1]:.1g} m/s, {force:.6g} N", should=rests, holds=converged)
     others = ", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name)
     yield near("threshold", 0.0, 1e6 * data.drift["linearizing-penalty"], others=others)
-    faster = (moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half])
-    yield near("slippery", GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)), faster)
 
 
 def draw_ramp(figure: Any, data: Ramp) -> None:
-    rec = data.stopping
+    rec, weight = data.stopping, data.stopping.robot.weight
     speed = rec.qvel[:, :3] @ down()
     switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.1, 1.1, 1.0])
-    left.semilogy(rec.time, np.maximum(speed, 1e-9), color=BLUE)
-    left.axhline(switch, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
-    left.annotate("vs", (0.01, switch), textcoords="offset points", xytext=(0, 3), color=GREY)
-    when = rec.time[np.argmax(speed < switch)]
-    after = rec.time[rec.time > when]
-    left.semilogy(after, np.maximum(switch * np.exp(-KV * (after - when)), 1e-9), color="#000000", linestyle=":")
-    left.set(xlabel="time (s)", ylabel="speed (m/s)", title="Dots: vs exp(-kv t)", ylim=(3e-9, 1.0))
-    middle.plot(rec.time, friction_force(rec), color=VERMILION)
-    weight = rec.robot.weight
-    for value, name in ((FRICTION * math.cos(ANGLE), "µ m g cos a"), (math.sin(ANGLE), "m g sin a")):
-        middle.axhline(weight * value, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
-        middle.annotate(name, (0.005, weight * value), textcoords="offset points", xytext=(0, 3), color="#444444")
-    middle.set(xlabel="time (s)", ylabel="friction (N)", title="Friction force", ylim=(3.0, 4.9))
-    names = list(data.drift)
-    shown = [max(1e6 * abs(data.drift[name]), 1e-2) for name in names]
-    right.barh(range(len(names)), shown, color=BLUE, height=0.55)
-    right.set_xscale("log")
-    right.set_yticks(range(len(names)), names)
-    right.grid(False, axis="y")
-    right.set(xlabel=f"creep in {HOLD:g} s (µm)", title="Held brick", xlim=(1e-2, 1e8))
-    for i, name in enumerate(names):
-        right.annotate(_creep(data.drift[name]), (shown[i], i), textcoords="offset points", xytext=(3, 0), va="center")
+    after = rec.time[np.argmax(speed < switch) :]
+    decay = (after, switch * np.exp(-KV * (after - after[0])), "vs exp(-kv t)")
+    panel(left, (rec.time, speed, ""), decay, yscale="log", ylim=(3e-9, 1.0), ylabel="speed (m/s)")
+    level(left, switch, "vs")
+    panel(middle, (rec.time, friction_force(rec), ""), ylabel="friction (N)", ylim=(3.0, 4.9))
+    level(middle, weight * FRICTION * math.cos(ANGLE), "µ m g cos a")
+    level(middle, weight * math.sin(ANGLE), "m g sin a")
+    names, shown = list(data.drift), [max(1e6 * abs(way), 1e-2) for way in data.drift.values()]
+    bars = right.barh(names, shown, color=BLUE, height=0.55)
+    right.bar_label(bars, map(_creep, data.drift.values()), padding=3)
+    right.set(xlabel=f"creep in {HOLD:g} s (µm)", title="Held brick", xscale="log", xlim=(1e-2, 1e8))
