@@ -1,4 +1,4 @@
-"""One line each, help, completion, new files and bars."""
+"""One line each, help, new files and bars."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import io
 import json
 import re
 import runpy
-import subprocess
 import sys
-from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
 
@@ -21,15 +19,13 @@ from footfall.recording import load_recording
 from footfall.robot import robots
 
 
-def test_laws_and_robots_are_one_line_each_and_long_where_asked(capsys):
+def test_laws_and_robots_are_one_line_each(capsys):
     for command, names in (("laws", laws()), ("robots", robots())):
         assert main([command]) == 0
         short = capsys.readouterr().out
         for name in names:
             (line,) = [line for line in short.splitlines() if line.strip().startswith(f"{name} ")]
             assert len(line.split()) > 4
-        assert main([command, "--long"]) == 0
-        assert len(capsys.readouterr().out) > len(short)
 
 
 @pytest.mark.parametrize("name", [*laws(), *robots()])
@@ -43,42 +39,6 @@ def test_exit_codes_are_one_table_in_help_and_documentation(capsys):
     told = re.findall(r"^  (\d+) +(\w+)", capsys.readouterr().out.partition("exit codes:")[2], re.M)
     page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
     assert told == re.findall(r"^\| (\d+) \| (\w+)", page, re.M) and len(told) == 5
-
-
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        (["r"], {"run", "robots", "report", "replay"}),
-        (["run", "spat"], {"spatial-biped"}),
-        (["run", "ball", "--law", "spring"], {"spring-damper"}),
-        (["run", "ball", "--ground", "st"], {"stairs"}),
-        (["run", "ball", "--law.rest"], {"--law.rest-penetration", "--law.restitution"}),
-        (["paper", "ren"], {"rengifo2009"}),
-        (["compare", "brick", "--la"], {"--laws"}),
-        (["audit", "here_is_a"], {"here_is_a_recording"}),
-    ],
-)
-def test_bash_completes_what_is_typed(typed, offered, tmp_path, completion):
-    (tmp_path / "here_is_a_recording").mkdir()
-    words = " ".join(["footfall", *typed])
-    ask = f"COMP_WORDS=({words}); COMP_CWORD={len(typed)}; _footfall; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    done = subprocess.run(["bash", "-c", f"{completion}\n{ask}"], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) == offered
-
-
-@pytest.fixture(scope="module")
-def completion():
-    with redirect_stdout(io.StringIO()) as said:
-        assert main(["completion", "bash"]) == 0
-    return said.getvalue()
-
-
-def test_completion_for_fish_names_commands_and_options(capsys):
-    assert main(["completion", "fish"]) == 0
-    said = capsys.readouterr().out
-    assert "-a run -d 'simulate a robot on a ground under a contact law'" in said
-    options = "complete -c footfall -n '__fish_seen_subcommand_from run'"
-    assert f"{options} -l law -x -a 'acceleration-complementarity" in said
 
 
 def test_new_files_work_as_they_are(capsys):

@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
 from signal import SIGINT
-from typing import Any, TextIO
+from typing import Any
 
 from footfall.errors import FootfallError, FootfallWarning, UsageError, did_you_mean
 from footfall.process.garbage import search_garbage_seldom
@@ -62,7 +62,6 @@ GROUPS = {
     "Set up and maintain": {
         "warm": "compile everything ahead of time, so that no later start waits",
         "doctor": "say what a bug report needs: versions, cache, and a self-test of seconds",
-        "completion": "let the shell complete commands, options and names",
         "bench": "measure the speed of every law against MuJoCo's own step",
         "arena": "ask every physics engine the same questions, with the truth beside the answers",
         "stress": "run every law from random states, and count what goes wrong",
@@ -257,18 +256,10 @@ def _take_imports(args: list[str]) -> list[str]:
 
 
 def _show_warning(
-    shown: set[str],
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
+    shown: set[str], message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any
 ) -> None:
-    stream = file or sys.stderr
-    if issubclass(category, FootfallWarning) or category is UserWarning:  # as MuJoCo's are, of a model
-        if str(message) not in shown:  # once, also where a command makes several runs
-            print(f"footfall: warning: {message}", file=stream)
+    if not issubclass(category, FootfallWarning) and category is not UserWarning:  # as MuJoCo's are, of a model
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+    elif str(message) not in shown:  # once, also where a command makes several runs
         shown.add(str(message))
-    else:
-        stream.write(warnings.formatwarning(message, category, filename, lineno, line))
+        print(f"footfall: warning: {message}", file=sys.stderr)
