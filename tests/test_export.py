@@ -361,7 +361,6 @@ def test_the_commands_export_plot_and_audit_a_saved_recording(rec, tmp_path, cap
     folder = str(rec.save(tmp_path / "run"))
     assert main(["export", folder, str(tmp_path / "a.csv")]) == 0
     assert (tmp_path / "a.csv").exists()
-    assert main(["export", folder, str(tmp_path / "a.csv"), "--what", "grf"]) == 2
     assert main(["plot", folder, "grf", "--out", str(tmp_path / "grf.svg"), "--stop", "0.2"]) == 0
     assert (tmp_path / "grf.svg").read_text().startswith("<?xml")
     assert main(["plot", folder, "grff"]) == 2

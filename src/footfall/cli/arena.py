@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -38,8 +38,6 @@ class Run:
     """names of guests, see footfall arena"""
     groups: Annotated[tuple[str, ...], tyro.conf.arg(metavar="GROUP...")] = ("closed-forms",)
     """closed-forms, robots, measured, cost"""
-    questions: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME...")] = ()
-    """some questions of these groups only"""
     data: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
     """a folder with robots/ and cube_tosses/, for the questions that need them"""
     tune: Annotated[Whole, tyro.conf.arg(metavar="N")] = 0
@@ -55,10 +53,8 @@ class Run:
         from footfall.study.arena import arena
 
         with kept_if_interrupted(self.out), sentences_bar("arena") as report:
-            rows = arena(
-                self.engines, self.groups, self.out, data=self.data, questions=self.questions, evaluations=self.tune,
-                limit=self.limit, say=report,
-            )  # fmt: skip
+            given: dict[str, Any] = {"data": self.data, "evaluations": self.tune, "limit": self.limit}
+            rows = arena(self.engines, self.groups, self.out, **given, say=report)
         names = {name.partition(":")[0] for name in self.engines}
         mine = [asdict(row) for row in rows if row.engine in names and row.group in self.groups]
         if self.json:

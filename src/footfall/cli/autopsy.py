@@ -73,22 +73,8 @@ class Autopsy:
                     say(f"{what}: {total} runs")
                 stage = what
 
-            found = autopsy(
-                self.policy,
-                self.robot,
-                contract=self.contract,
-                command=self.command,
-                law=self.law,
-                friction=self.friction,
-                dt=self.dt,
-                duration=self.duration,
-                only=self.only,
-                pose=self.pose,
-                action_scale=self.action_scale,
-                out=folder,
-                workers=self.workers,
-                progress=show,
-            )
+            own = {name: value for name, value in vars(self).items() if name not in ("json", "out")}
+            found = autopsy(**own, out=folder, progress=show)
         page = found.report(folder / "autopsy.html")
         if self.json:
             print_json(found.to_dict() | {"folder": str(folder), "report": str(page)})

@@ -77,7 +77,7 @@ class Bench:
                 if self.json:
                     print_json(row)
         for rows in () if self.json else tables.values():
-            print_rows(rows, BENCH_COLUMNS)
+            print_rows(rows)
         return 0 if tables else 1
 
     def _measured(self, report: Callable[[str], None]) -> Iterator[Mapping[str, Any]]:
@@ -118,45 +118,6 @@ class Bench:
             yield from speeds.bench(speeds.QUICK if self.quick else speeds.Effort(), report)
 
 
-#: Columns of all tables of a bench; each has those that its rows have.
-BENCH_COLUMNS = {
-    "robot": "robot",
-    "law": "law",
-    "motion": "motion",
-    "figure": "figure",
-    "value>": "value:.4g",
-    "unit": "unit",
-    "precision": "precision",
-    "worlds>": "worlds",
-    "stands 3 s": "stands",
-    "steps/s standing>": "standing:.3g",
-    "restless>": "restless:.3g",
-    "unsolved>": "unsolved:.1e",
-    "audit": "audit",
-    "force / weight>": "force_over_weight:.4f",
-    "creep mm/s>": "creep_mm_per_s:.2g",
-    "µs per step>": "us_per_step:.2f",
-    "µs per Jacobian>": "us_per_jacobian:.1f",
-    "µs per linearize()>": "us_per_linearize:.1f",
-    "µs per mjd_transitionFD>": "us_per_differences:.0f",
-    "steps per Jacobian>": "steps_per_jacobian:.1f",
-    "x as fast>": "ratio_to_differences:.1f",
-    "Jacobians/s standing>": "jacobians_standing:.3g",
-    "exact standing>": "exact_standing:.3f",
-    "Jacobians/s restless>": "jacobians_restless:.3g",
-    "exact restless>": "exact_restless:.3f",
-    "states>": "states",
-    "exact>": "exact",
-    "judged>": "judged",
-    "worst>": "worst:.1e",
-    "missed>": "missed",
-    "told>": "told",
-    "x mj_step>": "ratio_to_mujoco:.2f",
-    "x mujoco.rollout>": "ratio_to_rollout:.2f",
-    "": "note",
-}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stress(LawsOptions):
     """Release robots from random states on every kind of ground, under every law, and count what goes wrong.
@@ -183,8 +144,6 @@ class Stress(LawsOptions):
     """plane, slope, stairs, heightfield, function"""
     seed: Whole = 0
     """another one gives other states and other robots"""
-    each: bool = False
-    """a row for every robot and ground, not only for every law"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md")] = None
     """write a page of what was tried and what failed, as Markdown"""
     json: bool = False
@@ -204,9 +163,8 @@ class Stress(LawsOptions):
                 if bar is not None:
                     bar(len(found))
         if not self.json:
-            head = ("law", "robot", "ground") if self.each else ("law",)
-            columns = (*head, *(f"{name}>" for name in STRESS_COLUMNS))
-            print_table(columns, [[*key, *_outcome_cells(one)] for key, one in _summed(found, head).items()])
+            columns = ("law", *(f"{name}>" for name in STRESS_COLUMNS))
+            print_table(columns, [[*key, *_outcome_cells(one)] for key, one in _summed(found, ("law",)).items()])
         if self.out is not None:
             say(f"wrote {write_text(self.out, self._page(robots, len(grounds), found))}")
         return int(any(case.outcome.failed for case in found))
@@ -345,9 +303,8 @@ class Survey(LawsOptions, JsonOption):
             return 0
         titles = ("robot", "law", "stands", "push>", "walks", "asked>", "reached>", "cost>", "audit")
         print_table(titles, [survey_cells(one) for one in found], title="What robots do with defaults alone")
-        if self.grounds:
-            heads = ("robot", "ground", "law", "outcome", "asked>", "reached>", "drift>")
-            print_table(heads, [ground_cells(one) for one in elsewhere], title="On other grounds")
+        if elsewhere:
+            print_rows(elsewhere, GROUND_COLUMNS, title="On other grounds")
         return 0
 
     def _pictures(self, robots: list[Robot]) -> str:
@@ -379,6 +336,9 @@ class Survey(LawsOptions, JsonOption):
 #: Built-in robots with legs and a free base.
 WALKERS = ["full-humanoid", "hanavan", "point-biped", "quadruped", "small-humanoid", "spatial-biped", "torque-biped"]
 
+GROUND_COLUMNS = {"robot": "robot", "ground": "ground", "law": "law", "outcome": "outcome"}
+GROUND_COLUMNS |= {"asked m/s>": "asked:.2f", "reached m/s>": "speed:.2f", "drift m>": "drift:+.2f"}
+
 
 def survey_cells(one: RobotOutcome) -> tuple[str, ...]:
     """A row of the table."""
@@ -388,14 +348,6 @@ def survey_cells(one: RobotOutcome) -> tuple[str, ...]:
         numbers = (f"{one.asked:.2f} m/s", f"{walk.speed:.2f} m/s", f"{walk.cost_of_transport:.2f}", walk.audit)
     push = "" if math.isnan(one.push) else "any" if math.isinf(one.push) else f"{one.push:.3f} s"
     return (one.robot, one.law, one.stands, push, one.walks, *numbers)
-
-
-def ground_cells(one: GroundOutcome) -> tuple[str, ...]:
-    """A row of the table of grounds."""
-    numbers = ("", "", "")
-    if not math.isnan(one.asked):
-        numbers = (f"{one.asked:.2f} m/s", f"{one.speed:.2f} m/s", f"{one.drift:+.2f} m")
-    return (one.robot, one.ground, one.law, one.outcome, *numbers)
 
 
 def at_a_glance(one: GroundOutcome) -> str:

@@ -12,6 +12,7 @@ from footfall.cli.shared.output import (
     LawsOptions,
     MeasuredOptions,
     against_measured,
+    given,
     print_json,
     print_rows,
     progress_bar,
@@ -46,22 +47,19 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
             raise UsageError(
                 f"recordings are in '{self.out}' already: give another --out, or --overwrite to replace them"
             )
-        robot = self.chosen_robot()
-        ground = self.chosen_ground()
-        controller, own = self.chosen_controller(), is_own(self.controller)
-        chosen = self.chosen_laws()
+        robot, ground, chosen = self.chosen_robot(), self.chosen_ground(), self.chosen_laws()
         with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
             found = compare(
                 robot,
                 laws=chosen,
                 ground=ground,
-                controller=controller,
+                controller=self.chosen_controller(),
                 pushes=self.chosen_pushes(robot),
-                duration=self.duration,
-                dt=self.dt,
                 qpos=self.start(robot, ground),
-                workers=1 if own and self.workers is None else self.workers,  # others do not find the file
+                # Processes of their own do not find the file of a user's controller.
+                workers=1 if is_own(self.controller) and self.workers is None else self.workers,
                 progress=None if bar is None else lambda done, _, __: bar(done),
+                **given(self, "duration", "dt"),
             )
         if self.out is not None and found.recordings:
             found.save(self.out)  # nothing computed is lost, whatever the measurement

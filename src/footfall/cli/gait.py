@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.output import given, print_facts, print_table, say, seconds, sentences_bar, tell
+from footfall.cli.shared.output import given, print_facts, print_json, print_table, say, seconds, sentences_bar, tell
 from footfall.cli.shared.task import RobotChoice
 from footfall.cli.shared.usage import JsonOption, pairs, unit
 from footfall.files.atomic_write import write_text
@@ -37,16 +37,10 @@ class Gait(RobotChoice, JsonOption):
     """on the level"""
     clearance: Annotated[float, unit("m")] = 0.03
     """least height of the swing foot in the middle of a step"""
-    landing_speed: Annotated[float, unit("m/s")] = 0.1
-    """largest downward speed of the swing foot at touch-down; 0 allows no impact"""
     friction: float = 0.75
     """of the ground"""
-    sole_margin: Annotated[float, unit("m")] = 0.01
-    """by which the zero moment point stays inside the sole"""
     fresh: bool = False
     """optimise even if the gait is known"""
-    cache: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: the user's cache)")] = None
-    """where gaits are kept"""
     out: Path | None = None
     """write the gait here, as JSON"""
     plot: Path | None = None
@@ -57,10 +51,9 @@ class Gait(RobotChoice, JsonOption):
         from footfall.gait.step_check import GaitConstraints, examine, judge
 
         robot = self.chosen_robot()
-        names = ("speed", "step_length", "clearance", "landing_speed", "friction", "sole_margin")
-        constraints = GaitConstraints(**given(self, *names))
+        constraints = GaitConstraints(**given(self, "speed", "step_length", "clearance", "friction"))
         with sentences_bar(f"{robot.name}: looking for the gait") as progress:
-            found = find_gait(robot, constraints, cache=self.cache, fresh=self.fresh, progress=progress)
+            found = find_gait(robot, constraints, fresh=self.fresh, progress=progress)
         guess = guess_of(robot, found.gait)
         step, first = examine(robot, found.gait), examine(robot, guess)
         rows, before = judge(robot, found.gait, constraints, step), judge(robot, guess, constraints, first)
@@ -72,48 +65,42 @@ class Gait(RobotChoice, JsonOption):
             from footfall.show.plots import save_plot
 
             files["plot"] = str(save_plot(plot_step(robot, found.gait, constraints), self.plot))
-        pairs = list(zip(rows, before, strict=True))
-        tell(
-            self.json,
-            _told(found, step, first.cost, pairs, files),
-            lambda: _show(found, step, first.cost, pairs, files),
-        )
+        self._tell(found, step, first.cost, list(zip(rows, before, strict=True)), files)
         return int(not all(row.met for row in rows))
 
-
-def _told(
-    found: Found, step: Step, first: float, rows: Sequence[tuple[Row, Row]], files: dict[str, str]
-) -> dict[str, Any]:
-    gait = found.gait
-    return {
-        "robot": gait.robot,
-        "source": found.source,
-        "speed_m_s": gait.speed,
-        "step_length_m": gait.step_length,
-        "step_duration_s": gait.step_duration,
-        "cost_N2m2s": step.cost,
-        "guess_cost_N2m2s": first,
-        "constraints": [row._asdict() | {"guess": old.value} for row, old in rows],
-        "gait": gait.to_dict(),
-        "files": files,
-    }
-
-
-def _show(found: Found, step: Step, first: float, rows: Sequence[tuple[Row, Row]], files: dict[str, str]) -> None:
-    gait, known = found.gait, {"library": "the gaits that come with Footfall", "cache": "the cache"}
-    table = [
-        [row.name, row.bound, _number(old.value), _number(row.value), row.unit, "yes" if row.met else "NO"]
-        for row, old in rows
-    ]
-    columns = ("constraint", "bound>", "first guess>", "found>", "unit", "met")
-    print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {gait.speed:g} m/s")
-    facts = {
-        "torque integral J": f"{step.cost:.5g} N²m²s (first guess: {first:.5g})",
-        "step": f"{gait.step_length:.4g} m in {seconds(gait.step_duration)}",
-        "swing foot at touch-down": f"{step.landing[0]:.3g} m/s forward, {-step.landing[1]:.3g} m/s down",
-        "from": known.get(found.source, "optimisation"),
-    }
-    print_facts(facts | files)
+    def _tell(
+        self, found: Found, step: Step, first: float, rows: Sequence[tuple[Row, Row]], files: dict[str, str]
+    ) -> None:
+        """Print the gait with its constraints, beside the guess that the search began with."""
+        gait, known = found.gait, {"library": "the gaits that come with Footfall", "cache": "the cache"}
+        told = {
+            "robot": gait.robot,
+            "source": found.source,
+            "speed_m_s": gait.speed,
+            "step_length_m": gait.step_length,
+            "step_duration_s": gait.step_duration,
+            "cost_N2m2s": step.cost,
+            "guess_cost_N2m2s": first,
+            "constraints": [row._asdict() | {"guess": old.value} for row, old in rows],
+            "gait": gait.to_dict(),
+            "files": files,
+        }
+        if self.json:
+            print_json(told)
+            return
+        table = [
+            [row.name, row.bound, _number(old.value), _number(row.value), row.unit, "yes" if row.met else "NO"]
+            for row, old in rows
+        ]
+        columns = ("constraint", "bound>", "first guess>", "found>", "unit", "met")
+        print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {gait.speed:g} m/s")
+        facts = {
+            "torque integral J": f"{step.cost:.5g} N²m²s (first guess: {first:.5g})",
+            "step": f"{gait.step_length:.4g} m in {seconds(gait.step_duration)}",
+            "swing foot at touch-down": f"{step.landing[0]:.3g} m/s forward, {-step.landing[1]:.3g} m/s down",
+            "from": known.get(found.source, "optimisation"),
+        }
+        print_facts(facts | files)
 
 
 def _number(value: float) -> str:

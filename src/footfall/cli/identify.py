@@ -125,7 +125,7 @@ class Forces(_Options):
     footfall identify forces a.csv b.csv c.csv --robot brick --foot total=f --drop 0.005 0.01 0.02 --law spring-damper
 
     Each file is one trial (CSV, Parquet, MOT, STO or C3D, see ff.load_forces), with times from the start of the run.
-    The robot starts in its home pose, raised by --drop, or with --velocity.
+    The robot starts in its home pose, raised by --drop.
     """
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
@@ -136,8 +136,6 @@ class Forces(_Options):
     """which vector of the files is the force on which foot; total is the sum of all"""
     drop: tuple[float, ...] = (0.0,)
     """how much higher than home each trial starts, m; one for all, or one for each"""
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """of the root at the start, m/s"""
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
     """what the robot did, such as posture"""
     motion: Annotated[Path | None, tyro.conf.arg(metavar="MOTION")] = None
@@ -146,8 +144,6 @@ class Forces(_Options):
     """virtual motors between world and root help it, where the ground cannot"""
 
     def run(self) -> int:
-        import numpy as np
-
         from footfall.control import Follow
         from footfall.files.motion import load_forces
         from footfall.robot import load_robot
@@ -163,13 +159,9 @@ class Forces(_Options):
         feet = pairs(self.foot, "the vector of a foot", "FOOT=VECTOR, as in total=f") or None
         robot = assisted(load_robot(self.robot)) if self.assist else load_robot(self.robot)
         controller = self.controller if self.motion is None else Follow(self.motion)
-        qvel = None
-        if any(self.velocity):
-            qvel = np.zeros(robot.model.nv)
-            qvel[:3] = self.velocity
         heights = self.drop * len(self.data) if len(self.drop) == 1 else self.drop
         trials = [
-            ForceTrial(load_forces(path, feet), qvel=qvel, drop=height, controller=controller)
+            ForceTrial(load_forces(path, feet), drop=height, controller=controller)
             for path, height in zip(self.data, heights, strict=True)
         ]
         return self._report(trials, "body weights", robot=robot)
@@ -358,8 +350,6 @@ class LogFit(_Ranked, LogOptions):
     """the robot's logs"""
     window: Annotated[Positive, unit("s")] = 0.3
     """s, of the parts"""
-    use: Literal["control", "position", "torque", "track"] | None = None
-    """what of the log is replayed, see footfall replay"""
     fit: Ranges = ()
     """what is fitted and between which bounds, as in footfall identify forces; left out, a preset"""
     evaluations: Count = 60
@@ -376,7 +366,7 @@ class LogFit(_Ranked, LogOptions):
             estimate(log, friction=self.friction).completed if log.has_imu or log.position is None else log
             for log in logs
         ]
-        parts, ranges = windows(logs, self.window, use=self.use), _ranges(self.fit)
+        parts, ranges = windows(logs, self.window), _ranges(self.fit)
         given: dict[str, Any] = {"ground": {"friction": self.friction}, "judge": parts[1::2]}
         if ranges:
             given["robot"] = partial(varied, logs[0].robot)

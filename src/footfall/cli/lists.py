@@ -35,8 +35,6 @@ class Laws(JsonOption):
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[LAW]", help_behavior_hint="")]] = None
     """name of a law"""
-    long: bool = False
-    """list the options of every law as well"""
 
     def run(self) -> int:
         from footfall.contact import law_class, laws
@@ -44,12 +42,12 @@ class Laws(JsonOption):
         if self.name is not None:
             return _show_law(law_class(self.name), json=self.json)
         found = [law_class(name) for name in laws()]
-        return tell(self.json, [describe(law) for law in found], lambda: _show_laws(found, long=self.long))
+        return tell(self.json, [describe(law) for law in found], lambda: _show_laws(found))
 
 
 def describe(law: type[Law]) -> dict[str, Any]:
     """A law and its options, as JSON can hold them."""
-    kind, notes = "native" if law.native else "coupled" if law.coupled else "point", described_fields(law)
+    notes = described_fields(law)
     hints = {  # as they are written
         name: reduce(or_, get_args(hint)) if get_origin(hint) is Union else hint
         for name, hint in get_type_hints(law).items()
@@ -64,7 +62,11 @@ def describe(law: type[Law]) -> dict[str, Any]:
         }
         for one in fields(law)
     ]
-    return {"name": law.name, "kind": kind, "citation": law.citation, "options": options}
+    return {"name": law.name, "kind": _kind(law), "citation": law.citation, "options": options}
+
+
+def _kind(law: type[Law]) -> str:
+    return "native" if law.native else "coupled" if law.coupled else "point"
 
 
 def _default(option: dict[str, Any]) -> str:
@@ -74,20 +76,11 @@ def _default(option: dict[str, Any]) -> str:
     return "derived" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _show_laws(found: list[type[Law]], *, long: bool) -> None:
-    described = [describe(law) for law in found]
-    if not long:
-        about = [without_markup((inspect.getdoc(law) or "").partition("\n")[0]) for law in found]
-        rows = [[one["name"], KINDS[one["kind"]][0], what] for one, what in zip(described, about, strict=True)]
-        print_table(("law", "sees", "what it is"), rows, one_line=True)
-        print("footfall laws NAME or --long says more; footfall run ROBOT --law NAME uses one.")
-        return
-    rows = []
-    for one in described:
-        options = [f"{o['name']} = {_default(o)}" + (f": {o['note']}" if o["note"] else "") for o in one["options"]]
-        rows.append([one["name"], one["kind"], one["citation"], "\n".join(options) + "\n"])
-    print_table(("law", "kind", "source", "options = defaults: unit and meaning"), rows)
-    print("footfall laws NAME says more; footfall run ROBOT --law NAME --law.OPTION VALUE uses one.")
+def _show_laws(found: list[type[Law]]) -> None:
+    about = [without_markup((inspect.getdoc(law) or "").partition("\n")[0]) for law in found]
+    rows = [[law.name, KINDS[_kind(law)][0], what] for law, what in zip(found, about, strict=True)]
+    print_table(("law", "sees", "what it is"), rows, one_line=True)
+    print("footfall laws NAME says more; footfall run ROBOT --law NAME uses one.")
 
 
 def _show_law(law: type[Law], *, json: bool) -> int:
@@ -114,8 +107,6 @@ class Robots(RobotOptions, JsonOption):
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[ROBOT]", help_behavior_hint="")]] = None
     """built-in name or file"""
-    long: bool = False
-    """whole sentences, and the numbers of actuators and contact points"""
     soles: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
     """draw the feet of one robot with the soles and contact points found, as .png, .svg or .pdf"""
 
@@ -124,7 +115,7 @@ class Robots(RobotOptions, JsonOption):
 
         if self.name is None:
             found = [_brief(load_robot(name)) for name in robots()]
-            return tell(self.json, found, lambda: _show_robots(found, long=self.long))
+            return tell(self.json, found, lambda: _show_robots(found))
         robot = self.loaded(self.name)
         _show_robot(robot, json=self.json)
         if self.soles is not None:
@@ -148,13 +139,10 @@ def _brief(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _show_robots(found: list[dict[str, Any]], *, long: bool) -> None:
-    columns = ["robot", "DoF>", "actuators>", "points>", "kg>", "what it is"]
-    rows = [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in found]
-    if not long:
-        columns, *rows = ([*row[:2], *row[4:]] for row in (columns, *rows))
-    print_table(columns, rows, one_line=not long)
-    print(f"footfall robots NAME {'' if long else 'or --long '}says more; footfall run NAME simulates one.")
+def _show_robots(found: list[dict[str, Any]]) -> None:
+    rows = [[one["name"], str(one["degrees_of_freedom"]), f"{one['mass_kg']:g}", one["summary"]] for one in found]
+    print_table(("robot", "DoF>", "kg>", "what it is"), rows, one_line=True)
+    print("footfall robots NAME says more; footfall run NAME simulates one.")
 
 
 def _show_robot(robot: Robot, *, json: bool) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.shared.output import LawsOptions, print_json, print_table, progress_bar, say
+from footfall.cli.shared.output import LawsOptions, given, print_json, print_table, progress_bar, say
 from footfall.cli.shared.task import SettingOptions, parse_push
 from footfall.cli.shared.usage import JsonOption, unit
-from footfall.given_numbers import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,31 +41,13 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
     """time after the push at which the robot must be safe"""
     within: float = 0.05
     """relative accuracy of the answer"""
-    directions: Annotated[Whole, tyro.conf.arg(metavar="N")] = 0
-    """push in this many directions around the robot, batched, and print the smallest and largest limit"""
-    plot: Annotated[str, tyro.conf.arg(metavar="FILE")] = ""
-    """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""
 
     def run(self) -> int:
-        from footfall.contact import law_class
-
-        robot = self.chosen_robot()
-        laws = list(self.chosen_laws())
-        if self.directions and self.laws == ("all",):  # those that many worlds offer
-            laws = [one for one in laws if not law_class(one).native and not law_class(one).event_driven]
-        given = {
-            "controller": self.chosen_controller(),
-            "ground": self.chosen_ground(),
-            "dt": self.dt,
-            "wait": self.wait,
-            "within": self.within,
-        }
-        return (self._in_directions if self.directions else self._of_pushes)(robot, laws, given)
-
-    def _of_pushes(self, robot: Robot, laws: list[str], given: dict[str, Any]) -> int:
-        """The pushes that were typed, or one each way."""
         from footfall.study.largest_push import largest_pushes
 
+        robot, laws = self.chosen_robot(), list(self.chosen_laws())
+        task: dict[str, Any] = {"controller": self.chosen_controller(), "ground": self.chosen_ground()}
+        task |= given(self, "dt", "wait", "within")
         first = f"{FIRST * robot.weight:.3g}"
         texts = self.push or tuple(f"{first} N {way} base 0.1 s at 0.5 s" for way in ("x", "-x", "y", "-y"))
         pushes = [parse_push(text, robot) for text in texts]
@@ -81,7 +61,7 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
                     bar(laws.index(law))
 
             try:
-                limits = largest_pushes(robot, pushes, laws=laws, progress=show, **given)
+                limits = largest_pushes(robot, pushes, laws=laws, progress=show, **task)
             except KeyboardInterrupt as interrupt:
                 self._show(robot, texts, getattr(interrupt, "found", []))
                 raise
@@ -105,20 +85,3 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
         runs, batched = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
         rest = runs - batched
         say(f"{runs} runs: {batched} as worlds side by side" + (f", {rest} one by one" if rest else ""))
-
-    def _in_directions(self, robot: Robot, laws: list[str], given: dict[str, Any]) -> int:
-        """All directions at once, on many worlds."""
-        from footfall.study.largest_push import push_basin
-
-        rows = []
-        for law in laws:
-            basin = push_basin(robot, law=law, directions=self.directions, **given)
-            if self.plot:
-                file = Path(self.plot)
-                basin.plot().savefig(file.with_name(f"{file.stem}-{law}{file.suffix or '.png'}"))
-            if self.json:
-                print_json({"law": law, "angle": basin.angle.tolist(), "survived": basin.survived.tolist()})
-            rows.append([law, f"{basin.survived.min():.4g} N", f"{basin.survived.max():.4g} N"])
-        if not self.json:
-            print_table(("law", "least>", "largest>"), rows, title=f"{robot.name}: pushes of 0.1 s that are survived")
-        return 0

@@ -51,24 +51,20 @@ class Audit(JsonOption):
 class Export(FileOptions):
     """Write a recording for other tools: .csv, .parquet, .npz, .mot, .sto, .c3d, .mcap or .rrd.
 
-    .mot and .sto are OpenSim's, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for Rerun.
+    .mot (forces) and .sto (motion) are OpenSim's, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for
+    Rerun.
     """
 
     recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
     """directory that footfall run --out wrote"""
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
     """its ending chooses the format"""
-    what: Annotated[str | None, tyro.conf.arg(metavar="grf|motion")] = None
-    """what an OpenSim file holds (left out: forces for .mot, motion for .sto)"""
 
     def run(self) -> int:
         from footfall.recording import load_recording
 
-        if self.what is not None and self.file.suffix.lower() not in (".mot", ".sto"):
-            raise UsageError(f"--what is for .mot and .sto files, not for '{self.file}'")
         self.check_file(self.file)
-        options = {} if self.what is None else {"what": self.what}
-        path = load_recording(self.recording).export(self.file, **options)
+        path = load_recording(self.recording).export(self.file)
         size = path.stat().st_size
         return tell(self.json, {"file": str(path), "bytes": size}, f"Wrote {path} ({size / 1e6:.3g} MB).")
 
@@ -94,9 +90,7 @@ class Plot(MeasuredOptions, FileOptions):
         from footfall.show.plots import PLOTS, plot, save_plot
 
         if not self.words:
-            raise UsageError(
-                "which plot of which recording? footfall plot RECORDING... NAME; footfall plot list names them"
-            )
+            raise UsageError("which plot of which recording? footfall plot RECORDING... NAME; footfall plot list names")
         *folders, name = self.words
         if not folders and name == "list":
             about = {key: one.about for key, one in PLOTS.items()}
@@ -168,8 +162,6 @@ class Video(FileOptions):
     """simulated seconds per second"""
     size: tuple[int, int] = (960, 540)
     """width and height in pixels"""
-    no_forces: bool = False
-    """leave the arrows of the forces out"""
 
     def run(self) -> int:
         from footfall.show.video import write_video
@@ -177,6 +169,5 @@ class Video(FileOptions):
         self.check_file(self.out)
         runs = loaded(self.recordings, "video")
         target = self.out or self.recordings[0].with_suffix(".mp4")
-        given_options = given(self, "fps", "speed", "size", "start", "stop")
-        made = write_video(runs, target, forces=not self.no_forces, **given_options)
+        made = write_video(runs, target, **given(self, "fps", "speed", "size", "start", "stop"))
         return tell(self.json, {"video": str(made)}, lambda: say(f"wrote {made}"))

@@ -66,10 +66,7 @@ class StudyOptions(JsonOption):
             given = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UsageError(f"cannot read the study '{path}': {getattr(error, 'strerror', None) or error}") from error
-        _check(str(path), given, sections)
-        for name in owed:
-            if not isinstance(given.get(name), dict):
-                raise UsageError(f"{path} has no table [{name}]")
+        _check(str(path), given, sections, owed, "a table [{}]")
         return given
 
     def done(self, work: Callable[..., Any], *given: Any, cases: int, what: str, **options: Any) -> tuple[Any, float]:
@@ -107,10 +104,7 @@ class Sweep(StudyOptions):
         given = self.read(SECTIONS, ("simulation",))
         samples = given.get("samples")
         if samples is not None:
-            _check(f"{self.study}, [samples]", samples, ("number", "method", "bounds"))
-            for owed in ("number", "bounds"):
-                if owed not in samples:
-                    raise UsageError(f"{self.study}: [samples] needs '{owed}'")
+            _check(f"{self.study}, [samples]", samples, ("number", "method", "bounds"), ("number", "bounds"), "'{}'")
             samples = Samples(**samples)
         beside = None if given.get("table") is None else self.study.parent / given["table"]
         seed = given.get("seed", 0)
@@ -138,17 +132,22 @@ class Sweep(StudyOptions):
         return int(0 < len(table) == table.failed)
 
 
-def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...], owed: tuple[str, ...], form: str) -> None:
+    """Refuse keys of a table that are not known, and a table without those that are owed."""
     for name in table:
         if name not in known:
             raise UsageError(f"{where} has a key '{name}' that means nothing: {did_you_mean(name, known)}")
+    for name in owed:
+        if name not in table:
+            raise UsageError(f"{where} needs {form.format(name)}")
 
 
 def _show_table(table: SweepTable) -> None:
     from footfall.study.sweep import titled
 
     names = ["case", *table.inputs, *table.outputs]
-    shown = [[_cell(table.columns[name][case]) for name in names] for case in range(min(len(table), SHOWN))]
+    cells = zip(*(table.columns[name][:SHOWN] for name in names), strict=True)
+    shown = [["" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in cells]
     first = f"the first {SHOWN} of {len(table)} cases" if len(table) > SHOWN else ""
     print_table(tuple(f"{_in_lines(name)}>" for name in names), shown, title=first)
     rows = []
@@ -168,10 +167,6 @@ def _show_table(table: SweepTable) -> None:
         print(title)
     for message in sorted({str(m) for m in table.columns["message"] if m})[:5]:
         say(message)
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _ways(table: SweepTable) -> str:

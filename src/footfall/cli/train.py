@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.output import kept_if_interrupted, print_facts, print_json, progress_bar, say
+from footfall.cli.shared.output import kept_if_interrupted, print_facts, print_json, say, share_bar
 from footfall.cli.shared.usage import JsonOption, unit
 
 
@@ -69,18 +69,11 @@ class Train(JsonOption):
         own = {name: value for name, value in vars(self).items() if name not in ("out", "json")}
         given, folder = Training(**own), self.out or Path(f"trained-{self.goal}")
         last: dict[str, float] = {}
-        with kept_if_interrupted(folder), progress_bar(f"{self.goal}", self.iterations, "iterations") as bar:
+        with kept_if_interrupted(folder), share_bar(self.goal, "of the iterations") as bar:
 
             def show(row: dict[str, float]) -> None:
                 last.update(row)
-                number = int(row["iteration"])
-                if bar is not None:
-                    bar(number)
-                elif number % 10 == 0 or number == self.iterations:
-                    say(
-                        f"iteration {number} of {self.iterations}: return {row['mean_return']:.4g}, "
-                        f"episodes of {row['mean_length_s']:.3g} s, {row['steps_per_second']:.4g} steps/s"
-                    )
+                bar(int(row["iteration"]), self.iterations)
 
             train(given, out=folder, progress=show)
         policy = folder / "policy.onnx"

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_table, say, show_audit
+from footfall.cli.shared.output import say, show_audit
 from footfall.cli.shared.result import UnderControl, conclude, free_folder, simulate
 from footfall.cli.shared.task import OutOptions, RobotOptions
 from footfall.cli.shared.usage import unit
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
     from footfall.robot import Robot
 
 #: s that a robot stands which cannot walk.
@@ -139,7 +138,6 @@ class Demo(RobotOptions, OutOptions):
         code = conclude(rec, folder, json=self.json)
         examined = audit(rec)
         if not self.json:
-            _show_stances(rec)
             show_audit(examined)
         try:
             from footfall.show.report import write_report
@@ -161,16 +159,3 @@ def _walk(robot: Robot) -> tuple[Any, float]:
         say(f"{robot.name} stands, as it cannot walk: {error}")
         return "default", STANDING
     return walk, walk.duration
-
-
-def _show_stances(rec: Recording) -> None:
-    """When each foot stood and where."""
-    from footfall.measure import phases
-
-    rows = []
-    for stance in phases(rec).stances:
-        middle = rec.time.searchsorted(0.5 * (stance.start + stance.end))
-        x, y, _ = rec.position[middle, rec.foot(stance.foot)].mean(axis=0)
-        rows.append((stance.foot, f"{stance.start:.3f} s", f"{stance.end:.3f} s", f"{x:.3f} m", f"{y:+.3f} m"))
-    if rows:
-        print_table(("foot", "down>", "up>", "x>", "y>"), rows, title="Where the feet stood")

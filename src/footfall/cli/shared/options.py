@@ -244,9 +244,9 @@ def _typeable(controller: type, taken: set[str]) -> type:
 def _parameters(of: Callable[[], Any]) -> type:
     """The parameters of a built-in robot as options; the help shows what those left out come to."""
     resolved, hints = of(), get_type_hints(of)
-    added = []
+    entries = []
     for one in fields(resolved):
         value = getattr(resolved, one.name)
         hint = tyro.conf.arg(help_behavior_hint=f"(default: {value:.4g})" if isinstance(value, float) else None)
-        added.append((one.name, Annotated[hints[one.name], hint], field(default=one.default)))
-    return make_dataclass("Parameters", added, frozen=True, namespace={"__doc__": of.__doc__})
+        entries.append((one.name, Annotated[hints[one.name], hint], field(default=one.default)))
+    return make_dataclass("Parameters", entries, frozen=True, namespace={"__doc__": of.__doc__})

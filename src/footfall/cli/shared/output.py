@@ -64,22 +64,23 @@ def print_table(
 
     table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     rows = list(rows)
-    rows = _shortened(columns, rows) if one_line else rows
-    long = sum(_widths(columns, rows)) > _room(columns)
+    widths = [max([len(name.rstrip(">")), *(len(row[i]) for row in rows)]) for i, name in enumerate(columns)]
+    long = sum(widths) > _console().width - 3 * len(columns) - 1  # without bars and blanks
     for i, column in enumerate(columns):
         right, name = column.endswith(">"), column.rstrip(">")
-        whole = right or one_line or not any(" " in row[i] for row in rows)
-        head = name.replace(" ", "\n") if long and whole else name
+        whole = right or not any(" " in row[i] for row in rows)
+        head = name.replace(" ", "\n") if long and whole and not one_line else name
         table.add_column(head, justify="right" if right else "left", no_wrap=whole, overflow="fold")
+    cut: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"} if one_line else {}
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(cell, **cut) for cell in row))
     _print(table)
 
 
-def print_rows(rows: Sequence[Any], columns: Mapping[str, str], *, title: str = "") -> None:
+def print_rows(rows: Sequence[Any], columns: Mapping[str, str] | None = None, *, title: str = "") -> None:
     """Print values as the rows of a table; by the head of each column its field and, after a colon, format or unit.
 
-    Rows that are mappings have those columns whose fields they have.
+    Without ``columns``, rows that are mappings have one for each of their names.
     """
 
     def cell(row: Any, what: str) -> str:
@@ -89,27 +90,12 @@ def print_rows(rows: Sequence[Any], columns: Mapping[str, str], *, title: str = 
             return ""
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return quantity(value, form) if form.isalpha() else format(value, form if isinstance(value, float) else "")
+        return quantity(value, form) if form.isalpha() else format(value, form * isinstance(value, float))
 
-    if isinstance(rows[0], Mapping):
-        columns = {head: what for head, what in columns.items() if what.partition(":")[0] in rows[0]}
+    if columns is None:
+        numbers = {name: isinstance(value, int | float) for name, value in rows[0].items()}
+        columns = {f"{name.replace('_', ' ')}{'>' * numbers[name]}": f"{name}:.4g" for name in numbers}
     print_table(tuple(columns), [[cell(row, what) for what in columns.values()] for row in rows], title=title)
-
-
-def _room(columns: Sequence[str]) -> int:
-    """Characters of a line that are left for the cells of a table, without bars and blanks."""
-    return _console().width - 3 * len(columns) - 1
-
-
-def _widths(columns: Sequence[str], rows: list[Sequence[str]]) -> list[int]:
-    """The length of the longest cell of each column."""
-    return [max([len(name.rstrip(">")), *(len(row[i]) for row in rows)]) for i, name in enumerate(columns)]
-
-
-def _shortened(columns: Sequence[str], rows: list[Sequence[str]]) -> list[Sequence[str]]:
-    """Rows whose last cell is cut off where the line ends."""
-    room = max(20, _room(columns) - sum(_widths(columns[:-1], rows)))
-    return [[*row[:-1], row[-1] if len(row[-1]) <= room else f"{row[-1][: room - 1].rstrip()}…"] for row in rows]
 
 
 def print_facts(facts: Mapping[str, str], *, title: str = "") -> None:
