@@ -83,26 +83,27 @@ def with_arm(*, hand: bool) -> ff.Robot:
     return ff.load_robot(spec, feet=dict(feet) | points, name=f"{setup.ROBOT} with an arm", pose=home)
 
 
-def run_contacts() -> Contacts:
-    def pushed(robot: ff.Robot, axis: int, size: float = setup.FORCE, **more: Any) -> ff.Recording:
-        force = size * np.eye(3)[axis]
-        body = robot.model.body(1).name if robot.name == "quadruped" else setup.TRUNK
-        push = ff.Push(body, force=tuple(force), start=START, duration=setup.LASTS)
-        return setup.stand(DURATION, push, robot=robot, **more)
+def pushed(robot: ff.Robot, way: str, size: float, **more: Any) -> ff.Recording:
+    """A robot under balance control that is pushed for 50 ms along x or y."""
+    force = (size * (way == "x"), size * (way == "y"), 0.0)
+    push = ff.Push(robot.root, force=force, start=START, duration=setup.LASTS)
+    return setup.stand(DURATION, push, robot=robot, **more)
 
-    table = ff.Ground.stairs(rise=TABLE, run=1.0, count=1, start=EDGE)
+
+def leaned(robot: ff.Robot, ground: ff.Ground | None = None) -> ff.Recording:
+    """A robot that is pushed forwards at its trunk for seconds."""
+    sim = ff.Simulation(robot, ground=ground, law=setup.LAW, dt=setup.DT)
     lean = ff.Push(setup.TRUNK, force=(LEAN, 0.0, 0.0), start=START, duration=HOLD)
-    leaned = []
-    for robot, ground in ((with_arm(hand=True), table), (with_arm(hand=False), None)):
-        sim = ff.Simulation(robot, ground=ground, law=setup.LAW, dt=setup.DT)
-        leaned.append(sim.run(START + HOLD, controller=setup.BALANCE, pushes=[lean], qpos=robot.home))
-    (hand, without), legs = leaned, ff.load_robot("quadruped")
+    return sim.run(START + HOLD, controller=setup.BALANCE, pushes=[lean], qpos=robot.home)
+
+
+def run_contacts() -> Contacts:
     return Contacts(
-        {name: pushed(on_one_foot(), axis) for axis, name in enumerate("xy")},
-        hand,
-        without,
-        pushed(setup.biped(), 1, ground=waves()),
-        pushed(legs, 1, FOUR, controller=ff.control.Balance()),
+        single={way: pushed(on_one_foot(), way, setup.FORCE) for way in "xy"},
+        hand=leaned(with_arm(hand=True), ff.Ground.stairs(rise=TABLE, run=1.0, count=1, start=EDGE)),
+        without=leaned(with_arm(hand=False)),
+        rough=pushed(setup.biped(), "y", setup.FORCE, ground=waves()),
+        legs=pushed(ff.load_robot("quadruped"), "y", FOUR, controller=ff.control.Balance()),
     )
 
 

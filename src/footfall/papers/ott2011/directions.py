@@ -53,11 +53,12 @@ def judge_directions(data: dict[str, ff.Recording]) -> Findings:
 
 def draw_directions(figure: Any, data: dict[str, ff.Recording]) -> None:
     axes = figure.subplots(2, 3)
-    names = list(data)
-    errors = (1e3 * data[name].signals["com_error"][:, c] for c, name in enumerate(names[:3]))
-    turns = (np.degrees(turned(data[name])[:, c]) for c, name in enumerate(names[3:]))
-    panel(axes[0, 0], *((data[n].time, one, n) for n, one in zip(names[:3], errors, strict=True)), xlabel="")
-    panel(axes[0, 1], *((data[n].time, one, n) for n, one in zip(names[3:], turns, strict=True)), xlabel="")
+    curves = []
+    for c, (name, rec) in enumerate(data.items()):
+        moved = 1e3 * rec.signals["com_error"][:, c] if c < 3 else np.degrees(turned(rec)[:, c - 3])
+        curves.append((rec.time, moved, name))
+    panel(axes[0, 0], *curves[:3], xlabel="")
+    panel(axes[0, 1], *curves[3:], xlabel="")
     axes[0, 2].remove()
     setup.draw_components(axes[1], data["y"])
     setup.titled(axes, {(0, 0): "fig. 17: com error (mm)", (0, 1): "trunk turned (°)"})
