@@ -66,7 +66,10 @@ class StudyOptions(JsonOption):
             given = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UsageError(f"cannot read the study '{path}': {getattr(error, 'strerror', None) or error}") from error
-        _check(str(path), given, sections, owed, "a table [{}]")
+        _check(str(path), given, sections)
+        for name in owed:
+            if not isinstance(given.get(name), dict):
+                raise UsageError(f"{path} has no table [{name}]")
         return given
 
     def done(self, work: Callable[..., Any], *given: Any, cases: int, what: str, **options: Any) -> tuple[Any, float]:
@@ -104,7 +107,10 @@ class Sweep(StudyOptions):
         given = self.read(SECTIONS, ("simulation",))
         samples = given.get("samples")
         if samples is not None:
-            _check(f"{self.study}, [samples]", samples, ("number", "method", "bounds"), ("number", "bounds"), "'{}'")
+            _check(f"{self.study}, [samples]", samples, ("number", "method", "bounds"))
+            for owed in ("number", "bounds"):
+                if owed not in samples:
+                    raise UsageError(f"{self.study}: [samples] needs '{owed}'")
             samples = Samples(**samples)
         beside = None if given.get("table") is None else self.study.parent / given["table"]
         seed = given.get("seed", 0)
@@ -132,14 +138,10 @@ class Sweep(StudyOptions):
         return int(0 < len(table) == table.failed)
 
 
-def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...], owed: tuple[str, ...], form: str) -> None:
-    """Refuse keys of a table that are not known, and a table without those that are owed."""
+def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for name in table:
         if name not in known:
             raise UsageError(f"{where} has a key '{name}' that means nothing: {did_you_mean(name, known)}")
-    for name in owed:
-        if name not in table:
-            raise UsageError(f"{where} needs {form.format(name)}")
 
 
 def _show_table(table: SweepTable) -> None:
