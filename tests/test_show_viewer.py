@@ -108,14 +108,14 @@ def test_no_part_of_a_robot_is_cut_off_by_the_edge_of_the_picture(browser):
 
 
 @pytest.fixture(scope="module")
-def ghosts(rec):
-    with Viewer([rec, standing("spring-damper")], port=0, ghosts=True) as running:
+def two(rec):
+    with Viewer([rec, standing("spring-damper")], port=0) as running:
         yield running
 
 
 @pytest.mark.browser
-def test_the_view_plays_steps_and_follows(browser, ghosts, rec):
-    browser.open_report(ghosts.address)
+def test_the_view_plays_steps_and_follows(browser, two, rec):
+    browser.open_report(two.address)
     browser.click("#next")
     browser.wait("footfall.time > 0.01")
     assert browser.evaluate("footfall.sample()") == make_scene(rec).samples[1]
@@ -125,17 +125,17 @@ def test_the_view_plays_steps_and_follows(browser, ghosts, rec):
     browser.wait("footfall.time === 0.5")
     assert browser.evaluate("footfall.layers.follow") is True
     assert browser.errors == []
-    assert set(browser.requests) == {ghosts.address}
+    assert set(browser.requests) == {two.address}
 
 
 @pytest.mark.browser
-def test_several_recordings_share_one_time(browser, ghosts):
-    """As ghosts in one place, as they are asked for, and side by side."""
-    browser.open_report(ghosts.address)
+def test_several_recordings_share_one_time(browser, two):
+    """Side by side, and as ghosts in one place."""
+    browser.open_report(two.address)
     browser.evaluate("footfall.seek(0.25)")
     places = "JSON.stringify(footfall.cells().map(cell => cell.runs))"
-    assert browser.evaluate(places) == "[[0,1]]"
-    for drawn in ("[[0],[1]]", "[[0,1]]"):
+    assert browser.evaluate(places) == "[[0],[1]]"
+    for drawn in ("[[0,1]]", "[[0],[1]]"):
         browser.click("[data-layer=overlay]")
         browser.wait(f"{places} === '{drawn}'")
         assert browser.evaluate("footfall.sample(0)") == browser.evaluate("footfall.sample(1)")

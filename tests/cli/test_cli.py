@@ -83,7 +83,6 @@ def test_version_prints_the_version_of_the_package(capsys):
         ),
         ("run brick --law spring-damper --law.k stiff", "--law.k takes a number in N/m, or one with its unit"),
         ("run brick --drop", "--drop takes a number in m, or one with its unit"),
-        ("run brick --integrator verlet", "--integrator takes one of euler, rk4, and not 'verlet'"),
         ("run brick twice", "run does not know what to do with 'twice'"),
         ("new habit walk", "new takes one of controller, law, study, policy, and not 'habit'"),
         ("points brick --roughness 0.01", "--roughness takes two numbers (amplitude and wavelength"),
@@ -295,8 +294,8 @@ def test_view_shows_the_recordings_it_is_given(monkeypatch):
     shown = {}
     monkeypatch.setattr("footfall.show.viewer.view", lambda recordings, **how: shown.update(how, count=len(recordings)))
     assert main(["run", "ball", "--duration", "0.01", "--out", "r"]) == 0
-    assert main(["view", "r", "r", "--ghosts", "--port", "0", "--no-browser"]) == 0
-    assert shown == {"host": "127.0.0.1", "port": 0, "ghosts": True, "open_browser": False, "count": 2}
+    assert main(["view", "r", "r", "--port", "0", "--no-browser"]) == 0
+    assert shown == {"host": "127.0.0.1", "port": 0, "open_browser": False, "count": 2}
 
 
 def test_a_recording_nobody_named_goes_under_runs():

@@ -43,8 +43,6 @@ class Gait(RobotChoice, JsonOption):
     """optimise even if the gait is known"""
     out: Path | None = None
     """write the gait here, as JSON"""
-    plot: Path | None = None
-    """draw one step here: .png, .svg or .pdf"""
 
     def run(self) -> int:
         from footfall.gait.library import find_gait, guess_of
@@ -60,11 +58,6 @@ class Gait(RobotChoice, JsonOption):
         files = {}
         if self.out is not None:
             files["gait"] = str(found.gait.save(self.out))
-        if self.plot is not None:
-            from footfall.show.pictures import plot_step
-            from footfall.show.plots import save_plot
-
-            files["plot"] = str(save_plot(plot_step(robot, found.gait, constraints), self.plot))
         self._tell(found, step, first.cost, list(zip(rows, before, strict=True)), files)
         return int(not all(row.met for row in rows))
 

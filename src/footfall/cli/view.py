@@ -40,8 +40,6 @@ class View(Place):
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
     """directories that footfall run --out wrote"""
-    ghosts: bool = False
-    """several in one place, translucent, instead of side by side"""
     live: bool = False
     """simulate a robot and show it meanwhile; write it after ROBOT to see its options with --help"""
 
@@ -49,7 +47,7 @@ class View(Place):
         from footfall.show.viewer import view
 
         recordings = loaded(self.recordings, "view")
-        view(recordings, host=self.host, port=self.port, ghosts=self.ghosts, open_browser=not self.no_browser)
+        view(recordings, host=self.host, port=self.port, open_browser=not self.no_browser)
         return 0
 
 

@@ -46,7 +46,7 @@ def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
         status=np.zeros(1),
         other_points=others,  # places for whichever come near the ground
         info={
-            "integrator": "event-driven" if simulation.law.event_driven else simulation.integrator,
+            "integrator": "event-driven" if simulation.law.event_driven else "euler",
             "record_dt": simulation.dt,
         },
     )
@@ -66,7 +66,7 @@ def frame(rest: Recording, run: Run, row: int, push: Push | None) -> dict[str, A
     two = _last_two(rest, run, row, push)
     with np.errstate(invalid="ignore", divide="ignore"):
         arrays = {name: array[-1] for name, array in frames_at(two, np.arange(2)).for_page().items() if name != "time"}
-        shown = [panel for name in SHOWN for panel in panels_of(name, {"": two}, brief=True)]
+        shown = [panel for name in SHOWN for panel in panels_of(name, {"": two})]
     if push is None:
         arrays["pushPoint"] = arrays["com"]
     arrays["pushForce"] = np.array(push.force if push else (0.0, 0.0, 0.0))

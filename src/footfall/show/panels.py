@@ -28,8 +28,7 @@ class Curve(NamedTuple):
     """Values over time, with gaps where they are NaN.
 
     ``color`` counts through the palette, ``dash`` through the line styles, ``run`` through the recordings.
-    ``role`` names a colour of the 3D view in place of it ("com", "cop", "zmp"), ``shade`` (0 to 1) one of a scale, for
-    curves too many to be named.
+    ``role`` names a colour of the 3D view in place of it ("com", "cop", "zmp").
     """
 
     name: str
@@ -39,7 +38,6 @@ class Curve(NamedTuple):
     dash: int = 0
     width: float = 1.2  # points
     role: str = ""
-    shade: float | None = None
     run: int = 0
     measured: bool = False  # of no recording (``run`` is NO_RUN), with times of its own
     part: str = ""  # of a measured one: what follows a recording's label in the name of the curve that it is held to

@@ -178,9 +178,7 @@ def page_plots(
     runs = dict(zip(labels, recordings, strict=True))
     most = max(FEWEST, SAMPLES // len(recordings))
     options = {"grf": {"measured": measured}}
-    return [
-        _panel(panel, most) for name in shown for panel in panels_of(name, runs, brief=True, **options.get(name, {}))
-    ]
+    return [_panel(panel, most) for name in shown for panel in panels_of(name, runs, **options.get(name, {}))]
 
 
 def _panel(panel: Panel, most: int) -> dict[str, Any]:

@@ -148,7 +148,6 @@ def _facts(rec: Record) -> dict[str, str]:
     robot = rec.robot
     feet = ", ".join(f"{foot.name} ({len(foot.points)} points)" for foot in robot.feet)
     versions = info.get("versions") or {}
-    seed = info.get("seed")
     return {
         "Robot": escape(f"{robot.name}: {number(robot.mass, 'kg')}, {robot.model.nv} degrees of freedom"),
         "Feet": escape(feet),
@@ -163,7 +162,6 @@ def _facts(rec: Record) -> dict[str, str]:
         "Warnings": "<br>".join(
             escape(f"{one.get('kind', '')}: {one.get('message', '')}") for one in info.get("warnings") or ()
         ),
-        "Seed": "" if seed is None else escape(str(seed)),
         "Computed": escape(_computed(rec)),
         "Versions": escape(", ".join(f"{name} {version}" for name, version in versions.items())),
     }

@@ -222,17 +222,16 @@ def view(
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
-    ghosts: bool = False,
     labels: Sequence[str] | None = None,
     open_browser: bool = True,
     block: bool = True,
 ) -> Viewer:
-    """Show recordings in the browser, side by side or, with ``ghosts``, translucent in one place.
+    """Show recordings in the browser, side by side or, at a click, in one place.
 
     ``port`` 0 takes any free one. With ``block`` it returns when the user presses Ctrl-C; without, the viewer
     is handed back at once and runs until its ``stop()``.
     """
-    viewer = Viewer(recordings, host=host, port=port, ghosts=ghosts, labels=labels)
+    viewer = Viewer(recordings, host=host, port=port, labels=labels)
     print(f"footfall: the view is at {viewer.address}" + (" (Ctrl-C ends it)" if block else ""), flush=True)
     if open_browser:
         webbrowser.open(viewer.address)
@@ -255,12 +254,10 @@ class Viewer:
         *,
         host: str = "127.0.0.1",
         port: int = 8080,
-        ghosts: bool = False,
         labels: Sequence[str] | None = None,
     ) -> None:
         runs, names, title = chosen(recordings, labels, "the view")
-        options: dict[str, Any] = {"overlay": True} if ghosts else {}
-        page = render_report(runs, names, title, audits_of(runs, None), options=options)
+        page = render_report(runs, names, title, audits_of(runs, None))
         self.server = PageServer(page, host, port)
         self.address = self.server.address
 

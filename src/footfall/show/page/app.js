@@ -20,7 +20,6 @@
   try {
     replay = new Replay(find("view"), find("labels"), data);
     replay.time = page.time;
-    replay.layers.overlay = Boolean(data.overlay);
   } catch (error) {
     find("no-view").textContent = error.message;
     find("no-view").hidden = false;

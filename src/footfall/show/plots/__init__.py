@@ -4,7 +4,7 @@
     plot({"soft": a, "hard": b}, "grf", stop=1.0)     # overlaid
     save_plot(figure, "grf.pdf")
 
-To add one: write a function ``(runs, *, brief) -> list[Panel]`` in a file of this room, or one that draws a whole
+To add one: write a function ``(runs) -> list[Panel]`` in a file of this room, or one that draws a whole
 figure, ``(figure, runs) -> None``, and add its line to ``PLOTS``. The report shows those of
 ``footfall.show.report.SHOWN``.
 """
@@ -12,8 +12,7 @@ figure, ``(figure, runs) -> None``, and add its line to ``PLOTS``. The report sh
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -44,10 +43,10 @@ class Plot(NamedTuple):
 
 PLOTS = {
     "grf": Plot("over_time", "ground reaction forces"),
-    "normal": Plot("over_time", "normal force at each contact point"),
-    "friction": Plot("over_time", "tangential over normal force at each contact point"),
-    "penetration": Plot("over_time", "depth of each contact point in the ground"),
-    "heights": Plot("over_time", "height of each contact point over the ground"),
+    "normal": Plot("over_time", "normal force at the most loaded point of each foot"),
+    "friction": Plot("over_time", "largest tangential over normal force at a point of each foot"),
+    "penetration": Plot("over_time", "depth of the deepest point of each foot in the ground"),
+    "heights": Plot("over_time", "height of the lowest point of each foot over the ground"),
     "modes": Plot("over_time", "open, stick and slide of each contact point"),
     "pressure": Plot(
         "pressure",
@@ -55,7 +54,6 @@ PLOTS = {
         of_several="zero moment points with the limits of the support, over time",
     ),
     "cop": Plot("pressure", "path of the centre of pressure on each sole", "figure"),
-    "zmp": Plot("pressure", "zero moment point with the limits of the support, over time and in plan", "figure"),
     "tracking": Plot("over_time", "joint positions, with their references", "grid"),
     "torque": Plot("over_time", "torques of the actuators at the joints", "grid"),
     "energy": Plot("over_time", "energies, and works of actuators and ground"),
@@ -117,9 +115,9 @@ def plot(
     return figure
 
 
-def panels_of(name: str, runs: Mapping[str, Record], *, brief: bool = False, **options: Any) -> list[Panel]:
-    """The panels of a plot that has some; ``brief`` leaves out single contact points."""
-    return _function(name)(runs, brief=brief, **options)
+def panels_of(name: str, runs: Mapping[str, Record], **options: Any) -> list[Panel]:
+    """The panels of a plot that has some."""
+    return _function(name)(runs, **options)
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -131,27 +129,9 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
         raise FootfallError(f"cannot write a plot to '{target}': give a name that ends in {', '.join(FORMATS)}")
-    laid_out = _laid_out(figure, target.suffix.lower())
-    with load_matplotlib().rc_context(RC), new_file(target, "the plot") as part, laid_out:
+    with load_matplotlib().rc_context(RC), new_file(target, "the plot") as part:
         figure.savefig(part)
     return target
-
-
-@contextmanager
-def _laid_out(figure: Figure, suffix: str) -> Iterator[None]:
-    """Panels in the places of a picture, found once: Matplotlib would draw all of it a second time for that."""
-    engine, dpi = figure.get_layout_engine(), figure.dpi
-    if suffix != ".png" or engine is None:  # text of the other formats is measured by their own writers
-        yield
-        return
-    try:
-        figure.dpi = load_matplotlib().rcParams["savefig.dpi"]
-        engine.execute(figure)
-        figure.set_layout_engine(None)
-        yield
-    finally:
-        figure.dpi = dpi
-        figure.set_layout_engine(engine)
 
 
 def _named(recordings: Runs) -> dict[str, Record]:

@@ -96,10 +96,6 @@ def line(ax: Axes, time: np.ndarray, values: np.ndarray, **look: Any) -> None:
 
 def line_style(curve: Curve) -> dict[str, Any]:
     """How Matplotlib draws a curve."""
-    if curve.shade is not None:
-        from matplotlib import colormaps
-
-        return {"color": colormaps["cividis"](curve.shade), "linewidth": curve.width}
     color = style.BLACK if curve.color == GREY else style.COLORS[curve.color % len(style.COLORS)]
     look = {"color": ROLES.get(curve.role, color), "linestyle": style.DASHES[curve.dash % len(style.DASHES)]}
     return look | {"linewidth": curve.width} | ({"alpha": 0.6} if curve.color == GREY else {})

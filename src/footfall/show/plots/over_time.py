@@ -42,7 +42,7 @@ from footfall.standing import at_home
 DOTTED, PEAK = 2, 3
 
 
-def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) -> list[Panel]:
+def grf(runs: Runs, *, measured: Measured | None = None) -> list[Panel]:
     """Vertical, forward and sideways force: each foot and their sum of one recording, the sums of several.
 
     Where steps were left out the curves are means until the next sample, and beside them stands the force at the peak
@@ -101,26 +101,24 @@ def _measured(rec: Record, measured: Measured, *, alone: bool) -> list[tuple[Cur
     return found
 
 
-# ---- contact points: a panel for each foot, a curve for each point --------------------------------------------------
+# ---- contact points: the worst of each foot -------------------------------------------------------------------------
 
 
 #: Least normal force for a ratio of forces, as a share of the robot's weight.
 PRESSED = 1e-3
-#: Most points with names; if there are more, they differ in shade.
-NAMED = 7
 
 Values = Callable[["Record"], np.ndarray]
 Worst = Callable[..., np.ndarray]
 
 
-def normal(runs: Runs, *, brief: bool = False) -> list[Panel]:
-    """Normal force of each point; of several recordings that of the most loaded point of each foot."""
+def normal(runs: Runs) -> list[Panel]:
+    """Normal force of the most loaded point."""
     about = Panel(title="Normal force", label="normal force", unit="N", zero=True)
-    return _panels(runs, about, normal_force, "largest", np.max, brief=brief)
+    return [_of_worst(runs, about, normal_force, "largest", np.max)]
 
 
-def friction(runs: Runs, *, brief: bool = False) -> list[Panel]:
-    """Tangential over normal force of each loaded point, with the ground's coefficients."""
+def friction(runs: Runs) -> list[Panel]:
+    """Largest ratio of tangential over normal force of loaded points, with the ground's coefficients."""
     ground = next(iter(runs.values())).ground
     lines = [Limit(ground.static_friction, "static friction"), Limit(ground.dynamic_friction, "dynamic friction")]
     if ground.static_friction == ground.dynamic_friction:
@@ -132,19 +130,19 @@ def friction(runs: Runs, *, brief: bool = False) -> list[Panel]:
         limits=tuple(lines),
         zero=True,
     )
-    return _panels(runs, about, _ratio, "largest", np.fmax.reduce, brief=brief)
+    return [_of_worst(runs, about, _ratio, "largest", np.fmax.reduce)]
 
 
-def penetration(runs: Runs, *, brief: bool = False) -> list[Panel]:
-    """Depth of each point in the ground; of several recordings that of the deepest of each foot."""
+def penetration(runs: Runs) -> list[Panel]:
+    """Depth of the deepest point in the ground."""
     about = Panel(title="Depth in the ground", label="depth", unit="mm", zero=True, narrow=1e-3)
-    return _panels(runs, about, lambda rec: np.maximum(0.0, -1e3 * rec.gap), "deepest", np.max, brief=brief)
+    return [_of_worst(runs, about, lambda rec: np.maximum(0.0, -1e3 * rec.gap), "deepest", np.max)]
 
 
-def heights(runs: Runs, *, brief: bool = False) -> list[Panel]:
-    """Height of each point over the ground; of several recordings that of the lowest of each foot."""
+def heights(runs: Runs) -> list[Panel]:
+    """Height of the lowest point over the ground, negative inside."""
     about = Panel(title="Height over the ground", label="height", unit="mm", limits=(Limit(0.0, ""),), narrow=0.01)
-    return _panels(runs, about, lambda rec: 1e3 * rec.gap, "lowest", np.min, brief=brief)
+    return [_of_worst(runs, about, lambda rec: 1e3 * rec.gap, "lowest", np.min)]
 
 
 def _ratio(rec: Record) -> np.ndarray:
@@ -154,42 +152,17 @@ def _ratio(rec: Record) -> np.ndarray:
     return np.where(pressed, size / np.where(pressed, load, 1.0), np.nan)
 
 
-def _panels(runs: Runs, about: Panel, values: Values, which: str, worst: Worst, *, brief: bool) -> list[Panel]:
-    """A panel for each foot: all points of one recording, the ``worst`` one of several; if ``brief``, one panel."""
-    first = next(iter(runs.values()))
-    tables = {id(rec): values(rec) for rec in runs.values()}
-
-    def of_worst(rec: Record, curve: Curve, points: slice = slice(None)) -> Curve:
-        return curve._replace(values=worst(tables[id(rec)][:, points], axis=1))
-
-    if brief and len(runs) > 1:
-        curves = [of_worst(rec, curve) for rec, curve in each_run(runs)]
-        return [replace(about, title=f"{about.title}, {which} point", curves=tuple(curves))]
-    if brief:
-        curves = [of_worst(rec, curve, rec.foot(rec.robot.feet[f].name)) for rec, f, curve in each_foot(runs)]
-        return [replace(about, title=f"{about.title}, {which} point of each foot", curves=tuple(curves))]
-    found = []
-    for f, foot in enumerate(first.robot.feet):
-        if len(runs) == 1:
-            curves = _all_points(first, f, tables[id(first)])
-        else:
-            curves = [of_worst(rec, curve, rec.foot(foot.name)) for rec, curve in each_run(runs)]
-        own = [f"{foot.name} foot"] if len(first.robot.feet) > 1 else []
-        heading = ", ".join(own + ([f"{which} of all points"] if len(runs) > 1 else []))
-        found.append(replace(about, heading=heading, curves=tuple(curves)))
-    return found
-
-
-def _all_points(rec: Record, foot: int, values: np.ndarray) -> list[Curve]:
-    own = values[:, rec.foot(rec.robot.feet[foot].name)]
-    count = own.shape[1]
-    if count > NAMED:
-        return [Curve("", rec.time, own[:, p], width=0.8, shade=0.9 * p / (count - 1)) for p in range(count)]
-    # Points that do the same lie on each other: thinner on top lets the ones below show.
-    return [
-        Curve(name, rec.time, own[:, p], p, width=2.2 - 0.4 * p if count <= 4 else 1.0)
-        for p, name in enumerate(point_names(rec, foot))
+def _of_worst(runs: Runs, about: Panel, values: Values, which: str, worst: Worst) -> Panel:
+    """The ``worst`` value of all points of each foot of one recording, or of each of several recordings."""
+    if len(runs) > 1:
+        curves = [curve._replace(values=worst(values(rec), axis=1)) for rec, curve in each_run(runs)]
+        return replace(about, title=f"{about.title}, {which} point", curves=tuple(curves))
+    table = values(next(iter(runs.values())))
+    curves = [
+        curve._replace(values=worst(table[:, rec.foot(rec.robot.feet[f].name)], axis=1))
+        for rec, f, curve in each_foot(runs)
     ]
+    return replace(about, title=f"{about.title}, {which} point of each foot", curves=tuple(curves))
 
 
 def point_names(rec: Record, foot: int) -> list[str]:
@@ -217,11 +190,11 @@ def sole_frame(rec: Record, foot: int, points: np.ndarray | None = None) -> np.n
 # ---- contact modes --------------------------------------------------------------------------------------------------
 
 
-#: More rows than this are named in short on a page.
+#: More rows than this are named in short.
 MANY = 12
 
 
-def modes(runs: Runs, *, brief: bool = False) -> list[Panel]:
+def modes(runs: Runs) -> list[Panel]:
     """Open, stick or slide: a row for each point of one recording, for each foot of several."""
     rows = []
     for label, rec in runs.items():
@@ -229,7 +202,7 @@ def modes(runs: Runs, *, brief: bool = False) -> list[Panel]:
             mode = rec.mode[:, rec.foot(foot.name)]
             if len(runs) == 1:
                 named = point_names(rec, f)
-                if brief and rec.robot.point_count > MANY:
+                if rec.robot.point_count > MANY:
                     named = [f"{_initials(foot.name)} {p + 1}" for p in range(len(named))]
                 elif len(rec.robot.feet) > 1:
                     named = [f"{foot.name}, {name}".removesuffix(", ") for name in named]
@@ -261,7 +234,7 @@ class Joint(NamedTuple):
     slides: bool
 
 
-def tracking(runs: Runs, *, brief: bool = False) -> list[Panel]:
+def tracking(runs: Runs) -> list[Panel]:
     """Positions of the actuated joints; dotted what the controller, or a position servo, aims at."""
     first = next(iter(runs.values()))
     aims = _aims(first)
@@ -277,7 +250,7 @@ def tracking(runs: Runs, *, brief: bool = False) -> list[Panel]:
     return found
 
 
-def torque(runs: Runs, *, brief: bool = False) -> list[Panel]:
+def torque(runs: Runs) -> list[Panel]:
     """What the actuators apply to the joints they act on."""
     values: Values = lambda rec: joint_torques(rec)[:, rec.robot.model.jnt_dofadr]  # noqa: E731
     return _joint_panels(runs, Quantity("torque", ("N m", "N"), 0.1, values))
@@ -367,43 +340,37 @@ def _servos(rec: Record) -> dict[int, int]:
 # ---- energy ---------------------------------------------------------------------------------------------------------
 
 
-def energy(runs: Runs, *, brief: bool = False) -> list[Panel]:
+def energy(runs: Runs) -> list[Panel]:
     """Kinetic and potential energy, works since the first sample; of several recordings a panel for each quantity."""
+    own = {label: measure.energy(rec) for label, rec in runs.items()}
     if len(runs) > 1:
-        own = {label: measure.energy(rec) for label, rec in runs.items()}
         quantities = {
             "mechanical energy": {label: one.mechanical - one.mechanical[:1] for label, one in own.items()},
             "work of the ground": {label: one.contact_work for label, one in own.items()},
             "work of actuators": {label: one.actuator_work for label, one in own.items()},
         }
         return [
-            Panel(
-                title=f"{name.capitalize()} since the start",
-                label=name,
-                unit="J",
-                curves=tuple(curve._replace(values=values[curve.name]) for _, curve in each_run(runs)),
-                narrow=1e-3,
+            _joules(
+                f"{name.capitalize()} since the start",
+                name,
+                [curve._replace(values=values[curve.name]) for _, curve in each_run(runs)],
             )
             for name, values in quantities.items()
         ]
-    rec = next(iter(runs.values()))
-    one = measure.energy(rec)
-    held = (("kinetic", one.kinetic), ("potential, since the start", one.potential - one.potential[:1]))
-    moved = (
-        ("work of actuators", one.actuator_work),
-        ("work of the ground", one.contact_work),
-        ("lost", one.dissipated),
-    )
+    (rec,), (one,) = runs.values(), own.values()
+    shown = {
+        "kinetic": one.kinetic,
+        "potential, since the start": one.potential - one.potential[:1],
+        "work of actuators": one.actuator_work,
+        "work of the ground": one.contact_work,
+        "lost": one.dissipated,
+    }
+    curves = [Curve(name, rec.time, values, i) for i, (name, values) in enumerate(shown.items())]
     return [
-        Panel(
-            title=title,
-            label=label,
-            unit="J",
-            curves=tuple(Curve(name, rec.time, values, first + i) for i, (name, values) in enumerate(quantities)),
-            narrow=1e-3,
-        )
-        for title, label, first, quantities in (
-            ("Energy", "energy", 0, held),
-            ("Work and loss since the start", "since the start", 2, moved),
-        )
+        _joules("Energy", "energy", curves[:2]),
+        _joules("Work and loss since the start", "since the start", curves[2:]),
     ]
+
+
+def _joules(title: str, label: str, curves: list[Curve]) -> Panel:
+    return Panel(title=title, label=label, unit="J", curves=tuple(curves), narrow=1e-3)

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from footfall.measure import momentum, overall_cop, phases
+from footfall.measure import momentum, overall_cop
 from footfall.measure import zmp as moment_point
 from footfall.measure.common import normal_force, threshold
-from footfall.measure.pressure import corners_of
 from footfall.record import Record
 from footfall.robot.facing import axis_words
 from footfall.show import style
 from footfall.show.panels import Band, Curve, Panel, Runs, each_run
-from footfall.show.plots.drawing import SAMPLES, draw_panel, draw_pushes, legend, line_style, show_all_time
+from footfall.show.plots.drawing import legend, line_style
 from footfall.show.plots.over_time import sole_frame
 from footfall.show.style import Axes, Figure
 from footfall.solve.contacts import OPEN
-
-if TYPE_CHECKING:
-    from matplotlib.collections import LineCollection
-
 
 #: Soles that are drawn side by side, and letters over all of them.
 BESIDE, LETTERS = 6, 84
@@ -50,10 +43,16 @@ def cop(figure: Figure, runs: Runs) -> None:
         _sole(ax, first, f, outlines[f])
         for rec, curve in each_run(runs):
             path = _on_sole(rec, f)
-            if len(runs) == 1:
-                shown = _path_in_time(ax, path, rec.time) or shown
-            else:
+            if len(runs) > 1:
                 ax.plot(path[:, 1], path[:, 0], label=curve.name, **line_style(curve._replace(width=1.0)))
+                continue
+            shown = ax.scatter(path[:, 1], path[:, 0], c=rec.time, s=2.0, zorder=3)
+            known = path[np.isfinite(path).all(axis=1)]
+            if len(known):
+                ax.plot(
+                    *known[0, ::-1], "o", color="white", markeredgecolor="black", markersize=5, zorder=4, label="begin"
+                )
+                ax.plot(*known[-1, ::-1], "s", color="black", markersize=4.5, zorder=4, label="end")
         ax.set_title(_ending(f"{feet[f].name} foot", LETTERS // columns) if len(feet) > 1 else "sole")
         ax.margins(0.08)
         ax.set_xlabel("to the left, y (mm)" if columns < BESIDE else "left, y (mm)")
@@ -68,7 +67,7 @@ def cop(figure: Figure, runs: Runs) -> None:
     legend(figure, axes)
 
 
-def pressure(runs: Runs, *, brief: bool = False) -> list[Panel]:
+def pressure(runs: Runs) -> list[Panel]:
     """Centre of pressure and zero moment point over time, between the limits of the support."""
     return [_over_time(runs, axis) for axis in (0, 1)]
 
@@ -102,40 +101,6 @@ def _axis_labels(runs: Runs) -> tuple[str, str]:
     return f"{along}, x", f"{aside}, y"
 
 
-def zmp(figure: Figure, runs: Runs) -> None:
-    """Zero moment point over time between the limits of the support, and in plan over the footprints."""
-    figure.set_size_inches(style.WIDTH, 3.9)
-    grid = figure.add_gridspec(2, 2, width_ratios=(1.55, 1.0))
-    over_x = figure.add_subplot(grid[0, 0])
-    over_y = figure.add_subplot(grid[1, 0], sharex=over_x)
-    plan = figure.add_subplot(grid[:, 1])
-    for ax, panel in zip((over_x, over_y), pressure(runs), strict=True):
-        draw_panel(ax, panel)
-    show_all_time(over_x, runs)
-    for ax in (over_x, over_y):
-        draw_pushes(ax, runs)
-    over_x.tick_params(labelbottom=False)
-    over_y.set_xlabel("time (s)")
-    _footprints(plan, next(iter(runs.values())))
-    alone = len(runs) == 1
-    for rec, curve in each_run(runs):
-        path = moment_point(rec)
-        color = style.ZMP if alone else line_style(curve)["color"]
-        plan.plot(path[:, 1], path[:, 0], linewidth=1.0, color=color)
-        plan.plot(path[-1, 1], path[-1, 0], "s", markersize=3.5, color=color)  # shows also where it stays
-    if alone:
-        com = momentum(next(iter(runs.values()))).com
-        plan.plot(com[:, 1], com[:, 0], color=style.COM, linewidth=1.0)
-    plan.set_title("plan; square: the end")
-    along, aside = _axis_labels(runs)
-    plan.set_xlabel(f"{aside} (m)")
-    plan.set_ylabel(f"{along} (m)")
-    plan.set_aspect("equal", adjustable="datalim")
-    plan.margins(0.08)
-    plan.invert_xaxis()
-    legend(figure, [over_x])
-
-
 def _ending(text: str, room: int) -> str:
     """A text, or the end of it that has room: what tells feet apart stands there."""
     return text if len(text) <= room else f"…{text[1 - room :]}"
@@ -163,26 +128,6 @@ def _on_sole(rec: Record, foot: int) -> np.ndarray:
     return 1e3 * share @ sole_frame(rec, foot)[:, :2]
 
 
-def _path_in_time(ax: Axes, path: np.ndarray, time: np.ndarray) -> LineCollection | None:
-    """A path coloured by time, with its first and last place marked."""
-    from matplotlib.collections import LineCollection
-
-    known = np.flatnonzero(np.isfinite(path).all(axis=1))
-    if not known.size:
-        return None
-    kept = np.arange(0, len(path), max(1, len(path) // SAMPLES))
-    line_through = path[kept][:, ::-1]
-    segments = np.stack([line_through[:-1], line_through[1:]], axis=1)
-    found = LineCollection(list(segments), cmap="viridis", linewidths=1.6, zorder=3, capstyle="round")
-    found.set_array(time[kept][:-1])
-    found.set_clim(time[0], time[-1])
-    ax.add_collection(found)
-    first, last = path[known[0]], path[known[-1]]
-    ax.plot(*first[::-1], "o", color="white", markeredgecolor="black", markersize=5, zorder=4, label="begin")
-    ax.plot(*last[::-1], "s", color="black", markersize=4.5, zorder=4, label="end")
-    return found
-
-
 def _support(rec: Record, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """(T,) m, least and greatest coordinate of the closed points, NaN in flight."""
     closed, at = rec.mode != OPEN, rec.position[..., axis]
@@ -190,15 +135,3 @@ def _support(rec: Record, axis: int) -> tuple[np.ndarray, np.ndarray]:
     low = np.where(closed, at, np.inf).min(axis=1, initial=np.inf)
     high = np.where(closed, at, -np.inf).max(axis=1, initial=-np.inf)
     return np.where(standing, low, np.nan), np.where(standing, high, np.nan)
-
-
-def _footprints(ax: Axes, rec: Record) -> None:
-    """The outline of each foot where it stood, once per stance."""
-    for stance in phases(rec).stances:
-        middle = int(np.searchsorted(rec.time, 0.5 * (stance.start + stance.end)))
-        x, y, _ = corners_of(rec.position[min(middle, len(rec) - 1), rec.foot(stance.foot)]).T
-        if len(x) > 2:
-            ax.fill(y, x, facecolor="#E8E8E8", edgecolor="#999999", linewidth=0.6, zorder=1)
-        else:
-            marker = "o" if len(x) == 1 else ""  # a line of one point is not drawn
-            ax.plot(y, x, marker, color="#999999", linewidth=3, markersize=4, zorder=1, solid_capstyle="round")
