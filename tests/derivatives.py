@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 import footfall as ff
+from footfall.engine.other_bodies.points import LIVE
 from footfall.simulation.simulation import World
 
 #: Motions by name: how high above the ground (m), and how fast (m/s) the base goes. Rigid contacts have a kink where a
@@ -83,6 +84,21 @@ def miss_of(world, lin, seed: int) -> tuple[float, float]:
     return float(np.abs(found - wanted).max() / size), error / size
 
 
+def remember(worlds: ff.Worlds, world) -> None:
+    """Give many worlds on a CPU what the law and the joints of a single one remember."""
+    arrays, many, kept = world.state().arrays, worlds._engine.state, worlds._engine.kept
+    for name in ("anchor", "force", "mode", "memory"):
+        own = arrays[f"points.{name}"]
+        if own.size:
+            getattr(many, name)[:, : len(own)] = own
+    many.row_state[:], many.row_inertia[:] = arrays["joints.state"], arrays["joints.inertia"]
+    many.seated[:], kept.place[:] = arrays["others.seated"], arrays["others.place"]
+    for name in ("who", "pair", "spot"):
+        own = arrays[f"others.{name}"]
+        getattr(kept, name)[:, : len(own)] = own
+    kept.counters[:, LIVE] = arrays["others.counters"][LIVE]
+
+
 def along_parameters(world, names: tuple[str, ...], direction: np.ndarray) -> tuple[np.ndarray, float]:
     """The change (2 nv) of the state after a step along a direction of parameters, and its error, as :func:`along`.
 
@@ -105,12 +121,14 @@ def along_parameters(world, names: tuple[str, ...], direction: np.ndarray) -> tu
     worlds = ff.Worlds(
         sim,
         len(shift),
-        start=world.state(),
+        qpos=world.qpos,
+        qvel=world.qvel,
         friction=np.stack([ground.static_friction + rub, ground.dynamic_friction + rub], axis=1),
         ground=[ff.Ground.slope(angle + one, heading=heading, friction=ground.static_friction) for one in slope],
         mass_scale=masses,
         law_options=options,
     )
+    remember(worlds, world)
     worlds.step(world.ctrl.copy())
     slopes, way = [], np.zeros(model.nv)
     for i, width in enumerate(WIDTHS):

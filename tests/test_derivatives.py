@@ -299,7 +299,8 @@ def test_a_gradient_by_parameters_is_that_of_the_whole_run(law):
     worlds = ff.Worlds(
         sim,
         6,
-        start=sim.start(qpos=rec.qpos[0], qvel=rec.qvel[0]).state(),
+        qpos=rec.qpos[0],
+        qvel=rec.qvel[0],
         friction=np.array([0.3 + width, 0.3 - width, 0.3, 0.3, 0.3, 0.3]),
         ground=[ff.Ground.slope(0.1 + more, heading=0.3, friction=0.3) for more in (0, 0, width, -width, 0, 0)],
         mass_scale=scale,

@@ -10,7 +10,7 @@ import pytest
 from grounds import every_ground, grounds
 
 import footfall as ff
-from footfall.errors import FootfallWarning, SimulationError
+from footfall.errors import SimulationError
 from footfall.simulation.task import perturbed_starts
 
 
@@ -148,15 +148,3 @@ def test_a_model_that_someone_changed_is_not_handed_to_the_next_simulation():
     third = ff.Simulation("brick")
     assert third.robot is not first.robot
     assert third.robot.model.body_mass.sum() == pytest.approx(mass)
-
-
-ARM = """<mujoco model="arm"><worldbody><body name="base"><body name="turntable" pos="0 0 0.02">
-  <joint axis="0 0 1"/><geom type="cylinder" size="0.08 0.06"/></body></body></worldbody></mujoco>"""
-
-
-@pytest.mark.filterwarnings("ignore:body 'base', which robot 'arm' hangs on")
-def test_a_robot_that_is_held_inside_the_ground_says_so_and_what_helps():
-    arm = ff.load_robot(mujoco.MjSpec.from_string(ARM))
-    with pytest.warns(FootfallWarning, match=r"held in the world 40 mm inside the ground, .*height=-0.04"):
-        ff.Simulation(arm, law="spring-damper").run(0.01)
-    ff.Simulation(arm, law="spring-damper", ground=ff.Ground.plane(height=-0.04)).run(0.01)

@@ -135,7 +135,6 @@ def test_what_is_no_foot_meets_the_ground_as_in_a_single_run(law):
     weight = sim.robot.mass * 9.81
     impulse = sim.dt * rec.force[:-1].sum(axis=(0, 1))  # of the ground: that of the weight, and what changed the motion
     assert impulse[2] == pytest.approx(0.6 * weight + sim.robot.mass * rec.qvel[-1, 2], rel=1e-9)
-    np.testing.assert_allclose(worlds.impulse[1], impulse, atol=1e-9 * impulse[2])
     np.testing.assert_allclose(worlds.body_force[1], rec.force[-2].sum(axis=0), atol=1e-9 * weight)
     np.testing.assert_array_equal(worlds.body_force[0], 0.0)
     assert rec.info["body_contacts"] and rec.audit().passed
@@ -248,28 +247,6 @@ def test_a_world_that_is_reset_may_get_other_friction_masses_and_pushes():
     assert list(worlds.run(0.0, record=[1])[1].pushes) == list(rec.pushes) == push
     with pytest.raises(ff.FootfallError, match="2 lists of pushes for 3 worlds"):
         worlds.reset(pushes=[push, push])
-
-
-def test_measures_on_the_way_are_those_of_the_recording():
-    sim = ff.Simulation("spatial-biped", law="time-stepping")
-    qpos = start(sim, "landing")
-    worlds = ff.Worlds(sim, 2, qpos=qpos)
-    rec = worlds.run(0.3, controller="posture", record=[0])[0]
-    load = rec.force[:-1, :, 2].sum(axis=1)
-    assert worlds.peak_force[0] == pytest.approx(load.max(), rel=1e-12)
-    np.testing.assert_allclose(worlds.impulse[0], sim.dt * rec.force[:-1].sum(axis=(0, 1)), rtol=1e-9, atol=1e-9)
-    pressure = (rec.force[-2, :, 2, None] * rec.position[-2]).sum(axis=0) / load[-1]
-    np.testing.assert_allclose(worlds.cop[0], pressure, atol=1e-12)
-    work = sim.dt * (rec.force[:-1] * rec.velocity[:-1]).sum()
-    assert worlds.contact_work[0] == pytest.approx(work, rel=1e-9)
-    slid = np.hypot(rec.velocity[:-1, :, 0], rec.velocity[:-1, :, 1])[rec.force[:-1, :, 2] > 0].sum() * sim.dt
-    assert worlds.slip[0] == pytest.approx(slid, rel=1e-9, abs=1e-15)
-    data = mujoco.MjData(sim.robot.model)
-    data.qpos[:], data.qvel[:] = rec.qpos[-2], rec.qvel[-2]
-    mujoco.mj_forward(sim.robot.model, data)
-    mujoco.mj_energyPos(sim.robot.model, data)
-    mujoco.mj_energyVel(sim.robot.model, data)
-    assert worlds.energy[0] == pytest.approx(data.energy.sum(), rel=1e-9)
 
 
 def test_one_world_that_fails_leaves_the_others_alone_and_can_be_reset():

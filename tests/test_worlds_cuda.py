@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from worlds_on_a_gpu import (
-    CONTINUED,
     DERIVED,
     LAID,
     LYING,
@@ -33,12 +32,6 @@ def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law, simulated):
     assert found["force"] > 1.0  # they stand on the ground, some of them
     assert max(found["qpos"], found["recording"], found["kept"]) < 1e-9
     assert found["reset"] == 0.0 and found["unsolved"] == 0
-
-
-def test_worlds_on_a_gpu_go_on_from_a_state_as_those_of_the_cpu_do(simulated):
-    """A quadruped on its back, whose sliding contacts are not on feet: on a GPU each point has its own memory."""
-    found = simulated(CONTINUED, "spring-damper")
-    assert found["load"] > 1.0 and found["worst"] < 1e-9 < found["remembered"]
 
 
 @pytest.mark.parametrize(

@@ -202,17 +202,6 @@ def test_pushes_are_checked():
             sim.run(0.1, pushes=[ff.Push("trunk", **bad)])
 
 
-def test_runge_kutta_wants_a_law_whose_force_is_continuous():
-    for law in ff.laws():
-        if ff.law(law).smooth:
-            ff.Simulation("ball", law=law, integrator="rk4").run(0.01)
-        else:
-            with pytest.raises(SimulationError, match=f"rk4 needs a law whose force is continuous; {law} is not"):
-                ff.Simulation("ball", law=law, integrator="rk4")
-    with pytest.raises(SimulationError, match=r"integrator = 'rk3', but it must be .*: did you mean 'rk4'"):
-        ff.Simulation("ball", integrator="rk3")
-
-
 def test_a_law_must_be_one():
     with pytest.raises(LawError, match="no contact law is called 'mujocco': did you mean 'mujoco'"):
         ff.Simulation("ball", law="mujocco")

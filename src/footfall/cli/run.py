@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -31,7 +31,6 @@ class Run(TaskOptions):
 
     law: Annotated[str, tyro.conf.arg(metavar="NAME")] = DEFAULT_LAW
     """contact law, see footfall laws; its options are --law.OPTION"""
-    integrator: Literal["euler", "rk4"] = "euler"
     """semi-implicit Euler, or Runge-Kutta 4 for smooth laws"""
     record_dt: Annotated[float | None, unit("s"), tyro.conf.arg(help_behavior_hint="(default: dt)")] = None
     """between samples of the recording"""
@@ -48,7 +47,7 @@ class Run(TaskOptions):
         from footfall.simulation import Simulation
 
         robot, ground = self.chosen_robot(), self.chosen_ground()
-        sim = Simulation(robot, ground=ground, law=self.law_options.make(), dt=self.dt, integrator=self.integrator)
+        sim = Simulation(robot, ground=ground, law=self.law_options.make(), dt=self.dt)
         controller = self.chosen_controller()
         options = {
             "controller": controller,

@@ -70,8 +70,6 @@ class Law:
 
     #: Its kernel takes all points together, with the free accelerations and the Delassus operator.
     coupled: ClassVar[bool] = False
-    #: Its force is a continuous function of the state, so higher-order integration pays.
-    smooth: ClassVar[bool] = False
     #: Forces are those of MuJoCo's own contacts, see :mod:`footfall.engine.mujoco_law`.
     native: ClassVar[bool] = False
     #: Its motion is integrated from event to event, see :mod:`footfall.contact.event_law`.
@@ -150,7 +148,6 @@ SINKS = MappingProxyType({"penetration": "the ground presses a point by as much 
 class PointLaw(Law):
     """A law of a single point."""
 
-    smooth = True
     by_design = SINKS
     kernel: ClassVar[Callable[..., Any]]
 

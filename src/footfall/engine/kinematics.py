@@ -180,33 +180,24 @@ def add_turning(contacts: Contacts, p: Int, spin: Vector, x: Float, y: Float, z:
 
 
 @inlined
-def keep_memory(points: Points, scratch: Named, p: Int) -> None:
-    """Save the memory of a point while trial states are evaluated."""
-    m = points.memory.shape[1]
-    copy(scratch.memory[p, :m], points.memory[p])
-    copy(scratch.memory[p, m:], points.anchor[p])
-    scratch.mode[p] = points.mode[p]
-
-
-@inlined
-def restore_memory(points: Points, scratch: Named, p: Int) -> None:
-    m = points.memory.shape[1]
-    copy(points.memory[p], scratch.memory[p, :m])
-    copy(points.anchor[p], scratch.memory[p, m:])
-    points.mode[p] = scratch.mode[p]
-
-
-@inlined
 def keep_near(points: Points, contacts: Contacts, scratch: Named) -> None:
     """Save the memory of near points, all that their law changes, before it is called."""
+    m = points.memory.shape[1]
     for i in range(contacts.number[0]):
-        keep_memory(points, scratch, contacts.points[i])
+        p = contacts.points[i]
+        copy(scratch.memory[p, :m], points.memory[p])
+        copy(scratch.memory[p, m:], points.anchor[p])
+        scratch.mode[p] = points.mode[p]
 
 
 @inlined
 def restore_near(points: Points, contacts: Contacts, scratch: Named) -> None:
+    m = points.memory.shape[1]
     for i in range(contacts.number[0]):
-        restore_memory(points, scratch, contacts.points[i])
+        p = contacts.points[i]
+        copy(points.memory[p], scratch.memory[p, :m])
+        copy(points.anchor[p], scratch.memory[p, m:])
+        points.mode[p] = scratch.mode[p]
 
 
 # ---- round points and curved ground --------------------------------------------------------------------------

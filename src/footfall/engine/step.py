@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from footfall.compiled import cold, inlined, kernel
+from footfall.compiled import inlined, kernel
 from footfall.engine.bridge import (
     address_of,
     mj_com_vel,
@@ -18,7 +18,7 @@ from footfall.engine.bridge import (
 from footfall.engine.clearance import bodies_are_apart, detect
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.constraints.shared_rows import forget_shared_rows, read_shared_rows
-from footfall.engine.kinematics import find_friction, keep_memory, restore_memory, roll_anchors
+from footfall.engine.kinematics import find_friction, roll_anchors
 from footfall.engine.law_step import coupled_forces, forces_and_acceleration
 from footfall.engine.mujoco_law import native_step
 from footfall.engine.other_bodies.near import lacks_room, locate_all, too_small
@@ -35,11 +35,10 @@ from footfall.engine.stages import (
     smooth_force,
     velocity_stage,
 )
-from footfall.engine.tape import add_step_of_all, begin_sample_of_all, hold_forces, weigh_forces
-from footfall.engine.world import MjWorld, Scratch
+from footfall.engine.tape import add_step_of_all, begin_sample_of_all, hold_forces
+from footfall.engine.world import MjWorld
 from footfall.kinds import Bool, Float, Int, Ints, Matrix, Named, Vector
 from footfall.solve.contacts import Contacts
-from footfall.solve.dense import copy
 
 # How a run of the loop ends.
 DONE, DIVERGED, NO_GROUND, STOPPED, CREATES, MUJOCO_ERROR = 0, 1, 2, 3, 4, 5
@@ -67,7 +66,6 @@ class Plan(NamedTuple):
     pairs: int  # contacts between bodies are the law's
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
     damped: int  # joints have damping, which acts on the velocity at the end of the step
-    stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
     energy: float  # J, weight times size of the robot, plus the energy of all pushes
     total: int  # steps
     control: int  # 0 nothing, 1 a Python function, 2 a compiled one
@@ -328,49 +326,6 @@ def native_parts(loop: Any) -> dict[Any, tuple[Any, ...]]:
     return {native_step: (*map(loop.field, Loop._fields[:5]), types.boolean)}
 
 
-@cold(types.none)
-def add_stage(world: MjWorld, points: Points, contacts: Contacts, scratch: Scratch, stage: Int, dt: Float) -> None:
-    """Add a stage of Runge-Kutta 4 to the means over the step, and move to the state of the next stage.
-
-    Rows of ``scratch.runge_kutta`` are the state at the beginning (qpos, qvel) and the mean rates of both.
-    """
-    nq, nv, kept, held = world.qpos.size, world.qvel.size, scratch.runge_kutta, scratch.held
-    weight = 1.0 if stage == 0 or stage == 3 else 2.0
-    if stage == 0:
-        for p in range(points.mode.size):
-            for c in range(3):
-                held.force[p, c] *= 1.0 / 6.0
-        for p in range(points.mode.size):
-            keep_memory(points, scratch, p)
-        copy(kept[0, :nq], world.qpos)
-        copy(kept[1, :nv], world.qvel)
-        kept[2, :nv] = 0.0
-        kept[3, :nv] = 0.0
-    else:
-        weigh_forces(points, contacts, held, weight / 6.0)
-        for p in range(points.mode.size):
-            restore_memory(points, scratch, p)
-    for j in range(nv):
-        kept[2, j] += weight / 6.0 * world.qvel[j]
-        kept[3, j] += weight / 6.0 * world.qacc[j]
-    if stage < 3:
-        ahead = dt if stage == 2 else 0.5 * dt
-        copy(world.qpos, kept[0, :nq])
-        integrate_positions(world, world.qvel, ahead)
-        for j in range(nv):
-            world.qvel[j] = kept[1, j] + ahead * world.qacc[j]
-
-
-@cold(types.none)
-def end_stages(world: MjWorld, scratch: Scratch, dt: Float) -> None:
-    """Move to the end of the step with the mean rates of its stages."""
-    nq, nv, kept = world.qpos.size, world.qvel.size, scratch.runge_kutta
-    copy(world.qpos, kept[0, :nq])
-    integrate_positions(world, kept[2, :nv], dt)
-    for j in range(nv):
-        world.qvel[j] = kept[1, j] + dt * kept[3, j]
-
-
 @kernel
 def take_steps(loop: Loop, first: Int, last: Int) -> None:
     """The loop of ``advance``."""
@@ -385,35 +340,22 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
             return
         outcome.begun[0] = step
         act = plan.control > 0 and step % plan.control_every == 0
-        status = 0
-        # The stages of Runge-Kutta 4; semi-implicit Euler has the first alone.
-        for stage in range(plan.stages):
-            points.others.counters[MAY_GROW] = 1 if stage == 0 else 0
-            end = evaluate(loop, step, act and stage == 0)
-            if stage == 0:
-                hold_forces(points, contacts, held)
-                status = outcome.status[0]
-                if (end == DONE and step % plan.record_every == 0) or end in (DIVERGED, CREATES):
-                    begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
-            if end != DONE:
-                outcome.end[0] = end
-                return
-            if stage == 0:
-                if step == plan.total:
-                    outcome.next[0] = step + 1
-                    return
-                integrate_activations(world, dt)
-            if plan.stages == 1:
-                break
-            status = max(status, outcome.status[0])
-            add_stage(world, points, contacts, scratch, stage, dt)
-        if plan.stages == 1:
-            for j in range(nv):
-                world.qvel[j] += dt * world.qacc[j]
-            integrate_positions(world, world.qvel, dt)
-        else:
-            end_stages(world, scratch, dt)
-        add_step_of_all(world, points, contacts, held, tape, status, outcome)
+        points.others.counters[MAY_GROW] = 1
+        end = evaluate(loop, step, act)
+        hold_forces(points, contacts, held)
+        if (end == DONE and step % plan.record_every == 0) or end in (DIVERGED, CREATES):
+            begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
+        if end != DONE:
+            outcome.end[0] = end
+            return
+        if step == plan.total:
+            outcome.next[0] = step + 1
+            return
+        integrate_activations(world, dt)
+        for j in range(nv):
+            world.qvel[j] += dt * world.qacc[j]
+        integrate_positions(world, world.qvel, dt)
+        add_step_of_all(world, points, contacts, held, tape, outcome.status[0], outcome)
         roll_anchors(world.cvel, points, contacts, dt)
         outcome.next[0] = step + 1
 

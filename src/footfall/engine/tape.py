@@ -85,16 +85,6 @@ def hold_forces(points: Points, contacts: Contacts, held: Held) -> None:
 
 
 @inlined
-def weigh_forces(points: Points, contacts: Contacts, held: Held, weight: Float) -> None:
-    """Add the forces of one stage of a step with its weight; a point is closed if it is closed in any stage."""
-    for p in range(points.mode.size):
-        f, frame = points.force[p], contacts.frame[p]
-        held.mode[p] = max(held.mode[p], points.mode[p])
-        for c in range(3):
-            held.force[p, c] += weight * (frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2])
-
-
-@inlined
 def add_step(points: Points, contacts: Contacts, held: Held, tape: Tape, status: Int, outcome: Named) -> None:
     """Add the forces of a step to the present sample: its mean, peaks, modes and status."""
     row = outcome.samples[0] - 1

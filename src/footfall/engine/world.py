@@ -119,7 +119,6 @@ class Scratch(NamedTuple):
     block: Annotated[Matrix, 6, 8]
     generalised: Annotated[Vector, "nv"]
     wrench: Annotated[Vector, 6]
-    runge_kutta: Annotated[Matrix, 4, "nq"]  # or nv, where that is more
     memory: Annotated[Matrix, "P", "kept"]  # copy of memory and anchors
     mode: Annotated[Ints, "P"]  # copy
     signals: Annotated[Vector, "S"]  # signals of law and controller
@@ -220,8 +219,8 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
 
 def make_scratch(model: mujoco.MjModel, points: Points, contacts: Contacts, signals: int) -> Scratch:
     """Scratch space for the step."""
-    kept, longest = points.memory.shape[1] + 3, max(model.nq, model.nv)
-    sizes = {"P": len(points.local), "K": len(points.body), "nv": model.nv, "S": signals, "kept": kept, "nq": longest}
+    kept = points.memory.shape[1] + 3
+    sizes = {"P": len(points.local), "K": len(points.body), "nv": model.nv, "S": signals, "kept": kept}
     clock, back = make_clock(), make_return_point()
     return zeros(Scratch, sizes, half=contacts.response, held=zeros(Held, sizes), back=back, clock=clock)
 

@@ -68,7 +68,6 @@ def not_exact(sim: Setup) -> str:
     other = unsupported(model)
     reasons = {
         "MuJoCo's solver gives no derivative": sim.law.native,
-        f"integrator {sim.integrator} evaluates its forces several times in a step": sim.integrator != "euler",
         f"the forces of {sim.law} have no derivative here": law_kind(sim.law) is None,
         "the ground's friction varies from place to place": sim.ground.compiled_friction.varies,
         "springs of free or ball joints have no derivative here": soft.any(),

@@ -15,9 +15,9 @@ from footfall.engine.other_bodies.points import OtherTape, friction_between
 from footfall.engine.replay import AT_ONCE, other_places
 from footfall.engine.step import CREATED, CREATES, DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import Tape
-from footfall.errors import RobotError, warn
+from footfall.errors import RobotError
 from footfall.ground import Ground
-from footfall.measure.audit_errors import scales, sinking
+from footfall.measure.audit_errors import scales
 from footfall.measure.motion import actuation
 from footfall.record import BODY_CONTACTS, Failure, Push, Signal
 from footfall.recording import Recording
@@ -132,21 +132,6 @@ def energy_at_hand(robot: Robot, pushes: Iterable[Push]) -> float:
     return float(found)
 
 
-def warn_if_held_in_the_ground(rec: Recording) -> Recording:
-    """The same recording, with a warning if its robot is held deeper in the ground than its audit allows."""
-    if not (rec.robot.held and len(rec) and rec.gap[0].min(initial=0.0) < 0.0):
-        return rec
-    deepest = int(np.argmin(rec.gap[0]))
-    depth = -float(rec.gap[0, deepest])
-    if depth > sinking(rec.robot, scales(rec.robot).size):
-        warn(
-            f"{rec.robot.name} is held in the world {1e3 * depth:.3g} mm inside the ground, with "
-            f"{rec.point_names[deepest]}, and the ground pushes it: lower that, as "
-            f"Ground.plane(height={rec.position[0, deepest, 2]:.3g}) does, or raise the base in the model"
-        )
-    return rec
-
-
 def _add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, ground: Ground) -> np.ndarray:
     """Append columns for those points of ``robot.others`` that came near the ground; returns their indices (C,).
 
@@ -221,34 +206,26 @@ def _fill_in(
             columns[name][some] = recorded
 
 
-def energy_failure(setup: Setup, at: float, dof: int, start: np.ndarray | None) -> Failure:
-    """The failure of a world whose energy jumped in the step at a time (s), most of it in one ``dof``; ``start`` as in
-    :func:`advice`.
-    """
-    joint = setup.robot.dof_name(dof)
-    message = (
-        f"energy from nowhere: the step at t = {at:.6g} s ends with more than {CREATED:g} times the energy that "
-        f"{setup.robot.name} had, was given or could fall by, most of it in joint {joint}; "
-        f"{advice(setup, start)}"
-    )
-    return Failure(at, "energy", joint, message)
-
-
-def failure_of(setup: Setup, ended: Sequence[int], start: np.ndarray | None = None) -> Failure | None:
+def failure_of(setup: Setup, ended: Sequence[int], start: np.ndarray | None = None, fault: str = "") -> Failure | None:
     """The failure of a world, or ``None``, by the first three fields of :class:`footfall.engine.tape.Outcome`, and
-    ``start`` as in :func:`advice`.
+    ``start`` as in :func:`advice`. ``fault`` is an error of the user's law.
     """
     end, step, index = ended
     at = step * setup.dt
     if end == DONE:
         return None
     if end == DIVERGED:
-        joint = setup.robot.dof_name(index)
-        cure = advice(setup, start)
-        message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is beyond all bounds; {cure}"
-        return Failure(at, "diverged", joint, message)
+        joint, why = setup.robot.dof_name(index), f"is beyond all bounds; {advice(setup, start)}"
+        if fault:
+            why = f"is not a number, for the law '{setup.law.name}' fails: {fault}; correct the law"
+        return Failure(at, "diverged", joint, f"diverged at t = {at:.6g} s, joint {joint}: its acceleration {why}")
     if end == CREATES:
-        return energy_failure(setup, at, index, start)
+        joint = setup.robot.dof_name(index)
+        message = (
+            f"energy from nowhere: the step at t = {at:.6g} s ends with more than {CREATED:g} times the energy that "
+            f"{setup.robot.name} had, was given or could fall by, most of it in joint {joint}; {advice(setup, start)}"
+        )
+        return Failure(at, "energy", joint, message)
     if end == NO_GROUND:
         message = f"the ground has no height (NaN) under contact point {index}, met at t = {at:.6g} s"
         return Failure(at, "ground", "", message)
@@ -271,8 +248,7 @@ def recording_of_world(
     failure = failure_of(setup, ended, tapes[0].qpos[0])
     arrays = {name: array[:samples] for name, array in tapes[0]._asdict().items()}
     about: dict[str, Any] = {
-        "integrator": setup.integrator,
-        "seed": None,
+        "integrator": "euler",
         "record_dt": setup.dt * every,
         "warnings": [],
     }

@@ -16,7 +16,6 @@ from footfall.contact.base import PointLaw
 from footfall.contact.springs.stable_step import warn_of_long_steps
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.control import default_controller
-from footfall.control.body.servo_stance import why_servos_give_way
 from footfall.engine import recovery, step
 from footfall.engine.bridge import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
@@ -27,7 +26,6 @@ from footfall.errors import ControllerError, GroundError, Interrupted, Simulatio
 from footfall.process.interrupts import Interrupts, asked_to_end, to_the_end
 from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
-from footfall.robot.model import FREE
 from footfall.simulation.controls import (
     PYTHON,
     Controller,
@@ -40,15 +38,13 @@ from footfall.simulation.controls import (
 )
 from footfall.simulation.first_start import start_compiling
 from footfall.simulation.outcome import (
-    advice,
     created_energy,
     energy_at_hand,
-    energy_failure,
+    failure_of,
     made_recording,
-    warn_if_held_in_the_ground,
 )
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import CONTROLLER, MUJOCO, Live, State, check_fit, check_start, live_arrays
+from footfall.simulation.state import CONTROLLER, MUJOCO, Live, State, check_fit, check_start, live, live_arrays
 from footfall.simulation.task import (
     MOST_STEPS,
     Task,
@@ -64,8 +60,6 @@ from footfall.simulation.workspace import loop_of, prepared, take_workspace
 
 #: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
 CHECK_INTERVAL = 0.05
-#: Share of its height at home by which a free base has sunk when servos are asked whether they can hold it.
-SUNK = 0.1
 #: MuJoCo's warnings after which forces are missing, and those that are passed on to the user.
 OVERFLOWS = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
 WARNINGS = (mujoco.mjtWarning.mjWARN_INERTIA, mujoco.mjtWarning.mjWARN_BADCTRL)
@@ -98,7 +92,7 @@ class Run:
         steps, before = step_count(duration, sim.dt), 0 if task.start is None else task.start.step
         self.total = MOST_STEPS if endless else before + steps
         self.record_every = multiple("record_dt", task.record_dt, sim.dt) if recorded else MOST_STEPS
-        self.pushes, self.seed, self._endless = push_list(task.pushes), task.seed, endless
+        self.pushes, self._endless = push_list(task.pushes), endless
         name, controller = find_controller(task.controller, sim.robot)
         control_every = own_rate(controller, sim.dt)
         if task.control_dt is not None:
@@ -119,7 +113,6 @@ class Run:
         self._lay_out(control_every, steps)
         self.step = 0
         self.wall_time: float | None = None  # s, of the steps alone
-        self._live: Live | None = None  # the arrays of a state, after the first one
         self._loop: Any = None
         finish_compiling()
         if task.start is not None:
@@ -167,6 +160,7 @@ class Run:
         room = self.workspace.room
         self.points, self.contacts, self.flow = room.points, room.contacts, room.flow
         self.conditions, self.scratch = room.conditions, room.scratch
+        self._live: Live | None = None  # the arrays of a state, once one is asked for
 
     @to_the_end()  # interrupted half way, the loop would write beyond its old arrays
     def set_tape(self, tape: Tape) -> None:
@@ -267,9 +261,8 @@ class Run:
 
     def _live_arrays(self) -> Live:
         """The arrays of a state, cached until the run is laid out anew: collecting them takes as long as ten steps."""
-        room = self.workspace.room
-        if self._live is None or not self._live.of(room, self.controls.inside):
-            self._live = Live(room, self.controls.inside, str(self.simulation.law))
+        if self._live is None:
+            self._live = live(self.workspace.room, self.controls.inside, self.simulation.law)
         return self._live
 
     def state(self) -> State:
@@ -327,7 +320,7 @@ class Run:
                 arrays["signals"] = arrays["signals"].copy()
                 arrays["signals"][in_air, :of_law] = 0.0
         said = [*controls.warnings, *(() if self.flow is None else painleve_warnings(self.flow)), *self._warnings()]
-        said += [*self._without_control(), *(self._sunk(arrays["qpos"][-1]) if len(arrays["qpos"]) else ())]
+        said += self._without_control()
         made = made_recording(
             sim,
             sim.ground,
@@ -338,8 +331,7 @@ class Run:
             controls.signals,
             {
                 "controller": controls.name,
-                "integrator": "event-driven" if sim.law.event_driven else sim.integrator,
-                "seed": self.seed,
+                "integrator": "event-driven" if sim.law.event_driven else "euler",
                 "record_dt": sim.dt * self.record_every,
                 "warnings": [warning._asdict() for warning in said],
                 "wall_time": self.wall_time,
@@ -374,55 +366,47 @@ class Run:
         text = f"nothing controls the motors of {robot.name}, and so it falls unless its joints hold it"
         return [RunWarning(0.0, "control", f"{text}; with no controller named it is under posture control")]
 
-    def _sunk(self, qpos: np.ndarray) -> list[RunWarning]:
-        """A warning if a robot on nothing but servos, which are too weak, sank to the pose ``qpos`` (nq,)."""
-        robot = self.simulation.robot
-        free = robot.model.njnt and robot.model.jnt_type[0] == FREE
-        if self._endless or self.controls.name != "none" or not (free and robot.model.actuator_biastype.any()):
-            return []
-        height = qpos[2] - self.simulation.ground.height(qpos[0], qpos[1])
-        why = why_servos_give_way(robot) if height < (1.0 - SUNK) * robot.home[2] else ""
-        return [RunWarning(0.0, "control", why)] if why else []
-
     def conclude(self) -> Recording:
         """The recording of a run that has ended; a warning, or an error that carries it, if it ended early."""
         end, at = int(self.outcome.end[0]), f"t = {self.outcome.begun[0] * self.simulation.dt:.6g} s"
-        cause, name = self.controls.callback.error, self.controls.name
+        cause = self.controls.callback.error
         if self.interrupts.asked or isinstance(cause, KeyboardInterrupt):
             raise self._interrupted() from cause
         if self._overflowed():
             said = recovery.said(self.scratch.back, recovery.WARNING)
             raise self._failed(SimulationError, "mujoco", f"MuJoCo has no room for all contacts at {at}: {said}")
         self._warn()
+        failure: Failure | None
         if end == step.DONE:
-            rec = warn_if_held_in_the_ground(self.recording())
+            rec = self.recording()
             failure = created_energy(rec)
             if failure is None:
                 return rec
-            warn(str(failure))
-            return self.recording(failure)
-        if end == step.DIVERGED:
-            return self._diverged(at)
-        if end == step.CREATES:
-            at_s, dof = self.outcome.begun[0] * self.simulation.dt, self.outcome.concerned[0]
-            failure = energy_failure(self.simulation, at_s, dof, self.tape.qpos[0])
-            warn(str(failure))
-            return self.recording(failure)
-        if end == step.NO_GROUND:
+        elif end in (step.DIVERGED, step.CREATES):
+            outcome, fault = self.outcome, self._fault_of_law() if end == step.DIVERGED else ""
+            ended = [int(one[0]) for one in (outcome.end, outcome.begun, outcome.concerned)]
+            failure = failure_of(self.simulation, ended, self.tape.qpos[0], fault)
+        elif end == step.NO_GROUND:
             raise self._failed(GroundError, "ground", self._no_ground(at))
-        if end == step.MUJOCO_ERROR:
+        elif end == step.MUJOCO_ERROR:
             said = recovery.said(self.scratch.back, recovery.ERROR)
             raise self._failed(SimulationError, "mujoco", f"MuJoCo gave up at {at}: {said}")
-        message = f"controller {name} stopped the run at {at}"
+        else:
+            raise self._stopped(at, cause) from cause
+        warn(str(failure))
+        return self.recording(failure)
+
+    def _stopped(self, at: str, cause: BaseException | None) -> BaseException:
+        """The exception of a controller that failed or stopped the run, which carries the recording."""
+        message = f"controller {self.controls.name} stopped the run at {at}"
         if isinstance(cause, ControllerError):
             message = str(cause)
         elif isinstance(cause, Exception):
-            message = f"controller {name} failed at {at}: {type(cause).__name__}: {cause}"
+            message = f"controller {self.controls.name} failed at {at}: {type(cause).__name__}: {cause}"
         elif cause is not None:  # the controller raises SystemExit or the like
-            message = f"{cause!r} at {at}"
-            cause.recording = self._failed(ControllerError, "controller", message).recording  # type: ignore[attr-defined]
-            raise cause
-        raise self._failed(ControllerError, "controller", message) from cause
+            cause.recording = self._failed(ControllerError, "controller", f"{cause!r} at {at}").recording  # type: ignore[attr-defined]
+            return cause
+        return self._failed(ControllerError, "controller", message)
 
     def _failed(self, kind: Any, what: str, message: str) -> Any:
         """An error of a kind that carries the recording."""
@@ -450,19 +434,6 @@ class Run:
             )
         for warning in self._warnings():
             warn(f"MuJoCo: {warning.message}")
-
-    def _diverged(self, at: str) -> Recording:
-        """The recording of a run whose accelerations are beyond all bounds, with a warning and advice."""
-        sim, dof = self.simulation, int(self.outcome.concerned[0])
-        joint, cure = sim.robot.dof_name(dof), advice(sim, self.tape.qpos[0])
-        size = "not a number" if np.isnan(self.data.qacc[dof]) else f"beyond {step.RUNAWAY:.0e}"
-        fault = self._fault_of_law()
-        if fault:
-            size, cure = f"not a number, for the law '{sim.law.name}' fails: {fault}", "correct the law"
-        message = f"diverged at {at}, joint {joint}: its acceleration is {size}; all before is kept; {cure}"
-        failure = Failure(float(self.outcome.begun[0] * sim.dt), "diverged", joint, message)
-        warn(str(failure))
-        return self.recording(failure)
 
     def _fault_of_law(self) -> str:
         """The error of a user's law, called as plain Python at the points near the ground; "" if it has none."""

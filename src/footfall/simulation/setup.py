@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import mujoco
 import numpy as np
@@ -24,7 +24,7 @@ from footfall.engine.other_bodies.near import JOLT
 from footfall.engine.soft_contacts import make_soft_contacts
 from footfall.engine.world import Native
 from footfall.errors import SimulationError, warn
-from footfall.given_numbers import is_number
+from footfall.given_numbers import Bounds
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
 from footfall.robot import Robot
@@ -48,18 +48,15 @@ class Setup:
         *,
         ground: Ground | str | None = None,
         law: Law | str = DEFAULT_LAW,
-        dt: float | None = None,
-        integrator: Literal["euler", "rk4"] = "euler",
+        dt: Annotated[float, Bounds(0.0, LONGEST_STEP, open=True)] | None = None,
         body_contacts: bool = True,
     ) -> None:
         self.prepared: Any = None  # shared by all runs, see :func:`footfall.simulation.workspace.prepared`
         self.robot, self.ground, self.law = as_robot(robot), as_ground(ground), make_law(law)
         self._check_robot()
-        if dt is not None and not (is_number(dt) and 0 < dt <= LONGEST_STEP):
-            raise SimulationError(f"dt = {dt} but it must be a positive number of seconds, at most {LONGEST_STEP:g}")
         self.dt = usual_step(self.law, self.robot, self.ground) if dt is None else float(dt)
-        self.integrator, self.body_contacts = integrator, body_contacts
-        self._check_method()
+        self.body_contacts = body_contacts
+        self._check_period()
         self.scene: RunModel = compose(self.robot, self.law, self.dt, body_contacts=body_contacts)
         self._check_model()
 
@@ -76,17 +73,12 @@ class Setup:
                 "too far apart"
             )
 
-    def _check_method(self) -> None:
-        """Refuse an integrator or a step that the law does not allow."""
-        law, integrator = self.law, self.integrator
-        if integrator == "rk4" and not law.smooth:
+    def _check_period(self) -> None:
+        """Refuse a step that is too long for an event-driven law."""
+        if self.law.event_driven and self.dt > LONGEST_PERIOD:
             raise SimulationError(
-                f"integrator rk4 needs a law whose force is continuous; {law.name} is not: use 'euler'"
-            )
-        if law.event_driven and self.dt > LONGEST_PERIOD:
-            raise SimulationError(
-                f"dt = {self.dt:g} s, but {law.name} looks for events within a period of controls and records, which "
-                f"may last {LONGEST_PERIOD:g} s at most: use a smaller dt"
+                f"dt = {self.dt:g} s, but {self.law.name} looks for events within a period of controls and records, "
+                f"which may last {LONGEST_PERIOD:g} s at most: use a smaller dt"
             )
 
     def _check_model(self) -> None:
@@ -106,7 +98,7 @@ class Setup:
                 )
 
     def __reduce__(self) -> Any:
-        names = ("ground", "law", "dt", "integrator", "body_contacts")
+        names = ("ground", "law", "dt", "body_contacts")
         return partial(type(self), **{name: getattr(self, name) for name in names}), (self.robot,)
 
     def __repr__(self) -> str:

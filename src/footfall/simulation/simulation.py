@@ -17,7 +17,7 @@ from footfall.arguments import public
 from footfall.engine import step
 from footfall.engine.tape import make_tape
 from footfall.errors import SimulationError
-from footfall.given_numbers import Whole
+from footfall.given_numbers import NotNegative, Positive, Whole
 from footfall.record import Failure, Push, Record
 from footfall.recording import Recording
 from footfall.simulation.along_run import AlongRun
@@ -210,8 +210,6 @@ class Simulation(Setup):
             friction 0.7 if left out.
         law: a contact law, ``ff.law("spring-damper", k=2e4)``, or its name (``footfall.laws()``).
         dt: step, s; if left out 1 ms, or less where a spring law with default options needs it for light feet.
-        integrator: ``"euler"``, semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order
-            for laws whose force is continuous.
         body_contacts: every body can touch the ground, at points of its collision geometry, and other bodies where the
             model lets them collide, under the law (under event-driven laws by MuJoCo's soft constraints); with False
             only the feet touch anything.
@@ -219,16 +217,15 @@ class Simulation(Setup):
 
     def run(
         self,
-        duration: float,
+        duration: NotNegative,
         *,
         controller: Controller | str | None = "default",
         qpos: Sequence[float] | np.ndarray | None = None,
         qvel: Sequence[float] | np.ndarray | None = None,
-        control_dt: float | None = None,
-        record_dt: float | None = None,
+        control_dt: Positive | None = None,
+        record_dt: Positive | None = None,
         pushes: Push | Iterable[Push] = (),
         progress: Callable[[float], None] | None = None,
-        seed: int | None = None,
         start: State | None = None,
     ) -> Recording:
         """Simulate ``duration`` seconds and return the recording.
@@ -245,7 +242,6 @@ class Simulation(Setup):
             record_dt: s between two samples, likewise; forces of the steps between are recorded as mean and peak.
             pushes: one :class:`footfall.Push` or several.
             progress: called from time to time with the simulated time, s.
-            seed: noted in the recording, and used for nothing else.
             start: a state of this simulation; the run continues from it, and from its time, bit for bit.
 
         A simulation that diverges ends with a warning; its recording holds everything up to then and says why in
@@ -253,7 +249,7 @@ class Simulation(Setup):
         :class:`SimulationError`, and Ctrl-C :class:`Interrupted`, which is a ``KeyboardInterrupt``. Each carries the
         recording; at a prompt it is ``sys.last_value.recording``.
         """
-        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed, start)
+        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, start)
         try:
             run = Run(self, duration, task)
         except mujoco.FatalError as error:
@@ -268,11 +264,10 @@ class Simulation(Setup):
         qpos: Sequence[float] | np.ndarray | None = None,
         qvel: Sequence[float] | np.ndarray | None = None,
         pushes: Push | Iterable[Push] = (),
-        record_dt: float | None = None,
+        record_dt: Positive | None = None,
         recorded: bool = True,
-        seed: int | None = None,
         controller: Controller | str | None = None,
-        control_dt: float | None = None,
+        control_dt: Positive | None = None,
     ) -> World:
         """Start one world that a loop of your own steps from Python.
 
@@ -284,7 +279,7 @@ class Simulation(Setup):
         Arguments are those of :meth:`run`. Without a ``controller`` you pass the controls to ``step``; with
         ``recorded=False`` nothing is recorded.
         """
-        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed)
+        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes)
         return World(Run(self, 0.0, task, endless=True, recorded=recorded), recorded=recorded)
 
     def linearize(
@@ -326,7 +321,7 @@ class Simulation(Setup):
         """Idle probes, for any thread to take."""
         return deque()
 
-    def state(self, recording: Record, time: float) -> State:
+    def state(self, recording: Record, time: NotNegative) -> State:
         """The state at ``time`` (s) of a recording of this simulation, with the memory of law and joints.
 
         The recording is simulated again from its start with its controls, so every step must have been recorded.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import mujoco
 import numpy as np
 
+from footfall.contact.base import Law
 from footfall.control.inside import Inside
 from footfall.engine.clearance import LEARNT
 from footfall.engine.world import Blocks, Values
@@ -83,22 +84,19 @@ def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.nda
             yield f"{CONTROLLER}{name}", array
 
 
-class Live:
+class Live(NamedTuple):
     """The arrays of a run, valid until it is laid out anew."""
 
-    def __init__(self, room: Room, inside: Inside | None, law: str) -> None:
-        arrays = dict(live_arrays(room, inside))
-        self._parts = _parts(room, inside)
-        self.layout: Layout = tuple((name, array.shape, array.dtype.str) for name, array in arrays.items())
-        self.blocks, self.law = Blocks(arrays.values()), law
-
-    def of(self, room: Room, inside: Inside | None) -> bool:
-        """Whether these arrays still belong to a room and a controller."""
-        return all(one is other for one, other in zip(self._parts, _parts(room, inside), strict=True))
+    layout: Layout
+    blocks: Blocks
+    law: str
 
 
-def _parts(room: Room, inside: Inside | None) -> tuple[Any, ...]:
-    return room.points, room.contacts, room.conditions, room.scratch, room.flow, inside
+def live(room: Room, inside: Inside | None, law: Law) -> Live:
+    """The arrays of a run that one step passes to the next."""
+    arrays = dict(live_arrays(room, inside))
+    layout = tuple((name, array.shape, array.dtype.str) for name, array in arrays.items())
+    return Live(layout, Blocks(arrays.values()), str(law))
 
 
 def check_start(state: State, qpos: Any = None, qvel: Any = None) -> None:

@@ -31,14 +31,11 @@ class Task(NamedTuple):
     control_dt: float | None = None  # s
     record_dt: float | None = None  # s
     pushes: Push | Iterable[Push] = ()
-    seed: int | None = None
     start: Any = None  # a :class:`footfall.simulation.state.State`, if any
 
 
 def step_count(duration: float, dt: float) -> int:
     """Steps of ``dt`` (s) in a run of ``duration`` (s)."""
-    if not (is_number(duration) and duration >= 0):
-        raise SimulationError(f"duration = {duration!r} but it must be a number of seconds >= 0")
     if duration / dt > MOST_STEPS:
         raise SimulationError(f"a run of {duration:g} s takes more steps of {dt:g} s than can be counted")
     return round(duration / dt)
@@ -48,8 +45,6 @@ def multiple(name: str, value: float | None, dt: float) -> int:
     """The number of steps of ``dt`` (s) in a period of ``value`` (s); one if it is left out."""
     if value is None:
         return 1
-    if not (is_number(value) and value > 0):
-        raise SimulationError(f"{name} = {value!r} but it must be a positive number of seconds")
     if value / dt > MOST_STEPS:
         raise SimulationError(f"{name} = {value:g} s has more steps of {dt:g} s than can be counted")
     every = round(value / dt)
@@ -124,12 +119,7 @@ def no_pushes() -> Pushes:
     return Pushes(body, start, stop, np.zeros((0, 6)))
 
 
-class _Noise(NamedTuple):
-    seed: int
-    size: float
-
-
-_noise: ContextVar[_Noise | None] = ContextVar("noise", default=None)
+_noise: ContextVar[tuple[int, float] | None] = ContextVar("noise", default=None)  # seed and size
 
 
 @contextmanager
@@ -141,7 +131,7 @@ def perturbed_starts(seed: int, size: float = 1e-9) -> Iterator[None]:
     """
     if not (is_number(size) and size > 0.0):
         raise SimulationError(f"size = {size!r} but starts must be off by a positive number")
-    token = _noise.set(_Noise(seed, size))
+    token = _noise.set((seed, size))
     try:
         yield
     finally:
@@ -153,6 +143,7 @@ def perturb(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     noise = _noise.get()
     if noise is None:
         return
-    off = np.random.default_rng(noise.seed).uniform(-noise.size, noise.size, size=(2, model.nv))
+    seed, size = noise
+    off = np.random.default_rng(seed).uniform(-size, size, size=(2, model.nv))
     mujoco.mj_integratePos(model, data.qpos, off[0], 1.0)
     data.qvel += off[1]

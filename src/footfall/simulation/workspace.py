@@ -1,9 +1,8 @@
 """Workspaces: all arrays of the compiled loop, allocated by name.
 
 :func:`prepared` makes the parts that all runs of a simulation share, :func:`take_workspace` the arrays of one run.
-Allocating them takes as long as some hundred steps, and a study makes thousands of simulations of one robot that differ
-in friction, the ground's shape or a law's options: these share everything that does not depend on them, and idle
-workspaces. A workspace belongs to one run at a time, so that runs in several threads are independent.
+Allocating them takes as long as some hundred steps, so idle ones serve the next runs of the simulation. A workspace
+belongs to one run at a time, so that runs in several threads are independent.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ from footfall.standing import reach
 
 #: Largest change of the gap to uneven ground per distance travelled (m/m): that on a slope of 60 degrees.
 STEEP = 2.0
-#: Most cached entries: models with their points, kinds of simulation with workspaces, workspaces of each kind.
-MODELS, KINDS, IDLE = 8, 8, 16
+#: Most cached entries: models with their points, and idle workspaces of a simulation.
+MODELS, IDLE = 8, 16
 
 
 class Prepared(NamedTuple):
@@ -93,7 +92,7 @@ def prepared(sim: Setup) -> Prepared:
 def _prepare(sim: Setup) -> Prepared:
     law, longest = sim.law, None
     laws = compiled_laws(sim)
-    if not (law.native or law.event_driven) and sim.integrator == "euler":
+    if not (law.native or law.event_driven):
         longest = longest_stable_step(law, sim.setting)
         warn_of_light_bodies(law, sim.setting)
     return prepared_with(sim, laws, longest)
@@ -102,8 +101,7 @@ def _prepare(sim: Setup) -> Prepared:
 def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: float | None) -> Prepared:
     """The shared parts of the runs of a simulation if the loop uses these laws."""
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
-    euler = sim.integrator == "euler" and not law.event_driven
-    of_model = _of_model(sim.scene)
+    damped = (model.dof_damping > 0).any() or damping_servos(model).dof.size
     plan = step.Plan(
         dt=sim.dt,
         margin=law.near(sim.dt),
@@ -111,50 +109,27 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),
         folded=int(not law.native or sim.scene.native.soft.folded),
-        constrained=int(of_model.constrained),
+        constrained=int(makes_constraints(sim.scene.rows)),
         pairs=int(pairs_are_the_laws(sim)),
-        rich=int(of_model.rich),
-        damped=int(euler and of_model.damped),
-        stages=1 if euler else 4,
+        rich=int(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
+        damped=int(damped and not law.event_driven),
         energy=math.inf,
         total=0,
         control=0,
         control_every=1,
         record_every=1,
     )
-    kind = (law.memory_size, around(sim, [ground]))
-    room = _room(law, Size(robot.point_count, len(robot.feet), model.nv))
     soft = not (plan.pairs or sim.scene.widened.never)  # contacts between bodies
     return Prepared(
-        points=_points(sim.scene, robot, *kind),
+        points=_points(sim.scene, robot, law.memory_size, around(sim, [ground])),
         plan=plan,
         ground=step.Surface(*ground.compiled(reach(robot)), ground.compiled_friction),
         laws=laws,
         longest=longest,
         law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
         sample_bytes=sample_bytes(model, robot.point_count),
-        shared_rows=of_model.shared_rows + (CONTACT_ROWS if soft else 0),
-        spare=_spare(sim.scene, (*kind, type(law), room)),
-    )
-
-
-class _OfModel(NamedTuple):
-    """Properties of a model."""
-
-    rich: bool  # has tendons or flexes, so that MuJoCo computes the whole velocity stage
-    damped: bool  # has damping of joints or servos
-    shared_rows: int
-    constrained: bool  # has constraints, beside contacts, that MuJoCo makes
-
-
-@lru_cache(maxsize=MODELS)
-def _of_model(scene: RunModel) -> _OfModel:
-    model = scene.model
-    return _OfModel(
-        rich=bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
-        damped=bool((model.dof_damping > 0).any() or damping_servos(model).dof.size),
-        shared_rows=most_shared_rows(scene.rows),
-        constrained=makes_constraints(scene.rows),
+        shared_rows=most_shared_rows(sim.scene.rows) + (CONTACT_ROWS if soft else 0),
+        spare=deque(maxlen=IDLE),
     )
 
 
@@ -163,29 +138,10 @@ def _points(scene: RunModel, robot: Robot, memory_size: int, surroundings: Aroun
     return make_points(scene.model, robot, memory_size, surroundings)
 
 
-@lru_cache(maxsize=KINDS)
-def _spare(scene: RunModel, kind: Any) -> deque[Any]:
-    """The idle workspaces of simulations of one kind; kept while one of these lives or was recently used."""
-    return deque(maxlen=IDLE)
-
-
-def _room(law: Law, size: Size) -> Any:
-    """The properties of a law on which the arrays of a workspace depend."""
-    made = tuple(_sizes(one) for one in _scratch_of(law, size))
-    return (*made, law.tolerance, law.in_steps().margin) if isinstance(law, EventLaw) else made
-
-
 def _scratch_of(law: Law, size: Size) -> list[Any]:
     """The scratch arrays of a law, or None; for an event-driven law also those of its time-stepping fallback."""
     asked = [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
     return [one.scratch(size) if isinstance(one, CoupledLaw) else None for one in asked]
-
-
-def _sizes(value: Any) -> Any:
-    """Shapes and types of the arrays in nested tuples, with their numbers unchanged."""
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str
-    return tuple(map(_sizes, value)) if isinstance(value, tuple) else value
 
 
 def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
@@ -217,7 +173,7 @@ def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
     if isinstance(law, PointLaw) and is_foreign(law.kernel):
         try_out(law.kernel, law.name, law.memory_size, resolved)
     if not isinstance(law, EventLaw):
-        return laws._replace(bends=bends, lag=lag if sim.integrator == "euler" else 0.0)
+        return laws._replace(bends=bends, lag=lag)
     rough = law.in_steps()
     in_steps = idle_laws()._replace(
         coupled=rough.pointer(), values=_numbers(rough.resolve(sim.setting)), bends=bends, lag=lag
@@ -326,17 +282,10 @@ class Workspace:
         scratch, laws = make_scratch(self.model, points, contacts, signals), _computing_in(self._laws, of_laws)
         return Room(points, contacts, scratch, conditions, laws, flow, of_laws)
 
-    def serve(self, sim: Setup, shared: Prepared) -> None:
-        """Reset to the initial state, for a run of ``sim``, from whose ``shared.spare`` this was taken."""
-        if self._laws is not shared.laws:  # another simulation
-            self._laws, room = shared.laws, self.room
-            room.conditions = room.conditions._replace(ground=shared.ground)
-            room.laws = _computing_in(shared.laws, room.of_laws)
-            self._rooms = {0: room}  # larger rooms still refer to another ground and law
+    def reset(self) -> None:
+        """Reset to the initial state, for another run of the simulation."""
         mujoco.mj_resetData(self.model, self.data)
         self._remembered.write(self._first_values)
-        self._contacts.static_friction[:] = sim.ground.static_friction
-        self._contacts.dynamic_friction[:] = sim.ground.dynamic_friction
         for one in self.outcome.named:
             one[0] = 0
 
@@ -445,7 +394,7 @@ def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
         found = shared.spare.pop()
     except IndexError:
         return Workspace(sim, shared)
-    found.serve(sim, shared)
+    found.reset()
     return found
 
 

@@ -18,7 +18,7 @@ from footfall.engine.tape import Outcome, sample_bytes
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
-from footfall.given_numbers import Count, NotNegative, Whole, is_whole
+from footfall.given_numbers import Count, NotNegative, Positive, Whole, is_whole
 from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
@@ -29,7 +29,15 @@ from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import check_memory, multiple, numbers, step_count
 from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan, signal_count
-from footfall.simulation.worlds_given import Inputs, Starts, check_worlds, make_inputs, rows, states_of_worlds
+from footfall.simulation.worlds_given import (
+    Inputs,
+    check_worlds,
+    first_rows,
+    make_inputs,
+    rows,
+    start_rows,
+    states_of_worlds,
+)
 from footfall.simulation.worlds_linearize import Linearizations, OnGpu, OnThreads
 from footfall.standing import FALLEN_HEIGHT
 
@@ -56,8 +64,6 @@ class Worlds(UnderWay):
         precision: ``"double"``, or on a GPU ``"single"``.
         qpos: (nq,) where all start, or (W, nq); home on the ground if left out.
         qvel: (nv,) velocities there, or (W, nv); at rest if left out.
-        start: a state of a single world, ``world.state()`` or ``rec.state(time)``, that all start from, or a list of W,
-            in place of ``qpos`` and ``qvel``: with what the law remembers of its contacts, and its time.
         friction: a coefficient, a pair (static, dynamic), or one of these for each world; the ground's if left out.
         law_options: options of the law by name, each a number or (W,).
         ground: one, or a list of W, in place of the simulation's.
@@ -77,7 +83,6 @@ class Worlds(UnderWay):
         precision: Literal["double", "single"] = "double",
         qpos: ArrayLike | None = None,
         qvel: ArrayLike | None = None,
-        start: State | Sequence[State] | None = None,
         friction: ArrayLike | None = None,
         law_options: Mapping[str, ArrayLike] | None = None,
         ground: Ground | Sequence[Ground] | None = None,
@@ -105,8 +110,8 @@ class Worlds(UnderWay):
         self._engine.give(self._inputs.arrays)
         self._on_threads: OnThreads | None = None  # derivatives, once they are asked for
         self._on_gpu: OnGpu | None = None
-        self._starts = Starts(simulation, self._engine)
-        self.reset(qpos=qpos, qvel=qvel, start=start)
+        self._starts = first_rows(simulation, self._engine)
+        self.reset(qpos=qpos, qvel=qvel)
 
     def reset(
         self,
@@ -114,12 +119,11 @@ class Worlds(UnderWay):
         *,
         qpos: ArrayLike | None = None,
         qvel: ArrayLike | None = None,
-        start: State | Sequence[State] | None = None,
         friction: ArrayLike | None = None,
         mass_scale: ArrayLike | None = None,
         pushes: Sequence[Push] | Sequence[Sequence[Push]] | None = None,
     ) -> None:
-        """Restart the worlds of ``mask`` (W,), or all: from their start, from ``qpos`` and ``qvel``, or from states.
+        """Restart the worlds of ``mask`` (W,), or all: from their start, or from ``qpos`` and ``qvel``.
 
         Values have the shapes that the constructor takes, one for all or one for each (rows are picked by ``mask``),
         and they stay: later resets of these worlds use them too.
@@ -130,7 +134,7 @@ class Worlds(UnderWay):
         if not which.any():
             return
         with self._turn:
-            starts, inputs = self._starts.given(which, qpos, qvel, start), self._inputs
+            starts, inputs = start_rows(self._starts, which, qpos, qvel), self._inputs
             if friction is not None:
                 inputs = inputs.with_friction(friction, which)
             if mass_scale is not None:
@@ -140,10 +144,10 @@ class Worlds(UnderWay):
             self._starts = starts
             if inputs is not self._inputs:
                 self._take(inputs)
-            self._engine.reset(which, starts.rows)
+            self._engine.reset(which, starts)
 
     def state(self, world: int) -> State:
-        """The state of one world on a CPU: single worlds, runs and other worlds start from it.
+        """The state of one world on a CPU: single worlds and runs start from it.
 
         Its friction, masses, ground and pushes are not part of it, nor is what a controller remembers.
         """
@@ -179,10 +183,6 @@ class Worlds(UnderWay):
                 self._on_gpu = OnGpu(self._inputs, self._engine, self._no_tape)
             return self._on_gpu.linearize(self._plan, self.time, smoothing)
 
-    def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
-        """Replace the pushes by one list for all worlds or a list for each; times count from a world's start."""
-        self._take(self._inputs.with_pushes(pushes))
-
     def _take(self, inputs: Inputs) -> None:
         self._inputs, self._plan = inputs, self._plan._replace(energy=energy_of_worlds(inputs))
         self._engine.give(inputs.arrays)
@@ -200,13 +200,13 @@ class Worlds(UnderWay):
 
     def run(
         self,
-        duration: float,
+        duration: NotNegative,
         *,
         controller: Any = "default",
         gains: Any = None,
-        control_dt: float | None = None,
+        control_dt: Positive | None = None,
         record: Sequence[int] = (),
-        record_dt: float | None = None,
+        record_dt: Positive | None = None,
     ) -> dict[int, Recording]:
         """Run all worlds for ``duration`` (s); returns the recordings of the worlds in ``record``, by number.
 
@@ -364,36 +364,6 @@ class Worlds(UnderWay):
     def unsolved(self) -> np.ndarray:
         """(W,) steps in which the law found no solution."""
         return self._engine.first("unsolved")
-
-    @property
-    def peak_force(self) -> np.ndarray:
-        """(W,) N, largest normal force of all contact points, summed."""
-        return self._engine.first("peak")
-
-    @property
-    def impulse(self) -> np.ndarray:
-        """(W, 3) N s, of all contact forces since the start, world frame."""
-        return self._engine.host("impulse")
-
-    @property
-    def slip(self) -> np.ndarray:
-        """(W,) m, distance that loaded contact points slipped, summed over them."""
-        return self._engine.first("slipped")
-
-    @property
-    def cop(self) -> np.ndarray:
-        """(W, 3) m, centre of pressure of the last step, world frame; NaN in the air."""
-        return self._engine.host("cop")
-
-    @property
-    def contact_work(self) -> np.ndarray:
-        """(W,) J, work of the ground on the robot since the start."""
-        return self._engine.first("work")
-
-    @property
-    def energy(self) -> np.ndarray:
-        """(W,) J, kinetic energy plus potential energy above z = 0, at the beginning of the last step."""
-        return self._engine.first("energy")
 
     @property
     def failure(self) -> list[Failure | None]:

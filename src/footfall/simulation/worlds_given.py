@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +19,9 @@ from footfall.ground import Ground
 from footfall.record import Push
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import MUJOCO, State, check_fit, check_start
+from footfall.simulation.state import State
 from footfall.simulation.task import make_pushes, numbers, push_list
-from footfall.standing import reach, scratch_data
+from footfall.standing import reach
 
 
 def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
@@ -199,12 +198,9 @@ class Inputs:
             body_inertia=replaced(given.body_inertia, inertia, which),
         )
 
-    def with_pushes(self, pushes: Any, which: np.ndarray | None = None) -> Inputs:
-        """The same with other pushes, in all worlds or in those of ``which`` (W,)."""
+    def with_pushes(self, pushes: Any, which: np.ndarray) -> Inputs:
+        """The same with other pushes in the worlds of ``which`` (W,)."""
         lists, model, dt = push_lists(pushes, self.count), self.setup.scene.model, self.setup.dt
-        if which is None:
-            noted = dataclasses.replace(self, pushes=[tuple(one) for one in lists])
-            return noted._with(**push_rows(model, lists, dt))
         chosen = lists if len(lists) == 1 else [lists[w] for w in np.flatnonzero(which)]
         made = push_rows(model, chosen, dt)
         own = self.pushes * self.count if len(self.pushes) == 1 else list(self.pushes)
@@ -260,7 +256,6 @@ def check_worlds(setup: Setup, device: str, precision: str) -> None:
     refused = {
         "law mujoco is MuJoCo's own contacts, in one world: use mujoco.rollout for many": law.native,
         f"{law.name} goes from event to event, which many worlds at once do not": law.event_driven,
-        f"many worlds are integrated by 'euler', not by '{setup.integrator}'": setup.integrator != "euler",
         "many worlds have one friction each: where it varies from place to place, run them one by one": (
             ground.friction_field is not None
         ),
@@ -280,96 +275,27 @@ def check_worlds(setup: Setup, device: str, precision: str) -> None:
 #: Initial values of each array of a world's state, one row for all worlds or one for each.
 Rows = dict[str, np.ndarray]
 
-#: State arrays of contact points and of joint constraints of worlds, and their names in a single world.
-OF_POINTS = {name: f"points.{name}" for name in ("anchor", "force", "mode", "memory")}
-OF_JOINTS = {"row_state": "joints.state", "row_inertia": "joints.inertia"}
 
-
-class Starts:
-    """The starts of worlds: by default at home on the ground, at rest and with unloaded contacts."""
-
-    def __init__(self, setup: Setup, engine: Any) -> None:
-        joints = setup.scene.joints
-        self._setup = setup
-        self._first: Rows = {
-            **engine.unloaded(),
-            "qpos": setup.place()[None],
-            "qvel": np.zeros((1, setup.scene.model.nv)),
-            "ctrl": setup.robot.home_ctrl[None],
-            "row_state": joints.state[None].copy(),
-            "row_inertia": joints.inertia[None].copy(),
-        }
-        self.rows = self._first
-
-    def given(self, which: np.ndarray, qpos: Any, qvel: Any, states: Any) -> Starts:
-        """The same, in the worlds of ``which`` (W,) from coordinates, or from states of single worlds."""
-        made = copy.copy(self)
-        made.rows = self._at(which, qpos, qvel) if states is None else self._from(which, states, (qpos, qvel))
-        return made
-
-    def _at(self, which: np.ndarray, qpos: Any, qvel: Any) -> Rows:
-        """From these coordinates, with unloaded contacts."""
-        given = {name: value for name, value in (("qpos", qpos), ("qvel", qvel)) if value is not None}
-        known, changed = self.rows, dict(self.rows)
-        for name, value in given.items():
-            changed[name] = replaced(known[name], rows(name, value, len(which), known[name].shape[1]), which)
-        for name in known.keys() - {"qpos", "qvel"} if given else ():
-            if known[name] is not self._first[name]:  # worlds started from states before
-                changed[name] = replaced(known[name], self._first[name], which)
-        return changed
-
-    def _from(self, which: np.ndarray, given: Any, beside: tuple[Any, Any]) -> Rows:
-        """From states; ``beside`` holds the qpos and qvel arguments, which must be left out."""
-        states = [given] if isinstance(given, State) or not isinstance(given, Sequence) else list(given)
-        for state in states:
-            check_start(state, *beside)
-            check_fit(state, self._setup)
-        if len(states) not in (1, len(which)):
-            raise SimulationError(f"{len(states)} states for {len(which)} worlds: give one, or one for each")
-        known = {id(state): _row(self._setup, self._first, state) for state in states}
-        made = [known[id(state)] for state in states]
-        given_rows = {name: np.stack([row[name] for row in made]) for name in self.rows}
-        if which.all():
-            return given_rows
-        return {name: replaced(self.rows[name], value, which) for name, value in given_rows.items()}
-
-
-def _row(setup: Setup, first: Rows, state: State) -> dict[str, np.ndarray]:
-    """A state in the arrays of one world: on a CPU active points not on feet take places, on a GPU each has its own."""
-    model, arrays, feet = setup.scene.model, state.arrays(), setup.robot.point_count
-    data = scratch_data(model)
-    mujoco.mj_setState(model, data, state.mujoco, MUJOCO)
-    row = {name: value[0].copy() for name, value in first.items()}
-    row |= {
-        "qpos": data.qpos.copy(),
-        "qvel": data.qvel.copy(),
-        "ctrl": data.ctrl.copy(),
-        "step": np.array([state.step]),
+def first_rows(setup: Setup, engine: Any) -> Rows:
+    """The start at home on the ground, at rest and with unloaded contacts."""
+    joints = setup.scene.joints
+    return {
+        **engine.first_kept,
+        "qpos": setup.place()[None],
+        "qvel": np.zeros((1, setup.scene.model.nv)),
+        "ctrl": setup.robot.home_ctrl[None],
+        "row_state": joints.state[None].copy(),
+        "row_inertia": joints.inertia[None].copy(),
     }
-    row |= {name: arrays[own] for name, own in OF_JOINTS.items()}
-    who = arrays["others.who"]
-    on_cpu = "who" in row
-    others = np.arange(len(who)) if on_cpu else who.copy()  # -1 where a place is empty
-    if not on_cpu:
-        between = np.flatnonzero(who == len(setup.robot.others))[: len(row["touching"])]  # bodies that touch each other
-        others[who == len(setup.robot.others)] = -1
-        others[between] = len(setup.robot.others) + np.arange(len(between))
-        row["touching"][: len(between)] = 1 + arrays["others.pair"][between]
-        row["held"][0] = len(between)
-        row["touched"][: len(between)] = arrays["others.spot"][between]
-    place = np.concatenate([np.arange(feet), feet + others])
-    taken = np.concatenate([np.full(feet, True), others >= 0]) & (place < len(row["mode"]))
-    for name, own in OF_POINTS.items():
-        if arrays[own].size:
-            row[name][place[taken]] = arrays[own][taken]
-    if row["seated"].size == arrays["others.seated"].size:
-        row["seated"] = arrays["others.seated"]
-    if on_cpu:
-        row["place"] = arrays["others.place"]
-        for name in ("who", "pair", "spot"):
-            row[name][: len(who)] = arrays[f"others.{name}"]
-        row["counters"][LIVE] = arrays["others.counters"][LIVE]
-    return row
+
+
+def start_rows(known: Rows, which: np.ndarray, qpos: Any, qvel: Any) -> Rows:
+    """The same, in the worlds of ``which`` (W,) from these coordinates and velocities where they are given."""
+    changed = dict(known)
+    for name, value in (("qpos", qpos), ("qvel", qvel)):
+        if value is not None:
+            changed[name] = replaced(known[name], rows(name, value, len(which), known[name].shape[1]), which)
+    return changed
 
 
 def states_of_worlds(setup: Setup, engine: Any, worlds: Iterable[int]) -> list[State]:
@@ -392,7 +318,7 @@ def give_to(run: Run, kept: dict[str, np.ndarray]) -> None:
     if size != run.workspace.size:
         run.resize(size)
     points, others = run.points, run.points.others
-    for name in OF_POINTS:
+    for name in ("anchor", "force", "mode", "memory"):
         own = getattr(points, name)
         own[...] = kept[name][: len(own), ...].reshape(len(own), -1)[:, : own[0].size].reshape(own.shape)
     others.place[:], others.seated[:] = kept["place"], kept["seated"]
@@ -403,7 +329,7 @@ def give_to(run: Run, kept: dict[str, np.ndarray]) -> None:
         p, q = others.first + s, others.who[s]
         for name in ("local", "radius", "smooth", "axes"):
             getattr(points, name)[p] = getattr(others, name)[q]
-    for name, own in OF_JOINTS.items():
-        getattr(run.conditions.constraints.joints, own.removeprefix("joints."))[:] = kept[name]
+    joints = run.conditions.constraints.joints
+    joints.state[:], joints.inertia[:] = kept["row_state"], kept["row_inertia"]
     run.data.qpos[:], run.data.qvel[:], run.data.ctrl[:] = kept["qpos"], kept["qvel"], kept["ctrl"]
     run.step = int(kept["step"][0])

@@ -79,12 +79,6 @@ class WorldState(NamedTuple):
     samples: Annotated[Ints, 1]
     averaged: Annotated[Ints, 1]
     unsolved: Annotated[Ints, 1]  # steps in which the law found no solution
-    peak: Annotated[Vector, 1]  # N, largest total normal force
-    impulse: Annotated[Vector, 3]  # N s, of all contact forces, world frame
-    slipped: Annotated[Vector, 1]  # m, distance of loaded points
-    cop: Annotated[Vector, 3]  # m, centre of pressure of the last step, world frame; NaN without load
-    work: Annotated[Vector, 1]  # J, of the ground on the robot
-    energy: Annotated[Vector, 1]  # J, at the beginning of the last step
     push: Annotated[Matrix, "F", 3]  # N, contact forces of the last step on points of feet, world frame
     beside: Annotated[Vector, 3]  # N, all others together
     row_state: Annotated[Ints, "R"]  # state of each joint constraint, see ``engine/constraints/active_set``
@@ -96,10 +90,6 @@ class WorldState(NamedTuple):
     ]  # one more than the number of each place's pair; negative when that is open again
     touched: Annotated[Matrix, "places", 3]  # m, world frame, where it touched last
     held: Annotated[Ints, 1]  # places that are not open
-
-
-#: Fields of a world's state that are zero at a start at rest: memory of its law and other bodies, and steps taken.
-REMEMBERED = ("anchor", "force", "mode", "memory", "step", "seated", "touching", "touched", "held")
 
 
 class Space(NamedTuple):

@@ -249,7 +249,7 @@ def end_on_every_body(
     if space.answer[0] == PLACED:
         taken = space.taken[0]
         space.answer[0], space.taken[0] = IDLE, taken + 1
-        end = evaluate_placed(one, given, state, plan, functions, taken == span.steps - 1)
+        end = evaluate_placed(one, given, state, plan, functions)
         finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
 
 

@@ -22,7 +22,7 @@ from footfall.engine.other_bodies.convex import Probe
 from footfall.engine.other_bodies.points import OtherTape, make_other_tape
 from footfall.engine.step import DONE, idle_control
 from footfall.engine.tape import Tape, make_tape
-from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, WorldState, bytes_of, room
+from footfall.engine.worlds.arrays import Given, Shapes, WorldState, bytes_of, room
 from footfall.engine.worlds.every_pair import sight
 from footfall.engine.worlds.gpu_kernels import (
     REGISTERS,
@@ -118,6 +118,7 @@ class Gpu:
         self.handed: Given | None = None  # the host's arrays of ``given``
         # The start of each array of the state, as given and on the device, and the function that sets worlds to it.
         self.starts: dict[str, tuple[Any, Any, Any]] = {}
+        self.first_kept: dict[str, np.ndarray] = {}  # nothing but the state, which begins with zeros
         self.uploaded: Any = None  # the last controls from the host
         self.take_up: Any = None  # function that sets all controls to these
         self.prepared: list[Any] = []  # kernels
@@ -237,11 +238,6 @@ class Gpu:
     def first(self, name: str) -> np.ndarray:
         """A copy of the first number of each world (W,) in an array of the state."""
         return np.asarray(getattr(self.state, name)[0].copy_to_host())
-
-    def unloaded(self) -> dict[str, np.ndarray]:
-        """Memory of a world before any contact, (1, ...) each."""
-        arrays = {name: getattr(self.state, name) for name in REMEMBERED}
-        return {name: np.zeros((1, *array.shape[:-1]), dtype=array.dtype) for name, array in arrays.items()}
 
     def reset(self, which: np.ndarray, start: dict[str, np.ndarray]) -> None:
         """Set the worlds of ``which`` (W,) to their start."""

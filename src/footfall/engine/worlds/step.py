@@ -1,20 +1,15 @@
-"""The step of one world among many, on our own dynamics: state -> contact points -> law -> forces -> state.
-
-Measures of a world accumulate during the run, so that they need no recording of every step.
-"""
+"""The step of one world among many, on our own dynamics: state -> contact points -> law -> forces -> state."""
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
 from footfall.engine.constraints.active_set import CYCLE, FEW, ROUNDS
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows
-from footfall.engine.dynamics.inertia import bias, composite_inertia, momentum, push_body, subtract_body_forces
+from footfall.engine.dynamics.inertia import bias, composite_inertia, push_body, subtract_body_forces
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
-from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.kinematics import (
     add_forces,
     bend_points,
@@ -60,33 +55,6 @@ from footfall.solve.contacts import Contacts
 
 
 @inlined
-def tally_contacts(points: Points, contacts: Contacts, dt: Float, state: WorldState) -> None:
-    """Add the contact forces of a step to the measures of a world."""
-    total, slip, work = 0.0, 0.0, 0.0
-    x, y, z = 0.0, 0.0, 0.0
-    impulse, cop = state.impulse, state.cop
-    px, py, pz = impulse[0], impulse[1], impulse[2]
-    for i in range(contacts.near[ground_slots(points)]):
-        p = contacts.points[i]
-        f, v, frame, at = points.force[p], contacts.velocity[p], contacts.frame[p], points.position[p]
-        if f[2] <= 0.0:
-            continue
-        total += f[2]
-        x, y, z = x + f[2] * at[0], y + f[2] * at[1], z + f[2] * at[2]
-        slip += dt * math.sqrt(v[0] * v[0] + v[1] * v[1])
-        work += dt * (f[0] * v[0] + f[1] * v[1] + f[2] * v[2])
-        px += dt * (frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2])
-        py += dt * (frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2])
-        pz += dt * (frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2])
-    impulse[0], impulse[1], impulse[2] = px, py, pz
-    state.peak[0] = max(state.peak[0], total)
-    state.slipped[0] += slip
-    state.work[0] += work
-    share = 1.0 / total if total > 0.0 else math.nan
-    cop[0], cop[1], cop[2] = share * x, share * y, share * z
-
-
-@inlined
 def show_forces(points: Points, contacts: Contacts, feet: Matrix, beside: Vector) -> None:
     """Write the contact forces of the points of feet (P, 3), and of all others together (3,), in the world frame."""
     for k in range(3):
@@ -102,20 +70,6 @@ def show_forces(points: Points, contacts: Contacts, feet: Matrix, beside: Vector
                 feet[p, k] = force
             else:
                 beside[k] += force
-
-
-@inlined
-def mechanical_energy(tree: Tree, bodies: Bodies) -> Float:
-    """Kinetic energy, armature included, plus that of the weight above z = 0, J. Needs ``cinert`` of single bodies."""
-    energy = 0.0
-    for b in range(1, tree.body_parentid.size):
-        v, g, at = bodies.cvel[b], tree.gravity, bodies.xipos[b]
-        h0, h1, h2, h3, h4, h5 = momentum(bodies.cinert[b], v[0], v[1], v[2], v[3], v[4], v[5])
-        energy += 0.5 * (h0 * v[0] + h1 * v[1] + h2 * v[2] + h3 * v[3] + h4 * v[4] + h5 * v[5])
-        energy -= bodies.body_mass[b] * (g[0] * at[0] + g[1] * at[1] + g[2] * at[2])
-    for d in range(tree.dof_armature.size):
-        energy += 0.5 * tree.dof_armature[d] * bodies.qvel[d] * bodies.qvel[d]
-    return energy
 
 
 class Plan(NamedTuple):
@@ -262,20 +216,18 @@ def judge(one: OneWorld, plan: Plan, state: WorldState) -> Int:
 
 
 @inlined
-def evaluate(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
-    """Compute everything from the state up to ``qacc``, and the energy if ``weigh``. Returns how it ended."""
+def evaluate(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
+    """Compute everything from the state up to ``qacc``. Returns how it ended."""
     end = place_world(one, given, state, plan, functions)
     if end != DONE:
         return end
-    return evaluate_placed(one, given, state, plan, functions, weigh)
+    return evaluate_placed(one, given, state, plan, functions)
 
 
 @inlined
-def evaluate_placed(
-    one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool
-) -> Int:
+def evaluate_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
     """The part of :func:`evaluate` after the bodies are placed."""
-    end = sense(one, given, state, plan, functions, weigh)
+    end = sense(one, given, state, plan, functions)
     if end != DONE:
         return end
     state.status[0] = law_step(one, functions, given, plan)
@@ -285,9 +237,9 @@ def evaluate_placed(
 
 
 @inlined
-def sense(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
+def sense(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
     """The part of :func:`evaluate_placed` before the law."""
-    end = sense_placed(one, given, state, plan, functions, weigh)
+    end = sense_placed(one, given, state, plan, functions)
     if end == DONE:
         factor_with_rows(one, plan.dt)
         sense_forces(one, given, state)
@@ -307,7 +259,7 @@ def place_world(one: OneWorld, given: Given, state: WorldState, plan: Plan, func
 
 
 @inlined
-def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions, weigh: Bool) -> Int:
+def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, functions: Functions) -> Int:
     """The part of :func:`sense` before the inertia is factored."""
     tree, bodies, points, step = one.tree, one.bodies, one.points, state.step[0]
     find_pairs(one.world, points, one.contacts)
@@ -323,8 +275,6 @@ def sense_placed(one: OneWorld, given: Given, state: WorldState, plan: Plan, fun
         if failed != 0:
             state.concerned[0] = failed
             return STOPPED
-    if weigh:
-        state.energy[0] = mechanical_energy(tree, bodies)
     composite_inertia(tree, bodies)
     one.near[0] = evaluate_joint_rows(one.world, one.joints)
     return DONE
@@ -355,7 +305,7 @@ def advance_world(
         if state.end[0] != DONE:
             return i
         state.begun[0] = state.step[0]
-        end = evaluate(one, given, state, plan, functions, i == steps - 1)
+        end = evaluate(one, given, state, plan, functions)
         if end == TOO_SMALL:
             return i
         finish_step(one, state, track, plan, end, before + i, steps - i)
@@ -364,7 +314,7 @@ def advance_world(
 
 @inlined
 def finish_step(one: OneWorld, state: WorldState, track: Track, plan: Plan, end: Int, sample: Int, left: Int) -> None:
-    """Record the instant, add its forces to the tallies, and advance, unless the world has ended or no step is left."""
+    """Record the instant, and advance, unless the world has ended or no step is left."""
     bodies, points, contacts = one.bodies, one.points, one.contacts
     step, dt = state.step[0], plan.dt
     state.end[0] = end
@@ -379,7 +329,6 @@ def finish_step(one: OneWorld, state: WorldState, track: Track, plan: Plan, end:
     if track.wanted:
         add_step_of_all(one.world, points, contacts, one.scratch.held, track.tape, state.status[0], state)
     state.unsolved[0] += state.status[0]
-    tally_contacts(points, contacts, dt, state)
     if left == 1:
         show_forces(points, contacts, state.push, state.beside)
     for j in range(bodies.qvel.size):

@@ -28,7 +28,7 @@ from footfall.engine.other_bodies.pairs import is_pair
 from footfall.engine.other_bodies.points import LIVE, Others, OtherTape, Pairs, Points, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
-from footfall.engine.worlds.arrays import REMEMBERED, Given, Shapes, Space, WorldState, bytes_of, picker, room
+from footfall.engine.worlds.arrays import Given, Shapes, Space, WorldState, bytes_of, picker, room
 from footfall.engine.worlds.one_world import OneWorld, Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
@@ -386,11 +386,6 @@ class Cores:
     def first(self, name: str) -> np.ndarray:
         """The first number of each world (W,) in an array of the state."""
         return self.array(name)[:, 0]
-
-    def unloaded(self) -> dict[str, np.ndarray]:
-        """Memory of a world before any contact, (1, ...) each."""
-        state = self.state._asdict()
-        return {name: np.zeros_like(state[name][:1]) for name in REMEMBERED} | self.first_kept
 
     def reset(self, which: np.ndarray, start: dict[str, np.ndarray]) -> None:
         """Set the worlds of ``which`` (W,) to their start."""

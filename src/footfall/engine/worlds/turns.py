@@ -281,9 +281,9 @@ def go_on_with_step(
     """Compute everything from the placed bodies up to the law; returns whether to call it. Lanes that begin a step and
     those that call their law again converge where both run the same code.
     """
-    taken, asked, end = space.taken[0], space.asked[0], DONE
+    asked, end = space.asked[0], DONE
     if asked == 0:
-        end = sense_placed(one, given, state, plan, functions, taken == span.steps - 1)
+        end = sense_placed(one, given, state, plan, functions)
     if not meet(end == DONE):
         give_up(state, space, track, span, end)
         return False

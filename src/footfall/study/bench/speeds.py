@@ -566,8 +566,7 @@ def _measured(worlds: Worlds, rounds: int) -> Row:
     ]
     worlds.step(robot.home_ctrl, n=STEPS)
     standing = best_times({"": partial(partial, worlds.step, n=STEPS)}, rounds)[""]
-    worlds.push([pushes[i % len(pushes)] for i in range(count)])
-    worlds.reset()
+    worlds.reset(pushes=[pushes[i % len(pushes)] for i in range(count)])
     # To compute controls is no part of a step.
     controls = robot.home_ctrl + rng.normal(scale=NOISE, size=(8, count, robot.model.nu))
     turns, resets = 25 if worlds.device == "cpu" and count < 4096 else 10 * rounds, 0

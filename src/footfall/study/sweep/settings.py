@@ -31,7 +31,7 @@ from footfall.simulation.task import make_pushes
 
 #: The key of the name in a setting that may be a name alone.
 NAMED = {"robot": "name", "law": "name", "ground": "kind", "controller": "name"}
-SIMULATION = ("dt", "integrator", "body_contacts")
+SIMULATION = ("dt", "body_contacts")
 RUN = ("duration", "record_dt")
 KNOWN = (*NAMED, *SIMULATION, *RUN, "push")
 DEFAULTS = {"law": DEFAULT_LAW, "ground": "plane", "controller": "default"}
@@ -50,10 +50,10 @@ def check_inputs(settings: Mapping[str, Any], first: Mapping[str, Any]) -> None:
     make_pushes(sim.robot.model, options["pushes"], sim.dt)
 
 
-def simulate(settings: Mapping[str, Any], inputs: Mapping[str, Any], seed: int) -> Recording:
+def simulate(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> Recording:
     """Run one case."""
     sim, options = prepare(settings, inputs)
-    return sim.run(seed=seed, **options)
+    return sim.run(**options)
 
 
 def prepare(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[Simulation, dict[str, Any]]:
