@@ -43,7 +43,6 @@ TIES = {
     "a thick fluid": {"option": 'density="50" viscosity="0.5" wind="2 1 0"'},
     "compensated gravity": {"trunk": 'gravcomp="0.5"'},
     "a spring and damper": {"more": TENDON.format('stiffness="80" damping="5" springlength="0.4"')},
-    "a winch that turns": {"more": TENDON.format('armature="0.7" stiffness="60" springlength="0.3"')},
     "a rope": {"more": TENDON.format('limited="true" range="0 0.86"')},
     "a hinge in the world": {"more": '<equality><connect body1="trunk" anchor="0.2 0 0"/></equality>'},
     "a target that it is pulled to": {
@@ -100,7 +99,6 @@ def _untied(robot: ff.Robot) -> mujoco.MjModel:
     for field in (model.dof_damping, model.dof_armature, model.dof_frictionloss):
         field[root] = 0.0
     model.jnt_stiffness[:] = model.tendon_stiffness[:] = model.tendon_damping[:] = 0.0
-    model.tendon_armature[:] = 0.0
     model.tendon_limited[:] = model.eq_active0[:] = 0
     model.actuator_gainprm[:] = model.actuator_biasprm[:] = 0.0
     return model

@@ -43,15 +43,6 @@ def test_overall_cop_lies_between_the_feet_as_their_loads_do(biped):
     assert measure.overall_cop(rec) == pytest.approx(between, abs=TIGHT)
 
 
-def test_free_moment_is_that_of_a_couple(biped):
-    position, force = np.zeros((5, 8, 3)), np.zeros((5, 8, 3))
-    position[:, 0], position[:, 1] = [0.1, 0.0, 0.0], [-0.1, 0.0, 0.0]
-    force[:, 0], force[:, 1] = [0.0, 5.0, 20.0], [0.0, -5.0, 20.0]
-    rec = blank(biped, position=position, force=force)
-    assert measure.free_moment(rec)[:, 0] == pytest.approx(2 * 0.1 * 5.0)
-    assert np.isnan(measure.free_moment(rec)[:, 1]).all()
-
-
 def test_ground_reaction_has_moments_about_the_origin_and_the_cop(biped):
     position, force = np.zeros((5, 8, 3)), np.zeros((5, 8, 3))
     position[:, 0], position[:, 4] = [0.1, 0.2, 0.0], [0.0, -0.2, 0.0]
@@ -60,5 +51,3 @@ def test_ground_reaction_has_moments_about_the_origin_and_the_cop(biped):
     assert grf.force[0] == pytest.approx(np.array([[3.0, 0.0, 20.0], [0.0, 0.0, 10.0]]))
     assert grf.moment[0, 0] == pytest.approx(np.cross([0.1, 0.2, 0.0], [3.0, 0.0, 20.0]))
     assert grf.moment_at_cop[0] == pytest.approx(np.zeros((2, 3)), abs=TIGHT)
-    assert grf.total_force[0] == pytest.approx([3.0, 0.0, 30.0])
-    assert grf.total_moment[0] == pytest.approx(grf.moment[0].sum(axis=0))

@@ -54,21 +54,6 @@ def test_slip_speed_is_tangential_and_of_closed_points(brick):
     assert speed[-1] == pytest.approx([0.0, 0.01, 0.0, 0.0])
 
 
-def test_intervals_give_the_times_of_switches(brick):
-    found = measure.intervals(sliding(brick))
-    assert [(i.point, i.mode) for i in found] == [
-        (0, "slide"),
-        (0, "stick"),
-        (1, "stick"),
-        (2, "open"),
-        (3, "open"),
-    ]
-    assert (found[0].start, found[0].end) == (0.0, pytest.approx(0.05))
-    assert (found[1].start, found[1].end) == (pytest.approx(0.05), pytest.approx(0.1))
-    assert found[2].duration == pytest.approx(0.1)
-    assert found[0].foot == "brick"
-
-
 def test_penetration_counts_only_inside(brick):
     assert measure.penetration(blank(brick, gap=np.tile([-0.002, 0.0, 0.003, -1e-6], (5, 1))))[0] == pytest.approx(
         [0.002, 0.0, 0.0, 1e-6]

@@ -13,7 +13,7 @@ from onnx_files import write_linear
 import footfall as ff
 from footfall.cli import main
 from footfall.control import Policy
-from footfall.measure import course, foot_events
+from footfall.measure import course, phases
 from footfall.study.autopsy import _the_other_way_round, _Work, autopsy, part, what_tells
 
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install footfall[policy]")
@@ -58,13 +58,13 @@ def test_the_course_of_a_robot_is_judged_by_where_the_command_leads(stood):
 def test_two_runs_part_at_the_first_event_that_differs_by_more_than_an_action(stood):
     def lifted(at):
         """The recording with its first foot off the ground from sample ``at`` on."""
-        force = stood.force.copy()
-        force[at:, np.flatnonzero(stood.robot.point_foot == 0)] = 0.0
-        return replace(stood, force=force)
+        mode = stood.mode.copy()
+        mode[at:, np.flatnonzero(stood.robot.point_foot == 0)] = 0
+        return replace(stood, mode=mode)
 
     early, later, much_later = lifted(5), lifted(6), lifted(12)
     name = stood.robot.feet[0].name
-    assert [(one.foot, one.what) for one in foot_events(early)] == [(name, "lifts")]
+    assert [(one.foot, one.what) for one in phases(early).events] == [(name, "lifts")]
     assert part(early, later, 0.015) is None
     found = part(early, much_later, 0.02)
     assert (found.good.time, found.bad.time) == pytest.approx((0.05, 0.12))

@@ -20,7 +20,7 @@ import numpy as np
 from footfall.errors import FootfallError, RecordingError, did_you_mean, optional_package
 from footfall.files import c3d
 from footfall.measure import cop, grf
-from footfall.measure.common import feet, flat, load_centre
+from footfall.measure.common import feet, load_centre
 from footfall.record import Record
 from footfall.robot.model import BALL, FREE
 
@@ -93,7 +93,7 @@ def _platform(plates: Sequence[Plate]) -> dict[str, np.ndarray]:
 def _plate(rec: Record, points: slice) -> Plate:
     """The plate under a foot, large enough for all its places on the ground."""
     place = rec.position[:, points]
-    if flat(rec):
+    if rec.ground.flat:
         gap, normal = rec.ground.gap(np.zeros(3))
         at = place - (np.einsum("tpi,i->tp", place, normal) + float(gap))[..., None] * normal
     else:

@@ -41,7 +41,6 @@ class AuditRow:
         worst: the largest error of all samples, in ``unit``.
         rms: root mean square of the worst point or foot, over the samples that could be judged.
         unit: SI, or degrees for angles.
-        relative: the worst relative to the robot's weight, its size, their product, or a half turn.
         tolerance: up to here the row passes.
         limit: up to here it is a note, beyond it fails.
         verdict: "pass", "by design", "note", "not known" or "fail".
@@ -53,7 +52,6 @@ class AuditRow:
     worst: float
     rms: float
     unit: str
-    relative: float
     tolerance: float
     limit: float
     verdict: str
@@ -254,7 +252,6 @@ def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
         worst=worst,
         rms=rms,
         unit=rule.unit,
-        relative=worst / bounds.scale,
         tolerance=bounds.tolerance,
         limit=bounds.limit,
         verdict=verdict,

@@ -13,7 +13,7 @@ import numpy as np
 
 from footfall.engine.replay import replay_places
 from footfall.engine.stages import damping_servos
-from footfall.measure.common import cross, once
+from footfall.measure.common import once
 from footfall.measure.motion import Actuation, Motion, actuation, generalised_acceleration, momentum
 from footfall.record import Record
 from footfall.robot.model import BALL, FREE, SLIDE, moving_bodies
@@ -58,7 +58,7 @@ def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray
         else:
             push = torque[:, first, None] * axis
         force += push
-        moment += cross(at - com, push) + turn
+        moment += np.cross(at - com, push) + turn
     pull, turn = _adhesion(rec, com)
     return force + pull, moment + turn
 
@@ -77,7 +77,7 @@ def _adhesion(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = -actuation(rec).force[:, i] / np.maximum(touching.sum(axis=1), 1)
         pulls = (share[:, None] * touching)[..., None] * rec.normal
         force += pulls.sum(axis=1)
-        moment += cross(rec.position - com[:, None], pulls).sum(axis=1)
+        moment += np.cross(rec.position - com[:, None], pulls).sum(axis=1)
     return force, moment
 
 
@@ -108,26 +108,7 @@ def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
     torque = given.passive + given.torque - damped - model.dof_armature * acceleration
     if model.neq or model.ntendon or model.dof_frictionloss[own].any() or model.jnt_limited[model.dof_jntid[own]].any():
         torque += _constraints(rec, acceleration, damped)
-    if model.tendon_armature.any():
-        torque -= _tendon_inertia(rec, acceleration)
     return np.where(own, torque, 0.0)
-
-
-def _tendon_inertia(rec: Record, acceleration: np.ndarray) -> np.ndarray:
-    """(T, nv) N or N m, inertial forces of the rotors of tendons: inverse dynamics with them, less that without."""
-    total = np.zeros((2, len(rec), rec.robot.model.nv))
-    for own, armature in zip(total, (1.0, 0.0), strict=True):
-        model = copy.copy(rec.robot.model)
-        model.tendon_armature *= armature
-        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        data = mujoco.MjData(model)
-        for k in range(len(rec)):
-            data.qpos[:], data.qvel[:] = rec.qpos[k], rec.qvel[k]
-            mujoco.mj_fwdPosition(model, data)
-            mujoco.mj_fwdVelocity(model, data)
-            mujoco.mj_mulM(model, data, own[k], acceleration[k])
-            own[k] += data.qfrc_bias
-    return np.asarray(total[0] - total[1])
 
 
 def _damping(model: mujoco.MjModel, given: Actuation) -> np.ndarray:
@@ -213,7 +194,7 @@ def largest_change_of_force(rec: Record) -> float:
 def largest_change_of_moment(rec: Record) -> float:
     """N m, largest change between two samples of the moment that the motion requires, plus the largest external one."""
     motion = momentum(rec)
-    needed = motion.moment - cross(motion.com, motion.force)
+    needed = motion.moment - np.cross(motion.com, motion.force)
     return _largest_change(needed) + _largest(outside_wrench(rec, motion.com)[1])
 
 
@@ -255,8 +236,8 @@ def _residual(rec: Record) -> np.ndarray:
     pushed, turned = _pushes(rec, motion.com)
     pushed, turned = (a + b for a, b in zip((pushed, turned), outside_wrench(rec, motion.com), strict=True))
     arm = rec.position - motion.com[:, None]
-    ground_moment = cross(arm, rec.force).sum(axis=1)
-    needed, turn = motion.force, motion.moment - cross(motion.com, motion.force)
+    ground_moment = np.cross(arm, rec.force).sum(axis=1)
+    needed, turn = motion.force, motion.moment - np.cross(motion.com, motion.force)
     if not momentum_is_exact(rec):
         means = _mean_rates(rec, motion)
         needed, turn = (np.where(stepped(rec), *both) for both in zip((needed, turn), means, strict=True))
@@ -281,7 +262,7 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         (places,) = replay_places(data, rec.qpos[rows], [data.xipos[body]])
         given = part[rows, None] * np.asarray(push.force, dtype=float)
         force[rows] += given
-        moment[rows] += cross(places - com[rows], given) + part[rows, None] * np.asarray(push.torque)
+        moment[rows] += np.cross(places - com[rows], given) + part[rows, None] * np.asarray(push.torque)
     return force, moment
 
 
@@ -314,5 +295,5 @@ def _motions(rec: Record, com: np.ndarray, joint: int) -> np.ndarray:
     if kind == SLIDE:
         return np.concatenate([axis, np.zeros_like(axis)], axis=1)[:, :, None]
     axes = np.broadcast_to(np.eye(3), (len(rec), 3, 3)) if kind == BALL else axis[:, None]
-    along = cross(axes, (com - anchor)[:, None])
+    along = np.cross(axes, (com - anchor)[:, None])
     return np.swapaxes(np.concatenate([along, axes], axis=2), 1, 2)

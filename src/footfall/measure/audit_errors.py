@@ -26,9 +26,7 @@ from footfall.measure.audit_balance import (
 )
 from footfall.measure.common import (
     contact_bodies,
-    cross,
     feet,
-    flat,
     normal_force,
     once,
     reference_plane,
@@ -92,7 +90,6 @@ class Bounds(NamedTuple):
 
     tolerance: float
     limit: float
-    scale: float = 1.0  # what the relative error is relative to
 
 
 #: What a row can conclude from a recording that leaves steps out: everything; only a fault, because a mean may hide the
@@ -153,17 +150,12 @@ def _sole(robot: Robot, size: float) -> float:
     return max(sole, stance_width(robot)) if sole else size
 
 
-def sinking(robot: Robot, size: float) -> float:
-    """Largest depth (m) in the ground of a standing robot of that ``size`` (m)."""
-    return SINKING * _sole(robot, size)
-
-
 def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]:
     """Bounds as shares of one of the robot's scales."""
 
     def bounds(rec: Record) -> Bounds:
         scale = getattr(scales_of_run(rec), name)
-        return Bounds(tolerance * scale, limit * scale, scale)
+        return Bounds(tolerance * scale, limit * scale)
 
     return bounds
 
@@ -172,26 +164,26 @@ def _of_gap(rec: Record) -> Bounds:
     """The part of the error on points no higher than ``Law.reach`` raises the limit: it is a note."""
     scale, reach = scales_of_run(rec).energy, rec.law.reach
     whole, beyond = (np.nanmax(gap_times_force(rec, one), initial=0.0) for one in (0.0, reach))
-    return Bounds(1e-6 * scale, 1e-4 * scale + float(whole - beyond), scale)
+    return Bounds(1e-6 * scale, 1e-4 * scale + float(whole - beyond))
 
 
 def _of_depth(rec: Record) -> Bounds:
     """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm for a human's. A soft one (``law.by_design``) sinks
     in by less than 5 % of it, a tilt of 3 degrees, plus, in a landing, the distance covered in 10 ms at landing speed,
     which is how long heels and shoe soles give way. For several short soles, as under four legs, the length is that of
-    the support. Errors are relative to the robot's size.
+    the support.
     """
     sole = _sole(rec.robot, scales_of_run(rec).size)
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
     fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))
-    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest, scales_of_run(rec).size)
+    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest)
 
 
 def _of_unfelt_ground(rec: Record) -> Bounds:
     """Ground that reaches deeper into a sole than a soft sole may sink is ground that the robot walks through."""
     size = scales_of_run(rec).size
-    return Bounds(UNFELT * _sole(rec.robot, size), SINKING * _sole(rec.robot, size), size)
+    return Bounds(UNFELT * _sole(rec.robot, size), SINKING * _sole(rec.robot, size))
 
 
 def _of_energy(part: str) -> Callable[[Record], Bounds]:
@@ -204,7 +196,7 @@ def _of_energy(part: str) -> Callable[[Record], Bounds]:
         scale, created, of_step = scales_of_run(rec).energy, energy_created(rec, part), error_on_arcs(rec, part)
         explained = float(created.max(initial=0.0) - (created - of_step).max(initial=0.0))
         late = float(error_at_edges(rec)[np.argmax(created)]) if part == NORMAL and len(rec) else 0.0
-        return Bounds(1e-6 * scale + explained, 1e-3 * scale + late, scale)
+        return Bounds(1e-6 * scale + explained, 1e-3 * scale + late)
 
     return bounds
 
@@ -218,9 +210,9 @@ def _of_momentum(name: str, changes: Callable[[Record], float]) -> Callable[[Rec
     def bounds(rec: Record) -> Bounds:
         scale = getattr(scales_of_run(rec), name)
         if momentum_is_exact(rec):
-            return Bounds(1e-5 * scale, 1e-3 * scale, scale)
+            return Bounds(1e-5 * scale, 1e-3 * scale)
         missed = 1e-3 * scale + changes(rec)
-        return Bounds(missed if rec.every_step else 1e-5 * scale, missed, scale)
+        return Bounds(missed if rec.every_step else 1e-5 * scale, missed)
 
     return bounds
 
@@ -344,7 +336,7 @@ def _spread_over(foot: Foot) -> np.ndarray:
 def turning(rec: Record) -> np.ndarray:
     """(T,) samples whose force is a mean over a period in which the normal of a closed point turns."""
     found = np.zeros(len(rec), dtype=bool)
-    if not flat(rec) and (rec.law.event_driven or not rec.every_step):
+    if not rec.ground.flat and (rec.law.event_driven or not rec.every_step):
         turned = np.abs(np.diff(rec.normal, axis=0)).max(axis=2, initial=0.0) > 1e-9
         found[:-1] = (turned & (rec.mode[:-1] != OPEN)).any(axis=1)
     return found
@@ -373,7 +365,7 @@ def outside_the_cone(rec: Record) -> np.ndarray:
 
 
 # 5 degrees: a cone of 32 facets; 90: beyond, friction drives the slip instead of braking it.
-@rule("friction direction", "deg", lambda rec: Bounds(5.0, 90.0, 180.0), NOTHING)
+@rule("friction direction", "deg", lambda rec: Bounds(5.0, 90.0), NOTHING)
 def friction_angle(rec: Record) -> np.ndarray:
     """Sliding friction points against the slip; beyond 90 degrees it drives it.
 
@@ -493,7 +485,7 @@ def _velocity_after(rec: Record) -> np.ndarray:
     spin, com = replay(data, SPEEDS, states, (data.cvel, data.subtree_com))
     spin = spin.reshape(count, model.nbody, 6)[:, body]
     com = com.reshape(count, model.nbody, 3)[:, model.body_rootid[body]]
-    return np.asarray(spin[..., 3:] + cross(spin[..., :3], rec.position[:-1] - com))
+    return np.asarray(spin[..., 3:] + np.cross(spin[..., :3], rec.position[:-1] - com))
 
 
 def energy_created(rec: Record, part: str) -> np.ndarray:
@@ -606,7 +598,7 @@ def cop_disagreement(rec: Record) -> np.ndarray:
     For a point in the plane that is the point itself. On level ground and slopes only: elsewhere loads are not
     parallel, and the mean has no meaning.
     """
-    if not flat(rec):
+    if not rec.ground.flat:
         return np.full(len(rec), np.nan)
     normal, distance = reference_plane(rec)
     load = normal_force(rec)
@@ -635,4 +627,4 @@ def _worst(values: np.ndarray) -> np.ndarray:
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.degrees(np.arctan2(np.linalg.norm(cross(a, b), axis=-1), np.einsum("tpi,tpi->tp", a, b)))
+    return np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), np.einsum("tpi,tpi->tp", a, b)))

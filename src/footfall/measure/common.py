@@ -32,23 +32,10 @@ def once(function: Callable[[Subject], Result]) -> Callable[..., Result]:
     return remembered
 
 
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cross products of vectors (..., 3); for short recordings NumPy's own takes several times as long."""
-    found = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        found[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
-    return found
-
-
 def threshold(rec: Record) -> float:
     """The load in N above which something stands on the ground."""
     # Without gravity there is no weight; 1 N takes its place.
     return LOADED * (rec.robot.weight or 1.0)
-
-
-def flat(rec: Record) -> bool:
-    """Whether the ground is one plane, level or sloped."""
-    return rec.ground.flat
 
 
 @once
@@ -105,7 +92,7 @@ def reference_plane(rec: Record) -> tuple[np.ndarray, np.ndarray]:
     On level ground and on a slope it is the ground itself. On stairs and uneven ground it passes through the
     mean of the loaded points, weighted by normal force, along the mean of their normals (NaN in flight).
     """
-    if not flat(rec):
+    if not rec.ground.flat:
         centre, normal, _ = load_centre(rec, slice(None))
         return normal, np.einsum("ti,ti->t", normal, centre)
     gap, normal = rec.ground.gap(np.zeros(3))
@@ -119,7 +106,7 @@ def pierce(force: np.ndarray, moment: np.ndarray, normal: np.ndarray, distance: 
     """
     along = np.einsum("ti,ti->t", normal, force)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (cross(normal, moment) + distance[:, None] * force) / along
+        return (np.cross(normal, moment) + distance[:, None] * force) / along
 
 
 def runs(active: np.ndarray) -> list[tuple[int, int]]:

@@ -31,11 +31,10 @@ class ComparisonRow:
         peak_lasts_s: how long the vertical force is at least half of it around that time, s; NaN where samples are too
             far apart to tell.
         start_force_N: the largest within the start transient; NaN where there is none.
-        mean_force_N, mean_force_bw: its mean over time.
+        mean_force_N: its mean over time, N.
         slip_m: longest distance that a contact point slid, m.
         penetration_m: the deepest, m.
         ground_loss_J: energy that went into the ground, J.
-        actuator_work_J: work of all actuators, J.
         audit: worst verdict of the audit, "" without a recording.
         audit_failed: the rows of the audit that fail.
         us_per_step: wall time per step, microseconds, while other laws may run at the same time.
@@ -52,11 +51,9 @@ class ComparisonRow:
     peak_lasts_s: float = math.nan
     start_force_N: float = math.nan
     mean_force_N: float = math.nan
-    mean_force_bw: float = math.nan
     slip_m: float = math.nan
     penetration_m: float = math.nan
     ground_loss_J: float = math.nan
-    actuator_work_J: float = math.nan
     audit: str = ""
     audit_failed: tuple[str, ...] = ()
     us_per_step: float = math.nan
@@ -85,11 +82,9 @@ def compared(rec: Record, label: str, audited: Audit | None) -> ComparisonRow:
         peak_lasts_s=peak_lasts,
         start_force_N=float(summary["start_force_N"]),
         mean_force_N=float(summary["mean_vertical_force_N"]),
-        mean_force_bw=float(summary["mean_vertical_force_bw"]),
         slip_m=float(summary["slip_distance_m"]),
         penetration_m=float(summary["max_penetration_m"]),
         ground_loss_J=-float(own.contact_work[-1]) if len(rec) else math.nan,
-        actuator_work_J=float(own.actuator_work[-1]) if len(rec) else math.nan,
         audit="" if audited is None else audited.verdict,
         audit_failed=() if audited is None else audited.failed,
         us_per_step=1e6 * float(wall) / steps if wall and steps else math.nan,

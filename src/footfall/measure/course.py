@@ -9,7 +9,6 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import RecordingError
 from footfall.record import Record
-from footfall.solve.contacts import SLIDE
 
 
 @dataclass(frozen=True)
@@ -54,37 +53,3 @@ def headings(rec: Record) -> np.ndarray:
     """(T,) rad, yaw of the free base."""
     w, x, y, z = rec.qpos[:, 3:7].T
     return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-
-
-@dataclass(frozen=True)
-class FootEvent:
-    """A foot touches down, lifts off, or begins to slide."""
-
-    time: float  # s
-    foot: str
-    what: str  # "touches", "lifts" or "slides"
-
-
-#: Load above which a foot touches and below which it has lifted, as shares of the weight; hysteresis against chatter.
-TOUCHES, LIFTS = 0.05, 0.01
-
-
-@public
-def foot_events(rec: Record) -> list[FootEvent]:
-    """Touch-downs, lift-offs and beginnings of slips of all feet, in order of time."""
-    robot, found = rec.robot, []
-    for f, foot in enumerate(robot.feet):
-        own = robot.point_foot == f
-        load = np.einsum("tpi,tpi->tp", rec.force[:, : len(own)][:, own], rec.normal[:, : len(own)][:, own]).sum(axis=1)
-        slides = (rec.mode[:, : len(own)][:, own] == SLIDE).any(axis=1)
-        down, sliding = bool(len(rec) and load[0] > TOUCHES * robot.weight), False
-        for k in range(1, len(rec)):
-            was = down
-            down = bool(load[k] > (LIFTS if down else TOUCHES) * robot.weight)
-            if down != was:
-                found.append(FootEvent(float(rec.time[k]), foot.name, "touches" if down else "lifts"))
-            begins = bool(down and was and slides[k] and not sliding)
-            sliding = bool(slides[k]) if down else False
-            if begins:
-                found.append(FootEvent(float(rec.time[k]), foot.name, "slides"))
-    return sorted(found, key=lambda one: one.time)

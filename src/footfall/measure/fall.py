@@ -8,7 +8,6 @@ ground if it touches it for half of the time in which the base would fall to the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -38,13 +37,6 @@ AT_THE_FEET = 2e-3
 TOUCHING = 1e-3
 #: Share of the time of a free fall of the base in which a body touches the ground, from which on it lies there.
 LYING_SHARE = 0.5
-
-
-class BodyDown(NamedTuple):
-    """The first body other than a foot that lies on the ground, and the sample in which it touches it."""
-
-    sample: int
-    body: str
 
 
 def base_height(rec: Record) -> np.ndarray:
@@ -88,8 +80,9 @@ def _begins_low(robot: Robot) -> bool:
 
 
 @once
-def first_body_down(rec: Record) -> BodyDown | None:
-    """The first body other than a foot that lies on the ground; None where all stay clear of it or only brush it.
+def first_body_down(rec: Record) -> tuple[int, str] | None:
+    """The sample in which the first body other than a foot that lies on the ground touches it, and its name; None where
+    all stay clear of it or only brush it.
 
     Bodies that touch in the home pose, and those that hang on a foot, count as feet.
     """
@@ -116,7 +109,7 @@ def first_body_down(rec: Record) -> BodyDown | None:
         return None
     at = int(lying[0]) + int(np.argmax(touching[lying[0] :]))
     geom = robot.others.geom[watched[lowest[at]]]
-    return BodyDown(int(samples[at]), robot.model.body(int(robot.model.geom_bodyid[geom])).name)
+    return int(samples[at]), robot.model.body(int(robot.model.geom_bodyid[geom])).name
 
 
 @once
@@ -209,8 +202,8 @@ def _first_sign(rec: Record) -> tuple[int, str] | None:
     height, standing, tilt = base_height(rec), standing_base_height(rec), base_tilt(rec)
     low = np.flatnonzero(fallen.py_func(height, standing, tilt))
     down = first_body_down(rec)
-    if down is not None and (not low.size or down.sample < low[0]):
-        return down.sample, f"body '{down.body}' is on the ground"
+    if down is not None and (not low.size or down[0] < low[0]):
+        return down[0], f"body '{down[1]}' is on the ground"
     if not low.size:
         return None
     at = int(low[0])

@@ -11,7 +11,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.errors import FootfallError, RecordingError, warn
 from footfall.files.measured import Measured
-from footfall.measure.common import cross, feet, normal_force, runs, threshold
+from footfall.measure.common import feet, normal_force, runs, threshold
 from footfall.measure.pressure import cop
 from footfall.record import Record
 
@@ -24,28 +24,22 @@ class GroundReaction:
         force: (T, feet, 3) N.
         moment: (T, feet, 3) N m, about the world's origin.
         moment_at_cop: (T, feet, 3) N m, about the foot's centre of pressure; NaN where it carries no load.
-        total_force: (T, 3) N.
-        total_moment: (T, 3) N m, about the world's origin.
     """
 
     force: np.ndarray
     moment: np.ndarray
     moment_at_cop: np.ndarray
-    total_force: np.ndarray
-    total_moment: np.ndarray
 
 
 @public
 def grf(rec: Record) -> GroundReaction:
-    """Ground reaction forces of each foot and of all, with their moments."""
-    each = cross(rec.position, rec.force)
+    """Ground reaction forces of each foot, with their moments."""
+    each = np.cross(rec.position, rec.force)
     moment = np.stack([each[:, points].sum(axis=1) for points in feet(rec)], axis=1)  # Bruneau 1999, eq. 41
     return GroundReaction(
         force=rec.foot_force,
         moment=moment,
-        moment_at_cop=moment - cross(cop(rec), rec.foot_force),
-        total_force=rec.total_force,
-        total_moment=moment.sum(axis=1),
+        moment_at_cop=moment - np.cross(cop(rec), rec.foot_force),
     )
 
 

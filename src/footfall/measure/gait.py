@@ -1,4 +1,4 @@
-"""Gait: when feet touch and leave the ground, and the strides between."""
+"""Gait: when feet touch the ground, roll over it and leave it."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Stance:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to a foot at a time (s): "strike", "flat", "heel off" or "toe off"."""
+    """A foot "touches" or "lifts" at a time (s)."""
 
     time: float
     foot: str
-    kind: str
+    what: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,29 +56,19 @@ class Phases:
     """The phases of a gait.
 
     Attributes:
-        contact: (T, feet) whether each foot is on the ground, short chatter removed.
         stances: every stay of every foot on the ground, in order of time.
-        flight: (start, end) in s of every interval with no foot on the ground.
     """
 
-    contact: np.ndarray
     stances: tuple[Stance, ...]
-    flight: tuple[tuple[float, float], ...]
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """All events of all feet in order of time."""
-        kinds = {"strike": "strike", "flat": "flat", "heel off": "heel_off", "toe off": "toe_off"}
-        found = [
-            Event(getattr(stance, name), stance.foot, kind)
-            for stance in self.stances
-            for kind, name in kinds.items()
-            if not math.isnan(getattr(stance, name))
-        ]
-        return tuple(sorted(found, key=lambda event: event.time))
+        """Touch-downs and lift-offs of all feet in order of time."""
+        found = [Event(one.strike, one.foot, "touches") for one in self.stances]
+        found += [Event(one.toe_off, one.foot, "lifts") for one in self.stances]
+        return tuple(sorted((one for one in found if not math.isnan(one.time)), key=lambda event: event.time))
 
 
-@public
 def heel_and_toe(rec: Record) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of each foot, the indices of its heel points and of its toe points.
 
@@ -103,20 +93,13 @@ def phases(rec: Record, shortest: float = 0.02) -> Phases:
     A foot touches while any of its points is closed. Contacts and gaps shorter than ``shortest`` (s) are
     taken for chatter and passed over.
     """
-    closed = rec.mode != OPEN
-    contact = np.zeros((len(rec), len(rec.robot.feet)), dtype=bool)
-    stances = []
-    for i, (heel_points, toe_points) in enumerate(heel_and_toe(rec)):
-        contact[:, i] = _steady(closed[:, feet(rec)[i]].any(axis=1), rec.time, shortest)
-        heel = _steady(closed[:, heel_points].any(axis=1), rec.time, shortest)
-        toe = _steady(closed[:, toe_points].any(axis=1), rec.time, shortest)
-        for a, b in runs(contact[:, i]):
-            stances.append(_stance(rec, rec.robot.feet[i].name, a, b, heel, toe))
-    flight = tuple(
-        (float(rec.time[a]), float(rec.time[min(b, len(rec) - 1)]))
-        for a, b in runs(np.logical_not(contact.any(axis=1)))
-    )
-    return Phases(contact, tuple(sorted(stances, key=lambda stance: stance.start)), flight)
+    closed, stances = rec.mode != OPEN, []
+    for foot, points, ends in zip(rec.robot.feet, feet(rec), heel_and_toe(rec), strict=True):
+        contact, heel, toe = (
+            _steady(closed[:, some].any(axis=1), rec.time, shortest) for some in (points, ends[0], ends[1])
+        )
+        stances += [_stance(rec, foot.name, a, b, heel, toe) for a, b in runs(contact)]
+    return Phases(tuple(sorted(stances, key=lambda stance: stance.start)))
 
 
 def _stance(rec: Record, foot: str, a: int, b: int, heel: np.ndarray, toe: np.ndarray) -> Stance:
@@ -150,55 +133,3 @@ def _steady(active: np.ndarray, time: np.ndarray, shortest: float) -> np.ndarray
             if a > 0 and b < len(time) and time[b] - time[a] < shortest:
                 steady[a:b] = not value
     return steady
-
-
-@dataclass(frozen=True)
-class Stride:
-    """From one strike of a foot to its next.
-
-    Attributes:
-        foot: its name.
-        start: s, the first strike.
-        time: s.
-        length: m, horizontal distance between the two footholds.
-        speed: m/s.
-        cadence: steps of all feet per minute, if each makes one per stride.
-        duty_factor: part of the stride that the foot is on the ground.
-    """
-
-    foot: str
-    start: float
-    time: float
-    length: float
-    speed: float
-    cadence: float
-    duty_factor: float
-
-
-@public
-def strides(rec: Record, shortest: float = 0.02) -> list[Stride]:
-    """Every whole stride of every foot, in order of time. ``shortest`` as in ``phases``.
-
-    A foothold is the middle of the foot's points when it lies flat, or at the strike if it never does.
-    """
-    found = []
-    stances = phases(rec, shortest).stances
-    for foot in rec.robot.feet:
-        own = [s for s in stances if s.foot == foot.name and not math.isnan(s.strike)]
-        at = [s.strike if math.isnan(s.flat) else s.flat for s in own]
-        holds = rec.position[np.searchsorted(rec.time, at), rec.foot(foot.name), :2].mean(axis=1)
-        for i in range(len(own) - 1):
-            time = own[i + 1].strike - own[i].strike
-            length = float(np.linalg.norm(holds[i + 1] - holds[i]))
-            found.append(
-                Stride(
-                    foot=foot.name,
-                    start=own[i].strike,
-                    time=time,
-                    length=length,
-                    speed=length / time,
-                    cadence=60.0 * len(rec.robot.feet) / time,
-                    duty_factor=(own[i].toe_off - own[i].strike) / time,
-                )
-            )
-    return sorted(found, key=lambda stride: stride.start)

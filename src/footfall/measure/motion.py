@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.engine.replay import ACTUATION, MOTION, Activations, States, replay
-from footfall.errors import RecordingError, did_you_mean
-from footfall.measure.common import cross, once
+from footfall.measure.common import once
 from footfall.record import Record
 from footfall.robot.model import moving_bodies
 from footfall.standing import scratch_data
@@ -75,9 +73,9 @@ def momentum(rec: Record) -> Motion:
         com=com,
         velocity=linear / mass,
         momentum=linear,
-        angular_momentum=spin + cross(centre - com, linear),
+        angular_momentum=spin + np.cross(centre - com, linear),
         force=wrench[..., 3:].sum(axis=1),
-        moment=(wrench[..., :3] + cross(about, wrench[..., 3:])).sum(axis=1),
+        moment=(wrench[..., :3] + np.cross(about, wrench[..., 3:])).sum(axis=1),
     )
 
 
@@ -157,9 +155,7 @@ class Energy:
     Attributes:
         kinetic: (T,) J, rotors (armature) included.
         potential: (T,) J, of gravity and of springs.
-        contact_power: (T,) W, sum of force times velocity over the contact points, negative into the ground.
-        contact_work: (T,) J.
-        actuator_power: (T, nu) W, that each actuator puts in.
+        contact_work: (T,) J, of the ground on the robot.
         actuator_work: (T,) J, of all actuators.
         dissipated: (T,) J, work of the actuators less the gain of mechanical energy: lost in contacts, joint damping,
             friction and limits. The work of pushes counts as a negative loss, the integrator's error as a loss.
@@ -167,9 +163,7 @@ class Energy:
 
     kinetic: np.ndarray
     potential: np.ndarray
-    contact_power: np.ndarray
     contact_work: np.ndarray
-    actuator_power: np.ndarray
     actuator_work: np.ndarray
     dissipated: np.ndarray
 
@@ -181,7 +175,7 @@ class Energy:
 
 @public
 def energy(rec: Record) -> Energy:
-    """Energies, powers and works of a recording.
+    """Energies and works of a recording.
 
     Work is the force of row k times the mean velocity of rows k and k + 1 times the interval between them, which is
     the change of kinetic energy in a step of semi-implicit Euler, also in an impact.
@@ -192,35 +186,25 @@ def energy(rec: Record) -> Energy:
     return Energy(
         kinetic=own.kinetic,
         potential=own.potential,
-        contact_power=np.einsum("tpi,tpi->t", rec.force, rec.velocity),
         contact_work=_work(rec.force, rec.velocity, rec.time),
-        actuator_power=own.power,
         actuator_work=put_in,
         dissipated=put_in - (mechanical - mechanical[:1]),
     )
 
 
 @public
-def cost_of_transport(rec: Record, work: str = "positive") -> float:
-    """Work of the actuators per weight and horizontal distance of the centre of mass, a number without unit.
+def cost_of_transport(rec: Record) -> float:
+    """Positive work of the actuators per weight and horizontal distance of the centre of mass, a number without unit.
 
-    ``work`` is "positive" (joints that brake give nothing back), "absolute" (braking costs as much as
-    driving) or "net". NaN for a robot that came less than 1 mm far, or without gravity.
+    Joints that brake give nothing back. NaN for a robot that came less than 1 mm far, or without gravity.
     """
-    shares: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "positive": lambda w: np.maximum(w, 0.0),
-        "absolute": np.abs,
-        "net": lambda w: w,
-    }
-    if work not in shares:
-        raise RecordingError(f"no cost of transport by '{work}' work: {did_you_mean(work, shares)}")
     if len(rec) < 2 or not rec.robot.weight:
         return math.nan
     com = momentum(rec).com[:, :2]
     distance = float(np.linalg.norm(com[-1] - com[0]))
     if distance < 1e-3:
         return math.nan
-    spent = shares[work](_steps(joint_torques(rec), rec.qvel, rec.time)).sum()
+    spent = np.maximum(_steps(joint_torques(rec), rec.qvel, rec.time), 0.0).sum()
     return float(spent) / (rec.robot.weight * distance)
 
 

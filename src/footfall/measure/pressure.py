@@ -10,7 +10,7 @@ from footfall.arguments import public
 from footfall.compiled import kernel
 from footfall.contact.setting import LEVEL
 from footfall.errors import RecordingError, did_you_mean
-from footfall.measure.common import cross, feet, load_centre, normal_force, once, pierce, reference_plane, threshold
+from footfall.measure.common import feet, load_centre, normal_force, once, pierce, reference_plane, threshold
 from footfall.measure.motion import com_height, momentum
 from footfall.record import Record
 from footfall.robot import Robot
@@ -40,24 +40,10 @@ def overall_cop(rec: Record) -> np.ndarray:
     penetration times friction on a plane, by more on stairs.
     """
     load = load_centre(rec, slice(None))[2]
-    moment = cross(rec.position, rec.force).sum(axis=1)
+    moment = np.cross(rec.position, rec.force).sum(axis=1)
     found = pierce(rec.total_force, moment, *reference_plane(rec))
     found[~(load > threshold(rec))] = np.nan
     return found
-
-
-@public
-def free_moment(rec: Record) -> np.ndarray:
-    """(T, feet) N m: moment of each foot's forces about its centre of pressure, along the ground's normal.
-
-    Positive turns the robot counter-clockwise seen from above; NaN where the foot carries no load.
-    """
-    found = []
-    for points in feet(rec):
-        centre, normal, _ = load_centre(rec, points)
-        arm = rec.position[:, points] - centre[:, None]
-        found.append(np.einsum("tpi,ti->t", cross(arm, rec.force[:, points]), normal))
-    return np.stack(found, axis=1)
 
 
 # ---- zero moment point, from the motion -----------------------------------------------------------------------------

@@ -1,16 +1,13 @@
-"""Slip: how fast, how far, and when points stick and slide."""
+"""Slip: how fast and how far points slide and creep."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.measure.common import tangential
 from footfall.record import Record
-from footfall.solve.contacts import MODES, OPEN, SLIDE, STICK
+from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 
 @public
@@ -49,50 +46,3 @@ def _path_in(rec: Record, mode: int) -> np.ndarray:
     length = 0.5 * (speed[1:] + speed[:-1]) * np.diff(rec.time)[:, None]
     path[1:] = np.cumsum(np.where(rec.mode[:-1] == mode, length, 0.0), axis=0)
     return path
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A stretch of time in which a point keeps its mode.
-
-    Attributes:
-        point: index of the contact point.
-        foot: the name of its foot.
-        mode: "open", "stick" or "slide".
-        start, end: s; ``end`` is the sample at which the next mode begins, or the last sample.
-    """
-
-    point: int
-    foot: str
-    mode: str
-    start: float
-    end: float
-
-    @property
-    def duration(self) -> float:
-        """Length, s."""
-        return self.end - self.start
-
-
-@public
-def intervals(rec: Record) -> list[Interval]:
-    """Every point's modes in order of time, point after point; together they cover the recording."""
-    found: list[Interval] = []
-    if not len(rec):
-        return found
-    last = len(rec) - 1
-    for point, name in enumerate(rec.point_names):
-        mode = rec.mode[:, point]
-        switches = [0, *(np.flatnonzero(np.diff(mode)) + 1).tolist(), last]
-        # A switch at the last sample begins an interval of length zero, so that its mode is listed.
-        for a, b in pairwise(switches):
-            found.append(
-                Interval(
-                    point=point,
-                    foot=name.rpartition(".")[0],
-                    mode=MODES[mode[a]],
-                    start=float(rec.time[a]),
-                    end=float(rec.time[b]),
-                )
-            )
-    return found

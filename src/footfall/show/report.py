@@ -25,7 +25,6 @@ from footfall.files.atomic_write import write_text
 from footfall.files.measured import Measured
 from footfall.ground import Ground
 from footfall.measure import Audit, fall, settled
-from footfall.measure.common import flat
 from footfall.record import Push, Record
 from footfall.robot import Robot
 from footfall.show.frames import Mesh, Scene, extent, force_scale, labels_of, make_scene, simplified
@@ -92,7 +91,7 @@ KINDS = {"time": "<f8", "mode": "|u1"}
 
 def _run(scene: Scene, label: str) -> dict[str, Any]:
     rec, frames, fallen = scene.recording, scene.frames, fall(scene.recording)
-    if flat(rec):  # level or sloped, one normal says it all
+    if rec.ground.flat:  # level or sloped, one normal says it all
         frames = frames._replace(normal=frames.normal[:1, :1])
     return {
         "label": label,

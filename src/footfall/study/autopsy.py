@@ -30,7 +30,7 @@ from footfall.control.policy.observation import turned_back
 from footfall.control.policy.policy import Policy
 from footfall.errors import FootfallError, StudyError, without_warnings
 from footfall.files.json_values import json_value
-from footfall.measure import Audit, FootEvent, audit, course, foot_events, slip_distance
+from footfall.measure import Audit, Event, audit, course, phases, slip_distance
 from footfall.measure.audit import text_table
 from footfall.measure.slip import creep_distance
 from footfall.recording import Recording, load_recording
@@ -111,8 +111,8 @@ class Breaking:
 class Parting:
     """The first event of a foot at which two runs differ by more than the time between two actions."""
 
-    good: FootEvent | None
-    bad: FootEvent | None
+    good: Event | None
+    bad: Event | None
     number: int  # of the event, from 1
     time: float  # s
     differences: Mapping[str, tuple[float, float]]  # of both runs up to then
@@ -666,8 +666,11 @@ def _nearest_bad(rows: Sequence[Mapping[str, Any]], breakings: Sequence[Breaking
 
 
 def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
-    """The first event of a foot that differs in kind, or by more than ``apart`` (s), in two runs."""
-    one, other = (_lasting(foot_events(rec), apart) for rec in (good, bad))
+    """The first event of a foot that differs in kind, or by more than ``apart`` (s), in two runs.
+
+    Before that time the robot settles, and the policy has not acted yet.
+    """
+    one, other = ([event for event in phases(rec, apart).events if event.time >= apart] for rec in (good, bad))
     for k in range(max(len(one), len(other))):
         a, b = (events[k] if k < len(events) else None for events in (one, other))
         same = a is not None and b is not None and (a.foot, a.what) == (b.foot, b.what)
@@ -676,24 +679,6 @@ def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
         time = min(event.time for event in (a, b) if event is not None)
         return Parting(a, b, k + 1, time, _until(good, bad, time))
     return None
-
-
-def _lasting(events: Sequence[FootEvent], least: float) -> list[FootEvent]:
-    """Touch-downs and lift-offs, without those that the same foot undoes within ``least`` (s).
-
-    Before that time the robot settles, and the policy has not acted yet. Sliding is left out, since laws define it
-    differently.
-    """
-    kept: list[FootEvent] = []
-    for event in events:
-        if event.what == "slides" or event.time < least:
-            continue
-        last = next((k for k in range(len(kept) - 1, -1, -1) if kept[k].foot == event.foot), None)
-        if last is not None and event.time - kept[last].time < least:
-            del kept[last]
-        else:
-            kept.append(event)
-    return kept
 
 
 def _until(good: Recording, bad: Recording, time: float) -> dict[str, tuple[float, float]]:
