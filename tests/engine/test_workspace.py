@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.engine.world import Blocks
 from footfall.record import COLUMNS
 from footfall.simulation.setup import composed
 from footfall.simulation.workspace import Workspace, prepared
@@ -161,13 +160,3 @@ def test_no_controller_is_kept_when_its_run_has_ended():
     del controller
     gc.collect()
     assert alive() is None
-
-
-def test_arrays_of_any_kind_are_put_back():
-    kinds = [np.arange(5.0), np.arange(3, dtype=np.uint8), np.zeros((2, 3)), np.arange(8.0)[::2], np.zeros(0)]
-    blocks, before = Blocks(kinds), [array.copy() for array in kinds]
-    first = blocks.read()
-    for array in kinds:
-        array += 1
-    blocks.write(first)
-    assert all(np.array_equal(array, value) for array, value in zip(kinds, before, strict=True))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
 
-from footfall.compiled import kernel
 from footfall.engine import bridge
 from footfall.engine.bridge import Clock, make_clock
 from footfall.engine.constraints.joint_rows import JointRows
@@ -18,11 +16,10 @@ from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.soft_contacts import SoftContacts
 from footfall.engine.stages import Servos, damping_servos
 from footfall.engine.tape import Held
-from footfall.kinds import Int, Ints, Matrix, Tensor, Vector, zeros
+from footfall.kinds import Ints, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.solve.contacts import Contacts
 
-WORD = 8  # bytes
 #: A run in which only feet touch the ground.
 ALONE = Around(dt=1.0, flat=True, lipschitz=1.0, highest=0.0, patient=False, wanted=False, pairs=False)
 
@@ -236,70 +233,3 @@ def makes_constraints(model: mujoco.MjModel) -> bool:
     friction = (model.tendon_frictionloss > 0).any() or (model.dof_frictionloss > 0).any()
     limited = model.tendon_limited.any() or model.jnt_limited.any()
     return bool(model.eq_active0.any() or friction or limited or model.nflex)
-
-
-class Values(NamedTuple):
-    """The contents of the arrays of some ``Blocks``."""
-
-    zero: np.ndarray  # of each block, 1 if all of it is zero
-    words: np.ndarray  # the other blocks, one after the other
-    rest: tuple[np.ndarray, ...]  # the arrays that are not blocks
-
-
-class Blocks:
-    """Arrays that are read and written together: those of whole words in compiled code, the rest one by one."""
-
-    def __init__(self, arrays: Iterable[np.ndarray]) -> None:
-        self._arrays: list[np.ndarray] = []  # whose memory is read and written to
-        self._rest: list[np.ndarray] = []
-        for array in arrays:
-            if array.size:
-                whole = array.nbytes % WORD == 0 and array.flags.c_contiguous
-                (self._arrays if whole else self._rest).append(array)
-        self._places = np.array([array.ctypes.data for array in self._arrays], dtype=np.int64)
-        self._words = np.array([array.nbytes // WORD for array in self._arrays], dtype=np.int64)
-        self._total = int(self._words.sum())
-
-    def read(self) -> Values:
-        """The present contents of the arrays."""
-        zero, values = np.empty_like(self._words), np.empty(self._total, dtype=np.int64)
-        used = read_blocks(self._places, self._words, zero, values)
-        return Values(zero, values[:used].copy(), tuple(array.copy() for array in self._rest))
-
-    def write(self, values: Values) -> None:
-        """Restore contents that were read from arrays of the same sizes in the same order."""
-        write_blocks(self._places, self._words, values.zero, values.words)
-        for array, value in zip(self._rest, values.rest, strict=True):
-            array[...] = value
-
-
-@kernel
-def read_blocks(places: Ints, words: Ints, zero: Ints, values: Ints) -> Int:
-    """Mark the blocks that are zero, and write the others to ``values``, one after the other; returns their words."""
-    first = 0
-    for b in range(words.size):
-        block = bridge.words_at(places[b], words[b])
-        k = 0
-        while k < words[b] and block[k] == 0:
-            k += 1
-        zero[b] = k == words[b]
-        if not zero[b]:
-            for k in range(words[b]):
-                values[first + k] = block[k]
-            first += words[b]
-    return first
-
-
-@kernel
-def write_blocks(places: Ints, words: Ints, zero: Ints, values: Ints) -> None:
-    """Write blocks of these sizes, in words, to their addresses: zeros, or the ``values``, one after the other."""
-    first = 0
-    for b in range(words.size):
-        block = bridge.words_at(places[b], words[b])
-        if zero[b]:
-            for k in range(words[b]):
-                block[k] = 0
-        else:
-            for k in range(words[b]):
-                block[k] = values[first + k]
-            first += words[b]

@@ -247,11 +247,6 @@ def recording_of_world(
     """The recording of one of many worlds, which ``ended`` as in :func:`failure_of`."""
     failure = failure_of(setup, ended, tapes[0].qpos[0])
     arrays = {name: array[:samples] for name, array in tapes[0]._asdict().items()}
-    about: dict[str, Any] = {
-        "integrator": "euler",
-        "record_dt": setup.dt * every,
-        "warnings": [],
-    }
-    about |= {"wall_time": None, **notes}
+    about = {"integrator": "euler", "record_dt": setup.dt * every, "warnings": [], "wall_time": None, **notes}
     rec = made_recording(setup, ground, pushes, failure, arrays, tapes[1], {}, about)
     return rec if failure is not None else replace(rec, failure=created_energy(rec))

@@ -44,7 +44,7 @@ from footfall.simulation.outcome import (
     made_recording,
 )
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import CONTROLLER, MUJOCO, Live, State, check_fit, check_start, live, live_arrays
+from footfall.simulation.state import CONTROLLER, MUJOCO, State, check_fit, check_start, live_arrays
 from footfall.simulation.task import (
     MOST_STEPS,
     Task,
@@ -70,6 +70,11 @@ def direct(kernel: Any, arguments: Sequence[Any]) -> Any:
     if not hasattr(kernel, "ordinary"):  # plain Python, while it is debugged
         return kernel
     return kernel.ordinary.compile(tuple(numba.typeof(one) for one in arguments))
+
+
+def _alike(some: dict[str, np.ndarray], others: dict[str, np.ndarray]) -> bool:
+    """Whether arrays have the same names and shapes."""
+    return some.keys() == others.keys() and all(array.shape == others[name].shape for name, array in some.items())
 
 
 class Run:
@@ -151,16 +156,13 @@ class Run:
         samples = steps // self.record_every + 2  # a run that diverges records one more
         check_memory(samples, shared.sample_bytes + 8 * signals, sim.dt * self.record_every)
         self.set_tape(make_tape(self.model, samples, sim.robot.point_count, signals))
-        # Begin with as much room as an earlier run needed.
-        if self.flow is not None and space.roomiest > 0:
-            self.resize(space.roomiest)
 
     def _see_room(self) -> None:
         """Refer to the present arrays of the workspace."""
         room = self.workspace.room
         self.points, self.contacts, self.flow = room.points, room.contacts, room.flow
         self.conditions, self.scratch = room.conditions, room.scratch
-        self._live: Live | None = None  # the arrays of a state, once one is asked for
+        self._live: dict[str, np.ndarray] = {}  # the arrays of a state, once one is asked for
 
     @to_the_end()  # interrupted half way, the loop would write beyond its old arrays
     def set_tape(self, tape: Tape) -> None:
@@ -259,51 +261,42 @@ class Run:
 
     # ---- its states ------------------------------------------------------------------------------------------
 
-    def _live_arrays(self) -> Live:
-        """The arrays of a state, cached until the run is laid out anew: collecting them takes as long as ten steps."""
-        if self._live is None:
-            self._live = live(self.workspace.room, self.controls.inside, self.simulation.law)
+    def _live_arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of a state, kept until the run is laid out anew: collecting them takes as long as ten steps."""
+        self._live = self._live or dict(live_arrays(self.workspace.room, self.controls.inside))
         return self._live
 
     def state(self) -> State:
         """The whole state of the run between two steps."""
-        sim, live = self.simulation, self._live_arrays()
+        sim, arrays = self.simulation, {name: array.copy() for name, array in self._live_arrays().items()}
         numbers = np.zeros(mujoco.mj_stateSize(self.model, MUJOCO))
         mujoco.mj_getState(self.model, self.data, numbers, MUJOCO)
-        return State(sim.robot.name, live.law, self.step, sim.dt, numbers, live.layout, live.blocks.read())
+        return State(sim.robot.name, str(sim.law), self.step, sim.dt, numbers, arrays)
 
     def restore(self, state: State) -> None:
         """Continue from a state of the same robot, under the same law with the same step.
 
-        A compiled controller continues from the memory in the state if kind and size agree; otherwise it starts anew.
+        A compiled controller continues from the memory in the state if kind and size agree; otherwise it starts anew,
+        and so do the signals.
         """
-        check_start(state)
-        live = self._live_arrays()
-        check_fit(state, self.simulation, live.law)
-        if live.layout != state.layout:  # give it as many places for points not on feet as the state has
-            sizes = self.workspace.sizes()
-            places = next((shape[0] for name, shape, _ in state.layout if name == "others.who"), 0)
-            if places in sizes and places != sizes[self.workspace.size]:
-                self.resize(sizes.index(places))
-                live = self._live_arrays()
-        if live.layout == state.layout:
-            live.blocks.write(state.values)
-        else:
-            self._restore_without_controller(state)
-        mujoco.mj_setState(self.model, self.data, state.mujoco, MUJOCO)
-        self.step = state.step
-
-    def _restore_without_controller(self, state: State) -> None:
-        """Set all arrays except the controller's and its signals, which start anew; an error if the layouts differ."""
-        own = dict(live_arrays(self.workspace.room, None))
-        kept = {name: array for name, array in state.arrays().items() if not name.startswith(CONTROLLER)}
-        del own["signals"], kept["signals"]
-        if {name: array.shape for name, array in own.items()} != {name: array.shape for name, array in kept.items()}:
+        check_fit(state, self.simulation)
+        sizes, places = self.workspace.sizes(), len(state.arrays["others.who"])
+        if places in sizes and places != sizes[self.workspace.size]:
+            self.resize(sizes.index(places))
+        own, kept = self._live_arrays(), state.arrays
+        if not _alike(own, kept):
+            anew = ("signals", CONTROLLER)
+            own, kept = (
+                {name: array for name, array in arrays.items() if not name.startswith(anew)} for arrays in (own, kept)
+            )
+        if not _alike(own, kept):
             raise SimulationError(
                 f"the state of {state.robot} has other contact points or constraints than this simulation"
             )
         for name, array in own.items():
             array[...] = kept[name]
+        mujoco.mj_setState(self.model, self.data, state.mujoco, MUJOCO)
+        self.step = state.step
 
     # ---- its recording, and how it ended ---------------------------------------------------------------------
 
@@ -392,7 +385,8 @@ class Run:
             said = recovery.said(self.scratch.back, recovery.ERROR)
             raise self._failed(SimulationError, "mujoco", f"MuJoCo gave up at {at}: {said}")
         else:
-            raise self._stopped(at, cause) from cause
+            stopped = self._stopped(at, cause)
+            raise stopped from None if stopped is cause else cause
         warn(str(failure))
         return self.recording(failure)
 

@@ -20,10 +20,9 @@ from footfall.errors import SimulationError
 from footfall.given_numbers import NotNegative, Positive, Whole
 from footfall.record import Failure, Push, Record
 from footfall.recording import Recording
-from footfall.simulation.along_run import AlongRun
 from footfall.simulation.controls import Controller
 from footfall.simulation.linearization import Linearization
-from footfall.simulation.linearize import Probe
+from footfall.simulation.linearize import AlongRun, Probe
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay

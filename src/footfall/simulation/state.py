@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import mujoco
 import numpy as np
 
-from footfall.contact.base import Law
 from footfall.control.inside import Inside
 from footfall.engine.clearance import LEARNT
-from footfall.engine.world import Blocks, Values
 from footfall.errors import SimulationError
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import Room
@@ -22,9 +20,6 @@ MUJOCO = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 #: Prefix of the names of a controller's arrays.
 CONTROLLER = "controller"
-
-#: Name, shape and type of each array.
-Layout = tuple[tuple[str, tuple[int, ...], str], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,8 +35,7 @@ class State:
     step: int  # steps taken since the start
     dt: float  # s
     mujoco: np.ndarray
-    layout: Layout
-    values: Values
+    arrays: dict[str, np.ndarray]  # of the run, by name
 
     @property
     def time(self) -> float:
@@ -50,12 +44,6 @@ class State:
 
     def __repr__(self) -> str:
         return f"State({self.robot}, {self.law}, t = {self.time:g} s)"
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Copies of all arrays of the run, by name."""
-        made = {name: np.zeros(shape, kind) for name, shape, kind in self.layout}
-        Blocks(made.values()).write(self.values)
-        return made
 
 
 def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.ndarray]]:
@@ -84,21 +72,6 @@ def live_arrays(room: Room, inside: Inside | None) -> Iterator[tuple[str, np.nda
             yield f"{CONTROLLER}{name}", array
 
 
-class Live(NamedTuple):
-    """The arrays of a run, valid until it is laid out anew."""
-
-    layout: Layout
-    blocks: Blocks
-    law: str
-
-
-def live(room: Room, inside: Inside | None, law: Law) -> Live:
-    """The arrays of a run that one step passes to the next."""
-    arrays = dict(live_arrays(room, inside))
-    layout = tuple((name, array.shape, array.dtype.str) for name, array in arrays.items())
-    return Live(layout, Blocks(arrays.values()), str(law))
-
-
 def check_start(state: State, qpos: Any = None, qvel: Any = None) -> None:
     """Refuse coordinates or velocities beside a state, which has its own."""
     if qpos is not None or qvel is not None:
@@ -108,9 +81,9 @@ def check_start(state: State, qpos: Any = None, qvel: Any = None) -> None:
         )
 
 
-def check_fit(state: State, setup: Setup, law: str | None = None) -> None:
-    """Refuse a state of another robot, law (``law`` is the setup's, as text) or step."""
-    own = (setup.robot.name, str(setup.law) if law is None else law, setup.dt)
+def check_fit(state: State, setup: Setup) -> None:
+    """Refuse a state of another robot, law or step."""
+    own = (setup.robot.name, str(setup.law), setup.dt)
     if own != (state.robot, state.law, state.dt):
         raise SimulationError(
             f"a state of {state.robot} under {state.law}, dt = {state.dt:g} s, does not fit {own[0]} under {own[1]}, "

@@ -41,7 +41,6 @@ from footfall.engine.other_bodies.points import (
 from footfall.engine.stages import damping_servos
 from footfall.engine.tape import Outcome, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
-    Blocks,
     Pushes,
     Scratch,
     make_constraints,
@@ -66,6 +65,11 @@ from footfall.standing import reach
 STEEP = 2.0
 #: Most cached entries: models with their points, and idle workspaces of a simulation.
 MODELS, IDLE = 8, 16
+
+
+def signal_count(setup: Setup) -> int:
+    """Number of signals of a law per step: its own, and those of every foot."""
+    return len(setup.law.signals) + len(setup.robot.feet) * len(setup.law.foot_signals)
 
 
 class Prepared(NamedTuple):
@@ -126,7 +130,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         ground=step.Surface(*ground.compiled(reach(robot)), ground.compiled_friction),
         laws=laws,
         longest=longest,
-        law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
+        law_signals=signal_count(sim),
         sample_bytes=sample_bytes(model, robot.point_count),
         shared_rows=most_shared_rows(sim.scene.rows) + (CONTACT_ROWS if soft else 0),
         spare=deque(maxlen=IDLE),
@@ -169,20 +173,16 @@ def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
     if law.native:
         return laws
     resolved = law.resolve(sim.setting)
-    laws = laws._replace(values=_numbers(resolved))
+    laws = laws._replace(values=np.array(resolved, dtype=float))
     if isinstance(law, PointLaw) and is_foreign(law.kernel):
         try_out(law.kernel, law.name, law.memory_size, resolved)
     if not isinstance(law, EventLaw):
         return laws._replace(bends=bends, lag=lag)
     rough = law.in_steps()
     in_steps = idle_laws()._replace(
-        coupled=rough.pointer(), values=_numbers(rough.resolve(sim.setting)), bends=bends, lag=lag
+        coupled=rough.pointer(), values=np.array(rough.resolve(sim.setting), dtype=float), bends=bends, lag=lag
     )
     return integration.EventLaws(laws, law.impact_pointer(), in_steps)
-
-
-def _numbers(resolved: Any) -> np.ndarray:
-    return np.array([float(value) for value in resolved])
 
 
 def idle_laws() -> step.Laws:
@@ -259,9 +259,7 @@ class Workspace:
         self.size = 0
         self.room = self._make_room(sim, 0, conditions, shared.law_signals)
         self._rooms = {0: self.room}
-        self._remembered = Blocks(self._changing())
-        self._first_values = self._remembered.read()
-        self._remembered.write(self._first_values)  # compiles it at the first start, not in the second run
+        self._first = [(array, array.copy()) for array in self._changing()]
 
     def _make_room(self, sim: Setup, size: int, conditions: step.Conditions, signals: int) -> Room:
         """Room for ``SIZES[size]`` points of bodies other than feet."""
@@ -285,18 +283,14 @@ class Workspace:
     def reset(self) -> None:
         """Reset to the initial state, for another run of the simulation."""
         mujoco.mj_resetData(self.model, self.data)
-        self._remembered.write(self._first_values)
+        for array, first in self._first:
+            array[...] = first
         for one in self.outcome.named:
             one[0] = 0
 
     def sizes(self) -> list[int]:
         """The capacity of each size for points of bodies other than feet."""
         return [min(places, len(self._points.others.who)) for places, _ in SIZES]
-
-    @property
-    def roomiest(self) -> int:
-        """The largest size that any run of the same simulation needed."""
-        return max(self._rooms)
 
     def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> None:
         """Take plan, pushes and controller of a run that records this many signals."""

@@ -28,7 +28,8 @@ from footfall.simulation.outcome import failure_of, recording_of_world
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, UnderWay
 from footfall.simulation.task import check_memory, multiple, numbers, step_count
-from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan, signal_count
+from footfall.simulation.workspace import signal_count
+from footfall.simulation.worlds_engine import InWorlds, energy_of_worlds, make_engine, make_plan
 from footfall.simulation.worlds_given import (
     Inputs,
     check_worlds,

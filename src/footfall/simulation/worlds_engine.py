@@ -23,7 +23,7 @@ from footfall.kinds import shapes
 from footfall.simulation.controls import no_control
 from footfall.simulation.outcome import energy_at_hand
 from footfall.simulation.setup import Setup, pairs_are_the_laws
-from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
+from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law, signal_count
 from footfall.simulation.worlds_given import Inputs
 from footfall.solve.problem import Size
 from footfall.standing import at_home
@@ -44,11 +44,6 @@ def make_engine(inputs: Inputs, *, device: str, single: bool, threads: int | Non
 def solves_contacts(law: Law) -> TypeGuard[CoupledLaw]:
     """Whether a law needs the Delassus operator of all points."""
     return isinstance(law, CoupledLaw) and law.operator
-
-
-def signal_count(setup: Setup) -> int:
-    """Number of signals of a law per step: its own, and those of every foot."""
-    return len(setup.law.signals) + len(setup.robot.feet) * len(setup.law.foot_signals)
 
 
 @dataclass(frozen=True)
