@@ -123,7 +123,6 @@ OPTIONAL = {
     "scipy": ("SciPy", "footfall[study]"),
     "tensordict": ("tensordict", "footfall[train]"),
     "torch": ("PyTorch", "footfall[train]"),
-    "xarray": ("xarray", "xarray"),
     "yaml": ("PyYAML", "footfall[policy]"),
 }
 

@@ -190,15 +190,6 @@ def described(rec: Record) -> tuple[dict[str, Any], dict[str, bytes]]:
         "version": VERSION,
         "samples": len(rec),
         "dt": rec.dt,
-        "columns": {
-            name: {
-                "shape": getattr(rec, name).shape,
-                "axes": ["time", *c.axes],
-                "dtype": c.dtype,
-                "unit": c.unit,
-            }
-            for name, c in COLUMNS.items()
-        },
         "signals": {name: values.shape[1:] for name, values in rec.signals.items()},
         "other_points": rec.other_points.tolist(),
         "pushes": [push.to_dict() for push in rec.pushes],

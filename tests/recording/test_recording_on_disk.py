@@ -66,9 +66,8 @@ def test_other_tools_read_the_samples(rec, tmp_path):
     assert table.schema.field("force").type.value_type == pa.float64()
     np.testing.assert_array_equal(np.stack(table["force"].to_numpy()).reshape(50, 8, 3), rec.force)
     assert np.array_equal(np.stack(table["mode"].to_numpy()), rec.mode)
-    manifest = json.loads((tmp_path / "walk" / "manifest.json").read_text())
-    assert manifest["columns"]["force"]["shape"] == [50, 8, 3]
-    assert manifest["columns"]["force"]["unit"].startswith("N")
+    columns = json.loads(table.schema.metadata[b"columns"])
+    assert columns["force"]["axes"] == ["point", "xyz"] and columns["force"]["unit"].startswith("N")
 
 
 def test_numpy_values_in_info_are_saved_as_plain_ones(biped, tmp_path):

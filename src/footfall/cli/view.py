@@ -19,8 +19,6 @@ from footfall.given_numbers import Bounds
 class Place:
     """Where a view is served."""
 
-    host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1"
-    """address to serve at; the default is this machine alone"""
     port: Annotated[int, Bounds(0, 65535)] = 8080
     """0 takes any free one"""
     no_browser: bool = False
@@ -47,7 +45,7 @@ class View(Place):
         from footfall.show.viewer import view
 
         recordings = loaded(self.recordings, "view")
-        view(recordings, host=self.host, port=self.port, open_browser=not self.no_browser)
+        view(recordings, port=self.port, open_browser=not self.no_browser)
         return 0
 
 
@@ -73,7 +71,7 @@ class LiveView(Place, Run):
         sim, duration, options = self.prepared()
         # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
         options["record_dt"] = self.record_dt or max(1, round(0.01 / sim.dt)) * sim.dt
-        place: dict[str, Any] = {"host": self.host, "port": self.port, "open_browser": not self.no_browser}
+        place: dict[str, Any] = {"port": self.port, "open_browser": not self.no_browser}
         with LiveRun(sim, **place, speed=self.pace, pause_unwatched=True) as live, suppress(KeyboardInterrupt):
             live.run(duration, stay=True, **options)
         if self.out is not None and (rec := live.recording()) is not None:

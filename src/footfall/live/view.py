@@ -173,7 +173,6 @@ class LiveView:
         self,
         simulation: Simulation,
         *,
-        host: str = "127.0.0.1",
         port: int = 8080,
         speed: Annotated[float, Bounds(*SPEEDS)] | None = 1.0,
         open_browser: bool = False,
@@ -203,7 +202,7 @@ class LiveView:
         }
         title = f"{simulation.robot.name}, live"
         page = render_live(self.rest, title, '<div class="laws" id="laws"></div>', live)
-        self.server = PageServer(page, host, port, self._take)
+        self.server = PageServer(page, port, self._take)
         self.address = self.server.address
         print(f"footfall: the live view is at {self.address}", flush=True)
         if open_browser:

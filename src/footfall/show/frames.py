@@ -309,8 +309,10 @@ def frames_at(recording: Record, samples: np.ndarray) -> Frame:
         com, zero_moment = momentum(shown).com[::2], zmp(shown)[::2]
     if len(samples) > 1:
         zero_moment[-1] = zero_moment[-2]
-    bodies = list(_meshes(recording.robot))
+    bodies, data = list(_meshes(recording.robot)), scratch_data(recording.robot.model)
     position, quaternion = body_poses(recording.robot.model, recording.qpos[samples], bodies)
+    (centres,) = replay_places(data, recording.qpos[samples], [data.xipos])
+    pushed = [data.body(push.body).id for push in recording.pushes]
     return Frame(
         time=recording.time[samples],
         body_position=position,
@@ -324,7 +326,7 @@ def frames_at(recording: Record, samples: np.ndarray) -> Frame:
         zmp=zero_moment,
         com=com,
         com_ground=np.column_stack([com[:, :2], recording.ground.height(com[:, 0], com[:, 1])]),
-        push_point=_pushed_places(recording, samples),
+        push_point=centres.reshape(len(samples), -1, 3)[:, pushed],
     )
 
 
@@ -353,14 +355,6 @@ def body_poses(model: mujoco.MjModel, qpos: np.ndarray, bodies: Sequence[int]) -
     data = scratch_data(model)
     position, quaternion = replay_places(data, qpos, [data.xpos, data.xquat])
     return position.reshape(len(qpos), -1, 3)[:, bodies], quaternion.reshape(len(qpos), -1, 4)[:, bodies]
-
-
-def _pushed_places(recording: Record, samples: np.ndarray) -> np.ndarray:
-    """(F, pushes, 3) m, where each push acts: at the centre of mass of its body."""
-    data = scratch_data(recording.robot.model)
-    (centres,) = replay_places(data, recording.qpos[samples], [data.xipos])
-    bodies = [data.body(push.body).id for push in recording.pushes]
-    return centres.reshape(len(samples), -1, 3)[:, bodies]
 
 
 def force_scale(scenes: Sequence[Scene]) -> float:

@@ -7,11 +7,9 @@ and what they send are bounded.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import queue
 import secrets
-import socket
 import threading
 import time as clock
 import webbrowser
@@ -28,6 +26,8 @@ from footfall.show.tables import audits_of
 # ---- the server: the page, a stream of events, and commands ---------------------------------------------------------
 
 
+#: Pages are served to this machine alone; from another, forward the port: ssh -L 8080:localhost:8080.
+HOST = "127.0.0.1"
 #: Most events that wait for a slow browser; then the oldest are dropped.
 WAITING = 64
 #: Time after which a silent stream is kept alive, s.
@@ -49,24 +49,21 @@ class PageServer:
     ``port`` 0 takes any free one. The page may post to ``/command`` if ``command`` is given.
     """
 
-    def __init__(self, page: str, host: str, port: int, command: Command | None = None) -> None:
+    def __init__(self, page: str, port: int, command: Command | None = None) -> None:
         self.page, self.command = page.encode("utf-8"), command
         self.home = f"/{secrets.token_urlsafe(16)}/"
-        self.host = host
         self.listeners: list[queue.Queue[bytes | None]] = []
         self.kept: dict[str, bytes] = {}  # the last event of each kind, the latest at the end, for whoever comes later
         self.lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"owner": self})
-        family = type("Server", (_Server,), {"address_family": int(socket.AF_INET6 if ":" in host else socket.AF_INET)})
         try:
-            self.server = family((host, port), handler)
+            self.server = _Server((HOST, port), handler)
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise FootfallError(
-                f"the view cannot be served at {host}:{port} ({reason}); choose another port, or 0 for any free one"
+                f"the view cannot be served at {HOST}:{port} ({reason}); choose another port, or 0 for any free one"
             ) from error
-        name = f"[{host}]" if ":" in host else host
-        self.address = f"http://{name}:{self.server.server_address[1]}{self.home}"
+        self.address = f"http://{HOST}:{self.server.server_address[1]}{self.home}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.1,), name="footfall-view", daemon=True)
         self.thread.start()
 
@@ -82,18 +79,6 @@ class PageServer:
                 if listener.full():
                     listener.get_nowait()
                 listener.put_nowait(part)
-
-    def is_ours(self, host: str) -> bool:
-        """Whether the host that a browser asks for is this machine, by number or by its own name."""
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-        name = name.strip("[]").lower().rstrip(".")
-        if name in ("localhost", self.host.lower(), socket.gethostname().lower()):
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return True  # a number leads to where it says
 
     def stop(self) -> None:
         """End the server, and the streams of its browsers."""
@@ -135,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE
 
     def do_GET(self) -> None:
-        if not self.owner.is_ours(self.headers.get("Host") or ""):
+        if not _is_ours(self.headers.get("Host") or ""):
             self._answer(403, b"refused", "text/plain")
         elif self.path == self.owner.home:
             self._answer(200, self.owner.page, "text/html; charset=utf-8")
@@ -151,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length") or ""
         size = int(length) if length.isdecimal() and len(length) < 10 else -1
         self.close_connection = True  # what a refused command has sent is not read
-        if not known or not self.owner.is_ours(host) or origin not in (None, f"http://{host}"):
+        if not known or not _is_ours(host) or origin not in (None, f"http://{host}"):
             self._answer(403, b"refused", "text/plain")
         elif not 0 <= size <= LONGEST_COMMAND:
             self._answer(413, b"too long", "text/plain")
@@ -209,6 +194,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the terminal belongs to the user."""
 
 
+def _is_ours(host: str) -> bool:
+    """Whether the host that a browser asks for is this machine: no page elsewhere may let its own name lead here."""
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    return name in (HOST, "localhost", "[::1]")
+
+
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number that a command may hold")
 
@@ -220,7 +211,6 @@ def _refuse(constant: str) -> None:
 def view(
     recordings: Record | Sequence[Record],
     *,
-    host: str = "127.0.0.1",
     port: int = 8080,
     labels: Sequence[str] | None = None,
     open_browser: bool = True,
@@ -231,7 +221,7 @@ def view(
     ``port`` 0 takes any free one. With ``block`` it returns when the user presses Ctrl-C; without, the viewer
     is handed back at once and runs until its ``stop()``.
     """
-    viewer = Viewer(recordings, host=host, port=port, labels=labels)
+    viewer = Viewer(recordings, port=port, labels=labels)
     print(f"footfall: the view is at {viewer.address}" + (" (Ctrl-C ends it)" if block else ""), flush=True)
     if open_browser:
         webbrowser.open(viewer.address)
@@ -245,25 +235,18 @@ def view(
 
 
 @public
-class Viewer:
+class Viewer(PageServer):
     """Recordings at an address of this machine, until ``stop()``: replay, plots and tables of the report."""
 
     def __init__(
         self,
         recordings: Record | Sequence[Record],
         *,
-        host: str = "127.0.0.1",
         port: int = 8080,
         labels: Sequence[str] | None = None,
     ) -> None:
         runs, names, title = chosen(recordings, labels, "the view")
-        page = render_report(runs, names, title, audits_of(runs, None))
-        self.server = PageServer(page, host, port)
-        self.address = self.server.address
-
-    def stop(self) -> None:
-        """End the view."""
-        self.server.stop()
+        super().__init__(render_report(runs, names, title, audits_of(runs, None)), port)
 
     def __enter__(self) -> Viewer:
         return self
