@@ -76,7 +76,6 @@ SIM = ff.Simulation("brick")
         (lambda: ff.Simulation("brick", dt=1e300), "dt = 1e[+]300, but it must be .* <= 1"),
         (lambda: ff.Worlds(SIM, 2).run(1e300), "more steps of 0.001 s than can be counted"),
         (lambda: ff.Worlds(SIM, 2).run(1e9, record=[0]), "use a larger record_dt"),
-        (lambda: ff.study.push_basin("brick", wait=math.nan), "wait = nan, but it must be a number"),
         (lambda: ff.Worlds(SIM, 10**12), r"1000000000000 worlds need .* GB of memory.*: \d+ worlds fit"),
         (lambda: ff.sweep({"robot": "brick"}, grid={"ground.friction": [0.5]}, seed=-1), "seed = -1, but it must be"),
     ],

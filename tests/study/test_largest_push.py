@@ -10,7 +10,7 @@ import pytest
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError, StudyError
-from footfall.study.largest_push import bisect_batched, largest_pushes, push_basin
+from footfall.study.largest_push import bisect_batched, largest_pushes
 
 BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
   <geom type="box" size=".1 .1 .1"/><body name="arm" pos="0 0 .2"><joint/><geom size=".05"/></body></body>
@@ -31,9 +31,8 @@ def test_robots_that_no_push_lets_fall_are_refused(gravity, joint, sentence, tmp
     path = tmp_path / "block.xml"
     path.write_text(BLOCK.format(gravity, joint))
     robot = ff.load_robot(path, feet=["block"])
-    for study in (lambda: largest_pushes(robot, [ff.Push("arm", (1, 0, 0))]), lambda: push_basin(robot)):
-        with pytest.raises(SimulationError, match=f"^no push lets block fall: {sentence}$"):
-            study()
+    with pytest.raises(SimulationError, match=f"^no push lets block fall: {sentence}$"):
+        largest_pushes(robot, [ff.Push("arm", (1, 0, 0))])
     assert main(["push-limit", str(path), "--feet", "sole=block"]) == 1
     assert sentence in capsys.readouterr().err
 
@@ -92,7 +91,6 @@ def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law, controlle
     alone = [largest_pushes("spatial-biped", [push], **options)[0] for push in pushes]
     for (one,), (other,) in zip(together, alone, strict=True):
         assert (one.survived, one.failed, one.why, one.runs) == (other.survived, other.failed, other.why, other.runs)
-        assert one.in_worlds > 0 and other.in_worlds == 0
 
 
 @pytest.mark.slow

@@ -20,7 +20,6 @@ from footfall.contact import registry
 from footfall.errors import StudyError
 from footfall.study.sweep import Samples, load_table, running
 from footfall.study.sweep.cases import make_cases
-from footfall.study.sweep.folder import Plan
 
 
 def same(a, b, but=()):
@@ -235,7 +234,7 @@ def test_a_damaged_journal_is_a_sentence(tmp_path):
     head, row, _ = map(json.loads, written.splitlines())
     del head["crc32"], row["crc32"]
     changes = [{"case": -1}, {"case": 2}, {"inputs": {"y": 1}}, {"outputs": {"y": {}}}]
-    changes += [{"versions": {}}, {"seconds": "1"}, {"alone": []}]
+    changes += [{"versions": {}}, {"seconds": "1"}]
     wrong = [json.dumps(row | change) for change in changes]
     for line in ("[1, 2]", '{"case": "none"}', '{"case": 0}', "no JSON", "3", "[" * 100_000, *wrong):
         journal.write_text(f"{json.dumps(head)}\n{line}\n")
@@ -368,92 +367,6 @@ def test_the_command_runs_a_study_file_and_refuses_misspelt_keys(tmp_path, capsy
         file.write_text(STUDY.replace({"[gird]": "[grid]", "[samples]": "[samples]\nnumber = 3"}[name], wrong))
         assert main(["sweep", str(file)]) == 2
         assert sentence in capsys.readouterr().err
-
-
-#: Of numbers near one: two orders of summation, grown over a fraction of a second of stable motion.
-SAME = 1e-9
-
-
-def close(a, b, names):
-    for name in names:
-        x, y = a[name], b[name]
-        assert (
-            np.array_equal(x, y)
-            if x.dtype.kind in "bUO"
-            else np.allclose(x, y, rtol=0, atol=0.8 * SAME, equal_nan=True)
-        )
-    return True
-
-
-def test_cases_as_worlds_give_the_table_of_cases_one_by_one(tmp_path):
-    settings = {"robot": "spatial-biped", "controller": "posture", "duration": 0.3, "record_dt": 0.002}
-    settings["push"] = {"body": "trunk", "start": 0.05, "duration": 0.1}
-    bounds = {"push.size": (5.0, 80.0), "push.angle": (0.0, 360.0), "ground.friction": (0.3, 1.0)}
-    cases = {"samples": Samples(5, bounds), "grid": {"law": ["spring-damper", "time-stepping"]}}
-    measures = ["peak_vertical_force_bw", "mean_vertical_force_bw", "slip_distance_m", "max_penetration_m", "fell"]
-    measures += ["least_support_margin_m", "ground_loss_J", "audit"]  # of pushes too
-    ways = [
-        ff.sweep(settings, measures=measures, out=tmp_path / str(way), workers=1, worlds=way, **cases)
-        for way in (True, False)
-    ]
-    assert [table.in_worlds for table in ways] == [10, 0] and not ways[0].alone
-    assert close(*ways, measures) and len(set(ways[0]["ground_loss_J"])) == 10
-    assert load_table(tmp_path / "True").in_worlds == 10
-
-
-def test_numbers_of_law_and_controller_differ_from_world_to_world():
-    settings = {"robot": "spatial-biped", "law": "spring-damper", "controller": "posture", "duration": 0.1}
-    bounds = {"law.k": (2e4, 6e4), "controller.kp": (200.0, 400.0), "ground.friction": (0.4, 0.9)}
-    measures = ["max_penetration_m", "peak_vertical_force_bw", "audit"]
-    ways = [
-        ff.sweep(settings, samples=Samples(3, bounds), measures=measures, workers=1, worlds=w) for w in (True, False)
-    ]
-    assert ways[0].in_worlds == 3 and close(*ways, measures)
-    assert len(set(ways[0]["max_penetration_m"])) == 3
-
-
-@pytest.mark.parametrize(
-    ("settings", "inputs", "falls"),
-    [
-        ({"push": {"body": "trunk", "duration": 0.2}, "duration": 1.0}, {"push.size": [10.0, 500.0]}, [False, True]),
-        ({"controller": "balance", "robot": "torque-biped"}, {"ground.friction": [0.6, 0.7]}, [False, False]),
-        ({"controller": "balance", "robot": "torque-biped"}, {"controller.damping_h": [0.7, 0.8]}, [False, False]),
-    ],
-)
-def test_falls_and_controllers_with_a_memory_are_worlds_too(settings, inputs, falls):
-    whole = {"robot": "spatial-biped", "law": "spring-damper", "controller": "posture", "duration": 0.02, **settings}
-    ways = [ff.sweep(whole, grid=inputs, workers=1, worlds=way) for way in (True, False)]
-    assert ways[0].in_worlds == 2 and not ways[0].alone
-    assert close(*ways, ways[0].outputs) and ways[0].failed == 0
-    assert list(ways[0]["fell"]) == falls
-
-
-def test_worlds_keep_company_where_every_worker_has_enough_of_them():
-    assert [running.company(64, workers) for workers in (1, 64)] == [8, 1]
-    plan = Plan({"settings": {"robot": "brick"}, "measures": []}, {"ground.friction": [0.5] * 20}, 0)
-    cases = [list(part.inputs) for part in running.parts(plan, range(3, 20), True, 8)]
-    assert cases == [[*range(3, 11)], [*range(11, 19)], [19]]
-
-
-def test_cases_that_worlds_do_not_compute_run_one_by_one():
-    whole = {"robot": "torque-biped", "law": "mujoco", "controller": "posture", "duration": 0.02}
-    ways = [ff.sweep(whole, grid={"ground.friction": [0.6, 0.7]}, workers=1, worlds=way) for way in (True, False)]
-    assert {"MuJoCo's own contacts" in reason: count for reason, count in ways[0].alone.items()} == {True: 2}
-    assert close(*ways, ways[0].outputs) and ways[0].failed == 0
-
-
-def test_studies_of_many_cases_choose_worlds_and_the_command_says_so(tmp_path, capsys):
-    file = tmp_path / "bricks.toml"
-    file.write_text(
-        STUDY.replace("number = 3", "number = 50")
-        .replace(', "time-stepping"', "")
-        .replace(', "audit"', "")
-        .replace("duration = 0.1\n", "duration = 0.02\n")
-    )
-    assert main(["sweep", str(file), "--workers", "1"]) == 0
-    assert "100 as worlds side by side" in "".join(capsys.readouterr())
-    assert main(["sweep", str(file), "--workers", "1", "--worlds", "off", "--out", str(tmp_path / "o"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["in_worlds"] == 0
 
 
 def test_a_dask_cluster_gives_the_same_table_though_a_worker_is_killed(tmp_path):

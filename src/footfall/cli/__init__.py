@@ -46,7 +46,6 @@ GROUPS = {
         "identify": "find friction, restitution and parameters of laws from measurements",
         "estimate": "find contact forces, modes and the state of the base in a robot's log",
         "replay": "run the torques or targets of a robot's log again, and report the difference",
-        "points": "find how many testing points a sole needs on rough ground",
         "gait": "find the walk of least torque of a planar biped",
         "human-walk": "make the table of a person's walk from a recording of joints and forces",
         "survey": "stand, push and walk every robot under every law with defaults, in one table",

@@ -82,6 +82,4 @@ class PushLimit(SettingOptions, LawsOptions, JsonOption):
             rows.append([text, one.law, f"{one.survived:.4g} {one.unit}", too_much, one.why])
         columns = ("push like", "law", "survived>", "too much>", "what then")
         print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
-        runs, batched = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
-        rest = runs - batched
-        say(f"{runs} runs: {batched} as worlds side by side" + (f", {rest} one by one" if rest else ""))
+        say(f"{sum(one.runs for _, one in found)} runs")

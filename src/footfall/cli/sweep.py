@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -94,8 +94,6 @@ class Sweep(StudyOptions):
     command continues. Exits with 1 if every case failed.
     """
 
-    worlds: Literal["auto", "on", "off"] = "auto"
-    """run cases that differ only in numbers as parallel worlds, where results are the same; auto: from 100 cases on"""
     retry: bool = False
     """repeat the cases that failed when the study ran before"""
 
@@ -123,18 +121,16 @@ class Sweep(StudyOptions):
             table=cases,
             measures=given.get("measures", DEFAULT),
             seed=seed,
-            worlds={"auto": None, "on": True, "off": False}[self.worlds],
             retry=self.retry,
         )
         keep_plot(lambda: table.plot(table.outputs[0]), self.plot)
         file = str(self.folder / "table.parquet")
         about = {"cases": len(table), "failed": table.failed, "table": file, "seconds": took}
-        about |= {"in_worlds": table.in_worlds, "alone": dict(table.alone)}
         if self.json:
             print_json(about | {"inputs": table.inputs, "outputs": table.outputs})
         else:
             _show_table(table)
-            say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {file}, and table.csv beside it")
+            say(f"{len(table)} cases in {seconds(took)}; the table is {file}, and table.csv beside it")
         return int(0 < len(table) == table.failed)
 
 
@@ -171,13 +167,6 @@ def _show_table(table: SweepTable) -> None:
         say(message)
 
 
-def _ways(table: SweepTable) -> str:
-    """How the cases were computed."""
-    rest = len(table) - table.in_worlds
-    if not table.in_worlds:
-        return "one by one"
-    why = "; ".join(f"{reason}: {count}" for reason, count in table.alone.items())
-    return f"{table.in_worlds} as worlds side by side" + (f" and {rest} one by one ({why})" if rest else "")
 
 
 @dataclass(frozen=True, kw_only=True)

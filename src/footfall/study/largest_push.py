@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from footfall.arguments import public
 from footfall.contact.base import Law
-from footfall.contact.registry import DEFAULT_LAW, chosen_laws
+from footfall.contact.registry import chosen_laws
 from footfall.control import chosen_controller
+from footfall.control.base import CompiledController, StatefulController
 from footfall.errors import FootfallError, SimulationError, without_warnings
-from footfall.given_numbers import Accuracy, Count, NotNegative
+from footfall.given_numbers import Accuracy, NotNegative
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
+from footfall.process.machine import cores
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
-from footfall.show.style import Figure, new_figure
 from footfall.simulation import Simulation
 from footfall.simulation.controls import Controller
-from footfall.study.as_worlds import Variant, refusal, run_batched
 
 #: Factor between tries until the limit is bracketed, and most such tries.
 FACTOR, TRIES = 1.6, 16
@@ -49,7 +49,6 @@ class PushLimit:
         unit: of both, "N" or "N m".
         why: what became of the robot at ``failed``.
         runs: simulations it took.
-        in_worlds: how many of them ran as worlds beside those of other pushes.
     """
 
     law: str
@@ -58,7 +57,6 @@ class PushLimit:
     unit: str
     why: str
     runs: int
-    in_worlds: int = 0
 
     def __str__(self) -> str:
         why = f"; at {self.failed:.4g} {self.unit}: {self.why}" if self.why else ""
@@ -85,8 +83,7 @@ def largest_pushes(
     leaves the support also without a push, only the fall counts. A run that fails does not count as survived, and a
     robot that falls without a push survives none.
 
-    Where law and controller allow it, the tries of all pushes run as worlds on all cores; up to a fall, and as long as
-    only feet touch, a world equals the single run.
+    The tries of all pushes run side by side on all cores, unless the controller is a Python function.
 
     Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
 
@@ -108,28 +105,38 @@ def largest_pushes(
     robot = as_robot(robot)
     check_fall(robot)
     controller = chosen_controller(controller, robot)
-    sizes = [_size(push) for push in pushes]
+    sizes, units = [_size(push) for push in pushes], ["N" if any(push.force) else "N m" for push in pushes]
+    begins, ends = min(push.start for push in pushes), max(push.start + push.duration for push in pushes)
+    apart = controller is None or isinstance(controller, CompiledController | StatefulController)
     found: list[list[PushLimit]] = [[] for _ in pushes]
     try:
-        for law in chosen_laws(laws):
-            sim = Simulation(robot, ground=ground, law=law, dt=dt)
-            end = max(push.start + push.duration for push in pushes) + wait
-            alone, walks = _without_push(sim, min(push.start for push in pushes), end, controller)
-            if alone:
-                for limits, push in zip(found, pushes, strict=True):
-                    unit = "N" if any(push.force) else "N m"
-                    limits.append(PushLimit(law.name, 0.0, 0.0, unit, f"without a push: {alone}", 1))
-                continue
-            tries = _Tries(sim, pushes, sizes, wait, controller, progress, walks)
-            begin = []
-            for limits, size in zip(found, sizes, strict=True):
-                known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
-                begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
-            before = len(found[0])
-            for known_now in bisect_batched(tries.outcomes, begin, within):
-                for i, limit in enumerate(known_now):
-                    unit = "N" if any(pushes[i].force) else "N m"
-                    found[i][before:] = [replace(limit, law=law.name, unit=unit, in_worlds=tries.in_worlds[i])]
+        with without_warnings(), ThreadPoolExecutor(min(len(pushes), cores()) if apart else 1) as pool:
+            for law in chosen_laws(laws):
+                sim = Simulation(robot, ground=ground, law=law, dt=dt)
+                alone, walks = _without_push(sim, begins, ends + wait, controller)
+                if alone:
+                    for limits, unit in zip(found, units, strict=True):
+                        limits.append(PushLimit(law.name, 0.0, 0.0, unit, f"without a push: {alone}", 1))
+                    continue
+                outcome = partial(push_outcome, sim, wait=wait, controller=controller, walks=walks)
+
+                def outcomes(
+                    tries: Sequence[tuple[int, float]], law: str = law.name, outcome: Callable[[Push], str] = outcome
+                ) -> list[str]:
+                    ended = list(pool.map(outcome, [_scaled(pushes[i], size / sizes[i]) for i, size in tries]))
+                    if progress is not None:
+                        for (i, size), why in zip(tries, ended, strict=True):
+                            progress(law, i, size, not why)
+                    return ended
+
+                begin = []
+                for limits, size in zip(found, sizes, strict=True):
+                    known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
+                    begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
+                before = len(found[0])
+                for known_now in bisect_batched(outcomes, begin, within):
+                    for limits, limit, unit in zip(found, known_now, units, strict=True):
+                        limits[before:] = [replace(limit, law=law.name, unit=unit)]
     except KeyboardInterrupt as interrupt:
         interrupt.found = [tuple(limits) for limits in found]  # type: ignore[attr-defined]
         raise
@@ -142,49 +149,6 @@ def _size(push: Push) -> float:
     if size == 0.0 or (any(push.force) and any(push.torque)):
         raise SimulationError("the largest push is sought along a force or a torque: give one of them, not zero")
     return size
-
-
-@dataclass(eq=False)
-class _Tries:
-    """Pushes of given sizes on a robot, as worlds side by side where that is possible."""
-
-    sim: Simulation
-    pushes: Sequence[Push]
-    sizes: Sequence[float]
-    wait: float
-    controller: Any
-    progress: Progress | None
-    walks: bool
-
-    def __post_init__(self) -> None:
-        self.batched = len(self.pushes) > 1 and not refusal(self.sim, self.controller)
-        self.in_worlds = [0] * len(self.pushes)
-
-    def outcomes(self, tries: Sequence[tuple[int, float]]) -> list[str]:
-        """The outcome of each push (its number, and a size in N or N m), "" where the robot survived."""
-        scaled = [_scaled(self.pushes[i], size / self.sizes[i]) for i, size in tries]
-        known = self._of_worlds(scaled) if self.batched and len(tries) > 1 else {}
-        found = []
-        for k, ((i, size), push) in enumerate(zip(tries, scaled, strict=True)):
-            self.in_worlds[i] += k in known
-            why = known[k] if k in known else push_outcome(self.sim, push, self.wait, self.controller, walks=self.walks)
-            if self.progress is not None:
-                self.progress(self.sim.law.name, i, size, not why)
-            found.append(why)
-        return found
-
-    def _of_worlds(self, pushes: Sequence[Push]) -> dict[int, str]:
-        """The outcomes that worlds can decide, by number: not of runs that end early."""
-        sim, found = self.sim, {}
-        ends = [push.start + push.duration + self.wait for push in pushes]
-        for duration in dict.fromkeys(ends):
-            some = [k for k, end in enumerate(ends) if end == duration]
-            variants = [Variant(sim.ground, self.controller, [pushes[k]]) for k in some]
-            recordings = run_batched(sim, variants, duration, record_dt=_every(sim.dt))
-            for k, rec in zip(some, recordings, strict=True):
-                if rec.failure is None:
-                    found[k] = _judged(rec, duration, self.walks)
-        return found
 
 
 #: Returns the outcome of each try, "" if it was survived; a try is the number of a push and a size.
@@ -222,25 +186,21 @@ def _search(start: float, factor: float, within: float) -> Generator[tuple[float
             size, factor = size / factor if failure else size * factor, min(FACTOR, 2.0 * factor - 1.0)
 
 
-def push_outcome(
-    sim: Simulation, push: Push, wait: float, controller: Controller | str | None, *, walks: bool = False
-) -> str:
+def push_outcome(sim: Simulation, push: Push, wait: float, controller: Any, *, walks: bool = False) -> str:
     """The outcome of a push, "" if the robot survived (see ``largest_pushes``) ``wait`` seconds after it."""
     duration = push.start + push.duration + wait
     try:
-        with without_warnings():  # a run that diverges says so in its recording
-            rec = sim.run(duration, controller=controller, pushes=[push], record_dt=_every(sim.dt))
+        rec = sim.run(duration, controller=controller, pushes=[push], record_dt=_every(sim.dt))
     except FootfallError as error:
         return str(error)
     return _judged(rec, duration, walks)
 
 
-def _without_push(sim: Simulation, begin: float, end: float, controller: Controller | str | None) -> tuple[str, bool]:
+def _without_push(sim: Simulation, begin: float, end: float, controller: Any) -> tuple[str, bool]:
     """Why a robot does not survive by itself until ``end`` (s), "" if it does; and whether it walks: its capture point
     leaves the support after ``begin`` (s), where it would be pushed.
     """
-    with without_warnings():
-        rec = sim.run(end, controller=controller, record_dt=_every(sim.dt))
+    rec = sim.run(end, controller=controller, record_dt=_every(sim.dt))
     why = _judged(rec, end, walks=True)
     return why, not why and bool((support_margin(rec.slice(begin), "capture") < 0.0).any())
 
@@ -275,89 +235,3 @@ def _every(dt: float) -> float:
 def _scaled(push: Push, factor: float) -> Push:
     force, torque = ((factor * x, factor * y, factor * z) for x, y, z in (push.force, push.torque))
     return replace(push, force=force, torque=torque)
-
-
-#: The first try, as a multiple of the weight.
-FIRST_PUSH = 0.1
-
-
-@public
-@dataclass(frozen=True, eq=False, repr=False)
-class PushBasin:
-    """Largest horizontal pushes survived, by direction.
-
-    Attributes:
-        robot, law: names.
-        angle: (N,) rad, direction of the push from x towards y.
-        survived: (N,) N, the largest that was survived.
-        failed: (N,) N, the smallest that was not, inf if all were.
-        duration: of the push, s.
-        runs: simulations it took.
-    """
-
-    robot: str
-    law: str
-    angle: np.ndarray
-    survived: np.ndarray
-    failed: np.ndarray
-    duration: float
-    runs: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.robot} under {self.law}: pushes of {self.duration:g} s are survived up to "
-            f"{self.survived.min():.4g} to {self.survived.max():.4g} N, by direction"
-        )
-
-    __repr__ = __str__  # what prompts and notebooks show
-
-    def plot(self) -> Figure:
-        """A polar plot of the pushes survived, N."""
-        around = np.append(np.arange(len(self.angle)), 0)
-        with new_figure(5.0, 5.0) as figure:
-            axes: Any = figure.add_subplot(projection="polar")
-            axes.fill(self.angle[around], self.survived[around], alpha=0.3)
-            axes.plot(self.angle[around], self.survived[around])
-            axes.set_title(f"{self.robot}, {self.law}\nlargest push of {self.duration:g} s survived, N")
-        return figure
-
-
-@public
-def push_basin(
-    robot: AnyRobot,
-    *,
-    law: Law | str = DEFAULT_LAW,
-    controller: Controller | str | None = "default",
-    ground: Ground | None = None,
-    directions: Count = 64,
-    body: str | None = None,
-    duration: float = 0.1,
-    wait: NotNegative = 1.5,
-    within: Accuracy = 0.05,
-    dt: float | None = None,
-) -> PushBasin:
-    """The largest horizontal push of ``duration`` (s) on ``body`` that is survived, in all directions.
-
-    Survival and limitations are those of :func:`~footfall.study.largest_push.largest_pushes`.
-
-    Args:
-        robot: as in :class:`footfall.Simulation`.
-        law: its name, or one with options.
-        controller: as in :meth:`footfall.Simulation.run`.
-        ground: a level plane if left out.
-        directions: how many, evenly around the vertical.
-        body: the body that is pushed; the root if left out.
-        duration: of the push, s.
-        wait: s between the end of the push and the judgement.
-        within: relative accuracy of the limits.
-        dt: step, s; left out, that of the law.
-    """
-    robot = as_robot(robot)
-    check_fall(robot)
-    angle = 2.0 * np.pi * np.arange(directions) / directions
-    ways = FIRST_PUSH * robot.weight * np.column_stack([np.cos(angle), np.sin(angle)])
-    pushes = [Push(body or robot.root, (float(x), float(y), 0.0), start=0.1, duration=duration) for x, y in ways]
-    settings: Any = {"laws": [law], "controller": controller, "ground": ground, "dt": dt}
-    limits = [one for (one,) in largest_pushes(robot, pushes, wait=wait, within=within, **settings)]
-    survived, failed = (np.array([getattr(one, name) for one in limits]) for name in ("survived", "failed"))
-    return PushBasin(robot.name, limits[0].law, angle, survived, failed, duration, sum(one.runs for one in limits))

@@ -15,8 +15,8 @@ at the frequency at which the robot bounces on its points if their damping ratio
 
 Limitations: a layer that is thicker than the width of the sole spreads, and is softer than this by up to ``M / E``;
 rubber is not linear beyond strains of a tenth; Hertz' theory requires a depth much smaller than the radius. All points
-have the same area, so a grid that includes the edges of a sole is stiffer against tilting than the layer: see
-:mod:`footfall.study.testing_points`.
+have the same area, so a grid that includes the edges of a sole is stiffer against tilting than the layer, by
+``2 / (n - 1)`` for n points along a side.
 """
 
 from __future__ import annotations

@@ -17,9 +17,8 @@ import csv
 import io
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -45,9 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Samples", "SweepTable", "load_table", "sweep"]
 
-#: Least number of cases for which worlds are worth the minute that their loop takes to compile.
-MANY = 100
-
 
 @public
 def sweep(
@@ -61,7 +57,6 @@ def sweep(
     seed: Whole = 0,
     workers: Count | None = None,
     scheduler: str | None = None,
-    worlds: bool | None = None,
     retry: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> SweepTable:
@@ -84,10 +79,6 @@ def sweep(
         workers: processes, one per core if left out; a function that other processes cannot import, or a user's own
             law, runs in as many threads.
         scheduler: address of a Dask scheduler, on whose cluster cases run.
-        worlds: whether cases that differ only in pushes, friction or numbers of ground, law or controller run as worlds
-            side by side (see :class:`footfall.Worlds`), where the controller is compiled, worlds offer the law, and
-            only feet touch; all others run one by one. Over a second of stable motion both agree to a billionth. If
-            left out, worlds are used from a hundred cases on. The table's ``in_worlds`` says how many ran so.
         retry: repeat the cases that failed before.
         progress: called with the cases finished and their number.
     """
@@ -101,7 +92,6 @@ def sweep(
         raise StudyError(
             "a cluster knows Footfall's own laws, and functions that it can import: put yours into a module"
         )
-    batched = isinstance(work, Mapping) and (plan.number >= MANY if worlds is None else worlds)
     with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
         with open_study(folder, plan) as journal:
@@ -109,17 +99,11 @@ def sweep(
                 journal.forget_failed()
             waiting = [case for case in range(plan.number) if case not in journal.rows]
             if waiting and scheduler is not None:
-                size = min(running.LARGEST_TASK, max(1, plan.number // running.FEWEST_TASKS))
-                tasks = running.parts(plan, waiting, batched, size)
-                running.by_dask(tasks, journal, plan.number, scheduler, told)
+                running.by_dask(running.parts(work, plan, waiting), journal, plan.number, scheduler, told)
             elif waiting:
                 asked = workers or cores()
-                count = min(asked, len(waiting))
-                if batched:
-                    running.compile_ahead(plan.work["settings"], plan.case_inputs(0))
-                tasks = running.parts(plan, waiting, batched, running.company(plan.number, count) if batched else 1)
-                here = None if travels and asked > 1 else work
-                running.by_workers(tasks, journal, plan.number, count, here, told)
+                tasks, apart = running.parts(work, plan, waiting), travels and asked > 1
+                running.by_workers(tasks, journal, plan.number, min(asked, len(waiting)), told, apart=apart)
         told(plan.number, plan.number)
         found = _table([journal.rows[case] for case in range(plan.number)])
         write_columns(folder / TABLE, found.columns)
@@ -142,16 +126,12 @@ class SweepTable:
         columns: all of them: case, inputs, outputs, status, message, seed, versions.
         inputs, outputs: which of them are what.
         seconds: computing time of each case, s; not part of the table, which is the same on any machine.
-        in_worlds: how many cases were computed as worlds side by side; the others ran one by one.
-        alone: reasons why cases ran one by one although worlds were asked for, each with the number of cases.
     """
 
     columns: Mapping[str, Sequence[Any]]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     seconds: np.ndarray
-    in_worlds: int = 0
-    alone: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
@@ -262,9 +242,7 @@ def _table(rows: Sequence[Row]) -> SweepTable:
         columns[name] = columns[name] if name in inputs else [row[name] for row in rows]
     columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in VERSIONS}
     seconds = np.array([row.get("seconds", np.nan) for row in rows])
-    batched = sum(bool(row.get("worlds")) for row in rows)
-    alone = Counter(row["alone"] for row in rows if row.get("alone"))
-    return SweepTable(columns, tuple(inputs), tuple(titles.values()), seconds, batched, dict(alone))
+    return SweepTable(columns, tuple(inputs), tuple(titles.values()), seconds)
 
 
 @public

@@ -44,11 +44,10 @@ class Plan:
         return {name: values[case] for name, values in self.inputs.items()}
 
     def about(self) -> dict[str, Any]:
-        """What two studies share that are the same one; the file of the work may have moved to another folder."""
-        work = {name: value for name, value in self.work.items() if name != "file"}
+        """What two studies share that are the same one."""
         values = hashlib.sha256(json.dumps(list(self.inputs.values())).encode()).hexdigest()
         said = {"format": FORMAT, "cases": self.number, "inputs": list(self.inputs), "values": values}
-        return said | {"seed": self.seed, "work": work}
+        return said | {"seed": self.seed, "work": self.work}
 
 
 class Cases:
@@ -130,7 +129,6 @@ def _is_row(line: Row, number: int, inputs: Sequence[Any]) -> bool:
         and not any(isinstance(value, dict | list) for value in line["outputs"].values())
         and all(type(line["versions"].get(name)) is str for name in VERSIONS)
         and type(line.get("seconds", 0.0)) is float
-        and isinstance(line.get("alone", ""), str)
     )
 
 

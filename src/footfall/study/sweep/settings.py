@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import Any
 
 from footfall.contact import law as make_law
-from footfall.contact.base import Law
 from footfall.contact.registry import DEFAULT_LAW
 from footfall.control import chosen_controller
 from footfall.errors import StudyError, did_you_mean
@@ -70,7 +69,8 @@ def simulation_of(full: Mapping[str, Any]) -> Simulation:
 
 def run_options(full: Mapping[str, Any]) -> dict[str, Any]:
     """What its run is given."""
-    controller = controller_of(full)
+    given = full["controller"] or {"name": "none"}
+    controller = chosen_controller(given["name"], simulation_of(full).robot, **_without(given, "name"))
     options: dict[str, Any] = {"controller": controller, "pushes": [_push(one) for one in _pushes(full)]}
     options["duration"] = float(full.get("duration", getattr(controller, "duration", DURATION)))
     if "record_dt" in full:
@@ -83,24 +83,14 @@ def _simulation(text: str) -> Simulation:
     setup = json.loads(text)
     robot = load_robot(setup["robot"]["name"], **_without(setup["robot"], "name"))
     others = {name: setup[name] for name in SIMULATION if name in setup}
-    return Simulation(robot, ground=ground_of(setup), law=law_of(setup), **others)
+    law = make_law(setup["law"]["name"], **_without(setup["law"], "name"))
+    return Simulation(robot, ground=ground_of(setup), law=law, **others)
 
 
 def laws_of(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> set[str]:
     """Names of the laws of all cases."""
     named = [inputs[name] for name in ("law", "law.name") if name in inputs]
     return {str(one) for values in named for one in values} or {put_in(settings, {})["law"]["name"]}
-
-
-def law_of(full: Mapping[str, Any]) -> Law:
-    """The contact law of full settings."""
-    return make_law(full["law"]["name"], **_without(full["law"], "name"))
-
-
-def controller_of(full: Mapping[str, Any]) -> Any:
-    """The controller of full settings, or None."""
-    given = full["controller"] or {"name": "none"}
-    return chosen_controller(given["name"], simulation_of(full).robot, **_without(given, "name"))
 
 
 def ground_of(full: Mapping[str, Any]) -> Ground:

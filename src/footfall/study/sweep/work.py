@@ -10,10 +10,6 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,11 +78,10 @@ def describe(work: Work, measures: tuple[str, ...]) -> dict[str, Any]:
         return {"settings": dict(work), "measures": list(measures)}
     try:
         source = hashlib.sha256(inspect.getsource(work).encode()).hexdigest()
-        file = str(Path(inspect.getsourcefile(work) or "").resolve())
     except (OSError, TypeError):
-        source, file = "", ""
+        source = ""
     name = getattr(work, "__qualname__", type(work).__qualname__)
-    about = {"function": name, "module": getattr(work, "__module__", ""), "file": file, "source": source}
+    about = {"function": name, "module": getattr(work, "__module__", ""), "source": source}
     return about | {"measures": list(measures)}
 
 
@@ -100,28 +95,6 @@ def travels(work: Work, inputs: Mapping[str, Any]) -> bool:
     if "<" in getattr(work, "__qualname__", "<") or getattr(work, "__module__", "__main__") == "__main__":
         return False  # local to a function, or of a script that would run once more
     return hasattr(sys.modules.get(work.__module__), work.__qualname__)
-
-
-def fetch(described: Mapping[str, Any]) -> Work:
-    """The work that was described, in another process."""
-    if "settings" in described:
-        return described["settings"]
-    return _function(described["module"], described["file"], described["function"])
-
-
-@cache
-def _function(module: str, file: str, name: str) -> Callable[..., Any]:
-    try:
-        home: Any = import_module(module)
-    except ImportError:
-        spec = spec_from_file_location(module.rpartition(".")[2], file) if file else None
-        if spec is None or spec.loader is None:
-            raise StudyError(f"function {name} cannot be found by other processes: {module} does not import") from None
-        home = module_from_spec(spec)
-        spec.loader.exec_module(home)
-    for part in name.split("."):
-        home = getattr(home, part)
-    return home
 
 
 def check(work: Work, inputs: Mapping[str, Any]) -> None:
@@ -148,9 +121,8 @@ def run_case(
     case: int,
     inputs: dict[str, Any],
     seed: int,
-    computed: Recording | None = None,
 ) -> dict[str, Any]:
-    """The row of one case, whose run may have been ``computed`` already. An error becomes a message in the row."""
+    """The row of one case. An error becomes a message in the row."""
     row: dict[str, Any] = {"case": case, "inputs": inputs, "seed": seed, "status": "done", "message": "", "outputs": {}}
     try:
         with without_warnings():  # the row says the same
