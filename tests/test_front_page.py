@@ -54,7 +54,7 @@ def test_a_landing_peaks_as_it_says():
     sim = ff.Simulation("spatial-biped")
     high = sim.place() + 0.05 * np.eye(sim.robot.model.nq)[2]
     laws = ("mujoco", "spring-damper", "time-stepping")
-    found = ff.compare("spatial-biped", laws=laws, qpos=high, duration=0.5, workers=1)
+    found = ff.compare("spatial-biped", laws=laws, qpos=high, duration=0.5)
     _, mujoco, ours, _ = row("peak force of a landing")
     peaks = {one.law: one.peak_force_bw for one in found.rows}
     assert number(mujoco) == pytest.approx(peaks["mujoco"], rel=0.02)

@@ -48,7 +48,7 @@ def test_the_report_has_the_table_and_the_curve(folder, tmp_path, capsys):
 
 def test_a_comparison_judges_every_law_against_the_measurement(folder, tmp_path, capsys):
     laws = ["spring-damper", "linearizing-penalty"]
-    command = ["compare", "brick", "--laws", *laws, "--duration", "0.4", "--workers", "1", "--json"]
+    command = ["compare", "brick", "--laws", *laws, "--duration", "0.4", "--json"]
     assert main([*command, "--out", str(tmp_path / "laws"), *options(folder)]) == 0
     errors = json.loads(capsys.readouterr().out)["against_measured"]
     assert set(errors) == set(laws)

@@ -67,7 +67,7 @@ def compared() -> ff.Comparison:
     """What the picture of a comparison shows."""
     push = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.6, duration=0.1)
     # One law at a time, so that none pays for another in the cost of a step.
-    return ff.compare("spatial-biped", laws=LAWS, controller="posture", pushes=[push], duration=2.0, workers=1)
+    return ff.compare("spatial-biped", laws=LAWS, controller="posture", pushes=[push], duration=2.0)
 
 
 def shoot(browser: Browser, page: Path, time: float, picture: str) -> dict[str, list[str]]:

@@ -307,7 +307,7 @@ def test_a_recording_nobody_named_goes_under_runs():
 def test_a_recording_is_overwritten_only_where_that_is_asked_for(capsys):
     """Also where it is of another robot, of a comparison, or of a run that failed and chose its folder itself."""
     assert main(["run", "ball", "--duration", "0.01", "--out", "r"]) == 0
-    for again in (["run", "brick"], ["compare", "brick", "--laws", "mujoco", "--workers", "1"]):
+    for again in (["run", "brick"], ["compare", "brick", "--laws", "mujoco"]):
         assert main([*again, "--duration", "0.01", "--out", "r"]) == 2
         assert "give another --out, or --overwrite" in one_line(capsys.readouterr().err)
     assert load_recording("r").robot.name == "ball"
@@ -358,7 +358,7 @@ def test_units_are_taken_wherever_a_quantity_is(capsys):
 CODES = {
     "run ball --duration 0.01": 0,
     "run planar-biped --controller none --duration 1.5 --record-dt 10ms": 1,  # it falls
-    "compare planar-biped --laws mujoco --controller none --duration 1.5 --workers 1": 1,
+    "compare planar-biped --laws mujoco --controller none --duration 1.5": 1,
     "audit nowhere": 1,
     "run ball --law nonsense": 1,
     "run ball --lenght 3": 2,

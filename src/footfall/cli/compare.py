@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import tyro
-
-from footfall.cli.shared.options import is_own
 from footfall.cli.shared.output import (
     LawsOptions,
     MeasuredOptions,
@@ -36,9 +33,6 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
     kept, and a report with the replays side by side. Exits with 1 if the robot falls or the run fails under any law.
     """
 
-    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
-    """processes at a time"""
-
     def run(self) -> int:
         from footfall.study.compare import compare
 
@@ -56,8 +50,6 @@ class Compare(TaskOptions, LawsOptions, MeasuredOptions):
                 controller=self.chosen_controller(),
                 pushes=self.chosen_pushes(robot),
                 qpos=self.start(robot, ground),
-                # Processes of their own do not find the file of a user's controller.
-                workers=1 if is_own(self.controller) and self.workers is None else self.workers,
                 progress=None if bar is None else lambda done, _, __: bar(done),
                 **given(self, "duration", "dt"),
             )
@@ -93,5 +85,3 @@ def _show(found: Comparison) -> None:
     for row in found.rows:
         if row.why:
             say(f"{row.law}: {row.why}")
-    for warning in found.warnings:
-        say(warning)

@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import math
 import os
-import pickle
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -26,22 +22,17 @@ import numpy as np
 from footfall.arguments import public
 from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
-from footfall.contact.trial import is_foreign
 from footfall.control import chosen_controller
 from footfall.errors import FootfallError, LawError, StudyError, did_you_mean, without_warnings
 from footfall.files.html_table import html_table
 from footfall.files.json_values import json_value
-from footfall.given_numbers import Count
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
 from footfall.measure import Audit, audit
 from footfall.measure.audit import audit_table, text_table
 from footfall.measure.comparison import ComparisonRow, compared
-from footfall.process.machine import cores
-from footfall.process.workers import Worker, WorkerDied
 from footfall.record import Push
 from footfall.recording import Recording
-from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.show.style import Figure
 from footfall.simulation import Simulation
@@ -50,34 +41,8 @@ from footfall.simulation.controls import Controller
 #: Called after each law with the number done, the total, and the law's label.
 Progress = Callable[[int, int, str], None]
 
-#: Time for which this process works alone before others are started, s: about the time to start one.
-WORTH_A_PROCESS = 1.0
 #: Default simulated time of a comparison, s.
 DURATION = 3.0
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A robot on a ground under a law, and further arguments of ``Simulation`` and ``Simulation.run``."""
-
-    robot: Robot
-    ground: Ground
-    law: Law
-    duration: float
-    setup: Mapping[str, Any]
-    options: Mapping[str, Any]
-
-    def packed(self) -> bytes:
-        """The task as bytes for another process. Raises what ``pickle`` raises for a law, ground or controller that
-        cannot be sent.
-        """
-        data = pickle.dumps(self)
-        if b"__main__" in data:  # a function of a script or a notebook: the other process has another __main__
-            raise pickle.PicklingError("something in it is defined in __main__")
-        made = type(self.law)
-        if getattr(sys.modules.get(made.__module__), made.__name__, None) is not made:  # it is pickled by its name
-            raise pickle.PicklingError(f"'{self.law.name}' is known to this process alone")
-        return data
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,34 +53,19 @@ class Answer:
     why: str = ""
 
 
-def simulate(task: Task) -> Answer:
-    """Run the task in this process; a failure is in the answer."""
+def simulated(sim: Callable[[], Simulation], duration: float, options: Mapping[str, Any]) -> Answer:
+    """Make a simulation and run it; a failure is in the answer."""
     try:
         with without_warnings():  # the recording says the same
-            sim = Simulation(task.robot, ground=task.ground, law=task.law, **task.setup)
-            sim.run(0.0, **{**task.options, "record_dt": None})  # compiles, so that the wall time is of the run
-            rec = sim.run(task.duration, **task.options)
+            made = sim()
+            made.run(0.0, **{**options, "record_dt": None})  # compiles, so that the wall time is of the run
+            rec = made.run(duration, **options)
     except FootfallError as error:
         kept = getattr(error, "recording", None)
         return Answer(kept if kept is not None and len(kept) else None, str(error))
     except Exception as error:
         return Answer(None, f"{type(error).__name__}: {error}")
     return Answer(rec, "" if rec.failure is None else rec.failure.message)
-
-
-def _simulate_packed(packed: bytes) -> Answer:
-    return simulate(pickle.loads(packed))
-
-
-def elsewhere(worker: Worker, task: Task, packed: bytes) -> Answer:
-    """Run the task in another process."""
-    try:
-        answer: Answer = worker.call(_simulate_packed, packed)
-    except WorkerDied as died:
-        return Answer(None, f"the process of law {task.law.name} ended {died}")
-    if answer.recording is None:
-        return answer
-    return replace(answer, recording=replace(answer.recording, robot=task.robot, ground=task.ground, law=task.law))
 
 
 HEAD = (
@@ -141,13 +91,11 @@ class Comparison:
         rows: one per law, in the order asked for.
         recordings: by the rows' names; a law that failed before its first sample has none.
         audits: of each recording.
-        warnings: notes on how it was run.
     """
 
     rows: tuple[ComparisonRow, ...]
     recordings: Mapping[str, Recording]
-    audits: Mapping[str, Audit] = field(repr=False)
-    warnings: tuple[str, ...] = ()
+    audits: Mapping[str, Audit]
 
     def __getitem__(self, law: str) -> ComparisonRow:
         for row in self.rows:
@@ -174,7 +122,7 @@ class Comparison:
         parts = [text_table(HEAD, self._lines(), right=(2, 3, 4, 5, 6, 7, 9))]
         if self.audits:
             parts.append("Audit, worst of each:\n" + audit_table(self.audits))
-        summary = [f"{row.law}: {row.why}" for row in self.rows if row.why] + list(self.warnings)
+        summary = [f"{row.law}: {row.why}" for row in self.rows if row.why]
         return "\n\n".join([*parts, "\n".join(summary)] if summary else parts)
 
     def __str__(self) -> str:
@@ -206,7 +154,7 @@ class Comparison:
         """What JSON can hold; None for numbers that are not known."""
         rows = [json_value(asdict(row)) for row in self.rows]
         audits = {label: one.to_dict() for label, one in self.audits.items()}
-        return {"rows": rows, "audits": audits, "warnings": list(self.warnings)}
+        return {"rows": rows, "audits": audits}
 
     def _some(self) -> Mapping[str, Recording]:
         if not self.recordings:
@@ -228,17 +176,15 @@ def compare(
     qvel: Sequence[float] | np.ndarray | None = None,
     control_dt: float | None = None,
     record_dt: float | None = None,
-    workers: Count | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run the same task under several contact laws, in several processes.
+    """Run the same task under several contact laws.
 
         found = ff.compare("spatial-biped", laws=["spring-damper", "time-stepping"], controller="posture")
         print(found)
         found.report("laws.html")
 
-    A law that fails is a row that says why. A controller, ground or law that cannot be sent to another process (a
-    function of a script or a notebook) runs in this one, with a warning.
+    A law that fails is a row that says why.
 
     Args:
         robot: as in :class:`footfall.Simulation`.
@@ -252,8 +198,6 @@ def compare(
         qvel: (nv,) velocities there; at rest if left out.
         control_dt: s between two calls of the controller.
         record_dt: s between two samples.
-        workers: if left out, laws run in this process for a second, and what is left, or a user's own law, in one
-            process per core. If given, all laws run in that many other processes; 1 means this one.
         progress: called after each run with the runs done, their number and the law's label.
     """
     robot = as_robot(robot)
@@ -269,12 +213,15 @@ def compare(
         "control_dt": control_dt,
         "record_dt": record_dt,
     }
-    tasks = {label: Task(robot, ground, law, duration, {"dt": dt}, options) for label, law in chosen.items()}
-    answers, warnings = _run(tasks, workers, progress)
-    recordings = {label: a.recording for label in tasks if (a := answers[label]).recording is not None}
+    answers: dict[str, Answer] = {}
+    for label, law in chosen.items():
+        answers[label] = simulated(partial(Simulation, robot, ground=ground, law=law, dt=dt), duration, options)
+        if progress is not None:
+            progress(len(answers), len(chosen), label)
+    recordings = {label: answer.recording for label, answer in answers.items() if answer.recording is not None}
     audits = {label: audit(rec) for label, rec in recordings.items()}
-    rows = tuple(_row(label, answers[label], audits.get(label)) for label in tasks)
-    return Comparison(rows, recordings, audits, tuple(warnings))
+    rows = tuple(_row(label, answer, audits.get(label)) for label, answer in answers.items())
+    return Comparison(rows, recordings, audits)
 
 
 def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
@@ -288,78 +235,6 @@ def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
         twice = next(label for label in labels if labels.count(label) > 1)
         raise LawError(f"the law {twice} is given twice")
     return dict(zip(labels, found, strict=True))
-
-
-def _run(
-    tasks: Mapping[str, Task], workers: int | None, progress: Progress | None
-) -> tuple[dict[str, Answer], list[str]]:
-    """The answer of each task by label, computed here and in other processes; and notes on where it ran."""
-    count = min(len(tasks), cores()) if workers is None else int(workers)
-    packed, warnings = _packed(tasks) if count > 1 and len(tasks) > 1 else ({}, [])
-    if packed:
-        # Code that all laws share is compiled here once, and not in every process at the same time.
-        simulate(replace(tasks[next(iter(packed))], duration=0.0))
-    answers: dict[str, Answer] = {}
-
-    def take(label: str, answer: Answer) -> None:
-        answers[label] = answer
-        if progress is not None:
-            progress(len(answers), len(tasks), label)
-
-    begin = perf_counter()
-    for label, task in tasks.items():
-        quick = workers is None and not _is_foreign(task.law) and perf_counter() - begin < WORTH_A_PROCESS
-        if label in packed and quick:
-            take(label, simulate(task))
-    left = [label for label in packed if label not in answers]
-    helpers = [Worker() for _ in range(min(count, len(left)))]
-    idle: SimpleQueue[Worker] = SimpleQueue()
-    for helper in helpers:
-        idle.put(helper)
-
-    def apart(label: str) -> tuple[str, Answer]:
-        helper = idle.get()
-        try:
-            return label, elsewhere(helper, tasks[label], packed[label])
-        finally:
-            idle.put(helper)
-
-    with ThreadPoolExecutor(max(1, len(helpers))) as pool:
-        jobs = [pool.submit(apart, label) for label in left]
-        try:
-            for label, task in tasks.items():
-                if label not in packed:
-                    take(label, simulate(task))
-            for job in as_completed(jobs):
-                take(*job.result())
-        finally:
-            for job in jobs:
-                job.cancel()
-            for helper in helpers:
-                helper.end()
-    return answers, warnings
-
-
-def _is_foreign(law: Law) -> bool:
-    """Whether a law is a user's: its compiled code could end a process, and with it all other laws."""
-    kernel = getattr(law, "kernel", None)
-    return not type(law).__module__.startswith("footfall.") or (kernel is not None and is_foreign(kernel))
-
-
-def _packed(tasks: Mapping[str, Task]) -> tuple[dict[str, bytes], list[str]]:
-    """The tasks that can be sent to another process, and a warning for each reason why others cannot."""
-    packed: dict[str, bytes] = {}
-    kept: dict[str, list[str]] = {}
-    for label, task in tasks.items():
-        try:
-            packed[label] = task.packed()
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            kept.setdefault(str(error), []).append(label)
-    return packed, [
-        f"{', '.join(labels)} ran in this process, one after the other: what they need cannot be sent to "
-        f"another ({why})"
-        for why, labels in kept.items()
-    ]
 
 
 def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
