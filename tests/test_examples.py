@@ -60,7 +60,7 @@ def test_programs_do_what_they_say(text, monkeypatch, capsys):
 
 SLOW = ("compare", "survey", "identify tosses", "paper", "push-limit", "bench", "sweep", "gait", "stress")
 #: Files that only a user has, and environments that take minutes: these commands have tests of their own.
-OF_USERS = ("policy.onnx", "identify log walk.mcap", "arena run", "train ", "bench --moving")
+OF_USERS = ("policy.onnx", "identify log walk.mcap", "arena run", "train ")
 PLACEHOLDERS = {"ROBOT": "spatial-biped", "NAME": "spring-damper", "study.toml": "pushes.toml"}
 
 

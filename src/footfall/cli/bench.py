@@ -40,17 +40,15 @@ class Bench:
 
     footfall bench --robots quadruped robot.xml
 
-    The spatial biped stands on its eight points, held by servos. With --robots the robots you name stand for 3 s
-    instead; each row gives whether the robot stands, unsolved samples, the audit, force over weight, creep of the feet
-    and the time of a step. Every law and MuJoCo (mj_step(nstep=), default solver, its own contacts of the same soles)
+    The spatial biped stands on its eight points, held by servos. With --robots the robots you name stand, are restless,
+    fall and lie instead; each row gives the time of a step and the share of unsolved ones, of those that stand also the
+    audit of 3 s, force over weight and creep. Every law and MuJoCo (mj_step(nstep=), default solver, its own contacts)
     take turns in one process; the best of many rounds counts. A ratio of 2 is twice MuJoCo's steps per second. It takes
     a minute or two, with --quick seconds.
     """
 
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...")] = ()
     """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
-    moving: bool = False
-    """measure them instead standing, restless, falling and lying, beside mj_step, with the share of unsolved steps"""
     worlds: Annotated[tuple[int, ...], Bounds(0, open=True), tyro.conf.arg(metavar="COUNT...")] = ()
     """measure this many worlds at once instead: steps per second, standing and restless, and those of mujoco.rollout"""
     derivatives: bool = False
@@ -63,7 +61,7 @@ class Bench:
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...")] = ()
     """the laws of those worlds, of those robots, or of --cold; all if left out"""
     quick: bool = False
-    """leave out the cold start and the large numbers of contact points"""
+    """fewer rounds, and no cold start"""
     cold: bool = False
     """measure only the first start of each law with nothing compiled, from starting the process to the first step"""
     json: bool = False
@@ -97,9 +95,6 @@ class Bench:
             for name in self.robots or ("spatial-biped",):
                 robot, some = speeds.world_robot(name), chosen or speeds.LAWS
                 yield from speeds.world_speeds(robot, self.worlds, some, device=self.device, say=say)
-        elif self.moving:
-            robots = self.robots or ("spatial-biped", "quadruped")
-            yield from speeds.moving_speeds(robots, 1 if self.quick else 3, report, chosen)
         elif self.derivatives:
             from footfall.study.bench.derivatives import CHECKED, check_derivatives, derivative_speeds
 
@@ -111,9 +106,7 @@ class Bench:
         elif self.cold:
             yield from speeds.cold_starts(*(chosen or laws()))
         elif self.robots:
-            rounds, settle = (10, 500) if self.quick else (60, 1000)
-            effort = speeds.Effort(rounds=rounds, steps=50, settle=settle)
-            yield from speeds.robot_table(self.robots, effort, report, chosen)
+            yield from speeds.robot_table(self.robots, 1 if self.quick else 3, report, chosen)
         else:
             yield from speeds.bench(speeds.QUICK if self.quick else speeds.Effort(), report)
 

@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -63,46 +62,35 @@ Job = Callable[[], Callable[[], object]]
 
 @dataclass(frozen=True)
 class Effort:
-    """Extent of a measurement: ``rounds`` of ``steps`` after ``settle`` steps; grids of n x n points per foot."""
+    """Extent of a measurement: ``rounds`` of ``steps`` after ``settle`` steps."""
 
     rounds: int = 15
     steps: int = 2000
     settle: int = 5000
-    grids: tuple[int, ...] = (2, 4, 6, 10, 14, 20)
-    processes: int = 5
     cold_start: bool = True
 
 
-QUICK = Effort(grids=(2, 4, 6), cold_start=False)
+QUICK = Effort(cold_start=False)
+#: Starts of a process of which the fastest counts.
+STARTS = 5
 
 
-def best_times(jobs: Mapping[Key, Job], rounds: int, ended: dict[Key, str] | None = None) -> dict[Key, float]:
-    """Time of each job, s, the best of several rounds in which all jobs take turns.
-
-    A run that fails ends the measurement, unless ``ended`` is given: then its reason is put there and it is left out.
-    """
+def best_times(jobs: Mapping[Key, Job], rounds: int) -> dict[Key, float]:
+    """Time of each job, s, the best of several rounds in which all jobs take turns."""
     best = dict.fromkeys(jobs, math.inf)
     for _ in range(rounds):
-        for name in list(best):
-            try:
-                act = jobs[name]()
-                begin = time.perf_counter()
-                act()
-                best[name] = min(best[name], time.perf_counter() - begin)
-            except SimulationError as error:
-                if ended is None:
-                    raise
-                ended[name] = str(error)
-                del best[name]
+        for name, job in jobs.items():
+            act = job()
+            begin = time.perf_counter()
+            act()
+            best[name] = min(best[name], time.perf_counter() - begin)
     return best
 
 
-def interleaved(
-    steppers: Mapping[Key, Stepper], rounds: int, steps: int, ended: dict[Key, str] | None = None
-) -> dict[Key, float]:
+def interleaved(steppers: Mapping[Key, Stepper], rounds: int, steps: int) -> dict[Key, float]:
     """The same per step, of runs that go on from round to round."""
     jobs = {name: partial(partial, stepper, steps) for name, stepper in steppers.items()}
-    return {name: seconds / steps for name, seconds in best_times(jobs, rounds, ended).items()}
+    return {name: seconds / steps for name, seconds in best_times(jobs, rounds).items()}
 
 
 def _figure(figure: str, value: float, unit: str) -> Row:
@@ -171,32 +159,14 @@ def mujoco_scene(robot: Robot) -> tuple[mujoco.MjModel, mujoco.MjData]:
     return model, data
 
 
-def mujoco_stepper(model: mujoco.MjModel, data: mujoco.MjData, start: np.ndarray | None = None) -> Stepper:
-    """MuJoCo's own bulk step; each call starts at rest in the pose ``start`` (nq,), if one is given."""
-
-    def take(steps: int) -> None:
-        if start is not None:
-            data.qpos[:], data.qvel[:] = start, 0.0
-        mujoco.mj_step(model, data, nstep=steps)
-
-    return take
-
-
-def point_costs(robot: Robot, effort: Effort) -> Iterator[Row]:
-    """Time per step of spring-damper against the number of contact points per foot."""
-    law = "spring-damper"
-    steppers = {n * n: settled(robot.with_points((n, n)), law, effort) for n in effort.grids}
-    for count, seconds in interleaved(steppers, effort.rounds, effort.steps).items():
-        yield _figure(f"{law}, {count} points per foot", 1e6 * seconds, "us per step")
+def mujoco_stepper(model: mujoco.MjModel, data: mujoco.MjData) -> Stepper:
+    """MuJoCo's own bulk step."""
+    return lambda steps: mujoco.mj_step(model, data, nstep=steps)
 
 
 def controller_costs(robot: Robot, effort: Effort) -> Iterator[Row]:
-    """Cost of a Python function at every step, and the time per step of the biped with motors under control."""
-    held, law = robot.home_ctrl, "spring-damper"
-    steppers = {"without": settled(robot, law, effort), "with": settled(robot, law, effort, lambda t, state: held)}
-    best = interleaved(steppers, effort.rounds, effort.steps)
-    yield _figure("Python controller, per call", 1e6 * (best["with"] - best["without"]), "us")
-    motors = load_robot("spatial-biped")
+    """Time per step of the biped with motors under control."""
+    law, motors = "spring-damper", load_robot("spatial-biped")
     walk = Walk(steps=math.ceil(DT * (effort.settle + effort.rounds * effort.steps) / Walk().period))
     controllers = {"posture": Posture(), "balance": Balance(), "walk": walk}
     steppers = {name: settled(motors, law, effort, one) for name, one in controllers.items()}
@@ -213,33 +183,14 @@ def run_cost(robot: Robot, effort: Effort) -> Iterator[Row]:
     yield _figure("a run of 10 steps, beside them", 1e3 * (best[few] - few * each), "ms")
 
 
-def thread_ratios(robot: Robot, effort: Effort) -> Iterator[Row]:
-    """Time of two simulations in two threads over the time of one; MuJoCo's own shows what the machine allows."""
-    law, steps = DEFAULT_LAW, 10 * effort.steps  # long against the start of a thread
-    ours = [settled(robot, law, effort, length=2 * effort.rounds * steps) for _ in range(2)]
-    theirs = [mujoco_stepper(*mujoco_scene(robot)) for _ in range(2)]
-    pairs = {f"two threads over one, {law}": ours, f"two threads over one, {MUJOCO}": theirs}
-    with ThreadPoolExecutor(2) as pool:
-
-        def in_threads(steppers: Sequence[Stepper], steps: int) -> None:
-            list(pool.map(lambda stepper: stepper(steps), steppers))
-
-        turns = {(name, n): partial(in_threads, pair[:n]) for name, pair in pairs.items() for n in (1, 2)}
-        best = interleaved(turns, effort.rounds, steps)
-    for name in pairs:
-        yield _figure(name, best[name, 2] / best[name, 1], "ratio")
-
-
-def settled(
-    robot: Robot, law: Law | str, effort: Effort, controller: Any = None, length: int | None = None, dt: float = DT
-) -> Stepper:
-    """A run that has settled and can take ``length`` more steps, as many as ``interleaved`` needs."""
-    steps = effort.settle + (effort.rounds * effort.steps if length is None else length)
-    run = begun(Simulation(robot, law=law, dt=dt), steps, controller=controller)
+def settled(robot: Robot, law: Law | str, effort: Effort, controller: Any = None) -> Stepper:
+    """A run that has settled and can take as many more steps as ``interleaved`` needs."""
+    steps = effort.settle + effort.rounds * effort.steps
+    run = begun(Simulation(robot, law=law, dt=DT), steps, controller=controller)
 
     def take(steps: int) -> None:
         if not run.advance(steps):
-            raise SimulationError(f"bench: the run under {law} ended early, at t = {run.outcome.begun[0] * dt:g} s")
+            raise SimulationError(f"bench: the run under {law} ended early, at t = {run.outcome.begun[0] * DT:g} s")
 
     take(effort.settle)
     return take
@@ -257,19 +208,6 @@ import sys, footfall
 footfall.Simulation("spatial-biped", law=sys.argv[1]).run(1e-3, controller="posture")
 """
 
-STANDARD_RUN = """
-import resource, sys, footfall
-footfall.Simulation("spatial-biped").run(5.0, controller="posture")
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(peak / (2**20 if sys.platform == "darwin" else 2**10))
-"""
-
-
-def import_time(robot: Robot, effort: Effort) -> Iterator[Row]:
-    """Time of `import footfall` in a new process, less that of an empty process."""
-    best = best_times({code: partial(partial, _python, code) for code in ("pass", "import footfall")}, effort.processes)
-    yield _figure("import footfall", 1e3 * (best["import footfall"] - best["pass"]), "ms")
-
 
 def first_step_times(robot: Robot, effort: Effort) -> Iterator[Row]:
     """From the start of a process to the end of its first step: nothing compiled yet, and everything."""
@@ -277,7 +215,7 @@ def first_step_times(robot: Robot, effort: Effort) -> Iterator[Row]:
         yield from cold_starts(DEFAULT_LAW)
     code = FIRST_STEP + "import os; os._exit(0)"  # Python's shutdown is not part of the first step
     _python(code, DEFAULT_LAW)
-    best = best_times({"warm": partial(partial, _python, code, DEFAULT_LAW)}, effort.processes)
+    best = best_times({"warm": partial(partial, _python, code, DEFAULT_LAW)}, STARTS)
     yield _figure("first step, warm", best["warm"], "s")
 
 
@@ -300,11 +238,6 @@ def _time_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def peak_memory(robot: Robot, effort: Effort) -> Iterator[Row]:
-    """Resident memory of a process that runs the biped for 5 s and records every step."""
-    yield _figure("peak memory of a 5 s run", float(_python(STANDARD_RUN).split()[-1]), "MiB")
-
-
 def _python(code: str, *arguments: str, **environment: str) -> str:
     """The output of a new Python process that imports this package."""
     home = str(Path(__file__).parents[3])
@@ -322,69 +255,62 @@ def _python(code: str, *arguments: str, **environment: str) -> str:
 FIGURES: dict[str, Callable[[Robot, Effort], Iterator[Row]]] = {
     "the speed of every law against MuJoCo's own step": law_speeds,
     "feet that land and slide": motion_speeds,
-    "the cost of contact points": point_costs,
     "controllers at every step": controller_costs,
     "short runs": run_cost,
-    "two threads": thread_ratios,
-    "import time": import_time,
     "time to the first step; a cold one compiles everything": first_step_times,
-    "memory": peak_memory,
 }
 
 
-# ---- any robot -----------------------------------------------------------------------------------------------
+# ---- any robot: it stands, moves, falls and lies -------------------------------------------------------------
 
 #: Share of the height of the centre of mass above which a robot counts as standing.
 STANDING = 0.8
 #: Time for which it must stand, and the last part of that in which forces and creep are measured, s.
 DURATION, LATE = 3.0, 1.0
+#: Largest distance of servo targets from home in a restless motion, rad or m; initial speed of the base of a falling
+#: robot, m/s, so that it falls to one side; time of each motion, s.
+FAR, SWAY, TIMED = 0.3, (0.3, 0.2), 1.0
+MOVING = ("standing", "restless", "falling", "lying")
+#: What is told of robots that stand, beside the time of a step.
+STOOD = ("stands", "audit", "force_over_weight", "creep_mm_per_s")
 
 
 def robot_table(
     robots: Sequence[Robot | str],
-    effort: Effort,
+    rounds: int,
     say: Say = lambda sentence: None,
     laws: Sequence[Law | str] | None = None,
+    timed: float = TIMED,
 ) -> Iterator[Row]:
-    """A row for every robot and law, and one for MuJoCo's own step: does it stand for 3 s, and what does a step cost?
+    """Processor time of a step of every robot by law and motion, beside ``mj_step`` from the same start with the same
+    controls, and the share of steps that is unsolved; of those that stand also the audit of 3 s, force over weight and
+    the speed of the fastest foot in the last second. What is not known is None, and ``note`` says why.
 
-    ``unsolved`` counts samples, one each step; force over weight and the speed of the fastest foot are those of the
-    last second; what is not known is None, and ``note`` says why.
+    It stands on servos at home, or is restless: targets within ``FAR`` of home at 50 Hz. Without actuators it falls,
+    and after twice ``timed`` (s) it lies.
     """
-    chosen = [str(law) for law in laws or all_laws()]
-    done, total = 0, len(robots) * len(chosen)
+    chosen, steps = [*(str(law) for law in laws or all_laws()), MUJOCO], max(1, round(timed / (STEPS * DT)))
     for given in robots:
         robot = driven(as_robot(given), say)
-        model, data = mujoco_scene(robot)
-        mujoco.mj_step(model, data, nstep=round(DURATION / DT))
-        holds = _stands(robot, model, data)
-        if not holds:
-            say(f"bench: MuJoCo's own step does not hold {robot.name} up for {DURATION:g} s either")
-        names = ("unsolved", "audit", "force_over_weight", "creep_mm_per_s", "us_per_step", "ratio_to_mujoco")
-        blank = {"robot": robot.name, "mujoco_stands": holds, "stands": False, **dict.fromkeys(names), "note": ""}
-        steppers: dict[str, Stepper] = {}
-        rows: dict[str, Row] = {}
-        for law in chosen:
-            done += 1
-            say(f"bench: {robot.name} under {law}, {done} of {total}")
-            rows[law] = blank | {"law": law}
-            try:
-                sim = Simulation(robot, law=law)
-                rows[law] |= _stood(sim)
-                steppers[law] = settled(robot, law, effort, dt=sim.dt)
-            except FootfallError as error:
-                rows[law]["note"] = str(error).splitlines()[0]
-        say(f"bench: the time of a step of {robot.name}")
-        # A robot that MuJoCo lets fall is timed while it stands: each round starts again from home.
-        steppers[MUJOCO] = mujoco_stepper(model, data, None if holds else robot.home)
-        ended: dict[str, str] = {}
-        best = interleaved(steppers, effort.rounds, effort.steps, ended)
-        note = f"{data.ncon} contacts{'' if holds else ', from home'}"
-        rows[MUJOCO] = blank | {"law": MUJOCO, "stands": holds, "note": note}
-        for law, row in rows.items():
-            if law in best:
-                row |= {"us_per_step": 1e6 * best[law], "ratio_to_mujoco": best[MUJOCO] / best[law]}
-            yield row | {"note": row["note"] or ended.get(law, "")}
+        away = np.random.default_rng(0).uniform(-FAR, FAR, size=(steps, robot.model.nu))
+        for motion in MOVING:
+            own = robot if motion in ("standing", "restless") else limp(robot)
+            controls = own.home_ctrl + (away if motion == "restless" else np.zeros((steps, own.model.nu)))
+            names = ("us_per_step", "ratio_to_mujoco", "unsolved", *(STOOD if motion == "standing" else ()))
+            blank = {"robot": own.name, "motion": motion, **dict.fromkeys(names), "note": ""}
+            found: dict[str, Row] = {law: blank | {"law": law} for law in chosen}
+            for law, row in found.items():
+                say(f"bench: {own.name} {motion} under {law}")
+                try:
+                    row |= _stood(own, law) if motion == "standing" else {}
+                    times = [_moved(own, law, controls, 2 * steps if motion == "lying" else 0) for _ in range(rounds)]
+                    row |= {"us_per_step": 1e6 * min(took for took, _ in times), "unsolved": times[0][1]}
+                except FootfallError as error:
+                    row["note"] = str(error).splitlines()[0]
+            for row in found.values():
+                if row["us_per_step"] is not None:
+                    row["ratio_to_mujoco"] = found[MUJOCO]["us_per_step"] / row["us_per_step"]
+                yield row
 
 
 def driven(robot: Robot, say: Say) -> Robot:
@@ -396,9 +322,14 @@ def driven(robot: Robot, say: Say) -> Robot:
         return robot
 
 
-def _stood(sim: Simulation) -> Row:
+def _stood(robot: Robot, law: str) -> Row:
     """Let it stand for 3 s in the law's default steps (s), every one on record, and judge that."""
-    robot, note = sim.robot, "" if sim.dt == DT else f"in steps of {1e3 * sim.dt:.3g} ms"
+    if law == MUJOCO:
+        model, data = mujoco_scene(robot)
+        mujoco.mj_step(model, data, nstep=round(DURATION / DT))
+        return {"stands": _stands(robot, model, data), "note": f"{data.ncon} contacts"}
+    sim = Simulation(robot, law=law)
+    note = "" if sim.dt == DT else f"in steps of {1e3 * sim.dt:.3g} ms"
     with without_warnings():
         try:
             rec = sim.run(DURATION, controller=None)
@@ -413,7 +344,6 @@ def _stood(sim: Simulation) -> Row:
     creep = max(np.linalg.norm(way[late.foot(foot.name)].mean(axis=0)) for foot in robot.feet)
     return {
         "stands": rec.failure is None and _stands(robot, robot.model, in_pose(robot, rec.qpos[-1])),
-        "unsolved": int(np.count_nonzero(rec.status)),
         "audit": ", ".join(amiss) or "pass",
         "force_over_weight": float(late.total_force[:, 2].mean() / robot.weight),
         "creep_mm_per_s": 1e3 * float(creep) / max(late.time[-1] - late.time[0], late.dt),
@@ -426,55 +356,12 @@ def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
     return bool(centre_of_mass(model, data)[2] > STANDING * home[2])
 
 
-# ---- robots that move, fall and lie --------------------------------------------------------------------------
-
-#: Largest distance of servo targets from home in a restless motion, rad or m; initial speed of the base of a falling
-#: robot, m/s, so that it falls to one side; time of each motion, s.
-FAR, SWAY, TIMED = 0.3, (0.3, 0.2), 1.0
-MOVING = ("standing", "restless", "falling", "lying")
-
-
 def limp(robot: Robot) -> Robot:
     """The same robot without actuators."""
     spec = robot.spec()
     for part in (*spec.sensors, *spec.keys, *spec.actuators):  # sensors and poses may name actuators
         spec.delete(part)
     return robot.of_spec(spec, home_ctrl=np.zeros(0))
-
-
-def moving_speeds(
-    robots: Sequence[Robot | str],
-    rounds: int,
-    say: Say = lambda sentence: None,
-    laws: Sequence[str] | None = None,
-    timed: float = TIMED,
-) -> Iterator[Row]:
-    """Processor time of a step of every robot by law and motion, beside ``mj_step`` from the same start with the same
-    controls, and the share of steps that is unsolved.
-
-    It stands on servos at home, or is restless: targets within ``FAR`` of home at 50 Hz. Without actuators it falls,
-    and after twice ``timed`` (s) it lies.
-    """
-    chosen, steps = [str(law) for law in laws or all_laws()], max(1, round(timed / (STEPS * DT)))
-    for given in robots:
-        robot = driven(as_robot(given), say)
-        away = np.random.default_rng(0).uniform(-FAR, FAR, size=(steps, robot.model.nu))
-        for motion in MOVING:
-            own = robot if motion in ("standing", "restless") else limp(robot)
-            controls = own.home_ctrl + (away if motion == "restless" else np.zeros((steps, own.model.nu)))
-            before = 2 * steps if motion == "lying" else 0
-            found: dict[str, tuple[float, float]] = {}
-            for _ in range(rounds):
-                for law in (*chosen, MUJOCO):
-                    say(f"bench: {own.name} {motion} under {law}")
-                    try:
-                        took, unsolved = _moved(own, law, controls, before)
-                        found[law] = (min(took, found.get(law, (math.inf, 0.0))[0]), unsolved)
-                    except SimulationError as error:
-                        say(f"bench: {own.name} {motion} under {law}: {error}".splitlines()[0])
-            for law, (took, unsolved) in found.items():
-                row = {"robot": own.name, "motion": motion, "law": law, "us_per_step": 1e6 * took}
-                yield row | {"ratio_to_mujoco": found[MUJOCO][0] / took, "unsolved": unsolved}
 
 
 def _moved(robot: Robot, law: str, controls: np.ndarray, before: int) -> tuple[float, float]:
