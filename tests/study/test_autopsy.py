@@ -14,7 +14,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.control import Policy
 from footfall.measure import course, phases
-from footfall.study.autopsy import _the_other_way_round, _Work, autopsy, part, what_tells
+from footfall.study.autopsy import autopsy, part
 
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install footfall[policy]")
 
@@ -91,37 +91,6 @@ def test_an_autopsy_finds_where_weak_motors_fail_and_goes_on_where_it_was(policy
     code = main(["autopsy", str(policy), "--robot", str(robot), *options, "--workers", "1", "--json"])
     told = json.loads(capsys.readouterr().out)
     assert code == int(not found.sound) and told["works"] and len(told["map"]) == len(found.rows)
-
-
-def test_an_option_that_cures_a_law_is_put_into_the_others_the_other_way_round(policy, tmp_path):
-    base = {
-        "robot": "spatial-biped",
-        "law": "mujoco",
-        "controller": {"name": "policy", "file": str(policy)},
-        "dt": 1e-3,
-    }
-    work = _Work(base, "", tmp_path, 1, None)
-    cured = {"law": "hunt-crossley", "changes": {"law": {"name": "hunt-crossley", "friction": "lugre"}}, "works": True}
-    useless = {"law": "distributed", "changes": {"law": {"name": "distributed", "kt": 1.0}}, "works": True}
-    found = _the_other_way_round(work, [cured, useless], ["mujoco", "spring-damper", "time-stepping"])
-    assert [one["changes"] for one in found] == [{"law": {"name": "spring-damper", "friction": "regularised"}}]
-    assert not _the_other_way_round(work, [cured | {"works": False}], ["spring-damper"])
-
-
-def test_what_tells_is_the_measure_that_sets_runs_apart():
-    def run(creep, slip, works, fell=False):
-        return {"creep_distance_m": creep, "slip_distance_m": slip, "works": works, "fell": fell}
-
-    rows = [
-        run(0.1, 0.5, True),
-        run(0.3, 0.1, True),
-        run(0.2, 0.2, True),
-        run(0.9, 0.3, False),
-        run(0.0, 0.0, False, True),
-    ]
-    name, unit, limit, works, fails = what_tells(rows)
-    assert (name, unit, limit, works, fails) == ("the creep of a foot", "m", 0.3, (3, 3), (1, 1))
-    assert what_tells(rows[:3]) is None
 
 
 def test_wrong_input_is_refused_in_a_sentence(policy, tmp_path, capsys, monkeypatch):

@@ -30,7 +30,7 @@ from footfall.control.policy.observation import turned_back
 from footfall.control.policy.policy import Policy
 from footfall.errors import FootfallError, StudyError, without_warnings
 from footfall.files.json_values import json_value
-from footfall.measure import Audit, Event, audit, course, phases, slip_distance
+from footfall.measure import Audit, Event, audit, course, phases
 from footfall.measure.audit import text_table
 from footfall.measure.slip import creep_distance
 from footfall.recording import Recording, load_recording
@@ -115,7 +115,6 @@ class Parting:
     bad: Event | None
     number: int  # of the event, from 1
     time: float  # s
-    differences: Mapping[str, tuple[float, float]]  # of both runs up to then
 
     def __str__(self) -> str:
         said = [f"{one.foot} {one.what} at {one.time:.3f} s" if one else "nothing" for one in (self.good, self.bad)]
@@ -134,7 +133,6 @@ class Autopsy:
         breakings: of each numeric assumption, the nearest to the reference first.
         broken_laws: laws under which it does not work.
         options: rows of runs in which one option of a broken law was changed.
-        counter: rows of runs in which a law under which it works was given an option of a broken one that decides.
         parting: of the reference and the bad run; None if nothing broke.
         bad: what was changed in the bad run.
         audited: audit of the reference run.
@@ -149,7 +147,6 @@ class Autopsy:
     breakings: Sequence[Breaking]
     broken_laws: Sequence[str]
     options: Sequence[Mapping[str, Any]]
-    counter: Sequence[Mapping[str, Any]]
     parting: Parting | None
     bad: str
     audited: Audit
@@ -196,9 +193,7 @@ class Autopsy:
         return said
 
     def _why_laws_break_it(self) -> list[str]:
-        """Sentences on the decisive options of laws that break the policy, and on the measure that separates the
-        runs.
-        """
+        """Sentences on the decisive options of laws that break the policy."""
         said = []
         for law in self.broken_laws:
             tried = [row for row in self.options if row["law"] == law]
@@ -207,16 +202,6 @@ class Autopsy:
                 said.append(
                     f"Under {law} it works again with {cures}." if cures else f"No option of {law} alone helps."
                 )
-        for row in self.counter:
-            became = "still works" if row["works"] else row["why"]
-            said.append(f"The other way round, under {row['law']} with {row['value']} it {became}.")
-        told = what_tells([row for row in (*self.rows, *self.options, *self.counter) if row["law"]])
-        if self.broken_laws and told is not None:
-            name, unit, limit, (good, below), (bad, above) = told
-            said.append(
-                f"In these runs under other laws and options, {name} tells best whether it works: up to "
-                f"{limit:.3g} {unit} {good} of {below} do, beyond it {bad} of {above} do not."
-            )
         return said
 
     def __str__(self) -> str:
@@ -239,7 +224,6 @@ class Autopsy:
                 "broken_laws": list(self.broken_laws),
                 "map": [dict(row) for row in self.rows],
                 "options": [dict(row) for row in self.options],
-                "counter": [dict(row) for row in self.counter],
                 "parting": parting,
                 "audit": self.audited.to_dict(),
             }
@@ -254,11 +238,6 @@ class Autopsy:
         parts = [f"<ul>{said}</ul>", _map_table("The map", self.rows)]
         if self.options:
             parts.append(_map_table("Options of laws that break it, one at a time", self.options))
-        if self.counter:
-            parts.append(_map_table("The same options, put into laws under which it works", self.counter))
-        if self.parting is not None:
-            rows = [[name, f"{a:.3g}", f"{b:.3g}"] for name, (a, b) in self.parting.differences.items()]
-            parts.append(html_table(f"Until they part at {self.parting.time:.3f} s", ["", "works", "does not"], rows))
         begins = {} if self.parting is None else {"begin": self.parting.time}
         title = f"Autopsy of {self.policy} on {self.robot}"
         return write_report(runs, path, title=title, labels=labels, above="\n".join(parts), options=begins)
@@ -510,8 +489,6 @@ def _perform(work: _Work, axes: Sequence[Axis], robot: str, law: str, *, with_la
     broken = [row["value"] for row in rows[1 : len(cases)] if not row["works"]]
     breakings = _bisected(work, axes, rows) if rows[0]["works"] else []
     options = work.run("options", [case for name in broken for case in _other_options(work, name)])
-    sound = [row["value"] for row in rows[: len(cases)] if row["works"]]
-    counter = work.run("counter", _the_other_way_round(work, options, sound))
     bad = _nearest_bad(rows, breakings) if rows[0]["works"] else None
     good_run = work.recording("good", {})
     bad_run = None if bad is None else work.recording("bad", bad["changes"])
@@ -524,7 +501,6 @@ def _perform(work: _Work, axes: Sequence[Axis], robot: str, law: str, *, with_la
         breakings=breakings,
         broken_laws=broken,
         options=options,
-        counter=counter,
         parting=None if bad_run is None else part(good_run, bad_run, _control_dt(work)),
         bad="" if bad is None else f"{bad['assumption']} {bad['shown']}",
         audited=audited,
@@ -604,55 +580,12 @@ def _choices(law: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _the_other_way_round(
-    work: _Work, options: Sequence[Mapping[str, Any]], sound: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Cases in which laws under which the policy works get the decisive choice of a law that breaks it."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in options:
-        broken, given = row["law"], {name: value for name, value in row["changes"]["law"].items() if name != "name"}
-        for name in given.keys() & _choices(broken).keys():
-            own = getattr(simulation_of(put_in(work.base, {"law": broken})).law, name)
-            for law in sound if row["works"] else ():
-                if own in _choices(law).get(name, ()) and own != getattr(law_class(law)(), name):
-                    said, changes = f"{name} = {own}", {"law": {"name": law, name: own}}
-                    found[law, said] = _case(law, said, changes, law=law)
-    return list(found.values())
-
-
 def _is_allowed(law: Law, name: str, value: float) -> bool:
     try:
         law.replace(**{name: value})
     except FootfallError:
         return False
     return True
-
-
-#: Measures that may explain why a policy loses its course under a law, with name and unit.
-TELLS = (
-    ("creep_distance_m", "the creep of a foot", "m"),
-    ("slip_distance_m", "the slip of a foot", "m"),
-    ("max_penetration_m", "the penetration", "m"),
-    ("peak_vertical_force_bw", "the peak force", "weights"),
-)
-
-
-def what_tells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, float, tuple[int, int], tuple[int, int]] | None:
-    """The measure and its limit that best separate runs that work from those that fail, and the counts on either side.
-
-    Runs that ended by a fall are left out: they were shorter.
-    """
-    best, found = 0, None
-    for measure, name, unit in TELLS:
-        runs = [(row[measure], row["works"]) for row in rows if row.get(measure) is not None and not row.get("fell")]
-        if len({works for _, works in runs}) < 2:
-            continue
-        for limit, _ in runs:
-            low, high = ([works for value, works in runs if (value <= limit) == side] for side in (True, False))
-            right = sum(low) + len(high) - sum(high)
-            if right > best and high:
-                best, found = right, (name, unit, limit, (sum(low), len(low)), (len(high) - sum(high), len(high)))
-    return found
 
 
 def _nearest_bad(rows: Sequence[Mapping[str, Any]], breakings: Sequence[Breaking]) -> Mapping[str, Any] | None:
@@ -677,25 +610,10 @@ def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
         if same and a is not None and b is not None and abs(a.time - b.time) <= apart:
             continue
         time = min(event.time for event in (a, b) if event is not None)
-        return Parting(a, b, k + 1, time, _until(good, bad, time))
+        return Parting(a, b, k + 1, time)
     return None
 
 
-def _until(good: Recording, bad: Recording, time: float) -> dict[str, tuple[float, float]]:
-    """Measures of two runs up to ``time`` (s): slip, creep, depth, peak force, heading."""
-    found: dict[str, list[float]] = {}
-    for rec in (good, bad):
-        own = rec.slice(0.0, max(time, 2.0 * rec.dt))
-        force = np.einsum("tpi,tpi->tp", own.force, own.normal).sum(axis=1)
-        for name, value in (
-            ("slip of the foot that slips most, m", float(slip_distance(own)[-1].max(initial=0.0))),
-            ("creep of the foot that creeps most, m", float(creep_distance(own)[-1].max(initial=0.0))),
-            ("deepest penetration, m", float(max(0.0, -own.gap.min()))),
-            ("largest normal force, x weight", float(force.max()) / own.robot.weight),
-            ("turned off the command, rad", course(own).turned),
-        ):
-            found.setdefault(name, []).append(value)
-    return {name: (values[0], values[1]) for name, values in found.items()}
 
 
 def _artefacts(rec: Recording, audited: Audit) -> dict[str, str]:
