@@ -117,8 +117,8 @@ OUTCOMES = {
 }
 SLOW = ("many_worlds", "compare_a_push", "take_a_push")
 LONGER = ("soft_landing", "take_a_push")
-#: They have options; see ``test_learn`` and ``test_policy``.
-ELSEWHERE = ("train_under_one_law", "policies_across_laws")
+#: It has options; see ``test_policy``.
+ELSEWHERE = ("policies_across_laws",)
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from real_robots import FILES, robot_file
@@ -147,45 +144,6 @@ def test_any_robot_stands_on_servos_of_its_own_or_in_the_place_of_motors(name):
     assert (np.abs(load - weight) < 0.05 * weight).all()  # Go1 still sways into its servos
 
 
-class Stage:
-    """Takes the place of MuJoCo's renderer, which tests of videos ask: a picture in the grey of a joint's angle."""
-
-    def __init__(self, robot, ground, box, pixels):
-        assert robot.name == "quadruped" and ground.kind == "plane" and 0.3 < box.size < 1.5
-        self.shape = (pixels[1], pixels[0], 3)
-
-    def picture(self, qpos):
-        return np.full(self.shape, round(1e6 * qpos[8]) % 256, dtype=np.uint8)
-
-    def close(self):
-        self.shape = ()
-
-
-def test_render_mode_gives_a_picture_of_every_world(monkeypatch):
-    monkeypatch.setattr(learn.environments, "Stage", Stage)
-    options = {"render_mode": "rgb_array", "width": 6, "height": 4, "robot": "quadruped"}
-    many = gymnasium.make_vec("footfall/Stand-v0", 2, "vector_entry_point", **options)
-    many.reset(seed=0)
-    many.step(np.stack([np.zeros(12), np.ones(12)]))
-    first, other = many.render()
-    assert first.shape == other.shape == (4, 6, 3) and first[0, 0, 0] != other[0, 0, 0]
-    many.close()
-    single = gymnasium.make("footfall/Stand-v0", **options)
-    single.reset(seed=0)
-    assert single.render().shape == (4, 6, 3)
-    single.close()
-    assert many.metadata["render_fps"] == single.metadata["render_fps"] == 50
-
-
-def test_a_render_mode_that_there_is_not_is_refused_and_none_is_told():
-    with pytest.raises(ff.FootfallError, match=r"render_mode = 'human', but it must be 'rgb_array'"):
-        gymnasium.make("footfall/Stand-v0", render_mode="human")
-    env = gymnasium.make("footfall/Stand-v0")
-    env.reset()
-    with pytest.warns(UserWarning, match="made without render_mode"):
-        assert env.unwrapped.render() is None
-
-
 def test_worlds_differ_in_friction_mass_and_law():
     varied = learn.Randomisation(friction=(0.3, 0.9), mass=(0.8, 1.2), law=("spring-damper", "time-stepping"))
     env = learn.WorldsEnv(5, randomise=varied)
@@ -197,27 +155,3 @@ def test_worlds_differ_in_friction_mass_and_law():
         env.step(np.zeros((5, 14)))
     loads = np.concatenate([worlds.force[:, :, 2].sum(axis=1) for worlds in env.worlds])
     assert np.ptp(loads) > 1.0  # N: their weights differ
-
-
-def test_a_linear_policy_is_its_weights_times_its_features():
-    robot = ff.load_robot("spatial-biped", actuators="position")
-    sim = ff.Simulation(robot, law="spring-damper")
-    weights = np.random.default_rng(0).normal(scale=0.01, size=(2, 14, 8))
-    worlds = ff.Worlds(sim, 2, qvel=np.eye(20)[0] * 0.1)
-    rec = worlds.run(0.01, controller=learn.LinearPolicy(), gains=learn.LinearPolicy.rows(robot, weights), record=[1])[
-        1
-    ]
-    w, x, y, z = rec.qpos[3, 3:7]
-    lean = [2 * (x * z + w * y), 2 * (y * z - w * x)]
-    features = [*rec.qpos[3, :2], *rec.qvel[3, :2], *lean, *rec.qvel[3, 3:5]]
-    np.testing.assert_allclose(rec.ctrl[3], robot.home_ctrl + weights[1] @ features, atol=1e-12)
-
-
-def test_the_example_trains_and_prints_its_table(monkeypatch, capsys):
-    example = Path(__file__).parents[1] / "examples" / "train_under_one_law.py"
-    options = ["--generations", "1", "--population", "2", "--laws", "spring-damper"]
-    monkeypatch.setattr("sys.argv", [str(example), *options])
-    runpy.run_path(str(example), run_name="__main__")
-    lines = capsys.readouterr().out.splitlines()
-    rows = [line.split() for line in lines if line.startswith(("none", "spring-damper"))]
-    assert len(rows) == 2 and all(0.0 < float(row[1]) <= 1.0 for row in rows)

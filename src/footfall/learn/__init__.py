@@ -1,4 +1,4 @@
-"""Learning: Gymnasium environments over many worlds, and policies that run inside the compiled loop.
+"""Learning: Gymnasium environments over many worlds.
 
     import gymnasium, footfall.learn
     env = gymnasium.make("footfall/Stand-v0", robot="spatial-biped", law="time-stepping")
@@ -9,11 +9,8 @@ Needs the extra ``learn``. :mod:`footfall.learn.environments` documents observat
 
 from footfall.learn.environments import Randomisation, SingleEnv, Stand, Walk, WorldsEnv, register
 from footfall.learn.gradients import jax_step, torch_step
-from footfall.learn.policy import FEATURES, LinearPolicy
 
 __all__ = [
-    "FEATURES",
-    "LinearPolicy",
     "Randomisation",
     "SingleEnv",
     "Stand",

@@ -13,13 +13,10 @@ Reward of each control period
 End
     Terminated when the robot is down (its centre of mass below half its height at home) or its world failed;
     truncated after ``episode`` (s).
-Pictures
-    With ``render_mode="rgb_array"`` ``render`` draws each world, (``height``, ``width``, 3), the robot in the middle.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -44,8 +41,6 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
 from footfall.robot.load import is_path
-from footfall.show.frames import body_meshes, robot_sizes
-from footfall.show.video import Box, Stage
 from footfall.simulation import Simulation
 from footfall.simulation.task import multiple
 from footfall.simulation.worlds import Worlds
@@ -125,8 +120,6 @@ class Randomisation:
 
 #: Number of pushes in an episode, and the duration of each, s.
 PUSHES, PUSH_TIME = 3, 0.1
-#: Gymnasium's names of what ``render`` returns.
-RENDER_MODES = ["rgb_array"]
 #: Time without pushes at the beginning of an episode, s.
 REST = 0.2
 
@@ -149,8 +142,6 @@ class EnvOptions:
         randomise: what is drawn for every episode.
         device: "cpu" or "cuda".
         autoreset_mode: Gymnasium's.
-        render_mode: "rgb_array" for pictures.
-        width, height: of a picture, pixels.
     """
 
     task: Task | None = None
@@ -164,9 +155,6 @@ class EnvOptions:
     randomise: Randomisation | None = None
     device: Literal["cpu", "cuda"] = "cpu"
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP
-    render_mode: Literal["rgb_array"] | None = None
-    width: Count = 480
-    height: Count = 480
 
     def __post_init__(self) -> None:
         if not self.control_dt <= self.episode < np.inf:
@@ -183,13 +171,12 @@ class WorldsEnv(VectorEnv):
     from its own random numbers, with ``seed`` + i, like the single environment with that seed.
     """
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": RENDER_MODES}  # noqa: RUF012
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
 
     def __init__(self, num_envs: Count = 1, **options: Any) -> None:
         given = self.options = EnvOptions(**options)
-        self.render_mode, self.num_envs, self.episode = given.render_mode, num_envs, given.episode
-        mode, fps = AutoresetMode(given.autoreset_mode), max(1, round(1.0 / given.control_dt))
-        self.metadata = {**self.metadata, "autoreset_mode": mode, "render_fps": fps}
+        self.num_envs, self.episode = num_envs, given.episode
+        self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode(given.autoreset_mode)}
         self.task = given.task or Stand()
         self.varied = given.randomise or Randomisation()
         self.robot = _driven(given.robot) if isinstance(given.robot, str) else given.robot
@@ -213,7 +200,6 @@ class WorldsEnv(VectorEnv):
         self.worlds: list[Worlds] = []
         self.generators = [seeding.np_random()[0] for _ in range(num_envs)]
         self.ended = np.zeros(num_envs, dtype=bool)
-        self._stage: Stage | None = None
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...]:
@@ -292,26 +278,6 @@ class WorldsEnv(VectorEnv):
             self._begin(self.ended)
         return self._observation(), reward, terminated, truncated, info
 
-    def render(self) -> tuple[np.ndarray, ...] | None:
-        """A picture (height, width, 3) of every world with ``render_mode="rgb_array"``, else nothing."""
-        if self.render_mode is None:
-            gymnasium.logger.warn('nothing is rendered, as the environment was made without render_mode="rgb_array"')
-            return None
-        if not self.worlds:
-            raise SimulationError("there are no worlds yet: call reset() before render()")
-        if self._stage is None:
-            size, _, height, reach = robot_sizes(self.robot, body_meshes(self.robot.model))
-            box = Box(size, 2.0 * reach, math.hypot(height, 2.0 * reach))
-            self._stage = Stage(self.robot, self.groups[0][1].ground, box, (self.options.width, self.options.height))
-        return tuple(self._stage.picture(qpos) for qpos in self._state()[0])
-
-    def close(self, **options: Any) -> None:
-        """Release the renderer."""
-        if self._stage is not None:
-            self._stage.close()
-            self._stage = None
-        super().close(**options)
-
     def _gather(self, read: Any) -> np.ndarray:
         parts = [np.asarray(read(worlds)) for worlds in self.worlds]
         whole = np.zeros((self.num_envs, *parts[0].shape[1:]), dtype=parts[0].dtype)
@@ -343,12 +309,10 @@ class WorldsEnv(VectorEnv):
 class SingleEnv(gymnasium.Env):
     """An environment of one world, for libraries without vector environments."""
 
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
     def __init__(self, **options: Any) -> None:
         self.many = WorldsEnv(1, **options)
-        self.render_mode = self.many.render_mode
-        self.metadata = {**self.metadata, "render_fps": self.many.metadata["render_fps"]}
         self.observation_space, self.action_space = self.many.single_observation_space, self.many.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
@@ -360,14 +324,6 @@ class SingleEnv(gymnasium.Env):
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
         observation, reward, terminated, truncated, info = self.many.step(np.asarray(action)[None])
         return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
-
-    def render(self) -> np.ndarray | None:
-        """A picture (height, width, 3) with ``render_mode="rgb_array"``, else nothing."""
-        pictures = self.many.render()
-        return None if pictures is None else pictures[0]
-
-    def close(self) -> None:
-        self.many.close()
 
 
 def _driven(robot: str) -> Robot:
