@@ -123,12 +123,11 @@ def test_what_slides_from_the_start_has_no_static_friction():
     assert fit.friction == (fit.kinetic.value,) * 2
 
 
-def test_the_command_prints_a_table_json_and_a_plot(tmp_path, capsys):
+def test_the_command_prints_a_table_and_json(tmp_path, capsys):
     path = write_csv(tmp_path / "pulls.csv", [columns(dragged("time-stepping", m), 0.3) for m in (4.0, 8.0, 12.0)])
-    assert main(["identify", "friction", str(path), "--plot", str(tmp_path / "fit.png")]) == 0
+    assert main(["identify", "friction", str(path)]) == 0
     out = capsys.readouterr().out
     assert "static" in out and "kinetic" in out and "--ground.friction" in out
-    assert (tmp_path / "fit.png").stat().st_size > 5000
     assert main(["identify", "friction", str(path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["static"]["value"] == pytest.approx(STATIC, rel=0.01)
@@ -142,17 +141,11 @@ def test_the_command_takes_recordings(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["kinetic"]["value"] == pytest.approx(DYNAMIC, rel=0.01)
 
 
-def test_columns_of_other_names_are_named(tmp_path):
+def test_columns_of_names_that_nobody_knows_are_told(tmp_path):
     path = tmp_path / "odd.csv"
-    rows = [f"{0.01 * i};{40.0};{min(0.1 * i, 8.0)}" for i in range(200)]
-    path.write_text("# from the laboratory\nuhr;druck;zug\n" + "\n".join(rows))
-    with pytest.raises(FootfallError, match=r"no column 'time'.*uhr, druck, zug.*--time NAME"):
+    path.write_text("# from the laboratory\nuhr;druck;zug\n0;40;0\n0,01;40;0,1\n")
+    with pytest.raises(FootfallError, match=r"no column 'time' \(s\), nor one of t; .*uhr, druck, zug"):
         identify_friction(path)
-    with pytest.raises(FootfallError, match=r"no column 'durck'.*did you mean 'druck'"):
-        identify_friction(path, time="uhr", normal="durck", tangential="zug")
-    fit = identify_friction(path, time="uhr", normal="druck", tangential="zug")
-    assert fit.kinetic.value == pytest.approx(0.2)
-    assert fit.static.value == pytest.approx(0.2, rel=0.01)
 
 
 def test_units_and_decimal_commas_of_a_table_count_and_parquet_is_a_table(tmp_path):

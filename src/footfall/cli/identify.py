@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -14,8 +13,6 @@ from footfall.cli.logs import LogOptions
 from footfall.cli.shared.output import (
     LawsOptions,
     given,
-    keep_plot,
-    kept_if_interrupted,
     print_table,
     say,
     share_bar,
@@ -51,7 +48,7 @@ class _Search(JsonOption):
 @dataclass(frozen=True, kw_only=True)
 class _Ranked(LawsOptions, _Search):
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
-    """keep the fits, their plots and all runs here; after Ctrl-C the same command goes on from them"""
+    """keep the fits and their plots here"""
 
     unit_of_loss: ClassVar[str]
 
@@ -65,16 +62,14 @@ class _Ranked(LawsOptions, _Search):
             found.sort(key=lambda one: one.judged[next(iter(metrics))])
             return tell(self.json, [one.to_dict() for one in found], lambda: self._show(found, metrics, title))
 
-        with nullcontext() if self.out is None else kept_if_interrupted(self.out):
-            for name in self.chosen_laws():
-                runs = None if self.out is None else self.out / f"{name}.runs.jsonl"
-                try:
-                    found.append(one := self.fitted(name, trials, *given, keep=runs, **more))
-                except KeyboardInterrupt:
-                    told()
-                    raise
-                if self.out is not None:
-                    _keep(one, name, self.out)
+        for name in self.chosen_laws():
+            try:
+                found.append(one := self.fitted(name, trials, *given, **more))
+            except KeyboardInterrupt:
+                told()
+                raise
+            if self.out is not None:
+                _keep(one, name, self.out)
         return told()
 
     def _show(self, found: list[Fit], metrics: Mapping[str, tuple[str, int]], title: str) -> None:
@@ -182,7 +177,7 @@ class Pulls(_Options):
     def run(self) -> int:
         from footfall.study.identify import read_pulls
 
-        trials = [pull for path in self.data for pull in read_pulls(path.expanduser(), {})]
+        trials = [pull for path in self.data for pull in read_pulls(path.expanduser())]
         return self._report(trials, "weights of the load")
 
 
@@ -268,7 +263,7 @@ class Tosses(_Ranked):
     The fit finds the law's own parameters, friction and height of the ground, and side (of a box: rounding) and inertia
     of the body. Initial velocities and gravity are taken from the free flight of the tosses; --start frame takes the
     velocities of the file. With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss
-    as NAME.png and the errors of single tosses as NAME-residuals.png.
+    as NAME.png.
     """
 
     unit_of_loss = "widths"
@@ -382,14 +377,13 @@ def _keep(one: Fit, name: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     one.save(folder / f"{name}.json")
     save_plot(one.plot(), folder / f"{name}.png")
-    save_plot(one.plot("residuals"), folder / f"{name}-residuals.png")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Friction(JsonOption):
     """Find static and kinetic friction coefficients from pull data, by regression.
 
-    footfall identify friction pulls.csv --plot pulls.png
+    footfall identify friction pulls.csv
 
     Each file is a table (.csv, .tsv, .txt, .parquet) with columns for time, normal and tangential force (or two, fx and
     fy), and optionally speed and trial (the number of the pull, where a file holds several); or the folder of a
@@ -401,29 +395,15 @@ class Friction(JsonOption):
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
     """tables or recordings, one pull or several each"""
-    time: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
-    """name of the column of times, s"""
-    normal: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
-    """name of the column of normal forces, N, pressing positive"""
-    tangential: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
-    """name of the column of tangential forces, N"""
-    speed: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
-    """name of the column of sliding speeds, m/s"""
-    trial: Annotated[str | None, tyro.conf.arg(metavar="COLUMN")] = None
-    """name of the column that numbers the pulls"""
     foot: Annotated[str | None, tyro.conf.arg(metavar="FOOT")] = None
     """which foot of a recording slides"""
-    plot: Path | None = None
-    """draw the regression: .png, .svg or .pdf"""
 
     def run(self) -> int:
         from footfall.study.identify import identify_friction
 
         if not self.data:
             raise UsageError("which data? footfall identify friction DATA..., tables or recordings")
-        names = given(self, "time", "normal", "tangential", "speed", "foot")
-        fit = identify_friction(self.data, pull=self.trial, **names)
-        keep_plot(fit.plot, self.plot)
+        fit = identify_friction(self.data, foot=self.foot)
         return tell(self.json, fit.to_dict(), lambda: _show_friction(fit))
 
 

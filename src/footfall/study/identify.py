@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import FootfallError, did_you_mean, optional_package
-from footfall.files.tables import read_columns, without_unit
+from footfall.errors import FootfallError, optional_package
+from footfall.files.tables import read_columns
 from footfall.measure.common import normal_force, once, tangential, threshold
 from footfall.recording import Recording, load_recording
-from footfall.show.style import BLUE, GREY, VERMILION, WIDTH, Figure, new_figure
 from footfall.solve.contacts import OPEN, SLIDE
 
 # Names of columns without units, in order of preference.
@@ -54,8 +53,8 @@ class Pull:
     sliding: np.ndarray | None = None
 
 
-def read_pulls(path: Path, names: Mapping[str, str | None]) -> list[Pull]:
-    """The pulls of a table; ``names`` says what columns are called where it is not one of ``KNOWN``."""
+def read_pulls(path: Path) -> list[Pull]:
+    """The pulls of a table, whose columns have names of ``KNOWN``."""
     try:
         values, units, *_ = read_columns(path.expanduser())
     except (OSError, ValueError) as error:
@@ -63,31 +62,22 @@ def read_pulls(path: Path, names: Mapping[str, str | None]) -> list[Pull]:
         raise FootfallError(f"cannot read '{path}': {reason}") from error
     plain = {SPELLED.sub("", name.strip().lower()).strip().replace(" ", "_"): name for name in reversed(values)}
 
-    def column(what: str) -> np.ndarray | None:
-        wanted = names.get(what)
-        if wanted is not None:
-            found: str | None = wanted if wanted in values else without_unit(wanted)[0]
-            if found not in values:
-                raise FootfallError(f"{path} has no column '{wanted}': {did_you_mean(wanted, values)}")
-        else:
-            found = next((plain[name] for name in KNOWN[what] if name in plain), None)
-        return None if found is None else checked(found, UNITS[what])
-
     def checked(name: str, unit: str) -> np.ndarray:
-        if units[name] not in ("", unit):
-            raise FootfallError(f"{path}: column '{name}' is in {units[name]}, and not in {unit or 'no unit'}")
-        return values[name]
+        own = plain[name]
+        if units[own] not in ("", unit):
+            raise FootfallError(f"{path}: column '{own}' is in {units[own]}, and not in {unit or 'no unit'}")
+        return values[own]
 
-    columns = {what: column(what) for what in KNOWN}
-    if columns["tangential"] is None:
-        pair = next((pair for pair in COMPONENTS if pair[0] in plain and pair[1] in plain), None)
-        if pair is not None:
-            columns["tangential"] = np.hypot(*(checked(plain[name], "N") for name in pair))
+    found = {what: next((name for name in names if name in plain), None) for what, names in KNOWN.items()}
+    columns = {what: None if name is None else checked(name, UNITS[what]) for what, name in found.items()}
+    pair = next((pair for pair in COMPONENTS if pair[0] in plain and pair[1] in plain), None)
+    if columns["tangential"] is None and pair is not None:
+        columns["tangential"] = np.hypot(*(checked(name, "N") for name in pair))
     for what in ("time", "normal", "tangential"):
         if columns[what] is None:
             raise FootfallError(
-                f"{path} has no column '{what}' ({UNITS[what]}) that is recognised; its columns are "
-                f"{', '.join(values)}: name one with {what}=, on the command line --{what} NAME"
+                f"{path} has no column '{what}' ({UNITS[what]}), nor one of {', '.join(KNOWN[what][1:])}; its columns "
+                f"are {', '.join(values)}"
             )
     return pulls_of(path.name, columns)
 
@@ -196,25 +186,6 @@ class FrictionFit:
         kinetic = self.kinetic.value
         return max(kinetic, self.static.value if self.static else kinetic), kinetic
 
-    def plot(self) -> Figure:
-        """Tangential against normal force: sliding samples, onsets, and the line through the origin of each."""
-        sliding = np.hstack([[one.sliding_normal, one.sliding_tangential] for one in self.pulls])
-        broke = np.array([[one.normal, one.tangential] for one in self.pulls if one.time is not None]).T
-        most = max(sliding[0].max(), *(broke[0] if broke.size else [0.0])) * 1.08
-        with new_figure(3.4, 0.7 * WIDTH) as figure:
-            ax = figure.subplots()
-            ax.plot(*sliding, ".", color=GREY, markersize=2.0, alpha=0.5, label=f"sliding, {sliding.shape[1]} samples")
-            if self.static is not None:
-                ax.plot(*broke, "o", color=VERMILION, markersize=4.0, label=f"onset, {broke.shape[1]} pulls")
-            for name, one, color in (("kinetic", self.kinetic, BLUE), ("static", self.static, VERMILION)):
-                if one is not None:
-                    label = f"{name} {one.value:.4g}, r² {100 * one.r2:.2f} %"
-                    ax.plot([0, most], [0, one.value * most], color=color, label=label)
-            ax.set(xlabel="normal force (N)", ylabel="tangential force (N)", xlim=(0, most), ylim=(0, None))
-            ax.legend(loc="upper left")
-            ax.set_title("friction by regression through the origin", fontweight="bold")
-        return figure
-
     def to_dict(self) -> dict[str, Any]:
         pulls = [
             {
@@ -234,18 +205,13 @@ class FrictionFit:
 def identify_friction(
     data: str | os.PathLike[str] | Recording | Mapping[str, Any] | Sequence[Any],
     *,
-    time: str | None = None,
-    normal: str | None = None,
-    tangential: str | None = None,
-    speed: str | None = None,
-    pull: str | None = None,
     foot: str | None = None,
 ) -> FrictionFit:
     """Static and kinetic friction coefficient from pull data.
 
-    ``data`` is a CSV file (its columns in ``pull_data``), a ``Recording`` or the folder of one, a mapping of arrays
-    with time (s), normal and tangential force (N), or a sequence of these, one pull each. ``time``, ``normal``,
-    ``tangential``, ``speed`` and ``pull`` name columns of a CSV file, ``foot`` the foot of a recording that slides.
+    ``data`` is a table, see the head of this module, a ``Recording`` or the folder of one, a mapping of arrays
+    with time (s), normal and tangential force (N), or a sequence of these, one pull each. ``foot`` is the foot of a
+    recording that slides.
 
     Forces must be those at the contact; a load cell in the rope also measures the inertia of the load. Where neither a
     column of speeds nor a recording tells when the load slides, onset is the break between a rising line and a constant
@@ -259,9 +225,8 @@ def identify_friction(
         >>> round(fit.kinetic.value, 3)
         0.3
     """
-    names = {"time": time, "normal": normal, "tangential": tangential, "speed": speed, "pull": pull}
     sources = [data] if isinstance(data, str | os.PathLike | Recording | Mapping) else data
-    pulls = [found for source in sources for found in _pulls(source, names, foot)]
+    pulls = [found for source in sources for found in _pulls(source, foot)]
     onsets = tuple(_onset(found) for found in pulls)
     if not onsets:
         raise FootfallError("no pull was given: friction needs at least one")
@@ -278,7 +243,7 @@ def identify_friction(
     return FrictionFit(static, kinetic, onsets)
 
 
-def _pulls(source: Any, names: Mapping[str, str | None], foot: str | None) -> Sequence[Pull]:
+def _pulls(source: Any, foot: str | None) -> Sequence[Pull]:
     if isinstance(source, Recording):
         return [pull_of_recording(source, foot)]
     if isinstance(source, Mapping):
@@ -287,7 +252,7 @@ def _pulls(source: Any, names: Mapping[str, str | None], foot: str | None) -> Se
         kind = type(source).__name__
         raise FootfallError(f"cannot read pulls from a {kind}; give a CSV file, a recording or a mapping of arrays")
     path = Path(source).expanduser()
-    return [pull_of_recording(load_recording(path), foot)] if path.is_dir() else read_pulls(path, names)
+    return [pull_of_recording(load_recording(path), foot)] if path.is_dir() else read_pulls(path)
 
 
 def _onset(pull: Pull) -> Onset:

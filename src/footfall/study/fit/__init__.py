@@ -12,11 +12,10 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,9 +32,8 @@ from footfall.robot import Robot
 from footfall.show.style import Figure, load_matplotlib, new_figure
 from footfall.simulation import Simulation
 from footfall.study.fit import search as searching
-from footfall.study.fit.kept import Kept
 from footfall.study.fit.logs import LogTrial, varied, windows
-from footfall.study.fit.search import Estimate, Evaluations, Probes, Range
+from footfall.study.fit.search import Estimate, Evaluations, Range
 from footfall.study.fit.tosses import Toss, box, cube, follow, load_tosses, split
 from footfall.study.fit.trials import (
     ForceTrial,
@@ -72,12 +70,13 @@ __all__ = [
     "windows",
 ]
 
-#: Most restarts of a fit from a better place found by its probes.
+#: Parts of the trials in cross-validation.
+FOLDS = 2
+#: Shares of the evaluations: with the law's defaults, without a part of the trials, and finally on all; and evaluations
+#: for each parameter more in that last search.
+FOR_DEFAULTS, CROSSED, LAST, REFINING = 0.25, 0.8, 0.6, 25
+#: Most searches that begin anew from a better place, which was come across in search of the intervals.
 ESCAPES = 3
-#: Parts of the trials in cross-validation, and draws of the bootstrap.
-FOLDS, DRAWS = 2, 400
-#: Shares of the evaluations: with the law's defaults, without a part of the trials, and finally on all.
-FOR_DEFAULTS, CROSSED, LAST = 0.25, 0.8, 0.6
 
 
 @public
@@ -96,7 +95,6 @@ def fit(
     seed: Whole = 0,
     workers: Count | None = None,
     progress: Callable[[int, int], None] | None = None,
-    keep: str | os.PathLike[str] | None = None,
 ) -> Fit:
     """Fit parameters of a law, of the ground and of the robot to trials.
 
@@ -119,16 +117,14 @@ def fit(
             search takes fewer simulations.
         weights: how the errors are added to the loss of a trial, by name; left out, each of ``simulate`` with one.
         evaluations: about how often a search simulates all trials; a whole fit takes twice as many.
-        seed: of the search, the halves of the trials and the bootstrap.
+        seed: of the search and the halves of the trials.
         workers: threads that simulate, one per core if left out.
         progress: called with the simulations done and about how many there will be.
-        keep: a file in which the errors of all simulated trials are kept; after a Ctrl-C the same fit goes on from it.
 
     Cross-validation decides whether fitting helps the law: parameters are searched without one half of the trials and
     judged on that half; likewise with the law's defaults, where only ground and robot are fitted. The loss must fall by
     more than its standard error, and no error by name may rise in the mean. The search on all
-    trials continues from what was found on both halves. The bootstrap draws trials with replacement and picks among all
-    parameters that were tried on all trials.
+    trials continues from what was found on both halves.
     """
     if len(data) < 2:
         raise StudyError(
@@ -137,7 +133,7 @@ def fit(
     known = make_law(law) if isinstance(law, str) else law
     kind = kind_of(data, robot is not None, known.event_driven, simulate is not None)
     others = kind_of(judge, robot is not None).trials if judge else ()
-    simulations = _simulations(law, kind, parameters, robot, ground, dt)
+    simulations = Simulations(law, kind, parameters, robot, ground, dt)
     if simulate is None:
         simulate, weights = kind.simulate, weights or kind.weights
         if simulate is follow_forces:  # in body weights of the first guess: masses may be fitted
@@ -148,50 +144,55 @@ def fit(
         if progress is not None:
             progress(min(runs, expected), expected)
 
-    problem = simulations.to_dict() | {"trials": len(kind.trials)}
-    with (
-        closing(Kept(None if keep is None else Path(keep).expanduser(), problem)) as kept,
-        ThreadPoolExecutor(workers or cores()) as pool,
-        without_warnings(),  # a run that diverges has its error
-    ):
-        errors = Objective(simulations, kind.trials, simulate, weights, pool, tell, kept)
-        found = _fitted(errors, simulations, others, _searched(errors, simulations, evaluations, seed), seed)
+    with ThreadPoolExecutor(workers or cores()) as pool, without_warnings():  # a run that diverges has its error
+        errors = Objective(simulations, kind.trials, simulate, weights, pool, tell)
+        found = _fitted(errors, simulations, others, evaluations, seed)
         tell(expected)
     return found
 
 
-class Searched(NamedTuple):
-    """Results of the searches of a fit."""
+def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], evaluations: int, seed: int) -> Fit:
+    """Search with the law's defaults and for all parameters, first without parts of the trials; keep what helps."""
+    trials, first, names = errors.trials, simulations.first, list(simulations.ranges)
+    of_law = np.array([name.startswith("law.") for name in names])
+    scale = float(np.median(searching.lengths(errors(first, np.arange(trials)))))
 
-    tried: Evaluations  # on all trials
-    plain: int  # index of the law's defaults
-    best: int  # index of the best
-    loss: float  # cross-validated, fitted
-    default_loss: float  # and with the law's defaults
-    of_law: np.ndarray  # (d,) which parameters are the law's
+    def searched(
+        own: searching.Errors, number: int, budget: float = CROSSED * evaluations, starts: np.ndarray | None = None
+    ) -> list[Evaluations]:
+        """With the law's defaults, and from there for all parameters."""
+        if not of_law.any():
+            return [searching.search(own, first, number, round(budget), seed, None, scale, starts)] * 2
+        default = searching.search(own, first, number, round(FOR_DEFAULTS * evaluations), seed, ~of_law, scale)
+        begin = default.points[default.best()]
+        return [default, searching.search(own, begin, number, round(budget), seed, None, scale, starts)]
 
-    @property
-    def kept_defaults(self) -> bool:
-        return self.best == self.plain and bool(self.of_law.any())
+    def best_of(own: searching.Errors, number: int) -> np.ndarray:
+        return np.array([one.points[one.best()] for one in searched(own, number)])
 
-
-def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], found: Searched, seed: int) -> Fit:
-    """The result: the refined best parameters, their intervals, and their errors on other trials."""
-    tried, plain, trials = found.tried, found.plain, found.tried.errors.shape[1]
-    draws = searching.bootstrapped(tried, DRAWS, seed)
-    (point, least), probes = _refined(errors, tried, found.best, kept=found.kept_defaults)
+    crossed = searching.cross_validated(errors, best_of, trials, FOLDS, seed, scale)
+    kept, free = crossed.missed
+    default, tried = searched(errors, trials, LAST * evaluations + REFINING * len(names), crossed.points[:, 1])
+    kept_defaults = bool(of_law.any()) and (not searching.better(free, kept) or _worse(errors, crossed))
+    best = default if kept_defaults else tried
+    fitted = ~of_law | (not kept_defaults)
+    escapes = 0 if kept_defaults else ESCAPES
+    while True:
+        point, least = best.points[best.best()], best.errors[best.best()]
+        parameters, lower = searching.estimates(errors, simulations.ranges, point, least, scale, fitted)
+        if lower is None or not escapes:
+            break
+        best, escapes = searching.search(errors, lower, trials, REFINING * len(names), seed, None, scale), escapes - 1
     chosen, of_robot = simulations.at(point)
-    judged = [errors.judged(sim, judge) for sim in (chosen, simulations.at(tried.points[plain])[0])]
-    fitted = ~found.of_law | (not found.kept_defaults)
+    judged = [errors.judged(sim, judge) for sim in (chosen, simulations.at(default.points[default.best()])[0])]
     return Fit(
         law=chosen.law,
         ground=chosen.ground,
         robot=of_robot,
-        parameters=searching.estimates(simulations.ranges, point, draws, probes, trials, fitted),
-        correlation=searching.correlations(draws),
-        kept_defaults=found.kept_defaults,
-        loss=found.loss,
-        default_loss=found.default_loss,
+        parameters=parameters,
+        kept_defaults=kept_defaults,
+        loss=float(free.mean()),
+        default_loss=float(kept.mean()),
         others_errors=judged[0],
         others_default=judged[1],
         trials=trials,
@@ -200,111 +201,53 @@ def _fitted(errors: Objective, simulations: Simulations, judge: Sequence[Any], f
         ranges=simulations.ranges,
         tried=tried,
         errors=least,
-        default_errors=tried.errors[plain],
+        default_errors=default.errors[default.best()],
     )
 
 
-def _simulations(
-    law: Law | str,
-    kind: Kind,
-    parameters: Mapping[str, Any] | None,
-    robot: Robot | Callable[..., Robot] | None,
-    ground: Mapping[str, Any] | None,
-    dt: float | None,
-) -> Simulations:
-    """Simulations of the trials as a function of the parameters, with defaults for the kind of trials."""
-    name = law if isinstance(law, str) else law.name
-    base, given = ({}, parameters) if parameters is not None else kind.preset(name)
-    options = {**base, **(law.options() if isinstance(law, Law) else {})}
-    settings = {"robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}}
-    made = robot if robot is not None else kind.robot
-    assert made is not None
-    return Simulations(searching.as_ranges(given or {}), settings, made, dt if dt is not None else kind.dt)
-
-
-def _searched(errors: Objective, simulations: Simulations, evaluations: int, seed: int) -> Searched:
-    """Search with the law's defaults, without parts of the trials, and finally on all trials."""
-    trials, first = errors.trials, simulations.first
-    of_law = np.array([name.startswith("law.") for name in simulations.ranges])
-    few = max(4, round(FOR_DEFAULTS * evaluations))
-    others = ~of_law if of_law.any() else np.ones_like(of_law)
-    errors(first, np.arange(trials))
-    vectors = errors.vectors
-    default, plain = searching.settled(
-        searching.search(errors, first, trials, few if of_law.any() else evaluations, seed, others, vectors=vectors),
-        errors,
-    )
-    scale = default.scale
-    kept = searching.cross_validated(errors, np.tile(first, (FOLDS, 1)), trials, few, seed, scale, others, vectors)
-    if not of_law.any():
-        return Searched(default, plain, plain, float(kept.missed.mean()), float(kept.missed.mean()), of_law)
-    free = searching.cross_validated(
-        errors, kept.points, trials, round(CROSSED * evaluations), seed, scale, vectors=vectors
-    )
-    starts = np.vstack([free.points.mean(axis=0), free.points])
-    begin, budget = default.points[plain], round(LAST * evaluations)
-    last = searching.search(errors, begin, trials, budget, seed + 1, scale=scale, starts=starts, vectors=vectors)
-    tried, chosen = searching.settled(searching.joined(default, last), errors)
-    helps = searching.better(free.missed, kept.missed) and not _worse(errors, free, kept)
-    best = chosen if helps else plain
-    return Searched(tried, plain, best, float(free.missed.mean()), float(kept.missed.mean()), of_law)
-
-
-def _worse(errors: Objective, fitted: searching.Crossed, default: searching.Crossed) -> bool:
+def _worse(errors: Objective, crossed: searching.Crossed) -> bool:
     """Whether any metric of the trials is larger in the mean under parameters that were searched for without them.
 
     A loss may fall while what a law is judged by rises: less rotation, and a place that is farther off.
     """
     rows = [
-        (errors.metrics(fitted.points[fold], i), errors.metrics(default.points[fold], i))
-        for i, fold in enumerate(fitted.fold)
+        [errors.metrics.get((one.tobytes(), i), {}) for one in crossed.points[fold]]
+        for i, fold in enumerate(crossed.fold)
     ]
-    both = [(a, b) for a, b in rows if a and b]
+    both = [(default, fitted) for default, fitted in rows if default and fitted]
     names = both[0][0] if both else {}
-    return any(np.mean([a[name] for a, _ in both]) > np.mean([b[name] for _, b in both]) for name in names)
-
-
-def _refined(
-    errors: Objective, tried: Evaluations, best: int, *, kept: bool
-) -> tuple[tuple[np.ndarray, np.ndarray], Probes]:
-    """The best of what was tried and its errors, refined unless it is ``kept``, and the loss around it."""
-    found = tried.points[best], tried.errors[best]
-    if kept:
-        return found, searching.probed(errors, *found, tried.scale)
-    found = searching.refined(errors, *found, tried.scale, errors.vectors)
-    probes = searching.probed(errors, *found, tried.scale)
-    for _ in range(ESCAPES):  # a search may end on a plateau above the minimum
-        if probes.better is None:
-            break
-        there = errors(probes.better, np.arange(found[1].size))
-        found = searching.refined(errors, probes.better, there, tried.scale, errors.vectors)
-        probes = searching.probed(errors, *found, tried.scale)
-    return found, probes
+    return any(np.mean([b[name] for _, b in both]) > np.mean([a[name] for a, _ in both]) for name in names)
 
 
 def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
     """Approximate number of simulations of a fit; each half of the trials costs half."""
     of_law = any(name.startswith("law.") for name in names)
-    share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
-    return round(trials * (share * evaluations + (searching.PROBES + searching.REFINING) * len(names)))
-
-
-#: Error of a trial whose simulation fails, in units of the loss.
-FAILED = 10.0
+    share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else CROSSED + LAST
+    return round(trials * (share * evaluations + (2 * searching.HALVINGS + REFINING) * len(names)))
 
 
 class Simulations:
-    """Simulations from parameters, each given as a share of its range."""
+    """Simulations from parameters, each given as a share of its range, with defaults for the kind of trials."""
 
     def __init__(
         self,
-        ranges: Mapping[str, Range],
-        settings: Mapping[str, Any],
-        robot: Robot | Callable[..., Robot],
+        law: Law | str,
+        kind: Kind,
+        parameters: Mapping[str, Any] | None,
+        robot: Robot | Callable[..., Robot] | None,
+        ground: Mapping[str, Any] | None,
         dt: float | None,
     ) -> None:
-        self.ranges = ranges
-        self._settings, self._robot, self._dt = settings, robot, dt
+        name = law if isinstance(law, str) else law.name
+        options, given = ({}, parameters) if parameters is not None else kind.preset(name)
+        options = {**options, **(law.options() if isinstance(law, Law) else {})}
+        self.ranges = searching.as_ranges(given or {})
+        self._settings = {
+            "robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}
+        }  # fmt: skip
+        made = robot if robot is not None else kind.robot
+        assert made is not None
+        self._robot, self._dt = made, dt if dt is not None else kind.dt
         # Most evaluations vary the law or the ground alone, and loading a robot takes milliseconds.
         self._last_robot = lru_cache(maxsize=1)(self._make_robot)
 
@@ -325,18 +268,15 @@ class Simulations:
         dt = stable_step(made, robot, ground) if self._dt is None else self._dt
         return Simulation(robot, ground=ground, law=made, dt=dt), of_robot
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"ranges": {name: asdict(own) for name, own in self.ranges.items()}, **self._settings, "dt": self._dt}
-
     def _make_robot(self, **parameters: float) -> Robot:
         return self._robot if isinstance(self._robot, Robot) else self._robot(**parameters)
 
 
 class Objective:
-    """Errors of trials as a function of parameters, each simulated once; ``runs`` counts what a fit asked for.
+    """Errors of trials as a function of parameters; ``runs`` counts the simulations.
 
     ``simulate`` returns errors by name, and ``weights`` are those with which they are added to the loss, each with one
-    if left out.
+    if left out. ``metrics`` has the errors by name of every place and trial, none of a simulation that failed.
     """
 
     def __init__(
@@ -347,72 +287,40 @@ class Objective:
         weights: Mapping[str, float] | None,
         pool: Executor,
         progress: Callable[[int], None],
-        kept: Kept,
     ) -> None:
         self._simulations, self._trials, self._simulate, self._weights = simulations, trials, simulate, weights
-        self.trials = len(trials)
-        self._pool, self._progress, self._kept = pool, progress, kept
-        self.runs = 0
-        self._known: dict[tuple[bytes, int], float] = {}  # searches revisit places
+        self._pool, self._progress = pool, progress
+        self.trials, self.runs = len(trials), 0
+        self.metrics: dict[tuple[bytes, int], Mapping[str, float]] = {}
         self._refused: list[FootfallError] = []
-        self._last: tuple[bytes, dict[int, Mapping[str, Any]]] = b"", {}  # the last place, and errors as they came
         self._are_vectors = False
 
-    def __call__(self, shares: np.ndarray, which: np.ndarray) -> np.ndarray:
+    def __call__(self, shares: np.ndarray, which: np.ndarray) -> list[searching.Error]:
         """The errors of the trials of these numbers at a place (parameters,)."""
-        place = shares.tobytes()
-        new = [int(i) for i in which if (place, i) not in self._known]
-        if new:
-            self._last = place, {}
-        lacking = self._kept.lacking(shares, new)
-        if lacking:
-            try:
-                sim, _ = self._simulations.at(shares)
-            except FootfallError:
-                if not self.runs:
-                    raise
-                return np.full(len(which), FAILED)
-            found = self._measured(sim, [self._trials[i] for i in lacking])
-            if not self.runs and len(self._refused) == len(which):  # not the parameters: these are no such trials
-                raise self._refused[0]
-            self._last[1].update(zip(lacking, found, strict=True))
-            self._are_vectors |= any(np.ndim(own) for one in found for own in one.values())
-            self._kept.put(shares, lacking, list(map(_lengths, found)))
-        self._count(len(new))
-        for i in new:
-            self._known[place, i] = self._loss(self.metrics(shares, i))
-        return np.array([self._known[place, i] for i in which])
-
-    @property
-    def vectors(self) -> searching.Vectors | None:
-        """The vectors of trials at a place, in units of the loss, if their errors are vectors."""
-        return self._vectors_at if self._are_vectors else None
-
-    def _vectors_at(self, shares: np.ndarray, which: np.ndarray) -> list[list[np.ndarray]]:
-        if shares.tobytes() != self._last[0]:  # vectors are not kept: few places are asked for again
-            self._last = shares.tobytes(), {}
-            self._count(len(which))
-        known = self._last[1]
-        lacking = [int(i) for i in which if i not in known and self.metrics(shares, i)]
-        if lacking:
+        try:
             sim, _ = self._simulations.at(shares)
-            known.update(zip(lacking, self._measured(sim, [self._trials[i] for i in lacking]), strict=True))
-        found = []
-        for i in which:
-            own = known.get(int(i), {})
-            weights = dict.fromkeys(own, 1.0) if self._weights is None else self._weights
-            rows = [weight * np.ravel(own[name]) for name, weight in weights.items()] if own else []
-            found.append(rows if all(np.isfinite(row).all() for row in rows) else [])
-        return found
+        except FootfallError:
+            if not self.runs:
+                raise
+            return [[] for _ in which]
+        found = self._measured(sim, [self._trials[i] for i in which])
+        if not self.runs and len(self._refused) == len(which):  # not the parameters: these are no such trials
+            raise self._refused[0]
+        self._count(len(which))
+        self._are_vectors |= any(np.ndim(own) for one in found for own in one.values())
+        self.metrics |= {(shares.tobytes(), int(i)): _lengths(one) for i, one in zip(which, found, strict=True)}
+        return list(map(self._error, found))
 
-    def _loss(self, found: Mapping[str, float]) -> float:
-        """The loss of a trial from its errors; none of a simulation that failed."""
+    def _error(self, found: Mapping[str, Any]) -> searching.Error:
+        """The error of a trial from its errors by name; none of a simulation that failed."""
         weights = dict.fromkeys(found, 1.0) if self._weights is None else self._weights
         missing = [name for name in weights if name not in found]
         if found and missing:
             raise StudyError(f"weights names an error '{missing[0]}', and simulate returns {', '.join(found)}")
-        total = sum(weight * found[name] for name, weight in weights.items()) if found else np.nan
-        return float(total) if np.isfinite(total) else FAILED
+        rows = [weight * np.ravel(found[name]) for name, weight in weights.items()] if found else []
+        if not all(np.isfinite(row).all() for row in rows):
+            return []
+        return rows if self._are_vectors or not rows else float(np.sum(rows))
 
     def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, np.ndarray]:
         """(trials,) each metric of other trials, NaN of those that failed."""
@@ -423,10 +331,6 @@ class Objective:
             why = f": {self._refused[-1]}" if self._refused else ""
             raise StudyError(f"none of the {len(rows)} trials to judge on can be followed under {sim.law.name}{why}")
         return {name: np.array([row.get(name, np.nan) for row in rows], dtype=float) for name in names or ()}
-
-    def metrics(self, shares: np.ndarray, which: int) -> Mapping[str, float]:
-        """The errors by name of a trial at a place (parameters,) that was tried; none where its simulation failed."""
-        return self._kept.errors(shares, which)
 
     def _measured(self, sim: Simulation, trials: Sequence[Any]) -> list[Mapping[str, Any]]:
         return list(self._pool.map(lambda trial: self._metrics(sim, trial), trials))
@@ -489,23 +393,6 @@ def profiles(title: str, ranges: Mapping[str, Range], parameters: Sequence[Estim
     return figure
 
 
-def residuals(title: str, fitted: np.ndarray, default: np.ndarray) -> Figure:
-    """The error of each trial with the law's defaults and fitted: below the line fitting has helped."""
-    with new_figure(4.0, 4.2) as figure:
-        ax = figure.subplots()
-        low, high = 0.8 * min(fitted.min(), default.min()), 1.25 * max(fitted.max(), default.max())
-        ax.plot([low, high], [low, high], "-", color="#8899aa", linewidth=1.0)
-        ax.plot(default, fitted, "o", color="#0072b2", markersize=4)
-        ax.plot(default.mean(), fitted.mean(), "D", color="#d55e00", markersize=7, label="mean")
-        if low > 0.0:
-            ax.set(xscale="log", yscale="log")
-        ax.set(xlabel="error with the law's defaults", ylabel="error fitted", xlim=(low, high), ylim=(low, high))
-        ax.set_aspect("equal")
-        ax.set_title(title, fontsize=10)
-        ax.legend(loc="upper left")
-    return figure
-
-
 class Gain(NamedTuple):
     """The mean of paired differences, its standard error, and whether it is more than chance, at 95 %."""
 
@@ -540,7 +427,6 @@ class Fit:
         law, ground: with the parameters that were found, or the law's defaults where fitting made it no better.
         robot: the parameters of the robot that were fitted, by name.
         parameters: an estimate of each.
-        correlation: (d, d) of the estimates over the bootstrap, NaN where one of them does not move.
         kept_defaults: on trials it was not fitted to, fitting gained the law nothing beyond the standard error of the
             gain, so that its defaults are kept.
         loss, default_loss: cross-validated on the trials of the fit, fitted and with the law's defaults; with the
@@ -556,7 +442,6 @@ class Fit:
     ground: Ground
     robot: Mapping[str, float]
     parameters: tuple[Estimate, ...]
-    correlation: np.ndarray
     kept_defaults: bool
     loss: float
     default_loss: float
@@ -594,7 +479,6 @@ class Fit:
                 one.name: {"value": one.value, "low": one.low, "high": one.high, "note": one.note}
                 for one in self.parameters
             },
-            "correlation": self.correlation.tolist(),
             "kept_defaults": self.kept_defaults,
             "cross_validated_loss": self.loss,
             "cross_validated_loss_of_defaults": self.default_loss,
@@ -610,12 +494,8 @@ class Fit:
         """Write the fit as JSON; ``ff.law(path)`` reads the law back."""
         return write_text(Path(path).expanduser(), json.dumps(self.to_dict(), indent=1) + "\n", "the fit")
 
-    def plot(self, kind: Literal["profile", "residuals"] = "profile") -> Figure:
-        """``"profile"``: the loss over each parameter, every evaluation, the lowest at each value, the interval;
-        ``"residuals"``: the error of each trial, fitted against that with the law's defaults.
-        """
-        if kind == "residuals":
-            return residuals(f"{self.law.name}: {self.trials} trials", self.errors, self.default_errors)
+    def plot(self) -> Figure:
+        """The loss over each parameter: every evaluation, the lowest at each value, the interval."""
         title = f"{self.law.name}: loss over {self.trials} trials"
         return profiles(title, self.ranges, self.parameters, self.tried)
 

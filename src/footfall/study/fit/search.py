@@ -1,22 +1,18 @@
 """The search for parameters, and between which bounds the data say that each lies.
 
 The search goes over the whole box first, then downhill from the best places: by least squares (Gauss-Newton) where
-errors are vectors, else with a simplex. Every evaluation keeps the error of every trial, so that the bootstrap needs no
-further simulation. Whether fitting helps is judged by separate searches that never see the trials on which they are
-judged: tosses are chaotic, and among hundreds of parameters some follow thirty tosses well by chance.
+errors are vectors, else with a simplex. Whether fitting helps is judged by separate searches that never see the trials
+on which they are judged: tosses are chaotic, and among hundreds of parameters some follow thirty tosses well by chance.
 
-The best is refined by a last search downhill, if that gains more than chance does. An interval covers the draws of the
-bootstrap over the trials, widened by the ratio of Student's to Gauss's quantile for so few trials, and values at which,
-with the others unchanged, the trials are not significantly worse. The bootstrap, which picks among the parameters
-tried, is coarse where the loss is smooth; a parameter without effect is found by trying other values of it.
+An interval covers the values at which, with the others unchanged, the trials are not significantly worse.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -78,41 +74,46 @@ def as_ranges(parameters: Mapping[str, Any]) -> dict[str, Range]:
     return found
 
 
-#: Errors of a trial for parameters (d,) as shares of their ranges, for those trials that are asked for.
-Errors = Callable[[np.ndarray, np.ndarray], np.ndarray]
-#: For each of those trials the vectors whose lengths make up its error, none where it failed.
-Vectors = Callable[[np.ndarray, np.ndarray], list[list[np.ndarray]]]
-#: The loss at a place, and the vectors of all trials there.
-Look = Callable[[np.ndarray], tuple[float, list[list[np.ndarray]]]]
+#: The error of a trial: a number, or the vectors whose lengths add up to it, none where it failed.
+Error = float | list[np.ndarray]
+#: Errors of those trials that are asked for by their numbers, for parameters (d,) as shares of their ranges.
+Errors = Callable[[np.ndarray, np.ndarray], Sequence[Error] | np.ndarray]
+#: The loss at a place, and the errors of all trials there.
+Look = Callable[[np.ndarray], tuple[float, Any]]
+#: Error of a trial whose simulation fails, in units of the loss.
+FAILED = 10.0
 #: Multiple of the typical error above which the logarithm of the error counts, so that one toss that lands on another
 #: face does not outweigh all others.
 OUTLIER = 3.0
-#: Share of the evaluations over the whole box; each costs a third of others, since it uses a third of the trials.
-GLOBAL, SUBSET = 0.5, 1.0 / 3.0
-#: Places of the box that are evaluated on all trials, and those of them from which the search goes downhill.
-FINALISTS, DESCENTS = 0.2, 2
-#: Evaluations of all trials for each parameter in the last search, in which a simplex shrinks to a tenth or so.
-REFINING = 15
+#: Share of the evaluations over the whole box, and places of it from which the search goes downhill.
+GLOBAL, DESCENTS = 0.5, 2
+#: First width of a simplex or of differences, as a share of the ranges, and of those from the best of all.
+WIDTH, FINE = 0.1, 0.02
 #: Where a search downhill ends: width of its simplex or box, and difference of losses as a share of a typical error.
 NARROWEST, FINEST = 1e-4, 1e-6
-#: Share of the best parameters tried whose mean is tried last.
-MIDDLE = 0.06
+
+
+def lengths(found: Sequence[Error] | np.ndarray) -> np.ndarray:
+    """(N,) errors of trials as numbers."""
+    return np.array(
+        [(sum(map(np.linalg.norm, own)) if own else FAILED) if isinstance(own, list) else own for own in found]
+    )
 
 
 @dataclass(eq=False)
 class Evaluations:
-    """All parameters that were tried on all trials, with the errors of each trial."""
+    """All parameters that a search tried, with the errors of each trial."""
 
     points: np.ndarray  # (N, d) shares of the ranges
     errors: np.ndarray  # (N, trials)
     scale: float  # a typical error
 
-    def losses(self, trials: np.ndarray | None = None) -> np.ndarray:
-        """(N,) loss over some trials, or all."""
-        return robust(self.errors if trials is None else self.errors[:, trials], self.scale)
+    def losses(self) -> np.ndarray:
+        """(N,) loss over all trials."""
+        return robust(self.errors, self.scale)
 
-    def best(self, trials: np.ndarray | None = None) -> int:
-        return int(np.argmin(self.losses(trials)))
+    def best(self) -> int:
+        return int(np.argmin(self.losses()))
 
 
 def robust(errors: np.ndarray, scale: float) -> np.ndarray:
@@ -130,72 +131,55 @@ def search(
     free: np.ndarray | None = None,
     scale: float | None = None,
     starts: np.ndarray | None = None,
-    vectors: Vectors | None = None,
 ) -> Evaluations:
     """Try some ``evaluations`` of all trials. Parameters that are not ``free`` (d,) stay at their ``first`` share.
 
-    With ``starts`` (S, d) the search goes downhill from the best of them, and not over the whole box.
+    It goes over the box and over ``starts`` (S, d), then downhill from the best.
     """
     free = np.ones(first.size, dtype=bool) if free is None else free
     everyone = np.arange(trials)
-    points, found = [first.copy()], [errors(first, everyone)]
-    scale = float(np.median(found[0])) if scale is None else scale
-    if not free.any():
-        return Evaluations(np.array(points), np.array(found), scale)
+    begin = errors(first, everyone)
+    points, losses = [first.copy()], [lengths(begin)]
+    vectors = any(isinstance(own, list) and own for own in begin)
+    typical = float(np.median(losses[0])) if scale is None else scale
 
-    def loss(x: np.ndarray) -> float:
+    def look(x: np.ndarray) -> tuple[float, Any]:
         full = first.copy()
         full[free] = np.clip(x, 0.0, 1.0)
+        own = errors(full, everyone)
         points.append(full)
-        found.append(errors(full, everyone))
-        return float(robust(found[-1], scale))
+        losses.append(lengths(own))
+        return float(robust(losses[-1], typical)), own
 
-    look: Look | None = None if vectors is None else lambda x: (loss(x), vectors(points[-1], everyone))
-    few = np.random.default_rng(seed).permutation(trials)[: max(2, round(SUBSET * trials))]
-    over_the_box = round(GLOBAL * evaluations / SUBSET) if starts is None else 0
-    for start in () if starts is None else starts:
-        loss(start[free])
-    if over_the_box >= 4 and trials > 3:
-        samples = unit_samples(int(free.sum()), over_the_box, "sobol", seed)
-        rough = []
-        for sample in samples:
-            full = first.copy()
-            full[free] = sample
-            rough.append(float(robust(errors(full, few), scale)))
-        for i in np.argsort(rough)[: max(DESCENTS, round(FINALISTS * over_the_box * SUBSET))]:
-            loss(samples[i])
-    lowest = np.argsort([robust(one, scale) for one in found])[:DESCENTS]
-    left = max(8, round(evaluations if starts is not None else (1.0 - GLOBAL) * evaluations))
-    share, end = left // (len(lowest) + 1), len(points) + left
-    for i in lowest:  # least squares end by themselves, a simplex hardly ever does
-        _descend(loss, points[i][free], 0.1, end - len(points) if look else share, scale, look)
-    best = int(np.argmin([robust(one, scale) for one in found]))  # of both
-    _descend(loss, points[best][free], 0.02, end - len(points) if look else share, scale)
-    return Evaluations(np.array(points), np.array(found), scale)
+    if free.any():
+        over = np.empty((0, int(free.sum()))) if starts is None else starts[:, free]
+        for place in (*over, *unit_samples(int(free.sum()), max(1, round(GLOBAL * evaluations)), "sobol", seed)):
+            look(place)
+        lowest = [*np.argsort([robust(one, typical) for one in losses])[:DESCENTS]]
+        end = max(len(points) + 8, evaluations)
+        for k in range(DESCENTS, -1, -1):  # and last, more finely, from the best of all
+            place = points[lowest.pop(0) if lowest else int(np.argmin([robust(one, typical) for one in losses]))]
+            left = end - len(points)  # least squares end by themselves, a simplex hardly ever does
+            _descend(look, place[free], WIDTH if k else FINE, left if vectors else left // (k + 1), typical, vectors)
+    return Evaluations(np.array(points), np.array(losses), typical)
 
 
-def _descend(
-    loss: Callable[[np.ndarray], float],
-    start: np.ndarray,
-    width: float,
-    evaluations: int,
-    scale: float,
-    look: Look | None = None,
-) -> np.ndarray:
+def _descend(look: Look, start: np.ndarray, width: float, evaluations: int, scale: float, vectors: bool) -> None:
     """Minimise from a place (d,), with a first simplex or differences of this width towards the farther bounds."""
     if evaluations < 1:
-        return start
-    if look is not None:
-        return _gauss_newton(look, start, width, evaluations, scale)
+        return
+    if vectors:
+        _gauss_newton(look, start, width, evaluations, scale)
+        return
     minimize = optional_package("scipy.optimize").minimize
 
     aside = np.where(start < 0.5, width, -width) * np.eye(start.size)
     simplex = np.vstack([start, start + aside])
     options = {"maxfev": evaluations, "initial_simplex": simplex, "xatol": NARROWEST, "fatol": FINEST * scale}
-    return minimize(loss, start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options).x
+    minimize(lambda x: look(x)[0], start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options)
 
 
-def _gauss_newton(look: Look, start: np.ndarray, width: float, evaluations: int, scale: float) -> np.ndarray:
+def _gauss_newton(look: Look, start: np.ndarray, width: float, evaluations: int, scale: float) -> None:
     """Minimise from a place (d,), by least squares within the bounds and a box about the best.
 
     Slopes are differences over ``width``, half of the box, so that they see past kinks; steps correct them (Broyden
@@ -232,7 +216,6 @@ def _gauss_newton(look: Look, start: np.ndarray, width: float, evaluations: int,
         slopes += np.outer(change - slopes @ step, step) / (step @ step)
         if gain > 0.75 * promised and np.abs(step).max() > 1.99 * width:
             width = min(2.0 * width, 0.25)
-    return best
 
 
 def _change(at: list[list[np.ndarray]], there: list[list[np.ndarray]]) -> np.ndarray:
@@ -251,76 +234,34 @@ def _weighted(at: list[list[np.ndarray]], scale: float) -> tuple[np.ndarray, np.
     return np.concatenate([v for own in at for v in own]), np.concatenate(weights)
 
 
-def refined(
-    errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, vectors: Vectors | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The best (d,) and its errors (trials,) after a last search downhill, if it is better by more than chance."""
-    trials = np.arange(at_best.size)
-
-    def loss(x: np.ndarray) -> float:
-        return float(robust(errors(x, trials), scale))
-
-    look: Look | None = None if vectors is None else lambda x: (loss(x), vectors(x, trials))
-    point = _descend(loss, best, 0.1, REFINING * best.size, scale, look)
-    there = errors(point, trials)
-    gained = better(robust(there[:, None], scale), robust(at_best[:, None], scale))
-    return (point, there) if gained else (best, at_best)
-
-
-def settled(tried: Evaluations, errors: Errors) -> tuple[Evaluations, int]:
-    """The parameters tried with the mean of the best of them, and the index of the choice.
-
-    The lowest loss of many is partly luck: tosses are chaotic, and a law follows some of them by chance. The mean of
-    the best is less so, and is chosen if it is worse by no more than the standard error of the difference.
-    """
-    best = tried.best()
-    order = np.argsort(tried.losses())[: max(2, round(MIDDLE * len(tried.points)))]
-    middle = tried.points[order].mean(axis=0)
-    found = errors(middle, np.arange(tried.errors.shape[1]))
-    both = Evaluations(np.vstack([tried.points, middle]), np.vstack([tried.errors, found]), tried.scale)
-    lowest, own = (robust(one[:, None], tried.scale) for one in (tried.errors[best], found))
-    return both, best if better(lowest, own) else len(tried.points)
-
-
-def joined(a: Evaluations, b: Evaluations) -> Evaluations:
-    """The parameters tried by two searches."""
-    return Evaluations(np.vstack([a.points, b.points]), np.vstack([a.errors, b.errors]), a.scale)
-
-
 @dataclass(eq=False)
 class Crossed:
-    """Cross-validation: the result of the search without each part of the trials, and its losses on that part."""
+    """Cross-validation of several searches: what each finds without each part of the trials, judged on that part."""
 
-    points: np.ndarray  # (folds, d)
-    missed: np.ndarray  # (trials,) loss of each trial under parameters that were searched for without it
-    fold: np.ndarray  # (trials,) which of the points that is
+    points: np.ndarray  # (folds, searches, d)
+    missed: np.ndarray  # (searches, trials) loss of each trial under parameters that were searched for without it
+    fold: np.ndarray  # (trials,) which of the points these are
 
 
 def cross_validated(
-    errors: Errors,
-    starts: np.ndarray,
-    trials: int,
-    evaluations: int,
-    seed: int,
-    scale: float,
-    free: np.ndarray | None = None,
-    vectors: Vectors | None = None,
+    errors: Errors, searched: Callable[[Errors, int], np.ndarray], trials: int, folds: int, seed: int, scale: float
 ) -> Crossed:
-    """Search without each part of the trials, from ``starts`` (folds, d), and judge what is found on that part."""
+    """Search without each part of the trials, and judge on that part; ``searched`` returns the best (searches, d) of
+    errors of so many trials.
+    """
     order = np.random.default_rng(seed).permutation(trials)
-    points, missed, part = [], np.empty(trials), np.zeros(trials, dtype=int)
-    for fold, left_out in enumerate(np.array_split(order, len(starts))):
+    points, losses, part = [], [], np.zeros(trials, dtype=int)
+    for fold, left_out in enumerate(np.array_split(order, folds)):
         seen = np.setdiff1d(order, left_out)
 
-        def of_seen(x: np.ndarray, which: np.ndarray, seen: np.ndarray = seen) -> np.ndarray:
+        def of_seen(x: np.ndarray, which: np.ndarray, seen: np.ndarray = seen) -> Sequence[Error] | np.ndarray:
             return errors(x, seen[which])
 
-        own: Vectors | None = None if vectors is None else lambda x, which, seen=seen: vectors(x, seen[which])
-        found = search(of_seen, starts[fold], seen.size, evaluations, seed + fold, free, scale, vectors=own)
-        tried, chosen = settled(found, of_seen)
-        points.append(tried.points[chosen])
-        missed[left_out] = robust(errors(points[-1], left_out)[:, None], scale)
+        points.append(searched(of_seen, seen.size))
+        losses.append([robust(lengths(errors(one, left_out))[:, None], scale) for one in points[-1]])
         part[left_out] = fold
+    missed = np.empty((len(points[0]), trials))
+    missed[:, order] = np.hstack(losses)
     return Crossed(np.array(points), missed, part)
 
 
@@ -332,22 +273,12 @@ def better(fitted: np.ndarray, default: np.ndarray) -> bool:
     return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
 
 
-def bootstrapped(tried: Evaluations, number: int, seed: int) -> np.ndarray:
-    """(number, d) the best parameters, among those tried, of trials drawn with replacement."""
-    random = np.random.default_rng(seed)
-    trials = tried.errors.shape[1]
-    drawn = random.integers(0, trials, (number, trials))
-    return np.array([tried.points[tried.best(one)] for one in drawn])
-
-
 #: Widest interval of an identifiable parameter, as a share of its range.
 UNKNOWN = 0.5
 #: Distance from a bound, as a share of the range, below which the estimate is at the bound.
 AT_BOUND = 0.01
-#: Most halvings of the distance to a bound, and their typical number on both sides together.
-HALVINGS, PROBES = 10, 8
-#: Rise of the loss, as a share, below which it is flat; and steps in the search for the edge of a plateau.
-PLATEAU, EDGE = 0.01, 4
+#: Halvings of the distance to a bound in the search for the end of an interval.
+HALVINGS = 8
 CONFIDENCE = 0.95
 
 
@@ -362,59 +293,6 @@ class Estimate:
     note: str
 
 
-class Probes(NamedTuple):
-    """Shares of each parameter's range that the trials cannot distinguish from the best, others at the best."""
-
-    low: np.ndarray  # (d,) the lowest, the best itself where there is none below
-    high: np.ndarray
-    better: np.ndarray | None  # (d,) a place that is better by more than chance, if one was come across
-
-
-def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> Probes:
-    """Try each parameter at its bounds, then half way to them and so on, until the trials cannot distinguish it from
-    the best.
-
-    ``at_best`` (trials,) are the errors of the best.
-    """
-    trials = np.arange(at_best.size)
-    base = robust(at_best[:, None], scale)
-    lower: list[tuple[float, np.ndarray]] = []
-
-    def rise(i: int, share: float) -> tuple[bool, float]:
-        """Whether the trials are significantly worse at a place, and the relative rise of the loss."""
-        at = best.copy()
-        at[i] = share
-        own = robust(errors(at, trials)[:, None], scale)
-        worse = own - base
-        if better(own, base):
-            lower.append((float(own.mean()), at))
-        significant = worse.mean() > quantile(trials.size) * worse.std(ddof=1) / np.sqrt(trials.size)
-        return bool(significant), float(worse.mean() / max(base.mean(), 1e-300))
-
-    def reaches(i: int, bound: float) -> float:
-        share, beyond = bound, bound
-        for _ in range(HALVINGS):
-            significant, rises = rise(i, share)
-            if not significant:
-                break
-            share, beyond = 0.5 * (best[i] + share), share
-        else:
-            return float(best[i])
-        if share != bound and rises < PLATEAU:  # a plateau, which ends somewhere beyond
-            for _ in range(EDGE):
-                middle = 0.5 * (share + beyond)
-                if rise(i, middle)[0]:
-                    beyond = middle
-                else:
-                    share = middle
-        return float(share)
-
-    low, high = (
-        np.array([reaches(i, bound) if best[i] != bound else bound for i in range(best.size)]) for bound in (0.0, 1.0)
-    )
-    return Probes(low, high, min(lower, key=lambda one: one[0])[1] if lower else None)
-
-
 def quantile(trials: int) -> float:
     """The quantile of Student's distribution for the mean of this many trials."""
     stdtrit = optional_package("scipy.special").stdtrit
@@ -423,31 +301,46 @@ def quantile(trials: int) -> float:
 
 
 def estimates(
-    ranges: Mapping[str, Range], best: np.ndarray, draws: np.ndarray, probes: Probes, trials: int, fitted: np.ndarray
-) -> tuple[Estimate, ...]:
-    """The estimate of each parameter, from ``draws`` (B, d) of the bootstrap and from probes."""
-    low, high = np.quantile(draws, [0.5 - CONFIDENCE / 2.0, 0.5 + CONFIDENCE / 2.0], axis=0)
-    wider = quantile(trials) / 1.96 * np.sqrt(trials / (trials - 1.0))
-    low = np.clip(np.minimum(best - np.maximum(wider * (best - low), 0.0), probes.low), 0.0, 1.0)
-    high = np.clip(np.maximum(best + np.maximum(wider * (high - best), 0.0), probes.high), 0.0, 1.0)
+    errors: Errors,
+    ranges: Mapping[str, Range],
+    best: np.ndarray,
+    at_best: np.ndarray,
+    scale: float,
+    fitted: np.ndarray,
+) -> tuple[tuple[Estimate, ...], np.ndarray | None]:
+    """The estimate of each parameter: others at the ``best``, whose errors are ``at_best`` (trials,), its interval ends
+    where the trials are significantly worse; ``fitted`` (d,) are those that were searched for. And a place (d,) that is
+    better by more than chance, if one was come across.
+    """
+    trials, lower = at_best.size, []
+    base = robust(at_best[:, None], scale)
+
+    def worse(i: int, share: float) -> bool:
+        at = best.copy()
+        at[i] = share
+        own = robust(lengths(errors(at, np.arange(trials)))[:, None], scale)
+        rise = own - base
+        if better(own, base):
+            lower.append((float(own.mean()), at))
+        return bool(rise.mean() > quantile(trials) * rise.std(ddof=1) / np.sqrt(trials))
+
+    def end(i: int, beyond: float) -> float:
+        inside = float(best[i])
+        if inside == beyond or not worse(i, beyond):
+            return beyond
+        for _ in range(HALVINGS):
+            middle = 0.5 * (inside + beyond)
+            inside, beyond = (inside, middle) if worse(i, middle) else (middle, beyond)
+        return beyond
+
     found = []
     for i, (name, own) in enumerate(ranges.items()):
-        note = ""
+        low, high, note = end(i, 0.0), end(i, 1.0), ""
         if not fitted[i]:
             note = "the law's default, kept"
-        elif high[i] - low[i] > UNKNOWN:
+        elif high - low > UNKNOWN:
             note = "not identifiable from these data"
         elif best[i] < AT_BOUND or best[i] > 1.0 - AT_BOUND:
             note = "at its bound"
-        found.append(Estimate(name, own.value(best[i]), own.value(low[i]), own.value(high[i]), note))
-    return tuple(found)
-
-
-def correlations(draws: np.ndarray) -> np.ndarray:
-    """(d, d) correlation of bootstrap draws (B, d); NaN where one does not move."""
-    d = draws.shape[1]
-    found = np.full((d, d), np.nan)
-    moves = np.flatnonzero(draws.std(axis=0) > 1e-9)
-    if moves.size:
-        found[np.ix_(moves, moves)] = np.atleast_2d(np.corrcoef(draws[:, moves].T))
-    return found
+        found.append(Estimate(name, own.value(best[i]), own.value(low), own.value(high), note))
+    return tuple(found), min(lower, key=lambda one: one[0])[1] if lower else None

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -416,10 +417,6 @@ PUSHED = 1.0
 QUIET = 3.0
 #: Fewest frames of flight for measuring velocities, and frames before the touch that are left out.
 FEWEST, LEFT_OUT = 5, 1
-#: Steps of Euler's equations between two frames.
-SUBSTEPS = 4
-#: Step of differences, relative: the root of the rounding error of numbers near 1.
-NUDGE = 1.5e-8
 
 
 class Flight(NamedTuple):
@@ -466,45 +463,40 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray, moments
     back = turns * np.array([1.0, -1.0, -1.0, -1.0])
 
     def misses(unknowns: np.ndarray) -> np.ndarray:
-        """(K, 3 T) how far the flight's attitudes are from those of K first attitudes and spins (K, 6), rad."""
-        first, spins = product_of(turns[0], quaternions_of(unknowns[:, :3])), unknowns[:, 3:]
+        """(3 T,) how far the flight's attitudes are from those of a first attitude and spin, rad."""
+        first, spin = product_of(turns[0], quaternions_of(unknowns[:3])), unknowns[3:]
         if np.ptp(moments) == 0.0:
-            since = quaternions_of(flight.time[:, None] * spins[:, None])
+            since = quaternions_of(flight.time[:, None] * spin)
         else:
-            since = np.array([_turned(flight.time, spin, moments) for spin in spins])
-        return -vectors_of(product_of(back, product_of(first[:, None], since))).reshape(len(unknowns), -1)
-
-    def slopes(unknowns: np.ndarray) -> np.ndarray:
-        """(3 T, 6) the derivatives, by differences."""
-        step = NUDGE * np.maximum(1.0, np.abs(unknowns))
-        ahead, behind = misses(unknowns + np.diag(step)), misses(unknowns[None])
-        return ((ahead - behind) / step[:, None]).T
+            since = _turned(flight.time, spin, moments)
+        return -vectors_of(product_of(back, product_of(first, since))).ravel()
 
     start = np.concatenate([np.zeros(3), measured[3:]])
-    solved = least_squares(lambda unknowns: misses(unknowns[None])[0], start, slopes, method="lm")
+    solved = least_squares(misses, start, method="lm")
     return np.concatenate([velocity, solved.x[3:]])
 
 
 def _turned(time: np.ndarray, spin: np.ndarray, moments: np.ndarray) -> np.ndarray:
     """(T, 4) how far a body of unequal moments of inertia has turned since the first instant, with a spin there."""
-    a, b, c = moments.tolist()
-    of_x, of_y, of_z = (b - c) / a, (c - a) / b, (a - b) / c  # Euler's equations: x' = of_x y z, and so on
-    x, y, z = spin.tolist()
-    steps = []  # rotation vectors from substep to substep; plain numbers, as arrays of three take ten times as long
-    for step in np.diff(time).tolist():
-        h = step / SUBSTEPS
-        for _ in range(SUBSTEPS):  # the midpoint rule
-            p, q, r = x + 0.5 * h * of_x * y * z, y + 0.5 * h * of_y * z * x, z + 0.5 * h * of_z * x * y
-            steps.append((h * p, h * q, h * r))
-            x, y, z = x + h * of_x * q * r, y + h * of_y * r * p, z + h * of_z * p * q
-    turn = (1.0, 0.0, 0.0, 0.0)
-    turns = [turn]
-    for w, i, j, k in quaternions_of(np.array(steps)).tolist():
-        s, t, u, v = turn
-        real, along = s * w - t * i - u * j - v * k, s * i + t * w + u * k - v * j
-        turn = real, along, s * j - t * k + u * w + v * i, s * k + t * j - u * i + v * w
-        turns.append(turn)
-    return np.array(turns[::SUBSTEPS])
+    model = _spinning(tuple(moments.tolist()))
+    data = mujoco.MjData(model)
+    data.qvel[3:] = spin
+    turns = [data.qpos[3:7].copy()]
+    for step in np.diff(time):
+        model.opt.timestep = step
+        mujoco.mj_step(model, data)
+        turns.append(data.qpos[3:7].copy())
+    return np.array(turns)
+
+
+@lru_cache(maxsize=1)
+def _spinning(moments: tuple[float, ...]) -> mujoco.MjModel:
+    """A free body with these moments of inertia, kg m2, without gravity."""
+    spec = mujoco.MjSpec()
+    spec.option.gravity, spec.option.integrator = [0.0, 0.0, 0.0], mujoco.mjtIntegrator.mjINT_RK4
+    body = spec.worldbody.add_body(mass=1.0, inertia=moments, explicitinertial=True)
+    body.add_freejoint()
+    return spec.compile()
 
 
 def attitudes(quaternions: np.ndarray) -> Rotation:
@@ -518,8 +510,6 @@ def attitudes(quaternions: np.ndarray) -> Rotation:
 KNOWN_TO, BELIEVED = 0.005, 0.06
 #: Difference from 9.81 m/s2, in standard errors, above which gravity that is not believed is refused.
 CERTAIN = 5.0
-#: Units that places may be in, in m.
-UNITS = {"mm": 1e-3, "cm": 1e-2, "in": 0.0254}
 #: Which axis may be up: its column, and its sign.
 UP = {"z": (2, 1.0), "y": (1, 1.0), "x": (0, 1.0), "-z": (2, -1.0), "-y": (1, -1.0), "-x": (0, -1.0)}
 #: Poses that change by less than this in two frames are at rest; a box at rest is tilted by no more than this, rad.
@@ -538,18 +528,14 @@ class Fall(NamedTuple):
 def gravity_of(tosses: Sequence[Toss], source: str) -> float:
     """How fast bodies fall, m/s2, over all flights; 9.81 where these are too few to tell, refused where it is off."""
     own = _fall([flight_of(one.qpos, one.rate) for one in tosses])
-    off = own is not None and abs(own.mean - GRAVITY) > max(BELIEVED * GRAVITY, CERTAIN * own.error)
-    if own is None or off or own.error > BELIEVED * GRAVITY:
-        seen = next(_explained(tosses), None)
-        if seen is not None or off:
-            fall = "do not fall along z" if own is None else f"fall with {own.mean:.4g} m/s2, not {GRAVITY}"
-            raise StudyError(
-                f"{source}: bodies in flight {fall}: are places in m, heights in z, and the rate in frames per second "
-                f"right?{_hint(own, seen)}"
-            )
-    if own is None or own.error > KNOWN_TO * GRAVITY:
+    if own is None:
         return GRAVITY
-    return own.mean
+    if abs(own.mean - GRAVITY) > max(BELIEVED * GRAVITY, CERTAIN * own.error):
+        raise StudyError(
+            f"{source}: bodies in flight fall with {own.mean:.4g} m/s2, not {GRAVITY}: are places in m (else unit= or "
+            "--unit), heights in z (else up= or --up), and the rate in frames per second right?"
+        )
+    return own.mean if own.error < KNOWN_TO * GRAVITY else GRAVITY
 
 
 def _fall(flights: Sequence[Flight | None]) -> Fall | None:
@@ -570,29 +556,6 @@ def _fall(flights: Sequence[Flight | None]) -> Fall | None:
     if len(slope) == 1:
         return Fall(mean, float(np.sqrt(left[0] / weight[0])))
     return Fall(mean, float(np.sqrt(weight @ (slope - mean) ** 2 / weight.sum() / (len(slope) - 1))))
-
-
-def _explained(tosses: Sequence[Toss]) -> Iterator[tuple[str, str]]:
-    """The axis that is up and the unit of positions, if not z and m, with which bodies fall as they do on Earth."""
-    for unit, scale in {"m": 1.0, **UNITS}.items():
-        for up, (axis, sign) in UP.items():
-            if (up, unit) == ("z", "m"):
-                continue
-            columns = [*(c for c in range(3) if c != axis), axis]
-            seen = [np.hstack([scale * sign * one.qpos[:, columns], one.qpos[:, 3:]]) for one in tosses]
-            fall = _fall([flight_of(qpos, one.rate) for qpos, one in zip(seen, tosses, strict=True)])
-            if fall is not None and abs(fall.mean / GRAVITY - 1.0) < BELIEVED and fall.error < BELIEVED * GRAVITY:
-                yield up, unit
-
-
-def _hint(own: Fall | None, seen: tuple[str, str] | None) -> str:
-    if seen is not None:
-        up, unit = seen
-        axis = f"; as if {up} were up, which up= or --up says" if up != "z" else ""
-        return axis + (f"; as if places were in {unit}" if unit != "m" else "")
-    if own is not None and own.mean > 0.0:
-        return f"; as if the rate were {(own.mean / GRAVITY) ** -0.5:.4g} times it"
-    return ""
 
 
 def check_poses(tosses: Sequence[Toss], source: str) -> None:
