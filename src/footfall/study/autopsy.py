@@ -551,7 +551,8 @@ def _bisected(work: _Work, axes: Sequence[Axis], rows: Sequence[Mapping[str, Any
 def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
     """Cases in which one option of a law differs: every other choice, and numbers far larger or smaller."""
     sim = simulation_of(put_in(work.base, {"law": name}))
-    law, choices = sim.law, _choices(name)
+    law, hints = sim.law, get_type_hints(law_class(name))
+    choices = {one: get_args(hint) for one, hint in hints.items() if get_origin(hint) is Literal}
     values = {} if law.native else law.resolve(sim.setting)._asdict()
     found: list[tuple[str, dict[str, Any]]] = []
     for one in fields(law):
@@ -570,14 +571,6 @@ def _other_options(work: _Work, name: str) -> list[dict[str, Any]]:
     quarter = 0.25 * float(work.base["dt"])
     cases.append((f"a step of {quarter:.3g} s", {"law": {"name": name}, "dt": quarter}))
     return [_case(name, said, changes, law=name) for said, changes in cases]
-
-
-def _choices(law: str) -> dict[str, tuple[str, ...]]:
-    """The options of a law that are one of several names."""
-    hints = get_type_hints(law_class(law))
-    return {
-        one.name: get_args(hints[one.name]) for one in fields(law_class(law)) if get_origin(hints[one.name]) is Literal
-    }
 
 
 def _is_allowed(law: Law, name: str, value: float) -> bool:

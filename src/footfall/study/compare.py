@@ -45,12 +45,8 @@ Progress = Callable[[int, int, str], None]
 DURATION = 3.0
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """The recording, if there is one, and why the run failed, if it did."""
-
-    recording: Recording | None
-    why: str = ""
+#: The recording of a run, if there is one, and why the run failed, if it did.
+Answer = tuple[Recording | None, str]
 
 
 def simulated(sim: Callable[[], Simulation], duration: float, options: Mapping[str, Any]) -> Answer:
@@ -62,10 +58,10 @@ def simulated(sim: Callable[[], Simulation], duration: float, options: Mapping[s
             rec = made.run(duration, **options)
     except FootfallError as error:
         kept = getattr(error, "recording", None)
-        return Answer(kept if kept is not None and len(kept) else None, str(error))
+        return kept if kept is not None and len(kept) else None, str(error)
     except Exception as error:
-        return Answer(None, f"{type(error).__name__}: {error}")
-    return Answer(rec, "" if rec.failure is None else rec.failure.message)
+        return None, f"{type(error).__name__}: {error}"
+    return rec, "" if rec.failure is None else rec.failure.message
 
 
 HEAD = (
@@ -218,10 +214,13 @@ def compare(
         answers[label] = simulated(partial(Simulation, robot, ground=ground, law=law, dt=dt), duration, options)
         if progress is not None:
             progress(len(answers), len(chosen), label)
-    recordings = {label: answer.recording for label, answer in answers.items() if answer.recording is not None}
+    recordings = {label: rec for label, (rec, _) in answers.items() if rec is not None}
     audits = {label: audit(rec) for label, rec in recordings.items()}
-    rows = tuple(_row(label, answer, audits.get(label)) for label, answer in answers.items())
-    return Comparison(rows, recordings, audits)
+    rows = []
+    for label, (recording, why) in answers.items():
+        row = ComparisonRow(label, "failed", why) if recording is None else compared(recording, label, audits[label])
+        rows.append(replace(row, outcome="failed", why=why) if why else row)
+    return Comparison(tuple(rows), recordings, audits)
 
 
 def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
@@ -235,14 +234,6 @@ def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
         twice = next(label for label in labels if labels.count(label) > 1)
         raise LawError(f"the law {twice} is given twice")
     return dict(zip(labels, found, strict=True))
-
-
-def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
-    """A law in the table of a comparison."""
-    if answer.recording is None:
-        return ComparisonRow(label, "failed", answer.why)
-    row = compared(answer.recording, label, audited)
-    return replace(row, outcome="failed", why=answer.why) if answer.why else row
 
 
 def _number(value: float, digits: int = 4) -> str:

@@ -24,7 +24,6 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -276,16 +275,12 @@ def design(
                 out=folder / f"round-{k + 1}",
                 workers=workers,
                 scheduler=scheduler,
-                progress=partial(_report, told, k * cases, rounds * cases),
+                progress=lambda done, _, before=k * cases: told(before + done, rounds * cases),  # type: ignore[misc]
             )
             tables.append(table)
             points = np.vstack([points, new])
             costs = np.vstack([costs, _costs(table, weights)])
     return _design(weights, vary, low + points * (high - low), costs, tables)
-
-
-def _report(told: Callable[[int, int], None], before: int, total: int, done: int, _: int) -> None:
-    told(before + done, total)
 
 
 def _weights(goals: Mapping[str, float]) -> dict[str, float]:
