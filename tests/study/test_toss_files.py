@@ -93,7 +93,7 @@ def test_arrays_in_the_other_order_and_in_millimetres_are_told(tmp_path):
     found = load_tosses(tmp_path / "a.npz", quaternion="xyzw", **body)
     assert np.abs(found[0].qvel - tosses[0][1]).max() < 0.02  # as exact as steps of 0.5 ms are
     np.savez(tmp_path / "b.npz", state=state * np.r_[np.ones(4), np.full(3, 1e3)], toss=number)
-    with pytest.raises(StudyError, match="places are in m|are places in m"):
+    with pytest.raises(StudyError, match=r"places are in m|are places in m"):
         load_tosses(tmp_path / "b.npz", quaternion="xyzw", **body)
     assert np.allclose(load_tosses(tmp_path / "b.npz", quaternion="xyzw", unit="mm", **body)[0].qpos, found[0].qpos)
     with pytest.raises(StudyError, match="the rate in frames per second right"):
@@ -128,7 +128,7 @@ def test_another_axis_up_and_other_units_are_told_and_read(noise, number, tmp_pa
         assert np.allclose(one.qvel[2:], other.qvel[2:], atol=1e-2)
         assert np.allclose(rise(one.qpos[:, 3:]), rise(other.qpos[:, 3:]), atol=1e-5)
     (tmp_path / "mm.csv").write_text(table(tosses, 100.0, scale=1e3))
-    with pytest.raises(StudyError, match="places are in m|are places in m"):
+    with pytest.raises(StudyError, match=r"places are in m|are places in m"):
         load_tosses(tmp_path / "mm.csv", **body)
 
 
