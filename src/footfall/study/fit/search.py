@@ -85,8 +85,9 @@ FAILED = 10.0
 #: Multiple of the typical error above which the logarithm of the error counts, so that one toss that lands on another
 #: face does not outweigh all others.
 OUTLIER = 3.0
-#: Share of the evaluations over the whole box, and places of it from which the search goes downhill.
-GLOBAL, DESCENTS = 0.5, 2
+#: Share of the evaluations over the whole box, places of it from which the search goes downhill, and fewest evaluations
+#: of each way down, with which a simplex of one parameter has turned once.
+GLOBAL, DESCENTS, FEWEST = 0.5, 2, 5
 #: First width of a simplex or of differences, as a share of the ranges, and of those from the best of all.
 WIDTH, FINE = 0.1, 0.02
 #: Where a search downhill ends: width of its simplex or box, and difference of losses as a share of a typical error.
@@ -156,7 +157,7 @@ def search(
         for place in (*over, *unit_samples(int(free.sum()), max(1, round(GLOBAL * evaluations)), "sobol", seed)):
             look(place)
         lowest = [*np.argsort([robust(one, typical) for one in losses])[:DESCENTS]]
-        end = max(len(points) + 8, evaluations)
+        end = max(len(points) + FEWEST * (DESCENTS + 1), evaluations)
         for k in range(DESCENTS, -1, -1):  # and last, more finely, from the best of all
             place = points[lowest.pop(0) if lowest else int(np.argmin([robust(one, typical) for one in losses]))]
             left = end - len(points)  # least squares end by themselves, a simplex hardly ever does
