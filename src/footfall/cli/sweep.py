@@ -167,8 +167,6 @@ def _show_table(table: SweepTable) -> None:
         say(message)
 
 
-
-
 @dataclass(frozen=True, kw_only=True)
 class Design(StudyOptions):
     """Vary parameters of robot, foot and gait, and show the best compromises between several measures (the Pareto

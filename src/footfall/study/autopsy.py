@@ -607,8 +607,6 @@ def part(good: Recording, bad: Recording, apart: float) -> Parting | None:
     return None
 
 
-
-
 def _artefacts(rec: Recording, audited: Audit) -> dict[str, str]:
     """Artefacts of contact in the reference run: failed rows of its audit, and creeping feet."""
     found = {}

@@ -127,7 +127,7 @@ def run_case(
     try:
         with without_warnings():  # the row says the same
             if isinstance(work, Mapping):
-                result: Any = simulate(work, inputs) if computed is None else computed
+                result: Any = simulate(work, inputs)
             else:
                 takes_seed = "seed" in inspect.signature(work).parameters and "seed" not in inputs
                 result = work(**inputs, seed=seed) if takes_seed else work(**inputs)
