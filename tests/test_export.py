@@ -329,11 +329,6 @@ def test_what_is_installed_and_broken_is_not_to_be_installed(rec, tmp_path, monk
     assert "pip install" not in str(told.value)
 
 
-def test_c3d_needs_nothing_to_be_installed(rec, tmp_path, monkeypatch):
-    without(monkeypatch, "ezc3d", ImportError("libezc3d.so is missing", name="ezc3d"))
-    assert rec.export(tmp_path / "a.c3d").exists()
-
-
 @pytest.mark.parametrize("ending", ["csv", "npz", "mot", "c3d", "mcap", "parquet", "html"])
 def test_whatever_interrupts_an_export_the_old_file_or_the_new_one_is_there(tmp_path, monkeypatch, ending):
     """Ctrl-C, a full disk and a kill at every file-system call of an export, or of a report."""

@@ -106,6 +106,7 @@ def without_warnings() -> Iterator[None]:
 
 #: Packages that only some things need: what people call them, and what pip installs to get them.
 OPTIONAL = {
+    "c3d": ("c3d", "footfall[study]"),
     "casadi": ("CasADi", "footfall[gait]"),
     "distributed": ("Dask", "footfall[cluster]"),
     "gymnasium": ("Gymnasium", "footfall[learn]"),

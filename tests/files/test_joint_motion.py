@@ -65,16 +65,6 @@ def ros(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
     return write_text(path / "ros.csv", names, np.column_stack([time, qpos, qpos[:, 7:]]))
 
 
-def seed(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
-    """Lengths in cm, angles in degrees; the robot of the fixture turns about the vertical alone."""
-    yaw = np.degrees(2.0 * np.arctan2(qpos[:, 6], qpos[:, 3]))
-    flat = np.zeros(len(qpos))
-    names = ["Frame", *(f"root_translate{a}" for a in "XYZ"), *(f"root_rotate{a}" for a in "XYZ")]
-    names += [f"{name}_dof" for name in robot.joint_names[1:]]
-    columns = [np.arange(len(qpos)), 100.0 * qpos[:, :3], flat, flat, yaw, np.degrees(qpos[:, 7:])]
-    return write_text(path / "seed.csv", names, np.column_stack(columns))
-
-
 def gmr(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
     file = path / "gmr.npz"
     np.savez(file, fps=FPS, root_pos=qpos[:, :3], root_rot=qpos[:, [4, 5, 6, 3]], dof_pos=qpos[:, 7:])
@@ -97,18 +87,12 @@ def isaac(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
     return file
 
 
-def pyroki(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
-    file = path / "pyroki.npz"
-    np.savez(file, fps=FPS, base_frame_pos=qpos[:, :3], base_frame_wxyz=qpos[:, 3:7], joint_angles=qpos[:, 7:])
-    return file
-
-
 def mujoco_npz(path: Path, robot: ff.Robot, qpos: np.ndarray) -> Path:
     np.savez(path / "mujoco.npz", time=np.arange(len(qpos)) / FPS, qpos=qpos)
     return path / "mujoco.npz"
 
 
-@pytest.mark.parametrize("write", [lafan, named, logged, ros, seed, gmr, isaac, pyroki, mujoco_npz])
+@pytest.mark.parametrize("write", [lafan, named, logged, ros, gmr, isaac, mujoco_npz])
 def test_what_a_format_holds_are_the_coordinates_of_the_robot(write, robot, qpos, tmp_path):
     # Where a file has times they count: those since 1970 would be good to 2.4e-7 s.
     motion = ff.files.load_joint_motion(write(tmp_path, robot, qpos), fps=None if write in (named, logged) else FPS)
@@ -120,7 +104,7 @@ def test_what_a_format_holds_are_the_coordinates_of_the_robot(write, robot, qpos
         np.testing.assert_allclose(reference.at(k / FPS).qpos, wanted, atol=1e-9)
 
 
-@pytest.mark.parametrize("ending", [".sto", ".npz", ".csv"])
+@pytest.mark.parametrize("ending", [".npz", ".csv"])
 def test_an_exported_recording_is_a_motion(ending, tmp_path):
     robot = ff.load_robot("spatial-biped")
     rec = ff.Simulation(robot, law="time-stepping").run(0.2, controller="balance", record_dt=0.01)
@@ -156,11 +140,11 @@ def test_what_is_no_motion_is_refused_in_a_sentence(content, sentence, tmp_path)
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "it is empty"),
+        ("", "it holds no samples"),
         ("1,2,3\n4,5,6\n", "too few for a root and joints"),
         ("time,root_x,root_y,root_z,knee\n0,1,2,3,4\n1,1,2,3,4\n", "a place and no quaternion"),
         ("time,root_qw,root_x,knee\n0,1,2,3\n1,1,2,3\n", "lacks the columns root_y"),
-        ("time,knee\n0,1\n1\n", "sample 1 has 1 values and not 2"),
+        ("time,knee\n0,1\n1\n", "row 2 has 1 values and not 2"),
         ("time,left.force.x\n0,1\n1,1\n", "none of its columns is a joint"),
     ],
 )

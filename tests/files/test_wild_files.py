@@ -28,7 +28,6 @@ TABLES = {
     "german.csv": "Zeit (s);left.x (N);left.y (N);left.z (N)\n" + lines(TIME, FORCE, ";", ","),
     "german_tabs.txt": "Zeit\tleft.x\tleft.y\tleft.z\ns\tN\tN\tN\n" + lines(TIME, FORCE, "\t", ","),
     "two_rows.csv": "time,left.x,left.y,left.z\ns,kN,kN,kN\n" + lines(TIME, FORCE / 1e3, ","),
-    "groups.csv": ",left,,\ntime,x,y,z\ns,N,N,N\n" + lines(TIME, FORCE, ","),
     "ends.csv": "t_ms,leftx_N,lefty_N,leftz_N,\n" + lines(1e3 * TIME, FORCE, ",").replace("\n", ",\n") + ",",
     "savetxt.txt": "# time left.x[N] left.y[N] left.z[N]\n" + lines(TIME, FORCE, " "),
     "blanks.txt": "time   fx1  fy1  fz1\n" + lines(TIME, FORCE, "   "),
@@ -53,16 +52,6 @@ def test_forces_of_other_programs_are_the_same_forces(name, mark, ending, tmp_pa
     assert len(found.vectors) == 1
     assert np.allclose(found.vector(found.vectors[0]), FORCE, atol=1e-2)
     assert np.allclose(found.time, TIME, atol=1e-5) and found.rate == pytest.approx(200.0, rel=1e-3)
-
-
-def test_other_encodings_are_read(tmp_path):
-    text = "Zeit (s);Kraft für links.x [N];Kraft für links.y [N];Kraft für links.z [N]\n" + lines(TIME, FORCE, ";", ",")
-    for encoding in ("utf-8", "utf-16", "cp1252"):
-        (tmp_path / "a.csv").write_bytes(text.encode(encoding))
-        assert ff.load_forces(tmp_path / "a.csv").vectors == ("Kraft für links.force",)
-    (tmp_path / "a.csv").write_bytes(b"\x00\x01\x02" * 50)
-    with pytest.raises(FootfallError, match=r"a\.csv.* is binary"):
-        ff.load_forces(tmp_path / "a.csv")
 
 
 def test_plates_of_one_table_are_told_apart_and_moments_are_no_forces(tmp_path):
@@ -95,25 +84,6 @@ def test_units_by_the_names_of_opensim(column, unit, tmp_path):
     found = ff.load_motion(tmp_path / "a.sto")
     assert found.units[column] == unit
     assert found[column][0] == pytest.approx(np.pi / 2 if unit == "rad" else 90.0)
-
-
-def test_vicon_exports_have_groups_units_and_a_rate_alone(tmp_path):
-    (tmp_path / "devices.csv").write_text(
-        "Devices\n1000\n,,Bertec #1 - Force,,,Bertec #1 - Moment,,\nFrame,Sub Frame,Fx,Fy,Fz,Mx,My,Mz\n"
-        ",,N,N,N,N.mm,N.mm,N.mm\n1,0,1,2,-300,4,5,6000\n1,1,1,2,-310,4,5,6000\n\n"
-        "Trajectories\n100\n,,S:LHEE,,\nFrame,Sub Frame,X,Y,Z\n,,mm,mm,mm\n1,0,100,200,300\n"
-    )
-    forces = ff.load_forces(tmp_path / "devices.csv")
-    assert np.allclose(forces.vector("F.force")[0], [-1, -2, 300]) and forces.rate == 1000.0
-    assert any("reversed" in one for one in forces.done) and any("another table" in one for one in forces.done)
-    assert ff.load_motion(tmp_path / "devices.csv")["Mz"][0] == pytest.approx(6.0)
-    (tmp_path / "markers.csv").write_text(
-        "Trajectories\n100\n,,S:LHEE,,,S:LTOE,,\nFrame,Sub Frame,X,Y,Z,X,Y,Z\n,,mm,mm,mm,mm,mm,mm\n"
-        "151,0,100,200,300,,,\n152,0,101,201,301,1,2,3\n"
-    )
-    markers = ff.load_motion(tmp_path / "markers.csv")
-    assert markers.vectors == ("S:LHEE", "S:LTOE") and markers.rate == 100.0
-    assert np.allclose(markers.vector("S:LHEE")[0], [0.1, 0.2, 0.3]) and np.isnan(markers["S:LTOE.X"][0])
 
 
 def test_forces_of_cortex_are_read_with_their_rate_and_pressure_centres(tmp_path):

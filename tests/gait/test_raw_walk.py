@@ -67,7 +67,7 @@ def write_c3d_walk(path, time, fine, joints):
     }
     names = tuple(f"{kind}{axis}{i}" for i in (1, 2) for kind in "FM" for axis in "xyz")
     units = ("N", "N", "N", "Nmm", "Nmm", "Nmm") * 2
-    write_c3d(path, C3D(MARKER_RATE, labels, points, "mm", names, units, analog, {"FORCE_PLATFORM": platform}))
+    write_c3d(path, C3D(MARKER_RATE, labels, points, "mm", names, units, analog, platform))
 
 
 def test_a_c3d_file_holds_the_whole_walk(tmp_path):

@@ -69,8 +69,8 @@ class Follow(UnderControl):
 
     footfall follow spatial-biped squat.npz --speed 0.5 --assist
 
-    Files: .csv (LAFAN1, BONES-SEED, or named columns root_x ... root_qw and joints), .npz (fps, root_pos, root_rot,
-    dof_pos; Isaac Lab; PyRoki; qpos), .mot and .sto of OpenSim. Exits with 1 where the robot falls.
+    Files: .csv (LAFAN1, or named columns root_x ... root_qw and joints), .npz (fps, root_pos, root_rot, dof_pos; Isaac
+    Lab; qpos). Exits with 1 where the robot falls.
     """
 
     motion: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="MOTION")]

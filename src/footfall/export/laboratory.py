@@ -60,7 +60,7 @@ def write_c3d(rec: Record, path: Path) -> None:
         channels=tuple(f"{kind}{axis}{i + 1}" for i in range(count) for kind, _ in CHANNELS for axis in "xyz"),
         channel_units=tuple(unit for _ in range(count) for _, unit in CHANNELS for _ in range(3)),
         analog=_wrenches(rec, plates),
-        parameters={"FORCE_PLATFORM": _platform(plates)},
+        platform=_platform(plates),
     )
     try:
         c3d.write_c3d(path, file)

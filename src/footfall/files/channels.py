@@ -5,7 +5,6 @@
 | .mcap, or a ROS 2 bag with one | messages of ROS 2 (CDR) or JSON; times of their headers, else of the log |
 | .csv, .tsv, .txt, .parquet | columns by name, and times |
 | .npz | arrays (T,) or (T, k), with ``time``, ``dt`` or a rate; an array of k names names the columns |
-| .json, .jsonl | a list of objects or an object a line, each a sample; or an object of arrays |
 
 No ROS needs to be installed. A channel is called as PlotJuggler calls it: ``/joint_states/left_knee/position``,
 ``/imu/angular_velocity/x``, ``/lowstate/motor_state[3]/q``.
@@ -15,7 +14,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +49,7 @@ def read_channels(path: Path, rate: float | None = None) -> Channels:
     """The channels of a file or a bag; ``rate``, samples per second, gives the times where there are none."""
     if path.is_dir():
         path = _of_bag(path)
-    readers = {".mcap": _read_mcap, ".npz": _read_npz, ".json": _read_json, ".jsonl": _read_json}
+    readers = {".mcap": _read_mcap, ".npz": _read_npz}
     tables = (".csv", ".tsv", ".txt", ".parquet")
     ending = path.suffix.lower()
     if ending not in (*readers, *tables):
@@ -97,8 +96,8 @@ def _of_bag(folder: Path) -> Path:
 
 
 def _read_table(path: Path, rate: float | None) -> Channels:
-    values, units, stated, done, texts = read_columns(path)
-    time = time_column(values, units, texts, done)
+    values, units, stated, done, _ = read_columns(path)
+    time = time_column(values, units, done)
     if not values:
         raise ValueError("it holds no columns of numbers beside its times")
     count = len(next(iter(values.values())))
@@ -115,13 +114,9 @@ def _by_rate(count: int, rate: float | None, lacking: str, names: Iterable[str])
 
 
 def _read_npz(path: Path, rate: float | None) -> Channels:
+    """Channels of arrays (T,) and (T, k) by name; arrays of k texts name the columns of those (T, k)."""
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    return _of_arrays(arrays, rate)
-
-
-def _of_arrays(arrays: Mapping[str, np.ndarray], rate: float | None) -> Channels:
-    """Channels of arrays (T,) and (T, k) by name; arrays of k texts name the columns of those (T, k)."""
     texts = {name: [str(one) for one in own.ravel()] for name, own in arrays.items() if own.dtype.kind in "US"}
     numbers = {name: np.asarray(own, dtype=float) for name, own in arrays.items() if own.dtype.kind in "fiub"}
     single = {plain(name): float(own.ravel()[0]) for name, own in numbers.items() if own.size == 1}
@@ -132,7 +127,7 @@ def _of_arrays(arrays: Mapping[str, np.ndarray], rate: float | None) -> Channels
     count = len(series[times]) if times else max((len(own) for own in series.values()), default=0)
     series = {name: own for name, own in series.items() if len(own) == count}
     done: list[str] = []
-    time = time_column({times: series.pop(times)}, {times: ""}, {}, done) if times else None
+    time = time_column({times: series.pop(times)}, {times: ""}, done) if times else None
     if time is None:
         time = _by_rate(count, rate or stated, "array 'time'", arrays)
     found = []
@@ -151,23 +146,6 @@ def _of_arrays(arrays: Mapping[str, np.ndarray], rate: float | None) -> Channels
 def _alike(key: str, name: str) -> bool:
     """Whether names of columns, such as joint_names, are those of an array, such as joint_pos."""
     return bool(set(key.lower().split("_")) & set(name.lower().split("_")))
-
-
-def _read_json(path: Path, rate: float | None) -> Channels:
-    text = path.read_text(encoding="utf-8-sig")
-    try:
-        whole = json.loads(text)
-    except json.JSONDecodeError:
-        try:
-            whole = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except json.JSONDecodeError as error:
-            raise ValueError(f"it is neither JSON nor an object a line ({error})") from None
-    if isinstance(whole, dict):
-        lists = {name: np.array(own) for name, own in whole.items() if isinstance(own, list | int | float)}
-        return _of_arrays({name: own for name, own in lists.items() if own.dtype.kind != "O"}, rate)
-    rows = [dict(_flat("", one)) for one in whole if isinstance(one, dict)]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return _of_arrays({name.strip("/"): np.array([row.get(name, np.nan) for row in rows]) for name in names}, rate)
 
 
 # ---- MCAP -----------------------------------------------------------------------------------------------------------

@@ -3,13 +3,10 @@
 | file | holds |
 |---|---|
 | .csv with a head | ``time`` (s), ``root_x`` ... ``root_z`` (m), ``root_qx`` ... ``root_qw``, joints by name (rad) |
-| .csv with a head, BONES-SEED | ``Frame``, ``root_translateX`` (cm), ``root_rotateX`` (deg), ``JOINT_dof`` (deg) |
 | .csv without a head, LAFAN1 | x, y, z, qx, qy, qz, qw, joints in the order of the robot |
-| .mot, .sto of OpenSim | ``pelvis_tx`` ..., ``pelvis_tilt``, ``_list``, ``_rotation``, joints by name |
 | .npz of GMR and AMASS | ``fps``, ``root_pos``, ``root_rot`` (x, y, z, w), ``dof_pos`` |
 | .npz of Isaac Lab | ``fps``, ``dof_names``, ``dof_positions``, ``body_positions``, ``body_rotations`` (w, x, y, z) |
 | .npz of whole-body tracking | ``fps``, ``joint_names``, ``joint_pos``, ``body_pos_w``, ``body_quat_w`` (w, x, y, z) |
-| .npz of PyRoki | ``fps``, ``base_frame_pos``, ``base_frame_wxyz``, ``joint_angles`` |
 | .npz of MuJoCo, Footfall | ``qpos``, with ``time`` or ``fps`` |
 
 A file of Python objects (.pkl, .npy of objects) is not read: it could run any program.
@@ -17,7 +14,6 @@ A file of Python objects (.pkl, .npy of objects) is not read: it could run any p
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import zipfile
@@ -29,16 +25,13 @@ from typing import NamedTuple
 import numpy as np
 
 from footfall.arguments import public
-from footfall.errors import FootfallError, optional_package
-from footfall.files.motion import load_motion
-from footfall.files.tables import TIMES, is_number, known_unit, plain, scale_of, time_column, without_unit
+from footfall.errors import FootfallError
+from footfall.files.tables import is_number, read_columns, time_column
 from footfall.given_numbers import Positive
 
-#: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets; BONES-SEED.
-FPS, SEED_FPS = 30.0, 120.0
+#: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets.
+FPS = 30.0
 ORDERS = ("xyzw", "wxyz")
-#: From OpenSim's axes (y up) to ours: x, y, z there are x, z, -y here.
-FROM_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
 @public
@@ -86,18 +79,13 @@ def load_joint_motion(
     quaternion: str | None = None,
     joints: Sequence[str] | None = None,
 ) -> JointMotion:
-    """Read a motion by the ending of its file: .csv, .npz, .mot or .sto.
+    """Read a motion by the ending of its file: .csv or .npz.
 
     ``fps`` (1/s), ``quaternion`` ("xyzw" or "wxyz") and ``joints`` (names, in the order of the file) are for what the
     file leaves open.
     """
     source = Path(path).expanduser()
-    readers: dict[str, Callable[[Path, _Given], JointMotion]] = {
-        ".csv": _read_csv,
-        ".npz": _read_npz,
-        ".mot": _read_opensim,
-        ".sto": _read_opensim,
-    }
+    readers: dict[str, Callable[[Path, _Given], JointMotion]] = {".csv": _read_csv, ".npz": _read_npz}
     ending = source.suffix.lower()
     if ending not in readers:
         raise FootfallError(
@@ -118,8 +106,8 @@ class _Given(NamedTuple):
     fps: float | None
     quaternion: str | None
 
-    def times(self, count: int, usual: float = FPS) -> np.ndarray:
-        return np.arange(count) / (usual if self.fps is None else self.fps)
+    def times(self, count: int) -> np.ndarray:
+        return np.arange(count) / (FPS if self.fps is None else self.fps)
 
     def scalar_first(self, values: np.ndarray, usual: str) -> np.ndarray:
         """Quaternions (T, 4) as w, x, y, z."""
@@ -157,27 +145,10 @@ def _check(motion: JointMotion) -> None:
 
 
 def _read_csv(path: Path, given: _Given) -> JointMotion:
-    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    if not lines:
-        raise ValueError("it is empty")
-    delimiter = max(",;\t", key=lines[0].count)
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    head = [title.strip() for title in rows[0]]
-    if all(is_number(cell) for cell in head):
-        return _headless(_numbers(rows, len(head)), path.name, given)
-    table = dict(zip(head, _numbers(rows[1:], len(head)).T, strict=True))
-    if "root_translateX" in table:
-        return _seed(table, path.name, given)
-    return _named(table, path.name, given)
-
-
-def _numbers(rows: list[list[str]], width: int) -> np.ndarray:
-    if not rows:
-        raise ValueError("it holds no samples")
-    for k, row in enumerate(rows):
-        if len(row) != width:
-            raise ValueError(f"sample {k} has {len(row)} values and not {width}")
-    return np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
+    first = next((line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()), "")
+    if first and all(map(is_number, first.split(","))):
+        return _headless(np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig"), path.name, given)
+    return _named(path, given)
 
 
 def _headless(table: np.ndarray, source: str, given: _Given) -> JointMotion:
@@ -188,19 +159,6 @@ def _headless(table: np.ndarray, source: str, given: _Given) -> JointMotion:
     return JointMotion(given.times(len(table)), table[:, 7:], None, table[:, :3], rotation, source)
 
 
-def _seed(table: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:
-    """BONES-SEED: cm and degrees, rotations about fixed axes x, y, z in this order."""
-    Rotation = optional_package("scipy.spatial.transform").Rotation
-
-    place = 0.01 * np.column_stack([table[f"root_translate{axis}"] for axis in "XYZ"])
-    angles = np.column_stack([table[f"root_rotate{axis}"] for axis in "XYZ"])
-    rotation = Rotation.from_euler("xyz", angles, degrees=True).as_quat(scalar_first=True)
-    names = [name for name in table if name.endswith("_dof")]
-    joints = np.radians(np.column_stack([table[name] for name in names]))
-    time = given.times(len(place), SEED_FPS)
-    return JointMotion(time, joints, tuple(name.removesuffix("_dof") for name in names), place, rotation, source)
-
-
 #: Columns of the root: ``root_x`` and ``root_qw``, ``base.x`` and ``base.qw``, ``root_pos_x`` and ``root_quat_w``.
 _PARTS = {part: part for part in ("x", "y", "z", "qw", "qx", "qy", "qz")}
 _LONG_PARTS = {part: f"quat_{part[1:]}" if part.startswith("q") else f"pos_{part}" for part in _PARTS}
@@ -209,19 +167,10 @@ _ROS_JOINT = re.compile(r"^.*/([^/]+)/position$")  # as PlotJuggler writes ROS' 
 _NO_JOINT = re.compile(r"\.(?!position$)|^(frame|index|status|)$", re.IGNORECASE)
 
 
-def _named(table: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:
+def _named(path: Path, given: _Given) -> JointMotion:
     """A head names what is in each column; a unit may follow in brackets."""
-    time = None
-    columns, units = {}, {}
-    for title, values in table.items():
-        name = re.sub(r"\s*[\[(].*[\])]$", "", title)
-        factor, unit = known_unit(title[len(name) :].strip(" []()")) or (1.0, "unknown")
-        columns[name], units[name] = factor * values, unit
-        without, stated = without_unit(title)
-        if time is None and plain(without) in TIMES:
-            scale, seconds = scale_of(stated, name)
-            time = time_column({without: scale * values}, {without: seconds}, {}, [])
-            del columns[name]
+    columns, units, *_ = read_columns(path)
+    time = time_column(columns, units, [])
     root = _root_columns(columns)
     wanted = {name: name for name in columns if units[name] in ("", "rad", "m") and not _NO_JOINT.search(name)}
     of_ros = {name: found[1] for name in columns if (found := _ROS_JOINT.match(name))}
@@ -235,7 +184,7 @@ def _named(table: Mapping[str, np.ndarray], source: str, given: _Given) -> Joint
         place = np.column_stack([columns[root[part]] for part in "xyz"])
         rotation = np.column_stack([columns[root[f"q{part}"]] for part in "wxyz"])
     called = tuple(joint.removesuffix(".position") for joint in names.values())
-    return JointMotion(time, joints, called, place, rotation, source)
+    return JointMotion(time, joints, called, place, rotation, path.name)
 
 
 def _root_columns(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
@@ -252,33 +201,6 @@ def _root_columns(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
     if any(re.match(r"(root|base|pelvis)[._]?(pos_)?[xyz]$", name) for name in columns):
         raise ValueError("its root has a place and no quaternion (root_qx, root_qy, root_qz, root_qw)")
     return {}
-
-
-# ---- OpenSim -------------------------------------------------------------------------------------------------------
-
-
-def _read_opensim(path: Path, given: _Given) -> JointMotion:
-    """Angles of the root are body-fixed rotations about OpenSim's z, x and y in this order, as those of its pelvis."""
-    Rotation = optional_package("scipy.spatial.transform").Rotation
-
-    table = load_motion(path)
-    roots = [name.removesuffix("_tilt") for name in table.channels if name.endswith("_tilt")]
-    roots = [name for name in roots if f"{name}_tx" in table.channels]
-    place = rotation = None
-    used: set[str] = set()
-    if roots:
-        parts = [f"{roots[0]}_{part}" for part in ("tilt", "list", "rotation", "tx", "ty", "tz")]
-        used = set(parts)
-        values = np.column_stack([table[part] for part in parts])
-        axes = Rotation.from_matrix(FROM_OPENSIM)
-        rotation = (axes * Rotation.from_euler("ZXY", values[:, :3]) * axes.inv()).as_quat(scalar_first=True)
-        place = values[:, 3:] @ FROM_OPENSIM.T
-    names = [name for name in table.channels if name not in used and table.units[name] in ("rad", "m")]
-    if not names:
-        raise ValueError("none of its columns is a joint")
-    joints = np.column_stack([table[name] for name in names])
-    time = table.time - table.time[0] if given.fps is None else given.times(len(joints))
-    return JointMotion(time, joints, tuple(names), place, rotation, path.name)
 
 
 # ---- NumPy ---------------------------------------------------------------------------------------------------------
@@ -298,8 +220,6 @@ _LAYOUTS = (
     _Layout("dof_pos", "root_pos", "root_rot", "xyzw", True),
     _Layout("dof_positions", "body_positions", "body_rotations", "wxyz", False),
     _Layout("joint_pos", "body_pos_w", "body_quat_w", "wxyz", False),
-    _Layout("joint_angles", "base_frame_pos", "base_frame_wxyz", "wxyz", True),
-    _Layout("dof_pos", "root_trans", "root_rot", "xyzw", True),
 )
 _NAMES = ("joint_names", "dof_names", "joints_list")
 _RATES = ("fps", "framerate", "mocap_framerate", "mocap_frame_rate", "frequency")

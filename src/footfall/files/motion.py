@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,12 @@ from footfall.arguments import public
 from footfall.errors import FootfallError
 from footfall.files.c3d import C3D, force_plates, read_c3d
 from footfall.files.measured import Measured
-from footfall.files.tables import SCALES, number, read_delimited, read_text, scale_of, unique
+from footfall.files.tables import SCALES, number, read_delimited, scale_of, unique
 
 
 def read_storage(path: Path) -> Measured:
     """A file of OpenSim's class Storage; units by the names of columns, which the format does not state."""
-    lines = read_text(path).splitlines()
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
     end = next((i for i, line in enumerate(lines) if line.strip().lower() == "endheader"), None)
     if end is None:
         raise ValueError("it has no line 'endheader'")
@@ -109,13 +110,13 @@ def _numbers(rows: list[tuple[int, str]], width: int, called: Callable[[int], st
 # ---- .trc: five lines of header, then frames of markers ------------------------------------------------------------
 
 
-#: Times are rounded: they are those of the frame rate where none is off by more than this share of a frame.
+#: Largest distance of times from those of the frame rate, in frames, that is rounding.
 ROUNDED = 0.2
 
 
 def read_trc(path: Path) -> Measured:
     """Markers as columns NAME.x, NAME.y, NAME.z; blank ones are NaN, and so are those at exactly 0, 0, 0."""
-    lines = read_text(path).splitlines()
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
     if not lines or not lines[0].lstrip().startswith("PathFileType"):
         raise ValueError("it does not begin with PathFileType")
     top = next((i for i, line in enumerate(lines) if line.strip().lower().startswith("frame#")), None)
@@ -138,8 +139,12 @@ def read_trc(path: Path) -> Measured:
     places = table[:, 2:].reshape(len(rows), len(names), 3)
     nowhere = (places == 0.0).all(axis=2)
     places[nowhere] = np.nan
-    time, note = _times(table, header.get("DataRate", ""))
-    done = [note] if note else []
+    time, done, rate = table[:, 1], [], float(header.get("DataRate", "nan"))
+    even = time[0] + (table[:, 0] - table[0, 0]) / rate
+    off = float(np.abs(time - even).max() * rate)
+    if off <= ROUNDED:
+        time = even
+        done += [f"times by {rate:g} frames per second, which the file rounds"] * (off > 1e-6)
     if nowhere.any():
         done.append(f"{int(nowhere.sum())} places at exactly 0, 0, 0 taken as gaps")
     columns = {
@@ -150,28 +155,6 @@ def read_trc(path: Path) -> Measured:
 
 def _tabs(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
-
-
-def _times(table: np.ndarray, stated: str) -> tuple[np.ndarray, str]:
-    """Times (s), not rounded where the frame rate gives the same."""
-    time = table[:, 1]
-    try:
-        rate = float(stated)
-    except ValueError:
-        return time, ""
-    if not rate > 0.0:
-        return time, ""
-    count = table[:, 0] - table[0, 0] if np.isfinite(table[:, 0]).all() else np.arange(len(time))
-    if not np.isfinite(time).any():
-        return count / rate, f"times by {rate:g} frames per second"
-    even = count / rate
-    even += np.round(np.nanmedian(time - even) * rate, 2) / rate
-    off = np.abs(time - even) * rate
-    if np.isfinite(time).all() and off.max() < 1e-6:
-        return time, ""
-    if np.nanmax(off) > ROUNDED:
-        return time, ""
-    return even, f"times by {rate:g} frames per second, which the file rounds"
 
 
 #: Names of vectors that are forces where no unit says so: F1, FP2.F, GRF_left, left_force, Force.
@@ -199,18 +182,9 @@ def load_motion(
     ``{"heel": "mm"}``, by the names in the file.
     """
     source = Path(path).expanduser()
-    readers: dict[str, Callable[[Path], Measured]] = {
-        ".mot": read_storage,
-        ".sto": read_storage,
-        ".trc": read_trc,
-        ".c3d": lambda file: _read_c3d(file, False),
-        ".forces": _read_cortex,
-        ".csv": lambda file: read_delimited(file, rate),
-        ".tsv": lambda file: read_delimited(file, rate),
-        ".txt": lambda file: read_delimited(file, rate),
-        ".parquet": lambda file: read_delimited(file, rate),
-    }
-    found = _read(source, readers, up)
+    readers = dict.fromkeys((".csv", ".tsv", ".txt", ".parquet"), partial(read_delimited, rate=rate))
+    readers |= {".mot": read_storage, ".sto": read_storage, ".trc": read_trc, ".forces": _read_cortex}
+    found = _read(source, readers | {".c3d": partial(_read_c3d, plates_alone=False)}, up)
     if units:
         found = _in_units(found, units)
     return found.renamed(columns) if columns else found
@@ -237,7 +211,7 @@ def load_forces(
     """
     source = Path(path).expanduser()
     if source.suffix.lower() == ".c3d":
-        found = _read(source, {".c3d": lambda file: _read_c3d(file, True)}, up)
+        found = _read(source, {".c3d": partial(_read_c3d, plates_alone=True)}, up)
     else:
         found = load_motion(source, up=up, rate=rate, units=units)
     found, single = _with_vertical(found, feet)

@@ -1,18 +1,15 @@
-"""Tables of other programs: .csv, .tsv, .txt of spreadsheets, of Vicon, Qualisys, Bertec and AMTI, Cortex' .forces, and
-.parquet; their encodings, numbers as their countries write them, units, and times.
+"""Tables of other programs: .csv, .tsv and .txt of spreadsheets and loggers, Cortex' .forces, and .parquet; their
+numbers, with a point or a comma, their units, and their times.
 
-In text a table is recognised by its numbers. Its head is the text directly above the first row of numbers: a row of
-names, possibly a row of units below it, and a row of groups above it (a marker's or a plate's name over its X, Y, Z).
-Everything above the head is a preamble, which is searched for a sampling rate.
+In text a table is recognised by its numbers. Its head is the row of names right above the first row of numbers, or
+above a row of units. What stands above the head is searched for a sampling rate.
 """
 
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,72 +20,25 @@ from footfall.files.measured import Measured
 
 #: Texts for a missing number.
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-", "--", "#n/a", "missing"))
-_COMMA = re.compile(r"^[+-]?\d[\d.]*,\d+([eE][+-]?\d+)?$|^[+-]?\d+,\d+$")
 
 
-def read_text(path: Path) -> str:
-    """The text of a file: UTF-8 or UTF-16, with or without a byte order mark, or else Windows' Western encoding."""
-    content = path.read_bytes()
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16")
-    if b"\0" in content[:4096]:
-        raise ValueError("it is binary, and not text")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
-
-
-def _usual(cell: str) -> float | None:
-    """The finite number of a cell that Python reads as it is, as nearly all are; ``None`` of any other."""
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in cell else None
-
-
-def number(cell: str, comma: bool = False) -> float:
-    """A number, NaN if it is missing; with ``comma`` written as 1.234,5. A ``ValueError`` if it is no number."""
-    if (value := _usual(cell)) is not None:
-        return value
+def number(cell: str) -> float:
+    """A number, with a point or a comma before its decimals, NaN if it is missing; a ``ValueError`` if it is none."""
     text = cell.strip().strip('"').strip()
     if text.lower() in MISSING:
         return float("nan")
-    if comma and "," in text:
-        text = text.replace(".", "").replace(",", ".")
-    if "_" in text:  # Python reads 1_000 as a number
-        raise ValueError(f"could not convert '{text}' to a number")
     try:
-        return float(text)
+        return float(text.replace(",", ".").replace("_", "?"))  # Python reads 1_000 as a number
     except ValueError:
         raise ValueError(f"could not convert '{text}' to a number") from None
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a number, written with a point or a comma; a missing one is none."""
-    if _usual(cell) is not None:
-        return True
-    text = cell.strip().strip('"').strip()
-    if text.lower() in MISSING:
-        return False
+    """Whether a cell holds a number; a missing one is none."""
     try:
-        number(text, comma=bool(_COMMA.match(text)))
+        return number(cell) == number(cell)
     except ValueError:
         return False
-    return True
-
-
-def has_commas(cells: Iterable[str]) -> bool:
-    """Whether numbers are written with a comma: some are, and none with a point alone."""
-    found = False
-    for cell in cells:
-        text = cell.strip().strip('"').strip()
-        if _COMMA.match(text):
-            found = True
-        elif re.match(r"^[+-]?\d+\.\d+$", text):
-            return False
-    return found
 
 
 def unique(names: Iterable[str]) -> list[str]:
@@ -166,7 +116,6 @@ FINER = ((1e17, 1e-9, "ns"), (1e14, 1e-6, "us"), (1e11, 1e-3, "ms"))
 #: Step of times without a unit from which they are not in s; and the longest in the unit that they are in, s.
 SLOW, COARSE = 1.0, 0.2
 NANOSECONDS = re.compile(r"^(.*?)n(?:ano)?(sec(?:ond)?s?)$", re.IGNORECASE)
-CLOCK = re.compile(r"^(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d+)?)$")
 
 
 def plain(name: str) -> str:
@@ -174,9 +123,7 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower())
 
 
-def time_column(
-    columns: dict[str, np.ndarray], units: dict[str, str], texts: dict[str, list[str]], done: list[str]
-) -> np.ndarray | None:
+def time_column(columns: dict[str, np.ndarray], units: dict[str, str], done: list[str]) -> np.ndarray | None:
     """The times (s), taken out of the other columns; None where there are none."""
     for name in columns:
         if plain(name) in TIMES:
@@ -191,11 +138,6 @@ def time_column(
             units.pop(whole), units.pop(name)
             done.append(f"times by '{whole}' and '{name}'")
             return _from_0(seconds - seconds[0], "s", whole, done) + 1e-9 * fractions
-    for name, cells in texts.items():
-        if plain(name) in TIMES:
-            done.append(f"times by the clock of '{name}' begin at 0")
-            times = np.array([_clock(cell, name) for cell in cells])
-            return times - times[0]
     return None
 
 
@@ -215,19 +157,6 @@ def _from_0(time: np.ndarray, unit: str, name: str, done: list[str]) -> np.ndarr
     return scale * (time - time[0])
 
 
-def _clock(cell: str, name: str) -> float:
-    """A time of day, or a date and a time, in s."""
-    clock = CLOCK.match(cell.strip('" '))
-    if clock:
-        return 3600.0 * int(clock[1]) + 60.0 * int(clock[2]) + float(clock[3].replace(",", "."))
-    try:
-        return (datetime.fromisoformat(cell.strip('" ')).replace(tzinfo=None) - datetime(2000, 1, 1)).total_seconds()
-    except ValueError:
-        raise ValueError(
-            f"its column '{name}' holds '{cell}', which is neither a number of seconds nor a time"
-        ) from None
-
-
 #: A column's unit: ``force.x [N]``, ``force.x (N)``, but not ``motor[3]``, one of several.
 UNIT = re.compile(r"^(.*?)(?!(?<=\S)\[\d+\])\s*([\[(])([^\])]*)[\])]\s*$")
 #: The same as the end of a name: ``fx_N``, ``time_s``. Case counts: R_hip_x_m is in metres, R_M is a name.
@@ -236,18 +165,8 @@ COUNTS = ("frame", "frames", "sample", "samples", "field", "item", "index", "fra
 _RATE = re.compile(r"(?:rate|frequency|freq|fps|hz)[^0-9\n]{0,24}?([0-9]+(?:[.,][0-9]+)?)", re.IGNORECASE)
 
 
-class _Table(NamedTuple):
-    """Rows of cells: the preamble, the head right above the numbers, and the numbers with the line each stands in."""
-
-    preamble: list[str]
-    head: list[list[str]]
-    rows: list[list[str]]
-    lines: list[int]
-    more: int  # the line where text goes on after the numbers, 0 where it does not
-
-
 class Columns(NamedTuple):
-    """Columns of a table by name in SI units, the rate (samples per second) its preamble states, and what was done."""
+    """Columns of a table by name in SI units, the rate (samples per second) that it states, and what was done."""
 
     values: dict[str, np.ndarray]
     units: dict[str, str]
@@ -258,209 +177,116 @@ class Columns(NamedTuple):
 
 def read_delimited(path: Path, rate: float | None = None) -> Measured:
     """A table over time; ``rate`` (samples per second) gives the times where the file has none."""
-    table = read_columns(path)
-    values, units, done = table.values, table.units, table.done
-    time = _time(table, rate or table.rate)
+    values, units, stated, done, _ = read_columns(path)
+    time, rate = time_column(values, units, done), rate or stated
+    if time is None:
+        counts = [name for name in values if plain(name) in COUNTS]
+        if rate is None:
+            but = f" but '{counts[0]}'" if counts else ""
+            raise ValueError(
+                f"it has no column 'time'{but}, and does not state its rate: give rate= in samples per second; its "
+                f"columns are {', '.join(values)}"
+            )
+        for name in counts:
+            del values[name], units[name]
+        done.append(f"times by {rate:g} samples per second")
+        time = np.arange(len(next(iter(values.values()), np.zeros(0)))) / rate
     return Measured(time, values, units, "z", path.name, tuple(done))
 
 
 def read_columns(path: Path) -> Columns:
     """The columns of a table; a ``ValueError`` says what is wrong with it."""
+    found = Columns({}, {}, None, [], {})
     if path.suffix.lower() == ".parquet":
-        return _parquet_columns(path)
-    table = _found(read_text(path))
-    names, units = _head(table)
-    width = len(names)
-    for k, row in enumerate(table.rows):
-        if len(row) != width:
-            line = table.lines[k]
-            raise ValueError(f"row {k + 1} has {len(row)} values and not {width}, as its head has (line {line})")
-    comma = has_commas(cell for row in table.rows[:200] for cell in row)
-    done = ["decimal commas read as points"] if comma else []
-    columns: dict[str, np.ndarray] = {}
-    of_unit: dict[str, str] = {}
-    texts: dict[str, list[str]] = {}
-    for i, name in enumerate(names):
-        cells = [row[i] for row in table.rows]
-        if len(cells) > 1 and any(cell.strip() for cell in cells) and not any(map(is_number, cells)):
-            texts[name] = [cell.strip() for cell in cells]
-            continue
-        factor, unit = scale_of(units[i], name) if units[i] else (1.0, "")
-        columns[name], of_unit[name] = factor * _numbers(cells, name, table, comma), unit
-    if unused := [name for name in texts if plain(name) not in TIMES]:
-        done.append(f"left out {', '.join(unused)}, which hold no numbers")
-    if table.more:
-        done.append(f"read up to line {table.more - 1}, where another table begins")
-    return Columns(columns, of_unit, _rate_of(table.preamble), done, texts)
+        _add_parquet(found, path)
+    else:
+        found = found._replace(rate=_add_text(found, path.read_text(encoding="utf-8-sig")))
+    if found.texts:
+        found.done.append(f"left out {', '.join(found.texts)}, which hold no numbers")
+    return found
 
 
-def _parquet_columns(path: Path) -> Columns:
-    """The same of a Parquet table: a column's unit is in its name, as in a head, or in its metadata."""
+def _add_parquet(found: Columns, path: Path) -> None:
+    """A column's unit is in its name, as in a head, or in its metadata."""
     parquet, pyarrow = optional_package("pyarrow.parquet", f"'{path.name}'"), optional_package("pyarrow")
     try:
         table = parquet.read_table(path)
     except pyarrow.ArrowInvalid:
         raise ValueError("it is not a Parquet table, or was cut off") from None
-    columns: dict[str, np.ndarray] = {}
-    of_unit: dict[str, str] = {}
-    texts: dict[str, list[str]] = {}
     for stored in table.schema:
         name, unit = without_unit(stored.name)
-        number = pyarrow.types.is_integer(stored.type) or pyarrow.types.is_floating(stored.type)
-        if not number:
-            texts[name] = [str(one) for one in table[stored.name].to_pylist()]
-            continue
-        factor, unit = scale_of(unit or (stored.metadata or {}).get(b"unit", b"").decode(), name)
-        columns[name] = factor * table[stored.name].to_numpy().astype(float)
-        of_unit[name] = unit
-    if not columns or not table.num_rows:
+        if pyarrow.types.is_integer(stored.type) or pyarrow.types.is_floating(stored.type):
+            factor, unit = scale_of(unit or (stored.metadata or {}).get(b"unit", b"").decode(), name)
+            found.values[name], found.units[name] = factor * table[stored.name].to_numpy().astype(float), unit
+        else:
+            found.texts[name] = [str(one) for one in table[stored.name].to_pylist()]
+    if not found.values or not table.num_rows:
         raise ValueError("it holds no samples: no columns of numbers")
-    done = [f"left out {', '.join(texts)}, which hold no numbers"] if texts else []
-    return Columns(columns, of_unit, None, done, texts)
 
 
-def _numbers(cells: list[str], name: str, table: _Table, comma: bool) -> np.ndarray:
-    try:
-        return np.array([number(cell, comma) for cell in cells])
-    except ValueError:
+def _add_text(found: Columns, text: str) -> float | None:
+    """Read the columns of a text; returns the rate that is stated above the head."""
+    lines = [(i + 1, line.lstrip("# ")) for i, line in enumerate(text.splitlines()) if line.strip(" ,;\t\r")]
+    if not lines:
+        raise ValueError("it holds no samples")
+    sample = [line for _, line in lines[-50:]]
+    worth = {one: sum(_worth(_split(line, one)) for line in sample) for one in ";\t, "}
+    delimiter = max(worth, key=lambda one: (worth[one], lines[0][1].count(one)))
+    rows = [_split(line, delimiter) for _, line in lines]
+    # A number alone may be a rate: rows of numbers go on.
+    start = next((k for k in range(len(rows)) if _is_data(rows[k]) and all(map(_is_data, rows[k + 1 : k + 2]))), None)
+    if start is None:
+        raise ValueError("it holds no samples: no rows of numbers below a head")
+    if not start:
+        raise ValueError("it has no head: the first row must name the columns, such as time, left.x [N], left.y [N]")
+    head = [[cell.strip().strip('"').strip() for cell in row] for row in rows[:start]]
+    names, units = head[-1], [""] * len(head[-1])
+    filled = [cell.strip("[]() ") for cell in names if cell]
+    if len(head) > 1 and filled and all(known_unit(cell) for cell in filled):
+        names, units = head[-2], [cell.strip("[]() ") for cell in head[-1]]
+    while names and not names[-1]:  # a delimiter at the end of each line
+        names.pop()
+    columns = [(*without_unit(name), unit) for name, unit in zip(names, units, strict=False)]
+    for k, row in enumerate(rows[start:]):
+        while len(row) > len(columns) and not row[-1].strip():
+            row.pop()
+        if len(row) != len(columns):
+            line = lines[start + k][0]
+            raise ValueError(f"row {k + 1} has {len(row)} values and not {len(columns)}, as its head has (line {line})")
+    called = unique(name or f"column {i + 1}" for i, (name, _, _) in enumerate(columns))
+    for i, (name, (_, stated, below)) in enumerate(zip(called, columns, strict=True)):
+        cells = [row[i] for row in rows[start:]]
+        if len(cells) > 1 and any(cell.strip() for cell in cells) and not any(map(is_number, cells)):
+            found.texts[name] = [cell.strip() for cell in cells]
+            continue
+        factor, found.units[name] = scale_of(stated or below, name) if stated or below else (1.0, "")
+        numbers = np.empty(len(cells))
         for k, cell in enumerate(cells):
             try:
-                number(cell, comma)
+                numbers[k] = number(cell)
             except ValueError as error:
                 raise ValueError(
-                    f"{error}, in line {table.lines[k]}, column '{name}'; a missing number is left blank or NaN"
+                    f"{error}, in line {lines[start + k][0]}, column '{name}'; a missing number is left blank or NaN"
                 ) from None
-        raise
-
-
-def _time(table: Columns, rate: float | None) -> np.ndarray:
-    """The times, or those by the rate."""
-    columns, units, done = table.values, table.units, table.done
-    time = time_column(columns, units, table.texts, done)
-    if time is not None:
-        return time
-    names = list(columns)
-    counts = [name for name in names if plain(name) in COUNTS]
-    if rate is None:
-        but = f" but '{counts[0]}'" if counts else ""
-        raise ValueError(
-            f"it has no column 'time'{but}, and does not state its rate: give rate= in samples per second; its columns "
-            f"are {', '.join(names)}"
-        )
-    for name in counts:
-        columns.pop(name)
-        units.pop(name)
-    count = len(next(iter(columns.values()), np.zeros(0)))
-    done.append(f"times by {rate:g} samples per second")
-    return np.arange(count) / rate
-
-
-def _rate_of(preamble: list[str]) -> float | None:
-    """A sampling rate that the preamble states: ``SampleRate=450``, ``FREQUENCY 200``, or a number alone (Vicon)."""
-    for line in preamble:
-        found = _RATE.search(line)
-        if found:
-            return float(found[1].replace(",", "."))
-    for line in preamble:
-        alone = line.strip(" ,;\t")
-        if is_number(alone) and 1.0 <= number(alone) <= 1e5:
-            return number(alone)
-    return None
-
-
-# ---- where the table is --------------------------------------------------------------------------------------------
+        found.values[name] = factor * numbers
+    stated_rate = next((one for _, line in lines[: start - 1] if (one := _RATE.search(line))), None)
+    return None if stated_rate is None else number(stated_rate[1])
 
 
 def _split(line: str, delimiter: str) -> list[str]:
-    if delimiter == " ":
-        return line.split()
-    return next(csv.reader([line], delimiter=delimiter), [])
+    return line.split() if delimiter == " " else next(csv.reader([line], delimiter=delimiter), [])
+
+
+def _worth(cells: list[str]) -> float:
+    """How well a row is split: the more and the larger the share of its cells that are numbers, the better."""
+    filled = [is_number(cell) for cell in cells if cell.strip()]
+    return sum(filled) ** 2 / max(1, len(filled))
 
 
 def _is_data(cells: list[str]) -> bool:
-    """Whether a row holds numbers: half of all that is not blank, or, behind a name, all but that and one."""
+    """Whether a row holds numbers: more than half of all that is not blank, or half if it begins with one."""
     filled = [is_number(cell) or cell.strip().lower() == "nan" for cell in cells if cell.strip()]
-    if not filled:
-        return False
-    return 2 * sum(filled) >= len(filled) if filled[0] else len(filled) > 3 and sum(filled) >= len(filled) - 2
-
-
-def _delimiter(lines: list[str]) -> str:
-    """What separates cells: that which makes the most numbers of the rows that begin with one."""
-    best, most = ",", 0.0
-    sample = [line for line in lines if is_number(re.split(r"[;\t, ]", line.strip())[0])][-50:]
-    for candidate in (";", "\t", ",", " "):
-        worth = 0.0
-        for line in sample:
-            cells = [cell for cell in _split(line, candidate) if cell.strip()]
-            good = sum(map(is_number, cells))
-            worth += good * good / max(1, len(cells))
-        if worth > most:
-            best, most = candidate, worth
-    if most <= len(sample):  # one number a row at most: the head says how it would go on
-        return max(",;\t", key=lines[0].count)
-    return best
-
-
-def _found(text: str) -> _Table:
-    lines = [(i + 1, line) for i, line in enumerate(text.splitlines()) if line.strip(" ,;\t\r")]
-    plain = [(i, line) for i, line in lines if not line.startswith("#")]
-    if not plain:
-        raise ValueError("it holds no samples")
-    delimiter = _delimiter([line for _, line in plain])
-    cells = [_split(line, delimiter) for _, line in plain]
-    data = [_is_data(row) for row in cells]
-    # A number alone may be a rate: rows of numbers go on.
-    start = next((k for k in range(len(cells)) if data[k] and (k + 1 == len(cells) or data[k + 1])), None)
-    if start is None:
-        raise ValueError("it holds no samples: no rows of numbers below a head")
-    # A text in a cell of a row that begins with a number is an error of its row, and not the end of the table.
-    ends = (not data[k] and not (len(cells[k]) > 1 and is_number(cells[k][0])) for k in range(start, len(cells)))
-    stop = start + next((k for k, end in enumerate(ends) if end), len(cells) - start)
-    above = plain[:start]
-    comments = [(i, line) for i, line in lines if line.startswith("#") and i < plain[start][0]]
-    preamble = [line for _, line in sorted([*above, *comments])]
-    if comments and (not above or comments[-1][0] > above[-1][0]):
-        above = [(comments[-1][0], comments[-1][1].lstrip("# "))]  # as numpy.savetxt writes a head, and Cortex
-    head = [[cell.strip().strip('"').strip() for cell in _split(line, delimiter)] for _, line in above]
-    if not head:
-        raise ValueError("it has no head: the first row must name the columns, such as time, left.x [N], left.y [N]")
-    width = max(len(row) for row in head[-3:])
-    rows = [_fitted(row, width) for row in cells[start:stop]]
-    head = [_fitted(row, width) + [""] * (width - len(row)) for row in head]
-    more = plain[stop][0] if stop < len(cells) else 0
-    numbered = [i for i, _ in plain[start:stop]]
-    return _Table(preamble, head, rows, numbered, more)
-
-
-def _fitted(row: list[str], width: int) -> list[str]:
-    """The row without blank cells beyond the head's width."""
-    while len(row) > width and not row[-1].strip():
-        row = row[:-1]
-    return row
-
-
-def _head(table: _Table) -> tuple[list[str], list[str]]:
-    """Names and units of the columns."""
-    head = table.head
-    units = [""] * len(head[-1])
-    filled = [cell.strip("[]() ") for cell in head[-1] if cell]
-    if len(head) > 1 and filled and all(known_unit(cell) for cell in filled):
-        units = [cell.strip("[]() ") for cell in head[-1]]
-        head = head[:-1]
-    names = list(head[-1])
-    while names and not names[-1] and not any("".join(row[len(names) - 1 :]).strip() for row in table.rows):
-        names.pop()  # a delimiter at the end of each line
-    for row in table.rows:
-        if len(row) == len(names) + 1 and not row[-1].strip():
-            row.pop()
-    units = units[: len(names)]
-    for i, name in enumerate(names):
-        names[i], stated = without_unit(name)
-        units[i] = stated or units[i]
-    if len(head) > 1 and len(set(filter(None, names))) < len([name for name in names if name]):
-        names = _grouped(head[-2], names)
-    return unique(name or f"column {i + 1}" for i, name in enumerate(names)), units
+    return 2 * sum(filled) > len(filled) or (bool(filled) and filled[0] and 2 * sum(filled) == len(filled))
 
 
 def without_unit(name: str) -> tuple[str, str]:
@@ -471,12 +297,3 @@ def without_unit(name: str) -> tuple[str, str]:
     if ending and (plain(ending[1]) in TIMES or ending[2] not in ("s", "ms", "us", "ns")):
         return ending[1], ending[2].replace("_", "/")
     return name, ""
-
-
-def _grouped(groups: list[str], names: list[str]) -> list[str]:
-    """Names with that of their group before them; a group's name stands over its first column."""
-    found, group = [], ""
-    for over, name in zip([*groups, *[""] * len(names)], names, strict=False):
-        group = over or group
-        found.append(f"{group}.{name}" if group and name and plain(name) not in (*TIMES, *COUNTS) else name)
-    return found

@@ -68,7 +68,7 @@ def load_log(
     torque_constants: Mapping[str, float] | float | None = None,
     quaternion: str | None = None,
 ) -> Log:
-    """Read a robot's log: MCAP and ROS 2 bags, CSV, Parquet, NumPy's .npz, JSON; see :mod:`footfall.files.channels`.
+    """Read a robot's log: MCAP and ROS 2 bags, CSV, Parquet, NumPy's .npz; see :mod:`footfall.files.channels`.
 
     ``names`` maps names in the log to joints that are not found by their words; ``rate`` (1/s) gives times to a log
     without. ``signs`` (1 or -1) and ``offsets`` (rad, what the encoder reads in the model's zero) are those of joints

@@ -104,7 +104,7 @@ def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
     """Tosses of a table: x, y, z, qw, qx, qy, qz by name, time or a rate, and a number of the toss if more."""
     try:
         values, units, stated, done, texts = read_columns(source)
-        time = time_column(values, units, texts, done)
+        time = time_column(values, units, done)
     except (OSError, ValueError) as error:
         raise StudyError(f"cannot read tosses from '{source}': {error}") from error
     unturned = [name for name in values if not QUATERNION.match(name)]
