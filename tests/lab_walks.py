@@ -84,8 +84,8 @@ def write_mot(path, fine, joints, way):
     path.write_text(head + "\t".join(["time", *names]) + "\n" + rows + "\n")
 
 
-def write_tables(folder, time, fine, joints, *, unit="m", turn=1.0, press=1.0, gap=()):
-    """The walk as joints.csv and grf.csv: in a unit of places, towards ``turn`` x, forces upwards or pressing down."""
+def write_tables(folder, time, fine, joints, *, unit="m", turn=1.0, gap=()):
+    """The walk as joints.csv and grf.csv: in a unit of places, towards ``turn`` x."""
     scale = {"m": 1.0, "mm": 1e3}[unit]
     names = [(side, name) for side in "RL" for name in PLUG_IN]
     places = [scale * joints[f"{side}_{name}"] * [turn, 1.0, 1.0] for side, name in names]
@@ -100,7 +100,7 @@ def write_tables(folder, time, fine, joints, *, unit="m", turn=1.0, press=1.0, g
     for plate, side in enumerate("RL"):
         force, centre = joints[f"{side}_force"], joints[f"{side}_cop"]
         for k in np.flatnonzero(force[:, 2] > 20.0):
-            x, y, z = press * force[k] * [turn, turn, 1.0]
+            x, y, z = force[k] * [turn, turn, 1.0]
             u, v, _ = turn * centre[k]
             lines.append(f"{fine[k]:.4f},{side},{plate},{x:.3f},{y:.3f},{z:.3f},{u:.5f},{v:.5f}")
     (folder / "grf.csv").write_text("\n".join(lines) + "\n")

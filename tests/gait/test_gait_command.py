@@ -47,6 +47,6 @@ def test_bad_input_is_one_sentence(capsys):
     assert main(["gait", "spatial-biped"]) == 1
     assert "spatial-biped does not move in the plane" in capsys.readouterr().err
     assert main(["gait", "planar-biped", "--speed", "-1"]) == 1
-    assert "speed of a gait must be a positive number, got -1.0" in capsys.readouterr().err
+    assert "--speed takes a number > 0, and not '-1'" in capsys.readouterr().err
     assert main(["run", "planar-biped", "--controller", "gait", "--controller.gait", "nowhere.json"]) == 1
     assert "cannot read the gait nowhere.json" in capsys.readouterr().err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import shutil
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +83,7 @@ def test_joints_and_forces_alone_give_nearly_the_same_walk(tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda rows: [row | {"foot": "left"} for row in rows], "a foot is R or L, not 'left'"),
+        (lambda rows: [row | {"foot": "left"} for row in rows], "no whole stance"),
         (lambda rows: [row for row in rows if row["foot"] == "R"], "no whole stride"),
         (lambda rows: [row | {"fz_N": "0"} for row in rows], "no whole stance"),
         (lambda rows: [{k: v for k, v in row.items() if k != "fz_N"} for row in rows], "no column 'fz_N'"),
@@ -123,30 +122,18 @@ def test_the_series_follow_the_mean_cycle_of_the_recording():
 
 
 def test_a_folder_without_the_recording_says_so(tmp_path):
-    with pytest.raises(FootfallError, match=r"is not a recording of a walk: .* or with joints\.csv and grf\.csv"):
+    with pytest.raises(FootfallError, match=r"is not a recording of a walk: .* a folder with joints\.csv and grf"):
         derive(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("way", "said"),
-    [
-        ({"unit": "mm"}, None),
-        ({"gap": range(60, 66)}, None),
-        ({"turn": -1.0}, "leads towards -x, and is turned about"),
-        ({"press": -1.0}, "reversed, as it has the forces of the feet on the ground"),
-    ],
-)
-def test_tables_in_other_ways_give_the_same_walk(way, said, tmp_path):
-    """In another unit, with a marker that was hidden for 60 ms, towards -x, and with forces that press down."""
+@pytest.mark.parametrize("way", [{"unit": "mm"}, {"gap": range(60, 66)}])
+def test_tables_in_other_ways_give_the_same_walk(way, tmp_path):
+    """In another unit, and with a marker that was hidden for 60 ms."""
     plain, other = tmp_path / "plain", tmp_path / "other"
     for folder, how in ((plain, {}), (other, way)):
         folder.mkdir()
         write_tables(folder, *walker(), **how)
-    known = derive(plain)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        own = derive(other)
-    assert [said in str(one.message) for one in told] == ([] if said is None else [True])
+    known, own = derive(plain), derive(other)
     assert (own.mass, own.speed, own.leg) == pytest.approx((known.mass, known.speed, known.leg), rel=1e-4)
     phase = np.arange(100) / 100
     for name in ("thigh", "shank", "foot"):
@@ -161,6 +148,7 @@ def test_tables_in_other_ways_give_the_same_walk(way, said, tmp_path):
         ({"gap": range(60, 90)}, ("", ""), "R_knee_x_m is not known from 0.590 to 0.900 s, too long to fill"),
         ({"unit": "mm"}, ("_mm", "_m"), "the thigh of side R is .* m long: names of columns end in the unit"),
         ({}, ("R_hip_x_m", "R_hip_u_m"), "no column 'R_hip_x_m'"),
+        ({"turn": -1.0}, ("", ""), "the toes point towards -x"),
     ],
 )
 def test_tables_that_cannot_be_are_refused_in_a_sentence(way, change, sentence, tmp_path):

@@ -108,10 +108,10 @@ class HumanWalk(JsonOption):
 
     The controller HumanWalk(data="walk.json") follows the table; on the command line, --controller.data walk.json.
 
-    The recording is a .c3d file with markers and force plates; a .trc file with a file of forces (.mot, .forces or
-    .csv, each plate with its pressure centre); or a folder that holds one of these, or tables. Markers are known by the
-    names of Plug-in Gait, OpenSim, Cortex and ISB; --marker names others. Which foot stands on which plate, the
-    direction of walking and a treadmill's speed are found in the data.
+    The recording is a .c3d file with markers and force plates; a .trc file with a file of forces (.mot or .csv,
+    each plate with its pressure centre); or a folder of tables. Markers are known by the names of Plug-in Gait,
+    OpenSim, Cortex and ISB; --marker names others. Which foot stands on which plate and the direction of walking are
+    found in the data.
 
     Tables are joints.csv (time_s, and R_hip_x_m, R_hip_z_m, ... of hip, knee, ankle, heel and mt, R and L) and grf.csv
     (time_s, foot, plate, fx_N, fy_N, fz_N, copx_m, one row per sample of each stance); motion.csv with segment angles,
@@ -119,7 +119,7 @@ class HumanWalk(JsonOption):
     """
 
     recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
-    """a .c3d or .trc file, or a folder"""
+    """a .c3d or .trc file, or a folder of tables"""
     forces: Path | None = None
     """the forces of a .trc file, where they have another name"""
     marker: Annotated[tuple[str, ...], tyro.conf.arg(metavar="R_knee=NAME...")] = ()

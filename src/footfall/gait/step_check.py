@@ -6,15 +6,16 @@ samples.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
+from footfall.arguments import public
 from footfall.errors import GaitError
 from footfall.gait.polynomial import Legs, PolynomialGait, find_legs, standing_on, swapped
+from footfall.given_numbers import NotNegative, Positive
 from footfall.robot import Robot
 from footfall.robot.motors import torque_limits
 from footfall.standing import inertia_of, jacobian_at
@@ -136,6 +137,7 @@ EQUAL = 1e-6
 ROUNDING = 1e-5
 
 
+@public
 @dataclass(frozen=True, kw_only=True)
 class GaitConstraints:
     """The constraints of a walk.
@@ -151,27 +153,13 @@ class GaitConstraints:
         joint_margin: rad, by which joints stay inside their limits.
     """
 
-    speed: float = 0.5
-    step_length: float | None = None
-    clearance: float = 0.03
-    landing_speed: float = 0.1
-    friction: float = 0.75
-    sole_margin: float = 0.01
-    joint_margin: float = 0.05
-
-    def __post_init__(self) -> None:
-        for name in ("speed", "friction"):
-            self._check(name, getattr(self, name), positive=True)
-        for name in ("clearance", "landing_speed", "sole_margin", "joint_margin"):
-            self._check(name, getattr(self, name), positive=False)
-        if self.step_length is not None:
-            self._check("step_length", self.step_length, positive=True)
-
-    @staticmethod
-    def _check(name: str, value: float, *, positive: bool) -> None:
-        if not (isinstance(value, int | float) and math.isfinite(value) and (value > 0 if positive else value >= 0)):
-            kind = "positive" if positive else "non-negative"
-            raise GaitError(f"{name} of a gait must be a {kind} number, got {value}")
+    speed: Positive = 0.5
+    step_length: Positive | None = None
+    clearance: NotNegative = 0.03
+    landing_speed: NotNegative = 0.1
+    friction: Positive = 0.75
+    sole_margin: NotNegative = 0.01
+    joint_margin: NotNegative = 0.05
 
     def sole(self, legs: Legs, extra: float = 0.0) -> tuple[float, float]:
         """Bounds on the zero moment point, m ahead of the middle of the sole; ``extra`` m tighter on both sides."""

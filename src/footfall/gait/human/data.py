@@ -32,8 +32,8 @@ from footfall.gait.human.lab_files import (
     Table,
     find_stances,
     find_strides,
+    forces_of,
     measure_subject,
-    raw_files,
     read_tables,
     read_walk,
     segment_angles,
@@ -119,10 +119,10 @@ def derive(
 ) -> MeasuredWalk:
     """The table from a recorded walk: the files of a laboratory, or tables of joints and forces.
 
-    ``source`` is a .c3d file with markers and force plates; a .trc file, with a file of ``forces`` (.mot, .forces or
-    .csv, see ``footfall.load_forces``) of the same name beside it or given; or a folder that holds one of these.
-    ``markers`` maps joints to markers with unknown names, ``{"R_knee": "NAME"}``; ``up`` is the upward axis, if markers
-    and forces do not show it. See ``footfall.gait.human.lab_files`` for the processing.
+    ``source`` is a .c3d file with markers and force plates; or a .trc file, with a file of ``forces`` (.mot or .csv,
+    see ``footfall.load_forces``) of the same name beside it or given. ``markers`` maps joints to markers with
+    unknown names, ``{"R_knee": "NAME"}``; ``up`` is the upward axis, if markers and forces do not show it. See
+    ``footfall.gait.human.lab_files`` for the processing.
 
     Or a folder with ``joints.csv`` and ``grf.csv``. ``joints.csv`` has time_s and, for the sides R and L, the places in
     the sagittal plane of hip, knee, ankle, heel and mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m`` (or in another
@@ -134,24 +134,21 @@ def derive(
     lengths, source and licence are used if present; otherwise mass and lengths are measured.
     """
     source = Path(source).expanduser()
-    folder = source if source.is_dir() else source.parent
-    tables = source.is_dir() and (source / "joints.csv").is_file()
-    raw = None if tables else raw_files(source, None if forces is None else Path(forces).expanduser())
-    if raw is None and not tables:
+    if source.suffix.lower() in MARKERS:
+        loaded = forces_of(source) if forces is None else Path(forces).expanduser()
+        return _walk_of(*read_walk(source, loaded, markers or {}, up), None, {}, attribution)
+    if not (source / "joints.csv").is_file():
         raise FootfallError(
             f"'{source}' is not a recording of a walk: give a .c3d file, a .trc file with its forces, or a folder with "
-            "one of these, or with joints.csv and grf.csv"
+            "joints.csv and grf.csv"
         )
     try:
-        known = folder / "subject.json"
+        known = source / "subject.json"
         subject = json.loads(known.read_text(encoding="utf-8")) if known.is_file() else {}
-        if raw is not None:
-            return _walk_of(*read_walk(*raw, markers, up), None, subject, attribution)
-        joints, loads, motion = read_tables(folder)
+        joints, loads, motion = read_tables(source)
     except (OSError, ValueError) as error:
         raise FootfallError(f"cannot derive the walk: {error}") from error
-    stances = find_stances(loads, float(joints["time_s"][-1]))
-    return _walk_of(joints, loads, stances, motion, subject, attribution)
+    return _walk_of(joints, loads, find_stances(loads, float(joints["time_s"][-1])), motion, subject, attribution)
 
 
 def _walk_of(

@@ -3,9 +3,9 @@
 Known are the names of markers of Plug-in Gait (RASI, RKNE, RANK, RHEE, RTOE), of Cortex and OpenSim (R.ASIS,
 R.Knee.Lat, R.Heel, R.MT5) and of the International Society of Biomechanics (R_IAS, R_FLE, R_FAL, R_FCC, R_FM1), with a
 subject's name and a colon before them, in any case. Joints are low-passed at 6 Hz; the direction of walking becomes x;
-the foot on a plate is the one nearest to the pressure centre. On a treadmill the speed of the belt, found from the
-stance feet, is added. Heel strikes beside the plates are the instants at which the heel is farthest ahead of the hips
-(Zeni et al. 2008), corrected by the mean difference between these instants and the forces on the plates.
+the foot on a plate is the one nearest to the pressure centre. Heel strikes beside the plates are the instants at which
+the heel is farthest ahead of the hips (Zeni et al. 2008), corrected by the mean difference between these instants and
+the forces on the plates.
 
 Tables are columns by name, as the files of a recording have them; see ``footfall.gait.human.data.derive``.
 """
@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -57,23 +57,6 @@ class Stride:
     foot: str
     start: float
     time: float
-
-
-def check_columns(folder: Path, joints: Table, forces: Table) -> None:
-    """Refuse tables without the columns that a walk needs."""
-    wanted = ["time_s", *(f"{side}_{joint}_{axis}_m" for side in "RL" for joint in JOINTS for axis in "xz")]
-    for name, table, columns in (
-        ("joints.csv", joints, wanted),
-        ("grf.csv", forces, ["time_s", "foot", "plate", "fx_N", "fy_N", "fz_N", "copx_m"]),
-    ):
-        missing = [column for column in columns if column not in table]
-        if missing:
-            raise FootfallError(
-                f"{folder / name} has no column '{missing[0]}', and {len(missing)} of its columns are missing"
-            )
-    strange = sorted(set(forces["foot"]) - {"R", "L"})
-    if strange:
-        raise FootfallError(f"{folder / 'grf.csv'}: a foot is R or L, not '{strange[0]}'")
 
 
 def find_stances(forces: Table, end: float) -> list[Stance]:
@@ -170,32 +153,23 @@ def _step_width(forces: Table, stances: Sequence[Stance]) -> float:
     return float(abs(np.mean(sides["L"]) - np.mean(sides["R"]))) if sides["L"] and sides["R"] else 0.1
 
 
-#: Names of markers without their side, by joint; the first row with a marker in the recording is used.
+#: Names of markers without their side, by joint; the first that is in the recording is used.
 CENTRES = {
-    "hip": (("hjc", "hipjc", "hipcentre", "hipcenter", "hipjointcentre", "hipjointcenter"),),
-    "knee": (
-        ("kjc", "kneejc", "kneecentre", "kneecenter"),
-        ("kne", "knee", "kneelat", "kneelateral", "latknee", "lfc", "fle", "lfe", "kneeout", "femlat"),
-    ),
-    "ankle": (
-        ("ajc", "anklejc", "anklecentre", "anklecenter"),
-        ("ank", "ankle", "anklelat", "anklelateral", "latankle", "lmal", "fal", "malleolus", "mallat", "ankleout"),
-    ),
-    "heel": (("hee", "heel", "cal", "calc", "calcaneus", "fcc", "heelback", "heelcal"),),
-    "mt": (
-        ("mt1", "mth1", "mtp1", "d1mt", "met1", "meta1", "mt1h", "fm1", "toemed", "toe1", "firstmt"),
-        ("toe", "mt2", "mth2", "mtp2", "met2", "fm2", "d2mt", "toe2", "secondmt"),
-    ),
-}
-#: Names of markers on the other side of a joint: the middle of both is its centre.
-MEDIAL = {
-    "knee": ("kneemed", "kneemedial", "medknee", "knm", "mkne", "knemed", "mfc", "fme", "mfe", "kneein", "femmed"),
-    "ankle": ("ankmed", "anklemed", "anklemedial", "medankle", "mank", "mmal", "tam", "malmed", "anklein"),
-    "mt": ("mt5", "mth5", "mtp5", "d5mt", "met5", "meta5", "fm5", "toelat", "toe5", "fifthmt"),
-}
+    "hip": ("hjc", "hipjc", "hipcentre", "hipcenter", "hipjointcentre", "hipjointcenter"),
+    "knee": ("kjc", "kneejc", "kneecentre", "kneecenter", "kne", "knee", "kneelat", "kneelateral", "latknee", "lfc",
+             "fle", "lfe", "kneeout", "femlat"),
+    "ankle": ("ajc", "anklejc", "anklecentre", "anklecenter", "ank", "ankle", "anklelat", "anklelateral", "latankle",
+              "lmal", "fal", "malleolus", "mallat", "ankleout"),
+    "heel": ("hee", "heel", "cal", "calc", "calcaneus", "fcc", "heelback", "heelcal"),
+    "mt": ("mt1", "mth1", "mtp1", "met1", "meta1", "fm1", "toe", "mt2", "mth2", "mtp2", "met2", "fm2", "mt5", "mth5",
+           "mtp5", "met5", "meta5", "fm5"),
+}  # fmt: skip
 PELVIS = {"asis": ("asis", "asi", "ias"), "psis": ("psis", "psi", "ips"), "trochanter": ("gtr", "gt", "gtroc", "troc",
           "trochanter", "ftc", "greatertrochanter")}  # fmt: skip
 SACRUM = ("sacr", "vsac", "vsacral", "sacrum", "sacral", "sac", "s1")
+
+#: Markers with positions by side (R, L, or "" in the middle) and name without the side.
+Markers = Mapping[tuple[str, str], np.ndarray]
 
 
 def joint_places(motion: Measured, given: Mapping[str, str]) -> dict[str, np.ndarray]:
@@ -212,7 +186,8 @@ def joint_places(motion: Measured, given: Mapping[str, str]) -> dict[str, np.nda
     for joint in ("ankle", *(one for one in CENTRES if one != "ankle")):
         for side in "RL":
             if f"{side}_{joint}" not in found:
-                place = _joint(known, side, joint) if joint != "hip" else _hip(known, side, found)
+                place = _first(known, side, CENTRES[joint])
+                place = _hip(known, side, found["R_ankle"]) if place is None and joint == "hip" else place
                 if place is None:
                     raise FootfallError(
                         f"{motion.source} has no marker that is known as the {joint} of side {side}; name it: "
@@ -223,42 +198,27 @@ def joint_places(motion: Measured, given: Mapping[str, str]) -> dict[str, np.nda
     return found
 
 
-def _joint(known: Mapping[tuple[str, str], np.ndarray], side: str, joint: str) -> np.ndarray | None:
-    for names in CENTRES[joint]:
-        own = next((known[side, name] for name in names if (side, name) in known), None)
-        if own is None:
-            continue
-        if names[0].endswith("jc"):
-            return own
-        other = next((known[side, name] for name in MEDIAL.get(joint, ()) if (side, name) in known), None)
-        return own if other is None else 0.5 * (own + other)
-    if joint == "mt":
-        return next((known[side, name] for name in MEDIAL["mt"] if (side, name) in known), None)
-    return None
+def _first(known: Markers, side: str, names: Sequence[str]) -> np.ndarray | None:
+    """The first of these markers that is known on that side."""
+    return next((known[side, name] for name in names if (side, name) in known), None)
 
 
-def _hip(known: Mapping[tuple[str, str], np.ndarray], side: str, joints: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """The hip from its own marker, from the pelvis (Harrington et al. 2007, regression by its width and depth), or from
-    the trochanter. It is below the pelvis, towards the ankles, even if markers of both sides are exchanged.
+def _hip(known: Markers, side: str, ankle: np.ndarray) -> np.ndarray | None:
+    """The hip from the pelvis (Harrington et al. 2007, regression by its width and depth), or from the trochanter.
+
+    It is below the pelvis, towards the ``ankle``, even if markers of both sides are exchanged.
     """
-    own = _joint(known, side, "hip")
-    if own is not None:
-        return own
-
-    def pelvis(kind: str, of: str) -> np.ndarray | None:
-        return next((known[of, name] for name in PELVIS[kind] if (of, name) in known), None)
-
-    front = [pelvis("asis", of) for of in "RL"]
-    back = [one for one in (pelvis("psis", of) for of in "RL") if one is not None]
-    back += [known["", name] for name in SACRUM if ("", name) in known][:1] if len(back) < 2 else []
-    right, left = front
+    right, left = (_first(known, of, PELVIS["asis"]) for of in "RL")
+    back = [one for one in (_first(known, of, PELVIS["psis"]) for of in "RL") if one is not None]
+    sacrum = _first(known, "", SACRUM)
+    back += [sacrum] if len(back) < 2 and sacrum is not None else []
     if right is None or left is None or not back:
-        return pelvis("trochanter", side)
+        return _first(known, side, PELVIS["trochanter"])
     middle, rear = 0.5 * (right + left), np.mean(back, axis=0)
     across = _unit(right - left)
     forward = _unit((middle - rear) - across * np.sum((middle - rear) * across, axis=1, keepdims=True))
     upward = np.cross(across, forward)
-    upward *= np.sign(np.nanmedian(np.sum((middle - joints["R_ankle"]) * upward, axis=1)))
+    upward *= np.sign(np.nanmedian(np.sum((middle - ankle) * upward, axis=1)))
     width, depth = (np.linalg.norm(a - b, axis=1, keepdims=True) for a, b in ((right, left), (middle, rear)))
     sideways = (0.33 * width + 7.3e-3) * (1.0 if side == "R" else -1.0)
     return middle - (0.24 * depth + 9.9e-3) * forward - (0.30 * width + 10.9e-3) * upward + sideways * across
@@ -269,35 +229,26 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _by_stem(motion: Measured) -> dict[tuple[str, str], np.ndarray]:
-    """Markers with positions, by side (R, L, or "" in the middle) and name without the side."""
-    stems = {name for table in CENTRES.values() for row in table for name in row}
-    stems |= {name for row in (*MEDIAL.values(), *PELVIS.values()) for name in row}
+    """The markers with positions."""
+    stems = {name for row in (*CENTRES.values(), *PELVIS.values()) for name in row}
     found: dict[tuple[str, str], np.ndarray] = {}
     for name in motion.vectors:
         if motion.vector_unit(name) not in ("m", ""):
             continue
         place = motion.vector(name)
-        if np.isfinite(place).all(axis=1).sum() < 2:
-            continue
-        found.setdefault(_side_and_stem(name, stems), place)
+        if np.isfinite(place).all(axis=1).sum() >= 2:
+            found.setdefault(_side_and_stem(name, stems), place)
     return found
 
 
 def _side_and_stem(name: str, stems: set[str]) -> tuple[str, str]:
-    tokens = [one.lower() for one in re.findall(r"[A-Za-z]+|\d+", name.rpartition(":")[2])]
-    if len(tokens) > 1 and tokens[0] == "v":  # a computed marker
-        tokens = tokens[1:]
-    for words, side in ((("r", "right"), "R"), (("l", "left"), "L")):
-        for word in words:
-            if word in tokens and len(tokens) > 1:
-                rest = [one for one in tokens if one != word]
-                return side, "".join(rest)
-    whole = "".join(tokens)
-    for begin, side in (("right", "R"), ("left", "L"), ("r", "R"), ("l", "L")):
-        if whole.startswith(begin) and whole.removeprefix(begin) in stems:
-            return side, whole.removeprefix(begin)
-        if whole.endswith(begin) and whole.removesuffix(begin) in stems:
-            return side, whole.removesuffix(begin)
+    """Side and rest of a name, as of "S7:RASI", "R.Knee.Lat", "L_FLE" or "heel right"."""
+    whole = re.sub(r"[^a-z0-9]", "", name.rpartition(":")[2].lower())
+    for word, side in (("right", "R"), ("left", "L"), ("r", "R"), ("l", "L")):
+        if whole.startswith(word) and whole.removeprefix(word) in stems:
+            return side, whole.removeprefix(word)
+        if whole.endswith(word) and whole.removesuffix(word) in stems:
+            return side, whole.removesuffix(word)
     return "", whole
 
 
@@ -311,52 +262,34 @@ LONGEST_LEG = 1.15
 SIDES_DIFFER = 1.2
 
 
-class WalkTables(NamedTuple):
-    """Columns by name: positions of joints, forces, and angles of segments if a file has them."""
-
-    joints: Table
-    loads: Table
-    motion: Table | None
-
-
-def read_tables(folder: Path) -> WalkTables:
-    """The tables ``joints.csv``, ``grf.csv`` and ``motion.csv`` of a folder; see
-    ``footfall.gait.human.data.derive``.
+def read_tables(folder: Path) -> tuple[Table, Table, Table | None]:
+    """Positions of joints, forces, and angles of segments if there are: ``joints.csv``, ``grf.csv`` and ``motion.csv``
+    of a folder; see ``footfall.gait.human.data.derive``.
     """
-    joints: Table = _read(folder / "joints.csv")
-    loads: Table = _read(folder / "grf.csv")
-    motion: Table | None = _read(folder / "motion.csv") if (folder / "motion.csv").is_file() else None
-    check_columns(folder, joints, loads)
-    joints = _gaps_filled(folder / "joints.csv", joints)
-    check_lengths(str(folder / "joints.csv"), joints)
-    if loads["fz_N"].sum() < 0.0:
-        warn(f"{folder / 'grf.csv'}: reversed, as it has the forces of the feet on the ground")
-        loads = {name: -own if name in ("fx_N", "fy_N", "fz_N") else own for name, own in loads.items()}
-    if _goes_backwards(joints):
-        warn(f"{folder / 'joints.csv'}: the walk leads towards -x, and is turned about")
-        joints = {name: -own if name.endswith("_x_m") else own for name, own in joints.items()}
-        turned = ("fx_N", "fy_N", "copx_m", "copy_m")
-        loads = {name: -own if name in turned else own for name, own in loads.items()}
-        motion = None  # angles are computed from the joints
-    return WalkTables(joints, loads, motion)
+    places = [f"{side}_{joint}_{axis}_m" for side in "RL" for joint in JOINTS for axis in "xz"]
+    joints = _read(folder / "joints.csv", ["time_s", *places])
+    loads = _read(folder / "grf.csv", ["time_s", "foot", "plate", "fx_N", "fy_N", "fz_N", "copx_m"])
+    motion = _read(folder / "motion.csv", ["time_s"]) if (folder / "motion.csv").is_file() else None
+    source = str(folder / "joints.csv")
+    whole, filled = fill_gaps(source, joints["time_s"], {name: joints[name][:, None] for name in places}, 2)
+    joints = {name: own[whole] for name, own in joints.items()} | {name: own[:, 0] for name, own in filled.items()}
+    check_lengths(source, joints)
+    if sum(float(np.median(joints[f"{side}_mt_x_m"] - joints[f"{side}_heel_x_m"])) for side in "RL") < 0.0:
+        raise FootfallError(f"{source}: the toes point towards -x, and a walk leads towards x")
+    return joints, loads, motion
 
 
-def _read(path: Path) -> dict[str, np.ndarray]:
-    """Columns by name and SI unit, as in ``R_hip_x_m``; NaN where blank."""
+def _read(path: Path, wanted: Sequence[str]) -> dict[str, np.ndarray]:
+    """Columns by name and SI unit, as in ``R_hip_x_m``; NaN where blank. The ``wanted`` ones must be among them."""
     values, units, _, _, texts = read_columns(path)
-    columns: dict[str, np.ndarray] = {}
+    columns = {name: np.array(own) for name, own in texts.items()}
     for name, own in values.items():
         unit = units[name]
         ending = f"_{ENDINGS[unit]}" if unit in ENDINGS else ""
         columns[f"{name}{ending}"] = np.degrees(own) if unit == "rad" else own
-    return columns | {name: np.array(own) for name, own in texts.items()}
-
-
-def _gaps_filled(path: Path, joints: Table) -> Table:
-    """The table from the first to the last sample in which all joints are known, with splines over short gaps."""
-    names = [f"{side}_{joint}_{axis}_m" for side in "RL" for joint in JOINTS for axis in "xz"]
-    whole, filled = fill_gaps(str(path), joints["time_s"], {name: joints[name][:, None] for name in names}, 2)
-    return {name: own[whole] for name, own in joints.items()} | {name: own[:, 0] for name, own in filled.items()}
+    if missing := [name for name in wanted if name not in columns]:
+        raise FootfallError(f"{path} has no column '{missing[0]}', and {len(missing)} of its columns are missing")
+    return columns
 
 
 def fill_gaps(
@@ -417,11 +350,6 @@ def check_lengths(source: str, joints: Table) -> None:
             )
 
 
-def _goes_backwards(joints: Table) -> bool:
-    """Whether the toes point towards -x."""
-    return sum(float(np.median(joints[f"{side}_mt_x_m"] - joints[f"{side}_heel_x_m"])) for side in "RL") < 0.0
-
-
 CUTOFF = 6.0  # Hz, of the markers' low pass
 LONGEST_GAP = 0.15  # s, longest gap that is filled
 #: Least load for a valid pressure centre, N, and largest distance between it and its foot, m.
@@ -429,71 +357,49 @@ PRESSED, NEAR = 50.0, 0.35
 #: Largest motion of the pressure centre relative to one foot in a stance, m; if larger, two feet are on the plate.
 LONGEST_FOOT = 0.4
 LONGEST_STANCE = 1.5  # s
-#: Travel of the hips, m, below which the walk is on a treadmill.
+#: Least travel of the hips, m.
 TRAVELS = 0.8
 #: Least time between heel strikes of one foot, s, and least amplitude of its heel relative to the hips, m.
 STRIKES, SWING = 0.5, 0.15
-MARKERS, FORCES = (".trc", ".c3d"), (".forces", ".mot", ".sto", ".csv", ".tsv", ".txt")
+MARKERS, FORCES = (".trc", ".c3d"), (".mot", ".csv")
 
 
-class Walked(NamedTuple):
-    """The tables of a walk, as ``footfall.gait.human.data.derive`` describes them, and its stances."""
-
-    joints: dict[str, np.ndarray]
-    forces: dict[str, np.ndarray]
-    stances: list[Stance]
-
-
-def raw_files(source: Path, forces: Path | None = None) -> tuple[Path, Path] | None:
-    """The files of markers and forces, None without markers; a .c3d file holds both."""
-    if source.is_dir():
-        found = [file for ending in MARKERS for file in sorted(source.glob(f"*{ending}"))]
-        if len(found) > 1:
-            names = ", ".join(file.name for file in found)
-            raise FootfallError(f"{source} holds several recordings, {names}: name the file of one")
-        if not found:
-            return None
-        source = found[0]
-    elif source.suffix.lower() not in MARKERS:
-        return None
-    if forces is not None:
-        return source, forces
-    beside = [source.with_suffix(ending) for ending in FORCES]
-    others = [file for file in sorted(source.parent.glob("*")) if file.suffix.lower() in FORCES[:3]]
-    found = [file for file in beside if file.is_file()] or (others if len(others) == 1 else [])
-    if not found and source.suffix.lower() == ".c3d":
-        return source, source
-    if not found:
+def forces_of(markers: Path) -> Path:
+    """The file of forces beside a file of markers, of the same name; a .c3d file holds both."""
+    beside = [*map(markers.with_suffix, FORCES), *[markers] * (markers.suffix.lower() == ".c3d")]
+    found = next((file for file in beside if file.is_file()), None)
+    if found is None:
         raise FootfallError(
-            f"which file has the forces of {source.name}? Name it: footfall human-walk ... --forces FILE"
+            f"which file has the forces of {markers.name}? Name it: footfall human-walk ... --forces FILE"
         )
-    return source, found[0]
+    return found
 
 
-def read_walk(markers: Path, forces: Path, names: Mapping[str, str] | None = None, up: str | None = None) -> Walked:
-    """Joints, forces and stances of a recorded walk; ``names`` of markers as ``joint_places`` takes them."""
+def read_walk(
+    markers: Path, forces: Path, names: Mapping[str, str], up: str | None
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], list[Stance]]:
+    """Joints and forces of a recorded walk, as in its tables, and its stances; ``names`` of markers as ``joint_places``
+    takes them.
+    """
     plates = load_forces(forces, pressure=True, up=up)
     motion = load_motion(markers, up=up)
     if up is None:
-        motion = _standing(motion, names or {})
-    places = joint_places(motion.z_up(), names or {})
+        motion = _standing(motion, names)
+    places = joint_places(motion.z_up(), names)
     time, places = _filled(motion, places)
     turn = _heading(places)
     places = {name: place @ turn.T for name, place in places.items()}
-    feet = {side: 0.5 * (places[f"{side}_heel"] + places[f"{side}_mt"]) for side in "RL"}
     if np.median(places["R_hip"][:, 1] - places["L_hip"][:, 1]) > 0.0:
         warn(f"{motion.source}: its markers of the right side lie to the left, and were swapped")
         places = {f"{'L' if name[0] == 'R' else 'R'}{name[1:]}": place for name, place in places.items()}
-        feet = {"R": feet["L"], "L": feet["R"]}
+    feet = {side: 0.5 * (places[f"{side}_heel"] + places[f"{side}_mt"]) for side in "RL"}
     table, floor = _table(plates, turn, time, feet)
-    speed = _belt(time, places, table)
     joints = {"time_s": time}
     for name, place in places.items():
-        joints[f"{name}_x_m"], joints[f"{name}_z_m"] = place[:, 0] + speed * time, place[:, 2] - floor
+        joints[f"{name}_x_m"], joints[f"{name}_z_m"] = place[:, 0], place[:, 2] - floor
     check_lengths(motion.source, joints)
-    table["copx_m"] = table["copx_m"] + speed * table["time_s"]
     stances = find_stances(table, float(time[-1]))
-    return Walked(joints, table, sorted([*stances, *_other_strikes(joints, stances)], key=lambda one: one.start))
+    return joints, table, sorted([*stances, *_other_strikes(joints, stances)], key=lambda one: one.start)
 
 
 def _standing(motion: Measured, names: Mapping[str, str]) -> Measured:
@@ -523,8 +429,8 @@ def _heading(places: Mapping[str, np.ndarray]) -> np.ndarray:
     along = (hips[-1] - hips[0])[:2]
     toes = np.mean([places[f"{s}_mt"] - places[f"{s}_heel"] for s in "RL"], axis=(0, 1))[:2]
     if np.linalg.norm(along) < TRAVELS:
-        along = toes
-    elif along @ toes < 0.0:
+        raise FootfallError("the walker stays in place: a walk on a treadmill is not read")
+    if along @ toes < 0.0:
         raise FootfallError("the walker goes backwards: toes point against the direction of the hips")
     c, s = along / np.linalg.norm(along)
     return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -534,9 +440,7 @@ def _table(
     plates: Measured, turn: np.ndarray, time: np.ndarray, feet: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], float]:
     """Rows of forces, one for each sample of each stance, and the height of the plates."""
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in ("time_s", "plate", "fx", "fy", "fz", "cx", "cy")}
-    whose: list[str] = []
-    heights = []
+    rows, whose, heights = list[np.ndarray](), list[str](), list[float]()
     names = [name.removesuffix(".force") for name in plates.vectors if name.endswith(".force")]
     for number, name in enumerate(names, start=1):
         if f"{name}.cop" not in plates.vectors:
@@ -550,16 +454,14 @@ def _table(
             foot = _whose(plates, name, own, force, centre, time, feet)
             if foot is None:
                 continue
-            low = force[own, 2] < PRESSED
-            columns = (plates.time[own], np.full(own.size, float(number)), *force[own].T, *centre[own, :2].T)
-            for key, values in zip(rows, columns, strict=True):
-                rows[key].append(np.where(low, np.nan, values) if key in ("cx", "cy") else values)
+            place = np.where(force[own, 2:] < PRESSED, np.nan, centre[own, :2])
+            rows.append(np.column_stack([plates.time[own], np.full(own.size, float(number)), force[own], place]))
             whose += [foot] * own.size
             heights.append(float(np.nanmedian(centre[own, 2])))
     if not whose:
         raise FootfallError(f"no foot of the markers stands on a plate of {plates.source}: are time and axes the same?")
     keys = ("time_s", "plate", "fx_N", "fy_N", "fz_N", "copx_m", "copy_m")
-    table = {key: np.concatenate(rows[name]) for key, name in zip(keys, rows, strict=True)}
+    table = dict(zip(keys, np.vstack(rows).T, strict=True))
     return table | {"foot": np.array(whose)}, float(np.median(heights))
 
 
@@ -595,29 +497,6 @@ def _whose(
 
 def _at(when: np.ndarray, time: np.ndarray, place: np.ndarray) -> np.ndarray:
     return np.column_stack([np.interp(when, time, place[:, k]) for k in range(place.shape[1])])
-
-
-def _belt(time: np.ndarray, places: Mapping[str, np.ndarray], table: Mapping[str, np.ndarray]) -> float:
-    """Speed of a treadmill's belt, m/s, from the flat feet on it; 0 if the walker travels."""
-    hips = 0.5 * (places["R_hip"] + places["L_hip"])
-    if np.linalg.norm((hips[-1] - hips[0])[:2]) >= TRAVELS:
-        return 0.0
-    speeds = []
-    for side in "RL":
-        rate = np.gradient(places[f"{side}_heel"][:, 0], time)
-        load = np.zeros(time.size)
-        for plate in np.unique(table["plate"]):
-            rows = (table["plate"] == plate) & (table["foot"] == side)
-            if rows.any():
-                load = np.maximum(load, np.interp(time, table["time_s"][rows], table["fz_N"][rows]))
-        # The heel is on the belt in the first half of stance, in which it is lowest.
-        low = places[f"{side}_heel"][:, 2] < np.quantile(places[f"{side}_heel"][:, 2], 0.35)
-        speeds += rate[(load > 0.5 * load.max()) & low].tolist()
-    speed = -float(np.median(speeds)) if speeds else 0.0
-    if speed > 0.1:
-        warn(f"the walker stays in place: a treadmill of {speed:.2f} m/s, which is added")
-        return speed
-    return 0.0
 
 
 def _other_strikes(joints: Mapping[str, np.ndarray], stances: list[Stance]) -> list[Stance]:

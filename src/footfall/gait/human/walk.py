@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -133,8 +133,7 @@ def human_walk(
     """
     body, data = body_of(robot), measured_walk() if data is None else data
     soft = soft_ground(robot, law, dt) if law is not None and hasattr(law, "normal_terms") else None
-    given = repr((body, soft and (soft.terms, soft.rows.tolist(), soft.points.tolist())))
-    problem, walk = _fitted(_Given(given, data, forces, body, soft))
+    problem, walk = _fitted(body, data, forces, soft)
     aside = sideways(problem, walk, robot.parameters["hip_width"], data.step_width * body.leg / data.leg)
     qpos, qvel, qacc = coordinates(robot, walk, aside)
     torque = inverse(robot, qpos, qvel, qacc)
@@ -152,27 +151,14 @@ def human_walk(
     return PeriodicMotion(walk.stride_time, advance, qpos, qvel, torque)
 
 
-@dataclass(frozen=True)
-class _Given:
-    """Inputs of a fit, compared by their numbers, which planar and spatial robots share."""
-
-    numbers: str
-    data: MeasuredWalk
-    forces: bool
-    body: Body = field(compare=False)
-    soft: Soft | None = field(compare=False)
-
-
-@lru_cache(maxsize=16)
-def _fitted(given: _Given) -> tuple[WalkFit, WalkSeries]:
+def _fitted(body: Body, data: MeasuredWalk, forces: bool, soft: Soft | None) -> tuple[WalkFit, WalkSeries]:
     """The problem, on soft ground if given, and the walk that solves it."""
-    decides = (given.numbers, asdict(given.data), given.forces)
-    if given.soft is None:
-        problem = WalkFit(given.body, given.data, forces=given.forces)
+    decides = (repr((body, soft and (soft.terms, soft.rows.tolist(), soft.points.tolist()))), asdict(data), forces)
+    if soft is None:
+        problem = WalkFit(body, data, forces=forces)
         return problem, kept(decides, lambda: fit_walk(problem))
-    soft = SoftWalkFit(given.body, given.data, given.soft, forces=given.forces)
-    on_hard = replace(given, numbers=repr((given.body, None)), soft=None)
-    return soft, kept(decides, lambda: fit_soft_walk(soft, _fitted(on_hard)[1]))
+    on_soft = SoftWalkFit(body, data, soft, forces=forces)
+    return on_soft, kept(decides, lambda: fit_soft_walk(on_soft, _fitted(body, data, forces, None)[1]))
 
 
 def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
