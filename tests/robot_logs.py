@@ -142,3 +142,13 @@ def write_bag(path, columns, joints, encoding="cdr"):
             out.add_message(channels[topic], stamp, json.dumps(content).encode(), stamp)
         out.finish()
     return path
+
+
+def motion_log(robot, time, qpos, qvel, source):
+    """A log of a known motion, without torques: (T, nq) and (T, nv) at even times (T,), s."""
+    joints, unknown = np.arange(robot.model.nv) >= 6, np.full(qvel.shape, np.nan)
+    position, attitude = qpos[:, :3], qpos[:, 3:7]
+    return ff.logs.Log(
+        robot, time - time[0], qpos, qvel, joints, unknown, None, "", None, None, np.zeros(3), position, attitude,
+        None, (), (), (), source,
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from robot_logs import sensed, write_bag, write_table
+from robot_logs import motion_log, sensed, write_bag, write_table
 from scipy.signal import butter, sosfiltfilt
 
 import footfall as ff
@@ -157,27 +157,6 @@ def test_torques_of_the_other_sign_are_turned_and_told(of, tmp_path):
     assert not any("the other sign" in one for one in right.said)
 
 
-@pytest.mark.parametrize(
-    ("turn", "factors", "told"),
-    [
-        (np.diag([1.0, -1.0, -1.0]), (1.0, 1.0), "the root's x, y, z are the IMU's x, -y, -z"),
-        (np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), (1.0, 1.0), "the IMU's y, -x, z"),
-        (np.eye(3), (180.0 / np.pi, 1.0), "the gyroscope is in deg/s"),
-        (np.diag([-1.0, -1.0, 1.0]), (1.0, -1.0), "the accelerometer reads gravity"),
-    ],
-    ids=["z down", "a quarter turn", "deg/s", "turned and reversed"],
-)
-def test_frame_unit_and_sign_of_an_imu_are_found_by_what_torques_explain(turn, factors, told, tmp_path):
-    columns, right = half_a_second()
-    for name, factor in zip(("angular_velocity", "linear_acceleration"), factors, strict=True):
-        own = factor * np.column_stack([columns[f"imu/{name}/{axis}"] for axis in "xyz"]) @ turn.T
-        columns = columns | {f"imu/{name}/{axis}": own[:, k] for k, axis in enumerate("xyz")}
-    log = ff.load_log(write_table(tmp_path / "wrong.csv", columns), walked().robot)
-    np.testing.assert_allclose(log.gyro, right.gyro, atol=1e-6)
-    np.testing.assert_allclose(log.accel, right.accel, atol=1e-6)
-    assert told in str(log)
-
-
 def test_what_cannot_be_estimated_is_refused_in_a_sentence(tmp_path):
     rec = walked()
     columns = {name: own for name, own in sensed(rec).items() if "imu" not in name}
@@ -209,7 +188,7 @@ def test_the_recorded_man_presses_as_his_plates_say():
     qpos = np.vstack([motion.qpos[::every] + k * motion.advance for k in range(2)])
     qvel = np.vstack([motion.qvel[::every]] * 2)
     time = motion.period * every / len(motion.qpos) * np.arange(len(qpos))
-    log = ff.logs.Log.of_motion(robot, time, qpos, qvel, "human walk")
+    log = motion_log(robot, time, qpos, qvel, "human walk")
     found = ff.estimate(log, ground=ff.Ground.plane(friction=0.7), cutoff=15.0)
     phase = time / motion.period
     left = [foot.name for foot in robot.feet].index("left")

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from robot_logs import motion_log
 
 import footfall as ff
 from footfall.control.replay import Replay
@@ -20,7 +21,7 @@ STEP = 0.002
 def log_of(rec, late=0.0):
     """A log of a run with the torques of its motors, which are written down ``late`` s before they act."""
     robot = rec.robot
-    log = ff.logs.Log.of_motion(ff.load_robot("quadruped"), rec.time, rec.qpos, rec.qvel, "made")
+    log = motion_log(ff.load_robot("quadruped"), rec.time, rec.qpos, rec.qvel, "made")
     torque = joint_torques(rec)
     torque[:, :6] = np.nan
     object.__setattr__(log, "torque", np.column_stack([np.interp(rec.time + late, rec.time, own) for own in torque.T]))
@@ -73,7 +74,7 @@ def test_mass_and_delay_that_made_a_log_are_found_and_judged_on_other_parts():
 def test_a_log_too_short_or_without_a_base_is_refused_in_a_sentence():
     robot = ff.load_robot("quadruped")
     time = np.arange(0.0, 0.5, STEP)
-    log = ff.logs.Log.of_motion(robot, time, np.tile(robot.home, (len(time), 1)), np.zeros((len(time), 18)), "rest")
+    log = motion_log(robot, time, np.tile(robot.home, (len(time), 1)), np.zeros((len(time), 18)), "rest")
     with pytest.raises(StudyError, match=r"at least four parts of a log, and 1 of 0\.3 s were found"):
         windows(log)
     object.__setattr__(log, "position", None)

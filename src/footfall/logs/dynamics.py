@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import partial
-from itertools import permutations, product
 from typing import NamedTuple
 
 import mujoco
@@ -25,7 +24,7 @@ from footfall.standing import at_home, point_jacobian
 #: Cut-off of the low pass for estimating a delay, Hz; samples used; and the largest ratio of unexplained squares after
 #: a correction to those before at which it is made.
 CUTOFF, LOOKED_AT, GAINED = 30.0, 400, 0.5
-#: Samples used for a delay per sample used for signs and for the frame of an IMU.
+#: Samples used for a delay per sample used for signs.
 FEWER = 4
 
 
@@ -130,17 +129,6 @@ class Inverse:
         return found
 
 
-class ImuMeaning(NamedTuple):
-    """What an IMU's numbers mean at the root: axes (3, 3), factors of accelerometer (1 or -1) and gyroscope."""
-
-    axes: np.ndarray
-    accel: float
-    gyro: float
-
-
-AS_LOGGED = ImuMeaning(np.eye(3), 1.0, 1.0)
-
-
 class _Unpushed:
     """Samples of a log, and the scaled directions along which contacts, loops and unknown torques do nothing there."""
 
@@ -155,38 +143,13 @@ class _Unpushed:
             free = self.inverse.hidden(point_jacobian(log.robot, self.inverse.data))
             self.ways[i] = free @ free.T
 
-    def missed(self, meaning: ImuMeaning = AS_LOGGED) -> np.ndarray:
+    def missed(self) -> np.ndarray:
         """(K, nv) what motors and inertia do not explain of each sample."""
-        qvel, qacc = self.rows.qvel.copy(), self.rows.qacc.copy()
-        for own in (qvel, qacc):
-            own[:, 3:6] = meaning.gyro * own[:, 3:6] @ meaning.axes.T
-        qacc[:, :3] = meaning.accel * qacc[:, :3] @ meaning.axes.T
-        self.inverse.signals = self.rows._replace(qvel=qvel, qacc=qacc)
-        needed = np.array([self.inverse.needed(i) for i in range(len(self.ways))])
-        return self.along(needed)
+        return self.along(np.array([self.inverse.needed(i) for i in range(len(self.ways))]))
 
     def along(self, forces: np.ndarray) -> np.ndarray:
         """Generalised forces (K, nv) along these directions."""
         return np.asarray(np.einsum("kij,kj->ki", self.ways, forces / self.inverse.scale))
-
-
-def imu_meaning(log: Log) -> ImuMeaning:
-    """The mount, sign and unit of the IMU with which torques explain the motion and as logged they do not."""
-    looked = _looked(log)[::FEWER]
-    if not log.has_imu or log.imu_position.any() or not looked:
-        return AS_LOGGED
-    free = _Unpushed(log, looked)
-    turns = [
-        axes
-        for order, signs in product(permutations(range(3)), product((1.0, -1.0), repeat=3))
-        if np.linalg.det(axes := np.eye(3)[list(order)] * np.array(signs)[:, None]) > 0.0
-    ]
-    others = [ImuMeaning(*one) for one in product(turns, (1.0, -1.0), (1.0, np.pi / 180.0))]
-    missed = [float((free.missed(one) ** 2).sum()) for one in others]
-    best = int(np.argmin(missed))
-    as_logged = float((free.missed() ** 2).sum())
-    told = missed[best] < min(GAINED**2 * as_logged, NEAR_FACTOR**2 * float((free.along(free.rows.torque) ** 2).sum()))
-    return others[best] if told else AS_LOGGED
 
 
 def torque_signs(log: Log) -> np.ndarray:

@@ -35,7 +35,6 @@ class Match(NamedTuple):
     channel: str
     factor: float
     delay: float
-    note: str
 
 
 @public
@@ -97,18 +96,6 @@ class Log:
         """Whether both gyroscope and accelerometer were logged."""
         return self.gyro is not None and self.accel is not None
 
-    @classmethod
-    def of_motion(cls, robot: Robot, time: np.ndarray, qpos: np.ndarray, qvel: np.ndarray, source: str) -> Log:
-        """A log of a known motion, without torques: (T, nq) and (T, nv) at even times (T,), s."""
-        unknown = np.full(qvel.shape, np.nan)
-        pose = (qpos[:, :3], qpos[:, 3:7]) if robot.model.njnt and robot.model.jnt_type[0] == FREE else (None, None)
-        joints = np.arange(robot.model.nv) >= (0 if pose[0] is None else 6)
-        position, attitude = pose
-        return cls(
-            robot, time - time[0], qpos, qvel, joints, unknown, None, "", None, None, np.zeros(3), position, attitude,
-            None, (), (), (), source,
-        )  # fmt: skip
-
     def slice(self, start: float, stop: float) -> Log:
         """The samples from ``start`` up to ``stop`` (s), with times from zero."""
         inside = (self.time >= start - 1e-9) & (self.time <= stop + 1e-9)
@@ -119,16 +106,14 @@ class Log:
         return replace(self, **(cut | {"time": cut["time"] - cut["time"][0]}))
 
     def __str__(self) -> str:
-        rows = [("is", "channel", "factor", "delay", "")]
+        rows = [("is", "channel", "factor", "delay")]
         rows += [
-            (one.what, one.channel, f"{one.factor:.4g}", f"{1e3 * one.delay:.1f} ms" if one.delay else "", one.note)
+            (one.what, one.channel, f"{one.factor:.4g}", f"{1e3 * one.delay:.1f} ms" if one.delay else "")
             for one in self.matches
         ]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         lines = [f"{self.source}: {len(self)} samples of {self.robot.name}, {self.rate:.4g} per second"]
-        lines += [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)).rstrip() for row in rows
-        ]
+        lines += ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         lines += [f"- {one}" for one in self.said]
         if self.unused:
             more = f" and {len(self.unused) - 8} others" if len(self.unused) > 8 else ""

@@ -176,28 +176,24 @@ def _put_sensor(found: Meanings, own: list[str], name: str, robot: Robot, feet: 
             found.put("foot force", (foot, 2 if axis is None else axis), name)
             return True
         return False
-    if axis is not None and (have & GYRO or "angular" in have):
-        if "acceleration" not in have:
-            found.put("gyro", axis, name)
-            return True
-    if axis is not None and have & ACCEL and "angular" not in have:
-        found.put("accel", axis, name)
-        return True
     quaternion = have & {"orientation", "quat", "quaternion", "rotation", "rot"} or last in ("qw", "qx", "qy", "qz")
-    if turn is not None and quaternion and (of_base or whose == "imu"):
-        found.put(f"{whose} attitude", turn, name)
-        return True
-    if have & set(EULER) and (of_base or have & {"rpy", "euler"}):
-        found.put(f"{whose} euler", EULER[next(one for one in own if one in EULER)], name)
-        return True
-    if axis is not None and {"rpy", "euler"} & have:
-        found.put(f"{whose} euler", axis, name)
-        return True
-    if axis is not None and of_base and "imu" not in have:
+    if axis is not None and (have & GYRO or "angular" in have) and "acceleration" not in have:
+        kind, place = "gyro", axis
+    elif axis is not None and have & ACCEL and "angular" not in have:
+        kind, place = "accel", axis
+    elif turn is not None and quaternion and (of_base or whose == "imu"):
+        kind, place = f"{whose} attitude", turn
+    elif have & set(EULER) and (of_base or have & {"rpy", "euler"}):
+        kind, place = f"{whose} euler", EULER[next(one for one in own if one in EULER)]
+    elif axis is not None and {"rpy", "euler"} & have:
+        kind, place = f"{whose} euler", axis
+    elif axis is not None and of_base and "imu" not in have:
         speed = have & {"velocity", "vel", "linear", "twist", "vx", "vy", "vz"}
-        found.put("base velocity" if speed else "base position", axis, name)
-        return True
-    return False
+        kind, place = "base velocity" if speed else "base position", axis
+    else:
+        return False
+    found.put(kind, place, name)
+    return True
 
 
 def _put_numbered(found: Meanings, key: Sequence[str], group: Mapping[int, str], robot: Robot) -> None:

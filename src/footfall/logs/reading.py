@@ -25,7 +25,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean, optional_package, warn
 from footfall.files.channels import Channel, read_channels
 from footfall.files.stamps import at_times, stamps_of
-from footfall.logs.dynamics import AS_LOGGED, imu_meaning, torque_signs, torques_compared
+from footfall.logs.dynamics import torque_signs, torques_compared
 from footfall.logs.log import (
     LONGEST_DELAY,
     NEAR_FACTOR,
@@ -41,7 +41,7 @@ from footfall.logs.log import (
     up_of,
 )
 from footfall.logs.loops import close_loops, undetermined
-from footfall.logs.meaning import Meanings, driven_joints, meanings, scalar_joints
+from footfall.logs.meaning import QUANTITIES, Meanings, driven_joints, meanings, scalar_joints
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE
 from footfall.robot.rotations import matrix_of
@@ -53,7 +53,6 @@ DEGREES = np.pi / 180.0
 BEYOND = 0.1
 #: Least correlation from which a factor or a delay is taken.
 CORRELATED = 0.6
-REVERSED = "the accelerometer reads gravity, and not the force against it: reversed"
 
 
 @public
@@ -107,11 +106,8 @@ class _Reading:
         self.series: dict[str, dict[Any, np.ndarray]] = {}
         self.factor: dict[tuple[str, Any], float] = {}
         self.delay: dict[tuple[str, Any], float] = {}
-        self.note: dict[tuple[str, Any], str] = {}
         self.time = np.zeros(0)
         self.attitude: np.ndarray | None = None
-        self.attitude_of_imu = False
-        self.currents: Mapping[Any, np.ndarray] = {}  # of joints, A, if there is no torque constant
 
     def stated(self, kind: str, place: Any) -> str:
         return self.channels[self.found.found[kind][place]].unit
@@ -168,10 +164,8 @@ class _Reading:
                 self.series["torque"][joint] = float(constant) * values
                 self.found.found.setdefault("torque", {})[joint] = self.found.found["current"][joint]
                 self._scale("torque", joint, float(constant))
-                self.note["torque", joint] = "from the current"
         if currents and constants is None:
             self.said.append("currents are not used: torque_constants= (N m/A) makes torques of them")
-            self.currents = {} if self.series.get("torque") else currents
 
     def _scale(self, kind: str, place: Any, factor: float) -> None:
         self.factor[kind, place] = self.factor.get((kind, place), 1.0) * factor
@@ -210,14 +204,12 @@ class _Reading:
                 continue
             name = self.robot.joint_names[joint]
             if self._within(joint, -values) > 0.95:
-                self.note["position", joint] = "reversed: so it is inside its limits"
                 self.said.append(f"'{name}' is inside its limits with the other sign alone: reversed")
                 for kind in JOINT_KINDS:
                     if joint in self.series.get(kind, {}):
                         self.series[kind][joint] = -self.series[kind][joint]
                         self._scale(kind, joint, -1.0)
                 continue
-            self.note["position", joint] = "outside its limits"
             warn(
                 f"{self.source}: joint '{name}' is outside its limits in most samples: an offset (offsets=), or "
                 "another joint?"
@@ -237,16 +229,11 @@ class _Reading:
         for joint in self.series["velocity"]:
             sign = np.sign(told[joint].factor) if joint in told else 1.0
             factor = sign / unit
-            if sign < 0.0:
-                self.note["velocity", joint] = "reversed: it goes against its position"
             self.series["velocity"][joint] = self._earlier(factor * self.series["velocity"][joint], delay)
             self._scale("velocity", joint, factor)
             self.delay["velocity", joint] = delay if abs(delay) * self.rate > NO_DELAY else 0.0
         if unit != 1.0:
             self.said.append(f"velocities are {unit:.4g} times the rate of positions: taken to be in deg/s, or rad/s")
-        weak = [self.robot.joint_names[j] for j in found if j not in told and _moves(self.series["position"][j])]
-        if weak:
-            warn(f"{self.source}: velocities of {', '.join(weak[:4])} do not go with their positions")
 
     def _earlier(self, values: np.ndarray, delay: float) -> np.ndarray:
         if abs(delay) * self.rate <= NO_DELAY:
@@ -284,7 +271,7 @@ class _Reading:
                         f"{self.source}: '{self.found.found[f'{whose} attitude'][0]}' ... is a quaternion of length "
                         f"{float(length[np.abs(length - 1.0).argmax(), 0]):.3g} and not 1"
                     )
-                self.attitude, self.attitude_of_imu = own / length, whose == "imu"
+                self.attitude = own / length
                 return
             angles = self.vector(f"{whose} euler", 3)
             if angles is not None:
@@ -343,7 +330,7 @@ class _Reading:
             up = float(_unit(np.mean(accel, axis=0)) @ _unit(np.mean(own, axis=0)))
             if up < -0.7:
                 why = "as the robot stands" if self.attitude is None else "by the attitude"
-                self.said.append(f"{REVERSED}, {why}")
+                self.said.append(f"the accelerometer reads gravity, and not the force against it: reversed, {why}")
                 accel = self._scaled("accel", accel, -1.0)
             elif up < 0.7 and self.attitude is not None:
                 warn(
@@ -368,12 +355,6 @@ class _Reading:
         elif fast > 2000.0 * DEGREES:
             self.said.append("the gyroscope is in deg/s: in rad/s it would be faster than 2000 deg/s")
             gyro = self._scaled("gyro", gyro, DEGREES)
-        still = gyro[: max(2, round(0.5 * self.rate))]
-        if np.std(still, axis=0).max() < 0.05:
-            bias = np.mean(still, axis=0)
-            if np.abs(bias).max() > 1e-3 and np.abs(bias).max() < 0.2:
-                self.said.append(f"the gyroscope reads {', '.join(f'{b:.4f}' for b in bias)} rad/s at rest: taken off")
-                gyro = gyro - bias
         return gyro
 
     def log(self) -> Log:
@@ -388,7 +369,7 @@ class _Reading:
             qpos[:, model.jnt_qposadr[joint]], logged[dof] = values, True
             own = self.series.get("velocity", {}).get(joint)
             qvel[:, dof] = rate_of(values, self.time) if own is None else own
-        for joint, values in (self.series.get("torque") or self.currents).items():
+        for joint, values in self.series.get("torque", {}).items():
             torque[:, model.jnt_dofadr[joint]] = values
         still = [robot.joint_names[j] for j in scalar_joints(robot) if not logged[model.jnt_dofadr[j]]]
         free = ~logged & np.array([model.jnt_type[j] != FREE for j in model.dof_jntid])
@@ -436,36 +417,7 @@ class _Reading:
             robot, self.time - self.time[0], qpos, qvel, logged, torque, control, kind, gyro, accel, place, position,
             self.attitude, self._feet(), self._matches(), tuple(self.found.unused), tuple(self.said), self.source,
         )  # fmt: skip
-        return self._with_torques(self._with_imu(found))
-
-    def _with_imu(self, log: Log) -> Log:
-        """The log with its IMU in the frame, sign and unit in which its torques explain the motion."""
-        axes, accel, gyro = meant = imu_meaning(log)
-        if log.accel is None or log.gyro is None or meant is AS_LOGGED:
-            return log
-        before = next((one for one in self.said if REVERSED in one), "")
-        if accel < 0.0 and before:
-            self.said.remove(before)
-        elif accel < 0.0:
-            self.said.append(f"{REVERSED}, by inverse dynamics")
-        if gyro != 1.0:
-            self.said.append("the gyroscope is in deg/s, by inverse dynamics")
-        qpos, qvel, attitude = log.qpos.copy(), log.qvel.copy(), self.attitude
-        if (axes != AS_LOGGED.axes).any():
-            names = [f"{'-' if row.min() < 0.0 else ''}{'xyz'[int(np.abs(row).argmax())]}" for row in axes]
-            self.said.append(f"the root's x, y, z are the IMU's {', '.join(names)}, by inverse dynamics: turned")
-            if self.attitude_of_imu and attitude is not None:
-                Rotation = optional_package("scipy.spatial.transform").Rotation
-                turns = Rotation.from_quat(attitude, scalar_first=True) * Rotation.from_matrix(axes.T)
-                if np.mean(turns.as_matrix()[:, 2] * (accel * log.accel @ axes.T)) < 0.0:  # its world has z down
-                    turns = Rotation.from_quat([1.0, 0.0, 0.0, 0.0]) * turns
-                attitude = qpos[:, 3:7] = turns.as_quat(scalar_first=True)
-        qvel[:, 3:6] = spin = gyro * log.gyro @ axes.T
-        proper = accel * log.accel @ axes.T
-        return replace(
-            log, qpos=qpos, qvel=qvel, gyro=spin, accel=proper, attitude=attitude, said=tuple(self.said),
-            matches=self._matches(),
-        )  # fmt: skip
+        return self._with_torques(found)
 
     def _with_torques(self, log: Log) -> Log:
         """The log with torques in sign and time as its motion needs; a factor that it implies is noted."""
@@ -476,22 +428,16 @@ class _Reading:
             torque[:, dof] *= -1.0
             self.series["torque"][joint] = torque[:, dof]
             self._scale("torque", joint, -1.0)
-            self.note["torque", joint] = "reversed: so it explains the motion"
         if reversed_:
             which = shortened([self.robot.joint_names[j] for j in reversed_])
             self.said.append(f"torques of {which} have the other sign, by inverse dynamics: reversed")
             log = replace(log, torque=torque, matches=self._matches(), said=tuple(self.said))
         factor, delay, _ = torques_compared(log)
-        unlike = abs(np.log(factor)) > NEAR_FACTOR
-        if unlike and self.currents:
-            self.said.append(f"torque_constants={1.0 / factor:.3g} would explain the motion")
-        elif unlike:
+        if abs(np.log(factor)) > NEAR_FACTOR:
             warn(
                 f"{self.source}: torques are {factor:.3g} times what the motion needs: are they in N m, at the joints "
                 f"(gears, torque_constants=), and are the masses of {self.robot.name} right?"
             )
-        if self.currents:
-            return replace(log, torque=np.full_like(log.torque, np.nan), said=tuple(self.said))
         if not delay:
             return log
         torque = log.torque.copy()
@@ -508,12 +454,7 @@ class _Reading:
     def _commands(self) -> tuple[str, np.ndarray | None]:
         """The commands of the actuators, of the kind with the most channels."""
         order = driven_joints(self.robot)
-        kinds = {
-            "command position": "position",
-            "command torque": "torque",
-            "command velocity": "velocity",
-            "control": "control",
-        }
+        kinds = ("command position", "command torque", "command velocity", "control")
         most = max(kinds, key=lambda kind: len(self.series.get(kind, {})))
         own = self.series.get(most, {})
         if not own:
@@ -522,7 +463,7 @@ class _Reading:
         if lacking:
             self.said.append(f"no {most} of {', '.join(lacking[:6])}")
         gap = np.full(len(self.time), np.nan)
-        return kinds[most], np.column_stack([own.get(joint, gap) for joint in order])
+        return most.removeprefix("command "), np.column_stack([own.get(joint, gap) for joint in order])
 
     def _feet(self) -> np.ndarray | None:
         own = self.series.get("foot force", {})
@@ -554,22 +495,12 @@ class _Reading:
                     what = f"{self.robot.feet[foot].name} force {'xyz'[axis]}"
                 else:
                     what = f"{kind} {'wxyz'[place] if kind.endswith('attitude') else 'xyz'[place]}"
-                found.append(
-                    Match(what, name, self.factor.get(key, 1.0), self.delay.get(key, 0.0), self.note.get(key, ""))
-                )
+                found.append(Match(what, name, self.factor.get(key, 1.0), self.delay.get(key, 0.0)))
         return tuple(found)
 
 
-JOINT_KINDS = (
-    "position",
-    "velocity",
-    "torque",
-    "current",
-    "command position",
-    "command velocity",
-    "command torque",
-    "control",
-)
+#: Quantities of joints, as they are and as they were commanded.
+JOINT_KINDS = (*QUANTITIES, *(f"command {one}" for one in QUANTITIES), "control")
 
 
 def compared(first: np.ndarray, second: np.ndarray, rate: float) -> Compared:
@@ -587,12 +518,6 @@ def compared(first: np.ndarray, second: np.ndarray, rate: float) -> Compared:
     best = int(np.argmax(np.abs(alike)))
     factor = float(product[best] / max(float(middle @ middle), 1e-300))
     return Compared(factor, float((peak(np.abs(alike)) - most) / rate), float(alike[best]))
-
-
-def _moves(values: np.ndarray) -> bool:
-    """Whether a signal (T,) varies far more than its noise, which is estimated from second differences."""
-    noise = float(np.median(np.abs(np.diff(values, n=2)))) / (0.6745 * np.sqrt(6.0)) if len(values) > 2 else 0.0
-    return float(np.std(values)) > 50.0 * noise
 
 
 def _along(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
