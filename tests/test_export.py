@@ -125,40 +125,6 @@ def test_opensim_forces_are_y_up_and_keep_their_wrench(rec, tmp_path):
         assert not force[~loaded].any()
 
 
-def test_opensim_motion_has_joints_and_the_pelvis(rec, tmp_path):
-    model = rec.robot.model
-    turned = np.array(rec.qpos)
-    axis = np.array([0.3, -0.2, 0.9]) / np.linalg.norm([0.3, -0.2, 0.9])
-    mujoco.mju_axisAngle2Quat(quaternion := np.zeros(4), axis, 0.8)
-    turned[:, 3:7] = quaternion
-    _, table = read_storage(replace(rec, qpos=turned).export(tmp_path / "motion.sto"))
-    knee = model.joint("right_knee_pitch").qposadr[0]
-    assert table["right_knee_pitch"] == pytest.approx(rec.qpos[:, knee])
-    assert table["base_ty"] == pytest.approx(rec.qpos[:, 2])
-    assert table["base_tz"] == pytest.approx(-rec.qpos[:, 1])
-
-    def about(k, angle):
-        c, s = math.cos(angle), math.sin(angle)
-        i, j = [(1, 2), (2, 0), (0, 1)][k]
-        turn = np.eye(3)
-        turn[i, i], turn[j, j], turn[i, j], turn[j, i] = c, c, -s, s
-        return turn
-
-    angles = [table[f"base_{name}"][5] for name in ("tilt", "list", "rotation")]
-    turn = about(2, angles[0]) @ about(0, angles[1]) @ about(1, angles[2])
-    mujoco.mju_quat2Mat(matrix := np.zeros(9), quaternion)
-    # Forward of the pelvis, in OpenSim's axes and in ours.
-    forward = matrix.reshape(3, 3)[:, 0]
-    assert turn[:, 0] == pytest.approx([forward[0], forward[2], -forward[1]], abs=1e-9)
-
-
-def test_what_an_opensim_file_holds_can_be_chosen(rec, tmp_path):
-    _, table = read_storage(rec.export(tmp_path / "a.mot", what="motion"))
-    assert "base_tilt" in table
-    with pytest.raises(FootfallError, match="hold no 'grff': did you mean 'grf'"):
-        rec.export(tmp_path / "a.mot", what="grff")
-
-
 # ---- C3D ---------------------------------------------------------------------------------------------------
 
 
@@ -229,15 +195,14 @@ def messages_of(path):
 
 def test_mcap_has_numbers_for_plots(rec, tmp_path):
     found = messages_of(rec.export(tmp_path / "a.mcap"))
-    assert len(found["/grf"]) == len(found["/joints"]) == len(found["/points"]) == len(rec)
+    assert len(found["/numbers"]) == len(rec)
     k = 200
-    _, time, told = found["/grf"][k]
+    _, time, told = found["/numbers"][k]
     assert time == pytest.approx(rec.time[k])
-    assert told["feet"]["left"]["force"]["z"] == rec.foot_force[k, 0, 2]
+    assert told["grf"]["left"]["z"] == rec.foot_force[k, 0, 2]
     assert told["zmp"]["x"] == rec.zmp[k, 0]
-    assert found["/grf"][0][2]["zmp"]["x"] is None  # in flight
-    assert found["/joints"][k][2]["position"]["base.z"] == rec.qpos[k, 2]
-    assert found["/points"][k][2]["mode"] == rec.mode[k].tolist()
+    assert found["/numbers"][0][2]["zmp"]["x"] is None  # in flight
+    assert told["joints"]["base.z"]["position"] == rec.qpos[k, 2]
 
 
 def test_mcap_has_a_scene_that_foxglove_draws(rec, tmp_path):
@@ -295,7 +260,7 @@ def test_rerun_that_is_missing_is_named(rec, tmp_path, monkeypatch):
 
 
 def test_wrong_endings_and_places_are_told(rec, tmp_path):
-    with pytest.raises(FootfallError, match=r"known: \.c3d, \.csv, \.mcap, \.mot, \.npz, \.parquet, \.rrd, \.sto"):
+    with pytest.raises(FootfallError, match=r"known: \.c3d, \.csv, \.mcap, \.mot, \.npz, \.parquet, \.rrd"):
         rec.export(tmp_path / "a.xyz")
     (tmp_path / "file").write_text("")
     with pytest.raises(FootfallError, match=r"cannot write '.*a\.csv'"):

@@ -21,8 +21,6 @@ from footfall.errors import RecordingError
 from footfall.record import Record, read_only
 
 if TYPE_CHECKING:
-    import pandas
-    import xarray
     from matplotlib.figure import Figure
 
     from footfall.measure import Audit
@@ -142,18 +140,6 @@ class Recording(Record):
         style = "width: 100%; height: 720px; border: 0"
         return f'<iframe srcdoc="{escape(page, quote=True)}" style="{style}" sandbox="allow-scripts"></iframe>'
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row per sample, indexed by time (s); see ``footfall.export.tables``."""
-        from footfall.export.tables import to_pandas
-
-        return to_pandas(self)
-
-    def to_xarray(self) -> xarray.Dataset:
-        """A dataset with named axes, coordinates and units; see ``footfall.export.tables``."""
-        from footfall.export.tables import to_xarray
-
-        return to_xarray(self)
-
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], *, progress: Callable[[float], None] | None = None) -> Path:
@@ -168,7 +154,7 @@ class Recording(Record):
         return write(self, path, progress)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write this recording for another tool: .csv, .npz, .mot, .sto, .c3d or .mcap; see ``footfall.export``."""
+        """Write this recording for another tool: .csv, .npz, .mot, .c3d or .mcap; see ``footfall.export``."""
         from footfall.export import export
 
         return export(self, path, **options)

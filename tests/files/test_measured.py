@@ -72,14 +72,6 @@ def test_what_is_wrong_with_a_table_is_one_sentence(text, sentence, tmp_path):
         ff.load_motion(tmp_path / "x.csv")
 
 
-def test_a_sample_that_was_written_twice_counts_once(tmp_path):
-    """Loggers repeat a line where they flush; the same time with another value stays an error."""
-    (tmp_path / "x.csv").write_text("time,a,b\n0,1,\n0.1,2,\n0.1,2,\n0.2,3,4\n")
-    found = ff.load_motion(tmp_path / "x.csv")
-    assert np.allclose(found.time, [0.0, 0.1, 0.2]) and np.allclose(found["a"], [1.0, 2.0, 3.0])
-    assert "1 of 4 samples left out, written twice" in found.done
-
-
 def test_what_cannot_be_filtered_or_found_is_refused(table):
     data = ff.load_motion(table)
     uneven = ff.files.Measured(np.array([0.0, 0.1, 0.3]), {"a": np.zeros(3)}, {"a": ""}, "z", "made")
@@ -125,15 +117,6 @@ def test_a_recording_against_itself_is_off_by_nothing_and_against_twice_itself_b
         rec.plot("grf", measurd=measured)
     with pytest.raises(FootfallError, match="name them with load_forces"):
         forces_against(rec, ff.files.Measured(rec.time, {}, {}, "z", "made"))
-
-
-def test_a_recording_as_pandas_and_xarray_has_names_units_and_coordinates(rec):
-    frame, data = rec.to_pandas(), rec.to_xarray()
-    assert frame.index.name == "time" and len(frame) == len(rec)
-    assert np.allclose(frame["left.force.z"], rec.foot_force[:, 0, 2]) and frame.attrs["units"]["left.force.z"] == "N"
-    assert data["force"].dims == ("time", "point", "xyz") and np.array_equal(data["force"], rec.force)
-    assert float(data["cop"].sel(foot="left", xyz="x")[-1]) == rec.cop[-1, 0, 0]
-    assert data["force"].attrs["units"].startswith("N") and data.attrs["robot"] == "spatial-biped"
 
 
 def test_a_notebook_shows_the_replay(rec):

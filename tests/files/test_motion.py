@@ -16,17 +16,6 @@ def rec():
     return sim.run(0.05, controller="posture")
 
 
-def test_joint_motion_comes_back(rec, tmp_path):
-    motion = load_motion(rec.export(tmp_path / "walk.sto"))
-    assert np.allclose(motion.time, rec.time)
-    joint = rec.robot.joint_names[-1]
-    assert np.allclose(motion[joint], rec.qpos[:, -1], atol=1e-10)
-    assert motion.units[joint] == "rad" and motion.up == "y"
-    free = rec.robot.joint_names[0]
-    assert np.allclose(motion.z_up().vector(f"{free}_t"), rec.qpos[:, :3], atol=1e-10)
-    assert motion.units[f"{free}_tx"] == "m"
-
-
 def test_ground_forces_come_back(rec, tmp_path):
     motion = load_motion(rec.export(tmp_path / "walk.mot")).z_up()
     foot = rec.robot.feet[0].name
@@ -91,12 +80,12 @@ def test_what_is_wrong_with_a_file_is_told(name, text, message, tmp_path):
 def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec):
     with pytest.raises(
         FootfallError,
-        match=r"from .*: known are \.c3d, \.csv, \.forces, \.mot, \.parquet, \.sto, \.trc, \.tsv, \.txt",
+        match=r"from .*: known are \.c3d, \.csv, \.mot, \.parquet, \.sto, \.trc, \.tsv, \.txt",
     ):
         load_motion(tmp_path / "walk.xlsx")
     with pytest.raises(FootfallError, match="there is no such file"):
         load_motion(tmp_path / "none.mot")
-    motion = load_motion(rec.export(tmp_path / "walk.sto"))
+    motion = load_motion(rec.export(tmp_path / "walk.mot"))
     with pytest.raises(FootfallError, match="has no 'tim'"):
         motion["tim"]
     with pytest.raises(FootfallError, match="has no vector 'Heel'"):

@@ -86,20 +86,6 @@ def test_units_by_the_names_of_opensim(column, unit, tmp_path):
     assert found[column][0] == pytest.approx(np.pi / 2 if unit == "rad" else 90.0)
 
 
-def test_forces_of_cortex_are_read_with_their_rate_and_pressure_centres(tmp_path):
-    (tmp_path / "walk.forces").write_text(
-        "[Force Data]\nNumberOfForcePlates=2\nSampleRate=450.000000\nNumberOfSamples=2\n"
-        "#Sample\tFX1\tFY1\tFZ1\tX1\tY1\tZ1\tMZ1\tFX2\tFY2\tFZ2\tX2\tY2\tZ2\tMZ2\n"
-        "1\t-10.00\t700.00\t5.00\t2149.00\t0.00\t976.70\t-68.53\t0.00\t0.00\t0.00\t300.00\t0.00\t200.00\t-0.00\n"
-        "2\t-10.00\t710.00\t5.00\t2150.00\t0.00\t976.70\t-68.53\t0.00\t0.00\t0.00\t300.00\t0.00\t200.00\t-0.00\n"
-    )
-    forces = ff.load_forces(tmp_path / "walk.forces")
-    assert forces.vectors == ("F1.force", "F2.force") and forces.rate == pytest.approx(450.0)
-    assert np.allclose(forces.vector("F1.force")[0], [-10, -5, 700])
-    whole = ff.load_motion(tmp_path / "walk.forces")
-    assert np.allclose(whole.vector("1")[0], [2.149, 0.0, 0.9767]) and whole["MZ1"][0] == pytest.approx(-0.06853)
-
-
 def test_the_axis_that_carries_the_load_is_up_and_it_is_told(tmp_path):
     (tmp_path / "a.csv").write_text("time,left.x [N],left.y [N],left.z [N]\n" + lines(TIME, TURNED, ","))
     found = ff.load_forces(tmp_path / "a.csv")

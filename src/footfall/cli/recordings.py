@@ -49,10 +49,9 @@ class Audit(JsonOption):
 
 @dataclass(frozen=True, kw_only=True)
 class Export(FileOptions):
-    """Write a recording for other tools: .csv, .parquet, .npz, .mot, .sto, .c3d, .mcap or .rrd.
+    """Write a recording for other tools: .csv, .parquet, .npz, .mot, .c3d, .mcap or .rrd.
 
-    .mot (forces) and .sto (motion) are OpenSim's, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for
-    Rerun.
+    .mot has forces for OpenSim, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for Rerun.
     """
 
     recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]

@@ -4,7 +4,6 @@
     rec.export("walk.parquet")        # the same for DuckDB, Polars and pandas
     rec.export("walk.npz")            # arrays for NumPy
     rec.export("walk_grf.mot")        # ground reaction forces for OpenSim
-    rec.export("walk.sto")            # joint motion for OpenSim
     rec.export("walk.c3d")            # force plates and markers for gait laboratories
     rec.export("walk.mcap")           # for Foxglove, needs the extra "export"
     rec.export("walk.rrd")            # for Rerun, needs rerun-sdk
@@ -33,7 +32,6 @@ FORMATS = {
     ".parquet": ("tables.write_parquet", "the same as a Parquet table, for DuckDB, Polars and pandas"),
     ".npz": ("tables.write_npz", "NumPy arrays"),
     ".mot": ("laboratory.write_opensim", "OpenSim, ground reaction forces"),
-    ".sto": ("laboratory.write_opensim", "OpenSim, joint motion"),
     ".c3d": ("laboratory.write_c3d", "C3D, force plates and markers"),
     ".mcap": ("scenes.write_mcap", "MCAP for Foxglove"),
     ".rrd": ("scenes.write_rrd", "Rerun"),
@@ -44,8 +42,7 @@ FORMATS = {
 def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write a recording in the format that the ending of ``path`` names, and return the path.
 
-    Options are those of the format: ``what="grf"`` or ``"motion"`` for OpenSim files, ``rate`` (pictures per second of
-    the 3D scene) for MCAP and Rerun.
+    The formats MCAP and Rerun have an option, ``rate`` (pictures per second of the 3D scene).
     """
     target = Path(path).expanduser()
     ending = target.suffix.lower()

@@ -7,9 +7,7 @@ MCAP for Foxglove, in JSON messages:
 | /tf | pose of every body (``foxglove.FrameTransforms``) |
 | /robot, /ground | their shapes, once (``foxglove.SceneUpdate``) |
 | /contacts | an arrow for every force (``foxglove.SceneUpdate``) |
-| /grf | force, centre of pressure of each foot and of all, N and m |
-| /joints | position, velocity and control by name |
-| /points | gap (m), normal force (N) and mode of every contact point |
+| /numbers | the numbers of Rerun's entities below, nested: ``/numbers.grf.left.z`` |
 
 Rerun's .rrd:
 
@@ -19,6 +17,7 @@ Rerun's .rrd:
 | /ground | its surface, once |
 | /contacts | an arrow for every force, coloured by the mode of its point |
 | /grf/FOOT/x, y, z and /grf/total/... | force on each foot and on all, N |
+| /cop/x, y, z, /zmp/..., /com/... | pressure centre, zero moment point and centre of mass, m |
 | /joints/NAME/position, velocity | by joint |
 | /control/NAME | by actuator |
 """
@@ -35,9 +34,8 @@ import numpy as np
 from footfall.errors import optional_package
 from footfall.export.tables import joint_positions, joint_velocities
 from footfall.files.json_values import json_value
-from footfall.measure import cop, momentum, overall_cop, zmp
+from footfall.measure import momentum, overall_cop, zmp
 from footfall.measure.audit_errors import scales
-from footfall.measure.common import normal_force
 from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, RATE, body_meshes, body_poses, display_samples
 
@@ -53,9 +51,7 @@ SCHEMAS = {
     "/robot": "foxglove.SceneUpdate",
     "/ground": "foxglove.SceneUpdate",
     "/contacts": "foxglove.SceneUpdate",
-    "/grf": "footfall.GroundReaction",
-    "/joints": "footfall.Joints",
-    "/points": "footfall.Points",
+    "/numbers": "footfall.Numbers",
 }
 
 
@@ -105,14 +101,12 @@ def write_mcap(rec: Record, path: Path, rate: float = RATE) -> None:
         put("/robot", 0, _update(*(_shape(rec, name, *shape) for name, shape in shapes.items())))
         put("/ground", 0, _update(_shape(rec, "ground", WORLD, vertices, faces, np.array([GROUND_COLOR]))))
         shown = set(display_samples(rec.time, rate).tolist())
-        numbers = _Numbers(rec)
+        numbers = _plotted(rec)
         for k in range(len(rec)):
             if k in shown:
                 put("/tf", k, {"transforms": _transforms(rec, k)})
                 put("/contacts", k, _update(_arrows(rec, k)))
-            put("/grf", k, numbers.grf(k))
-            put("/joints", k, numbers.joints(k))
-            put("/points", k, numbers.points(k))
+            put("/numbers", k, _nested({name: float(values[k]) for name, values in numbers.items()}))
         out.add_metadata("footfall", {"robot": rec.robot.name, "law": str(rec.law), "ground": str(rec.ground)})
         out.finish()
 
@@ -213,34 +207,15 @@ def _stamp(rec: Record, k: int) -> dict[str, int]:
     return {"sec": seconds, "nsec": nanoseconds}
 
 
-class _Numbers:
-    """The messages of numbers, sample by sample."""
-
-    def __init__(self, rec: Record) -> None:
-        self.rec = rec
-        self.cop, self.com, self.load = overall_cop(rec), momentum(rec).com, normal_force(rec)
-        self.foot_cop, self.zmp = cop(rec), zmp(rec)
-        self.position, self.velocity = joint_positions(rec), joint_velocities(rec)
-
-    def grf(self, k: int) -> dict[str, Any]:
-        rec = self.rec
-        feet = {
-            foot.name: {"force": _xyz(rec.foot_force[k, f]), "cop": _xyz(self.foot_cop[k, f])}
-            for f, foot in enumerate(rec.robot.feet)
-        }
-        whole = {"total": _xyz(rec.total_force[k]), "cop": _xyz(self.cop[k]), "zmp": _xyz(self.zmp[k])}
-        return {**whole, "com": _xyz(self.com[k]), "feet": feet}
-
-    def joints(self, k: int) -> dict[str, Any]:
-        return {
-            "position": {column.name: float(column.values[k]) for column in self.position},
-            "velocity": {column.name: float(column.values[k]) for column in self.velocity},
-            "control": dict(zip(self.rec.robot.actuator_names, self.rec.ctrl[k].tolist(), strict=True)),
-        }
-
-    def points(self, k: int) -> dict[str, Any]:
-        rec = self.rec
-        return {"gap": rec.gap[k].tolist(), "normal_force": self.load[k].tolist(), "mode": rec.mode[k].tolist()}
+def _nested(values: dict[str, float]) -> dict[str, Any]:
+    """Numbers by paths ("/grf/left/z") as objects in objects."""
+    found: dict[str, Any] = {}
+    for path, value in values.items():
+        inner, *parts = found, *path.strip("/").split("/")
+        for part in parts[:-1]:
+            inner = inner.setdefault(part, {})
+        inner[parts[-1]] = value
+    return found
 
 
 # ---- Rerun ----------------------------------------------------------------------------------------------------------
@@ -296,9 +271,9 @@ def _log_scene(rerun: Any, out: Any, rec: Record, rate: float) -> None:
 
 def _plotted(rec: Record) -> dict[str, np.ndarray]:
     """What is plotted, (T,) each, by the name of its entity."""
-    found = {f"/grf/total/{axis}": rec.total_force[:, k] for k, axis in enumerate("xyz")}
-    for f, foot in enumerate(rec.robot.feet):
-        found |= {f"/grf/{foot.name}/{axis}": rec.foot_force[:, f, k] for k, axis in enumerate("xyz")}
+    vectors = {f"/grf/{foot.name}": rec.foot_force[:, f] for f, foot in enumerate(rec.robot.feet)}
+    vectors |= {"/grf/total": rec.total_force, "/cop": overall_cop(rec), "/zmp": zmp(rec), "/com": momentum(rec).com}
+    found = {f"{name}/{axis}": values[:, k] for name, values in vectors.items() for k, axis in enumerate("xyz")}
     for what, columns in (("position", joint_positions(rec)), ("velocity", joint_velocities(rec))):
         found |= {f"/joints/{column.name}/{what}": column.values for column in columns}
     return found | {f"/control/{name}": rec.ctrl[:, i] for i, name in enumerate(rec.robot.actuator_names)}

@@ -169,7 +169,7 @@ _NO_JOINT = re.compile(r"\.(?!position$)|^(frame|index|status|)$", re.IGNORECASE
 
 def _named(path: Path, given: _Given) -> JointMotion:
     """A head names what is in each column; a unit may follow in brackets."""
-    columns, units, *_ = read_columns(path)
+    columns, units, *_ = read_columns(path, lenient=True)
     time = time_column(columns, units, [])
     root = _root_columns(columns)
     wanted = {name: name for name in columns if units[name] in ("", "rad", "m") and not _NO_JOINT.search(name)}

@@ -21,15 +21,6 @@ from footfall.process.machine import machine_memory
 PADDING = 9
 
 
-def _written_twice(time: np.ndarray, channels: Mapping[str, np.ndarray]) -> np.ndarray:
-    """(T,) samples that repeat the one before them in time and in every channel, as some loggers write them."""
-    twice = np.zeros(time.size, dtype=bool)
-    twice[1:] = np.diff(time) == 0.0
-    for values in channels.values() if twice.any() else ():
-        twice[1:] &= (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
-    return twice
-
-
 @public
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured:
@@ -60,12 +51,6 @@ class Measured:
         if wrong := [name for name, values in channels.items() if values.shape != time.shape]:
             shape = channels[wrong[0]].shape
             raise FootfallError(f"{self.source}: '{wrong[0]}' has shape {shape}, and there are {time.size} times")
-        twice = _written_twice(time, channels)
-        if twice.any():
-            time = time[~twice]
-            left_out = f"{twice.sum()} of {twice.size} samples left out, written twice"
-            object.__setattr__(self, "done", (*self.done, left_out))
-            channels = {name: values[~twice] for name, values in channels.items()}
         late = np.flatnonzero(np.diff(time) <= 0.0)
         if late.size:
             at = int(late[0]) + 1

@@ -6,9 +6,9 @@
     ff.load_motion("walk.c3d").z_up().vector("plate1.force")
     ff.load_forces("plates.csv", feet={"left": "F1", "right": "F2"})
 
-OpenSim's .mot and .sto, .trc markers, .c3d, Cortex' .forces, and tables (.csv, .tsv, .txt, .parquet) with units in
+OpenSim's .mot and .sto, .trc markers, .c3d, and tables (.csv, .tsv, .txt, .parquet) with units in
 their head. Numbers come in SI units: degrees become radians, millimetres metres. Axes stay those of the file until
-``z_up`` turns them into Footfall's. In OpenSim's files, .trc and .forces files y is up; in a .c3d file the force plates
+``z_up`` turns them into Footfall's. In OpenSim's files and .trc files y is up; in a .c3d file the force plates
 tell; otherwise, and in tables, z is up unless ``up`` says so. ``done`` lists what was assumed or left out.
 """
 
@@ -41,7 +41,7 @@ def read_storage(path: Path) -> Measured:
     rest = [(i + 1, line) for i, line in enumerate(lines) if i > end and line.strip()]
     if not rest:
         raise ValueError("it holds no samples")
-    names = unique(_cells(rest[0][1]))
+    names = unique(filter(None, _cells(rest[0][1])))
     if names[0].lower() != "time":
         raise ValueError(f"its first column is '{names[0]}' and not time")
     table = _numbers(rest[1:], len(names), lambda i: f"column '{names[i]}'")
@@ -73,11 +73,8 @@ def _unit(name: str, degrees: bool) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    """Cells between tabs, or between blanks where there are no tabs; a tab at the end is none."""
-    if "\t" not in line.strip():
-        return line.split()
-    cells = [cell.strip() for cell in line.rstrip().split("\t")]
-    return cells if all(cells) else line.split()
+    """Cells between tabs, or between blanks where there are no tabs."""
+    return [cell.strip() for cell in line.split("\t")] if "\t" in line.strip() else line.split()
 
 
 def _numbers(rows: list[tuple[int, str]], width: int, called: Callable[[int], str], short: bool = False) -> np.ndarray:
@@ -89,16 +86,13 @@ def _numbers(rows: list[tuple[int, str]], width: int, called: Callable[[int], st
         raise ValueError("it holds no samples")
     table = np.full((len(rows), width), np.nan)
     for k, (where, line) in enumerate(rows):
-        cells = line.split()
-        if len(cells) != width and "\t" in line:
-            cells = line.rstrip("\r\n").split("\t")
-            while len(cells) > width and not cells[-1].strip():
-                cells.pop()
-            if short or line.endswith("\t") or "\t\t" in line:
-                cells += [""] * (width - len(cells))
+        cells = _cells(line)
+        while len(cells) > width and not cells[-1]:
+            cells.pop()
+        if short and "\t" in line:
+            cells += [""] * (width - len(cells))
         if len(cells) != width:
-            blank = "; cells are separated by tabs where some are blank" if "\t" not in line else ""
-            raise ValueError(f"line {where} has {len(cells)} numbers and not {width}{blank}")
+            raise ValueError(f"line {where} has {len(cells)} numbers and not {width}")
         for i, cell in enumerate(cells):
             try:
                 table[k, i] = number(cell)
@@ -122,13 +116,13 @@ def read_trc(path: Path) -> Measured:
     top = next((i for i, line in enumerate(lines) if line.strip().lower().startswith("frame#")), None)
     if top is None or top < 3:
         raise ValueError("it has no line that begins with Frame# and names the markers")
-    header = dict(zip(_tabs(lines[top - 2]), _tabs(lines[top - 1]), strict=False))
+    header = dict(zip(_cells(lines[top - 2]), _cells(lines[top - 1]), strict=False))
     if "Units" not in header:
         raise ValueError("its third line states no Units: m or mm")
     scale, unit = scale_of(header["Units"])
-    names = unique(name for name in _tabs(lines[top])[2:] if name)
+    names = unique(name for name in _cells(lines[top])[2:] if name)
     rows = [(i + 1, line) for i, line in enumerate(lines) if i > top and line.strip()]
-    if rows and not _tabs(rows[0][1].strip())[0].replace(".", "").isdigit():
+    if rows and not _cells(rows[0][1].strip())[0].replace(".", "").isdigit():
         rows = rows[1:]  # X1, Y1, Z1, ...
     table = _numbers(
         rows,
@@ -153,10 +147,6 @@ def read_trc(path: Path) -> Measured:
     return Measured(time, columns, dict.fromkeys(columns, unit), "y", path.name, tuple(done))
 
 
-def _tabs(line: str) -> list[str]:
-    return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
-
-
 #: Names of vectors that are forces where no unit says so: F1, FP2.F, GRF_left, left_force, Force.
 FORCE = re.compile(r"(^|[._/ -])(f|grf|force|ground_force_v)($|[._/ 0-9(-])|(^|[._/ -])f\d+$|force$", re.IGNORECASE)
 #: Names of single columns that are vertical forces: left_Fz, load_cell_1, insole force L.
@@ -174,7 +164,7 @@ def load_motion(
     rate: float | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Measured:
-    """Read measured data by the ending of its file: .mot, .sto, .trc, .c3d, .forces, .csv, .tsv, .txt or .parquet.
+    """Read measured data by the ending of its file: .mot, .sto, .trc, .c3d, .csv, .tsv, .txt or .parquet.
 
     ``columns`` renames: ``{"heel.x": "RHEE_X"}``; a vector may be named without its axes, ``{"heel": "RHEE"}``. ``up``
     is the axis that is up, "y" or "z", where it is not that of the format. ``rate``, samples per second, gives the
@@ -182,8 +172,10 @@ def load_motion(
     ``{"heel": "mm"}``, by the names in the file.
     """
     source = Path(path).expanduser()
-    readers = dict.fromkeys((".csv", ".tsv", ".txt", ".parquet"), partial(read_delimited, rate=rate))
-    readers |= {".mot": read_storage, ".sto": read_storage, ".trc": read_trc, ".forces": _read_cortex}
+    readers: dict[str, Callable[[Path], Measured]] = dict.fromkeys(
+        (".csv", ".tsv", ".txt", ".parquet"), partial(read_delimited, rate=rate)
+    )
+    readers |= {".mot": read_storage, ".sto": read_storage, ".trc": read_trc}
     found = _read(source, readers | {".c3d": partial(_read_c3d, plates_alone=False)}, up)
     if units:
         found = _in_units(found, units)
@@ -344,7 +336,7 @@ def _upright(found: Measured, forces: list[str]) -> Measured:
     return found
 
 
-# ---- C3D and Cortex ------------------------------------------------------------------------------------------------
+# ---- C3D ---------------------------------------------------------------------------------------------------------
 
 
 def _read_c3d(path: Path, plates_alone: bool) -> Measured:
@@ -384,14 +376,3 @@ def _up_of(file: C3D) -> str:
         normal = np.abs(np.cross(corners[1] - corners[0], corners[3] - corners[0]))
         return "y" if normal[1] > normal[2] and normal[1] > normal[0] else "z"
     return "z"
-
-
-def _read_cortex(path: Path) -> Measured:
-    """Cortex' .forces: FX1, FY1, FZ1 in N, the pressure centre X1, Y1, Z1 in mm and MZ1 in N mm of each plate; y up."""
-    found = read_delimited(path)
-    channels, units = {}, {}
-    for name, values in found.channels.items():
-        unit = {"f": "N", "m": "Nmm"}.get(name[:1].lower(), "mm")
-        scale, units[name] = scale_of(unit, name)
-        channels[name] = scale * values
-    return replace(found, channels=channels, units=units, up="y")

@@ -1,4 +1,4 @@
-"""Tables of other programs: .csv, .tsv and .txt of spreadsheets and loggers, Cortex' .forces, and .parquet; their
+"""Tables of other programs: .csv, .tsv and .txt of spreadsheets and loggers, and .parquet; their
 numbers, with a point or a comma, their units, and their times.
 
 In text a table is recognised by its numbers. Its head is the row of names right above the first row of numbers, or
@@ -194,13 +194,15 @@ def read_delimited(path: Path, rate: float | None = None) -> Measured:
     return Measured(time, values, units, "z", path.name, tuple(done))
 
 
-def read_columns(path: Path) -> Columns:
-    """The columns of a table; a ``ValueError`` says what is wrong with it."""
+def read_columns(path: Path, *, lenient: bool = False) -> Columns:
+    """The columns of a table; a ``ValueError`` says what is wrong with it. ``lenient`` leaves out columns in unknown
+    units of a text.
+    """
     found = Columns({}, {}, None, [], {})
     if path.suffix.lower() == ".parquet":
         _add_parquet(found, path)
     else:
-        found = found._replace(rate=_add_text(found, path.read_text(encoding="utf-8-sig")))
+        found = found._replace(rate=_add_text(found, path.read_text(encoding="utf-8-sig"), lenient))
     if found.texts:
         found.done.append(f"left out {', '.join(found.texts)}, which hold no numbers")
     return found
@@ -224,7 +226,7 @@ def _add_parquet(found: Columns, path: Path) -> None:
         raise ValueError("it holds no samples: no columns of numbers")
 
 
-def _add_text(found: Columns, text: str) -> float | None:
+def _add_text(found: Columns, text: str, lenient: bool) -> float | None:
     """Read the columns of a text; returns the rate that is stated above the head."""
     lines = [(i + 1, line.lstrip("# ")) for i, line in enumerate(text.splitlines()) if line.strip(" ,;\t\r")]
     if not lines:
@@ -258,6 +260,8 @@ def _add_text(found: Columns, text: str) -> float | None:
         cells = [row[i] for row in rows[start:]]
         if len(cells) > 1 and any(cell.strip() for cell in cells) and not any(map(is_number, cells)):
             found.texts[name] = [cell.strip() for cell in cells]
+            continue
+        if lenient and not known_unit(stated or below):
             continue
         factor, found.units[name] = scale_of(stated or below, name) if stated or below else (1.0, "")
         numbers = np.empty(len(cells))
