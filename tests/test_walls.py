@@ -40,7 +40,7 @@ def test_missing_meshes_can_be_skipped_with_what_is_lost(tmp_path):
     with pytest.warns(ff.FootfallWarning, match=r"gone\.stl of link 'base'.* skipped: these links touch nothing"):
         robot = ff.load_robot(tmp_path / "sledge.urdf", meshes="skip")
     assert robot.mass == pytest.approx(2.0) and robot.point_count == 4
-    with pytest.raises(RobotError, match="meshes are 'needed' or 'skip', not 'no'"):
+    with pytest.raises(RobotError, match="meshes = 'no', but it must be 'needed' or 'skip'"):
         ff.load_robot(tmp_path / "sledge.urdf", meshes="no")
 
 

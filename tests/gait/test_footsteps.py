@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from footfall.compiled import ByReference
-from footfall.errors import GaitError
 from footfall.gait.footsteps import (
     LEFT,
     POSITION,
@@ -72,19 +71,6 @@ def test_a_turning_walk_goes_round_a_circle():
     sides = np.linalg.norm(b - a), np.linalg.norm(c - b), np.linalg.norm(a - c)
     area = 0.5 * abs((b - a)[0] * (c - a)[1] - (b - a)[1] * (c - a)[0])
     assert math.prod(sides) / (4.0 * area) == pytest.approx(centre_distance, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"double_support": 1.0}, "between 0 and 1"),
-        ({"duration": 0.0}, "cannot take 0 s"),
-        ({"width": -0.1}, "-0.1 m apart"),
-    ],
-)
-def test_impossible_plans_are_refused(options, message):
-    with pytest.raises(GaitError, match=message):
-        walked(**{"steps": 3, **WALK, **options})
 
 
 def test_the_divergent_component_obeys_its_equation_and_ends_where_it_shall():

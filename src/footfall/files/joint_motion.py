@@ -20,7 +20,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from footfall.given_numbers import Positive
 
 #: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets.
 FPS = 30.0
-ORDERS = ("xyzw", "wxyz")
 
 
 @public
@@ -76,7 +75,7 @@ def load_joint_motion(
     path: str | os.PathLike[str],
     *,
     fps: Positive | None = None,
-    quaternion: str | None = None,
+    quaternion: Literal["xyzw", "wxyz"] | None = None,
     joints: Sequence[str] | None = None,
 ) -> JointMotion:
     """Read a motion by the ending of its file: .csv or .npz.
@@ -93,8 +92,6 @@ def load_joint_motion(
         )
     if not source.is_file():
         raise FootfallError(f"cannot read '{source}': there is no such file")
-    if quaternion not in (None, *ORDERS):
-        raise FootfallError(f"the order of a quaternion is 'xyzw' or 'wxyz', not {quaternion!r}")
     try:
         found = readers[ending](source, _Given(None if fps is None else float(fps), quaternion))
     except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError, zipfile.BadZipFile) as error:

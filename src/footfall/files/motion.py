@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -160,7 +161,7 @@ def load_motion(
     path: str | os.PathLike[str],
     columns: Mapping[str, str] | None = None,
     *,
-    up: str | None = None,
+    up: Literal["y", "z"] | None = None,
     rate: float | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Measured:
@@ -187,7 +188,7 @@ def load_forces(
     path: str | os.PathLike[str],
     feet: Mapping[str, str] | None = None,
     *,
-    up: str | None = None,
+    up: Literal["y", "z"] | None = None,
     rate: float | None = None,
     units: Mapping[str, str] | None = None,
     pressure: bool = False,
@@ -261,8 +262,6 @@ def _read(source: Path, readers: Mapping[str, Callable[[Path], Measured]], up: s
         )
     if not source.is_file():
         raise FootfallError(f"cannot read '{source}': there is no such file")
-    if up not in (None, "y", "z"):
-        raise FootfallError(f"the axis that is up is 'y' or 'z', not {up!r}")
     try:
         found = readers[ending](source)
     except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError) as error:

@@ -78,12 +78,6 @@ class FootstepPlan:
         first: int = LEFT,
     ) -> FootstepPlan:
         """A step of ``duration`` (s) per move (m forward, m to the left, rad of turn) of the line between the feet."""
-        if not 0.0 < double_support < 1.0:
-            raise GaitError(f"both feet stand for a share of the step between 0 and 1, not {double_support:g}")
-        if not (math.isfinite(duration) and duration > 0.0):
-            raise GaitError(f"a step cannot take {duration:g} s")
-        if not (math.isfinite(width) and width > 0.0):
-            raise GaitError(f"the feet cannot stand {width:g} m apart")
         return cls(
             tuple(
                 Footstep(

@@ -28,6 +28,7 @@ from footfall.arguments import public
 from footfall.contact import law
 from footfall.errors import FootfallError, optional_package
 from footfall.files.stamps import low_passed
+from footfall.given_numbers import NotNegative, Positive
 from footfall.ground import Ground
 from footfall.logs.dynamics import Inverse, Signals, matrices, signals_of
 from footfall.logs.log import NEAR_FACTOR, Log, home_up, shortened
@@ -231,7 +232,12 @@ class Estimate:
 
 @public
 def estimate(
-    log: Log, *, ground: Ground | None = None, friction: float | None = None, cutoff: float = 30.0, causal: bool = False
+    log: Log,
+    *,
+    ground: Ground | None = None,
+    friction: NotNegative | None = None,
+    cutoff: Positive = 30.0,
+    causal: bool = False,
 ) -> Estimate:
     """Contact forces, modes and the state of the base of a log, with their uncertainty.
 
@@ -240,8 +246,6 @@ def estimate(
     later samples, as on the robot itself.
     """
     ground = Ground.plane(friction=0.7) if ground is None else ground
-    if not cutoff > 0.0:
-        raise FootfallError(f"a cut-off of {cutoff:g} Hz is not positive")
     robot = log.robot
     if not robot.model.njnt or robot.model.jnt_type[0] != FREE:
         raise FootfallError(f"estimate is for robots with a free base, and that of {robot.name} is not free")

@@ -16,7 +16,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -25,6 +25,7 @@ from footfall.arguments import public
 from footfall.errors import FootfallError, did_you_mean, optional_package, warn
 from footfall.files.channels import Channel, read_channels
 from footfall.files.stamps import at_times, stamps_of
+from footfall.given_numbers import Positive
 from footfall.logs.dynamics import torque_signs, torques_compared
 from footfall.logs.log import (
     LONGEST_DELAY,
@@ -61,11 +62,11 @@ def load_log(
     robot: Robot,
     *,
     names: Mapping[str, str] | None = None,
-    rate: float | None = None,
+    rate: Positive | None = None,
     signs: Mapping[str, float] | None = None,
     offsets: Mapping[str, float] | None = None,
     torque_constants: Mapping[str, float] | float | None = None,
-    quaternion: str | None = None,
+    quaternion: Literal["wxyz", "xyzw"] | None = None,
 ) -> Log:
     """Read a robot's log: MCAP and ROS 2 bags, CSV, Parquet, NumPy's .npz; see :mod:`footfall.files.channels`.
 
@@ -285,8 +286,6 @@ class _Reading:
         """Quaternions as w, x, y, z; their order in arrays is found from the gyroscope, or from the robot's home
         pose.
         """
-        if order not in (None, "wxyz", "xyzw"):
-            raise FootfallError(f"the order of a quaternion is 'wxyz' or 'xyzw', not {order!r}")
         channels = self.found.found[f"{whose} attitude"]
         named = channels[0].lower().rstrip("]").endswith("w")
         other = own[:, [3, 0, 1, 2]]

@@ -10,13 +10,14 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import mujoco
 from numpy.typing import ArrayLike
 
 from footfall.arguments import public
-from footfall.errors import RobotError, did_you_mean, warn
+from footfall.errors import RobotError, warn
+from footfall.given_numbers import Positive
 from footfall.robot.built_in import BUILT_IN, build, parameters_of, robots
 from footfall.robot.facing import described
 from footfall.robot.feet import find_feet, named_feet, points_on_feet
@@ -41,7 +42,6 @@ from footfall.robot.robot import Robot
 from footfall.robot.urdf import add_asset, as_stl, find_mesh, is_readable, read_tree, read_urdf, root_name
 
 ENDINGS = (".xml", ".mjcf", ".urdf")
-CHOICES = ("as-is", "motor")  # of actuators
 UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without one
 PNG = b"\x89PNG\r\n\x1a\n"  # how a PNG file begins; its width and height follow 8 bytes later
 INCLUDE = re.compile(r"<include\s+file\s*=\s*[\"']([^\"']+)")
@@ -230,12 +230,12 @@ def load_robot(
     feet: str | Iterable[str] | Mapping[str, Any] | None = None,
     points: str | ArrayLike | Mapping[str, ArrayLike] = "vertices",
     pose: str | ArrayLike | Mapping[str, Any] | None = None,
-    actuators: str = "as-is",
+    actuators: Literal["as-is", "motor"] = "as-is",
     forward: Any = None,
-    meshes: str = "needed",
+    meshes: Literal["needed", "skip"] = "needed",
     name: str | None = None,
-    mass_scale: float = 1.0,
-    strength: float = 1.0,
+    mass_scale: Positive = 1.0,
+    strength: Positive = 1.0,
     **parameters: Any,
 ) -> Robot:
     """Load a robot.
@@ -289,8 +289,6 @@ def load_robot(
             f"'{next(iter(parameters))}' is not an option of load_robot for a model of your own "
             f"(known: {', '.join(known)})"
         )
-    elif meshes not in ("needed", "skip"):
-        raise RobotError(f"meshes are 'needed' or 'skip', not {meshes!r}")
     else:
         given = _of_user(source, name, meshes == "skip")
     return _robot(given, asked).scaled(mass=mass_scale, strength=strength)
@@ -323,8 +321,6 @@ def _of_user(source: Any, name: str | None, skip: bool) -> _Given:
 def _robot(given: _Given, asked: _Asked) -> Robot:
     """The robot made from a model as :func:`load_robot` says."""
     feet, points, pose, actuators, forward = asked
-    if actuators not in CHOICES:
-        raise RobotError(f"actuators cannot be {actuators!r}: {did_you_mean(str(actuators), CHOICES)}")
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
     data = posed(model, home)

@@ -17,6 +17,7 @@ from footfall.arguments import public
 from footfall.errors import RobotError
 from footfall.files.html_table import html_table
 from footfall.frozen_values import made_again
+from footfall.given_numbers import Positive
 from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.facing import Facing, as_forward, find_facing
 from footfall.robot.feet import Foot, check_feet, points_on_feet
@@ -242,14 +243,11 @@ class Robot:
         return replace(self, feet=feet, home=set_down(self.model, self.home, feet))
 
     @public
-    def scaled(self, *, mass: float = 1.0, strength: float = 1.0) -> Robot:
+    def scaled(self, *, mass: Positive = 1.0, strength: Positive = 1.0) -> Robot:
         """The same robot with all masses and inertias times ``mass``, and all torques of its motors times ``strength``.
 
         Gains and limits of servos count as part of their strength.
         """
-        for name, value in (("mass", mass), ("strength", strength)):
-            if not 0.0 < value < np.inf:
-                raise RobotError(f"{name} = {value!r}, but it must be a factor > 0")
         if mass == strength == 1.0:
             return self
         spec = self.spec()

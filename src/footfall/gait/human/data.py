@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def derive(
     *,
     forces: Path | str | None = None,
     markers: Mapping[str, str] | None = None,
-    up: str | None = None,
+    up: Literal["y", "z"] | None = None,
 ) -> MeasuredWalk:
     """The table from a recorded walk: the files of a laboratory, or tables of joints and forces.
 

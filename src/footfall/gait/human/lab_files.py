@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -376,7 +376,7 @@ def forces_of(markers: Path) -> Path:
 
 
 def read_walk(
-    markers: Path, forces: Path, names: Mapping[str, str], up: str | None
+    markers: Path, forces: Path, names: Mapping[str, str], up: Literal["y", "z"] | None
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], list[Stance]]:
     """Joints and forces of a recorded walk, as in its tables, and its stances; ``names`` of markers as ``joint_places``
     takes them.
