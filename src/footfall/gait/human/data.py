@@ -64,7 +64,6 @@ class MeasuredWalk:
     ankle_height: float  # m
     step_width: float  # m, between the feet
     segments: dict[str, np.ndarray]  # series of thigh, shank, foot and trunk (pelvis less its mean), rad
-    spread: dict[str, np.ndarray]  # likewise, rad, half the range of two strides at 0, 2, ... 98 % of the stride
     pelvis: dict[str, np.ndarray]  # series of the middle of the hips: x less its mean speed, and z, m
     force: dict[str, np.ndarray]  # ``x``, ``y``, ``z`` over stance, body weights, at 51 equally spaced instants
     force_spread: dict[str, np.ndarray]  # half the range between the three stances
@@ -175,7 +174,6 @@ def _walk_of(
         runs["z"].append(_at(motion, "pelvis_z_m", at))
     series = {name: fit(phase[:-1], _periodic(np.mean(own, axis=0))[:-1], HARMONICS) for name, own in runs.items()}
     series["x"][0] = 0.0
-    spread = {name: 0.5 * np.ptp(runs[name], axis=0)[:-1:2] for name in (*SEGMENTS, "trunk")}
     lengths = {
         name: float(np.mean([side[key] for side in body["segments"].values()]))
         for name, key in (("thigh", "thigh_m"), ("shank", "shank_m"), ("ankle_height", "ankle_height_footflat_m"))
@@ -192,7 +190,6 @@ def _walk_of(
         **lengths,
         step_width=body["step_width_m"],
         segments={name: series[name] for name in (*SEGMENTS, "trunk")},
-        spread=spread,
         pelvis={"x": series["x"], "z": series["z"]},
         force={axis: np.mean(own, axis=0) for axis, own in curves.items()},
         force_spread={axis: 0.5 * np.ptp(own, axis=0) for axis, own in curves.items()},
