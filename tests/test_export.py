@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import csv
 import json
 import math
@@ -269,29 +268,11 @@ def test_wrong_endings_and_places_are_told(rec, tmp_path):
         rec.slice(5.0, 6.0).export(tmp_path / "a.csv")
 
 
-def without(monkeypatch, module, error):
-    """As if importing ``module`` raised ``error``."""
-    real = builtins.__import__
-
-    def importing(name, *args, **options):
-        if name.split(".")[0] == module:
-            raise error
-        return real(name, *args, **options)
-
-    monkeypatch.setattr(builtins, "__import__", importing)
-
-
 def test_a_missing_extra_says_what_to_install(rec, tmp_path, monkeypatch):
-    without(monkeypatch, "mcap", ModuleNotFoundError("No module named 'mcap'", name="mcap"))
-    with pytest.raises(FootfallError, match=r'\.mcap files need mcap: pip install "footfall\[export\]"'):
+    monkeypatch.setitem(sys.modules, "mcap.writer", None)
+    with pytest.raises(FootfallError, match=r'a file \.mcap needs mcap: pip install "footfall\[export\]"'):
         rec.export(tmp_path / "a.mcap")
-
-
-def test_what_is_installed_and_broken_is_not_to_be_installed(rec, tmp_path, monkeypatch):
-    without(monkeypatch, "mcap", ImportError("libmcap.so: cannot open shared object file", name="mcap"))
-    with pytest.raises(FootfallError, match="which is installed but does not work: libmcap") as told:
-        rec.export(tmp_path / "a.mcap")
-    assert "pip install" not in str(told.value)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("ending", ["csv", "npz", "mot", "c3d", "mcap", "parquet", "html"])

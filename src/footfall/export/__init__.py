@@ -52,13 +52,6 @@ def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
         raise RecordingError("the recording has no samples, so there is nothing to export")
     module, _, function = FORMATS[ending][0].partition(".")
     write = public(getattr(import_module(f"footfall.export.{module}"), function))
-    try:
-        with new_file(target) as part:
-            write(rec, part, **options)
-    except ModuleNotFoundError as error:
-        raise FootfallError(f'{ending} files need {error.name}: pip install "footfall[export]"') from error
-    except ImportError as error:
-        raise FootfallError(
-            f"{ending} files need {error.name}, which is installed but does not work: {error}"
-        ) from error
+    with new_file(target) as part:
+        write(rec, part, **options)
     return target

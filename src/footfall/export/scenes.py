@@ -74,10 +74,9 @@ def _name(model: mujoco.MjModel, body: int) -> str:
 
 def write_mcap(rec: Record, path: Path, rate: float = RATE) -> None:
     """Numbers of every sample, the scene ``rate`` times a second. Needs ``mcap``."""
-    from mcap.writer import Writer
-
+    writing = optional_package("mcap.writer", "a file .mcap")
     with path.open("wb") as file:
-        out = Writer(file)
+        out = writing.Writer(file)
         out.start(profile="", library="footfall")
         known: dict[str, int] = {}
         for name in dict.fromkeys(SCHEMAS.values()):

@@ -16,7 +16,7 @@ import mujoco
 from numpy.typing import ArrayLike
 
 from footfall.arguments import public
-from footfall.errors import RobotError, warn
+from footfall.errors import RobotError, did_you_mean, warn
 from footfall.given_numbers import Positive
 from footfall.robot.built_in import BUILT_IN, build, parameters_of, robots
 from footfall.robot.facing import described
@@ -230,7 +230,7 @@ def load_robot(
     feet: str | Iterable[str] | Mapping[str, Any] | None = None,
     points: str | ArrayLike | Mapping[str, ArrayLike] = "vertices",
     pose: str | ArrayLike | Mapping[str, Any] | None = None,
-    actuators: Literal["as-is", "motor"] = "as-is",
+    actuators: str = "as-is",
     forward: Any = None,
     meshes: Literal["needed", "skip"] = "needed",
     name: str | None = None,
@@ -321,6 +321,8 @@ def _of_user(source: Any, name: str | None, skip: bool) -> _Given:
 def _robot(given: _Given, asked: _Asked) -> Robot:
     """The robot made from a model as :func:`load_robot` says."""
     feet, points, pose, actuators, forward = asked
+    if actuators not in ("as-is", "motor"):
+        raise RobotError(f"actuators cannot be {actuators!r}: {did_you_mean(actuators, ('as-is', 'motor'))}")
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
     data = posed(model, home)
