@@ -146,6 +146,13 @@ def test_a_robot_without_any_geometry_says_how_to_name_a_foot():
         load_robot(mujoco.MjSpec.from_string(xml))
 
 
+def test_legs_without_any_shape_are_warned_of():
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
+    leg = f'<body name="@_stilt" pos="0 0 -0.4"><joint axis="0 1 0"/>{inertial}</body>'
+    with pytest.warns(FootfallWarning, match=r"bodies lie below all geometry.*left_stilt, right_stilt.*feet="):
+        load_robot(biped(BOX + leg))
+
+
 def test_a_scene_is_no_robot():
     floor = "<mujoco><worldbody><geom type='plane' size='1 1 .1'/><body><geom size='.1'/></body></worldbody></mujoco>"
     with pytest.raises(RobotError, match="nothing in the model moves"):

@@ -413,6 +413,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
         floor, top = min(s[0] for s in spans), max(s[1] for s in spans)
         lowest = min((_span(model, data, g)[0] for g in bare), default=floor)
         if lowest >= floor - BARE * (top - lowest):
+            _warn_of_bodies_below(model, data, robot, floor, top)
             return geoms
     names = dict.fromkeys(model.body(model.geom_bodyid[g]).name for g in bare)
     lacking = f"{len(names)} of its bodies have" if geoms else "it has"
@@ -446,6 +447,20 @@ def _tipped_onto(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int], r
         if ((ahead > far) & (points[:, 2] - stands[:, 2].min() < TIP * (ahead - edge))).any():
             found.add(int(model.geom_bodyid[g]))
     return found
+
+
+def _warn_of_bodies_below(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: set[int], floor: float, top: float
+) -> None:
+    """Warn of bodies with mass far below all geometry, which may be legs without shapes."""
+    heavy = [b for b in sorted(robot) if model.body_mass[b] > 0]
+    lowest = min((float(data.xipos[b, 2]) for b in heavy), default=floor)
+    below = [model.body(b).name for b in heavy if data.xipos[b, 2] < floor - BARE * (top - lowest)]
+    if below:
+        warn(
+            f"bodies lie below all geometry that could touch the ground ({some(below)}): if these are its legs, give "
+            f'their contact points, feet={{"left": ("{below[-1]}", points)}}'
+        )
 
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot | _Place:
