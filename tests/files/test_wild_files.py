@@ -28,6 +28,7 @@ TABLES = {
     "german.csv": "Zeit (s);left.x (N);left.y (N);left.z (N)\n" + lines(TIME, FORCE, ";", ","),
     "german_tabs.txt": "Zeit\tleft.x\tleft.y\tleft.z\ns\tN\tN\tN\n" + lines(TIME, FORCE, "\t", ","),
     "two_rows.csv": "time,left.x,left.y,left.z\ns,kN,kN,kN\n" + lines(TIME, FORCE / 1e3, ","),
+    "groups.csv": ",left,,\ntime,x,y,z\ns,N,N,N\n" + lines(TIME, FORCE, ","),
     "ends.csv": "t_ms,leftx_N,lefty_N,leftz_N,\n" + lines(1e3 * TIME, FORCE, ",").replace("\n", ",\n") + ",",
     "savetxt.txt": "# time left.x[N] left.y[N] left.z[N]\n" + lines(TIME, FORCE, " "),
     "blanks.txt": "time   fx1  fy1  fz1\n" + lines(TIME, FORCE, "   "),

@@ -2,7 +2,8 @@
 numbers, with a point or a comma, their units, and their times.
 
 In text a table is recognised by its numbers. Its head is the row of names right above the first row of numbers, or
-above a row of units. What stands above the head is searched for a sampling rate.
+above a row of units; above it may be a row of groups (a marker's or a plate's name over its X, Y, Z). What stands above
+the head is searched for a sampling rate.
 """
 
 from __future__ import annotations
@@ -245,7 +246,8 @@ def _add_text(found: Columns, text: str, lenient: bool) -> float | None:
     names, units = head[-1], [""] * len(head[-1])
     filled = [cell.strip("[]() ") for cell in names if cell]
     if len(head) > 1 and filled and all(known_unit(cell) for cell in filled):
-        names, units = head[-2], [cell.strip("[]() ") for cell in head[-1]]
+        units = [cell.strip("[]() ") for cell in head.pop()]
+        names = head[-1]
     while names and not names[-1]:  # a delimiter at the end of each line
         names.pop()
     columns = [(*without_unit(name), unit) for name, unit in zip(names, units, strict=False)]
@@ -255,7 +257,10 @@ def _add_text(found: Columns, text: str, lenient: bool) -> float | None:
         if len(row) != len(columns):
             line = lines[start + k][0]
             raise ValueError(f"row {k + 1} has {len(row)} values and not {len(columns)}, as its head has (line {line})")
-    called = unique(name or f"column {i + 1}" for i, (name, _, _) in enumerate(columns))
+    names = [name for name, _, _ in columns]
+    if len(head) > 1 and len(set(filter(None, names))) < len(list(filter(None, names))):
+        names = _grouped(head[-2], names)
+    called = unique(name or f"column {i + 1}" for i, name in enumerate(names))
     for i, (name, (_, stated, below)) in enumerate(zip(called, columns, strict=True)):
         cells = [row[i] for row in rows[start:]]
         if len(cells) > 1 and any(cell.strip() for cell in cells) and not any(map(is_number, cells)):
@@ -275,6 +280,15 @@ def _add_text(found: Columns, text: str, lenient: bool) -> float | None:
         found.values[name] = factor * numbers
     stated_rate = next((one for _, line in lines[: start - 1] if (one := _RATE.search(line))), None)
     return None if stated_rate is None else number(stated_rate[1])
+
+
+def _grouped(groups: list[str], names: list[str]) -> list[str]:
+    """Names with that of their group before them; a group's name stands over its first column."""
+    found, group = [], ""
+    for over, name in zip([*groups, *[""] * len(names)], names, strict=False):
+        group = over or group
+        found.append(f"{group}.{name}" if group and name and plain(name) not in (*TIMES, *COUNTS) else name)
+    return found
 
 
 def _split(line: str, delimiter: str) -> list[str]:
