@@ -17,6 +17,42 @@ from footfall.solve.dense import copy
 
 
 @inlined
+def cross(a: Float, b: Float, c: Float, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
+    """The cross product (a, b, c) x (x, y, z)."""
+    return b * z - c * y, c * x - a * z, a * y - b * x
+
+
+@inlined
+def into_frame(frame: Matrix, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
+    """A vector of the world frame in a contact frame."""
+    return (
+        frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z,
+        frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z,
+        frame[2, 0] * x + frame[2, 1] * y + frame[2, 2] * z,
+    )
+
+
+@inlined
+def from_frame(frame: Matrix, f: Vector) -> tuple[Float, Float, Float]:
+    """A vector of a contact frame in the world frame."""
+    return (
+        frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2],
+        frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2],
+        frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2],
+    )
+
+
+@inlined
+def velocity_there(motion: Vector, x: Float, y: Float, z: Float) -> tuple[Float, Float, Float]:
+    """Velocity that a spatial motion (rotation first) gives a point at (x, y, z) from its point of reference."""
+    return (
+        motion[3] + motion[1] * z - motion[2] * y,
+        motion[4] + motion[2] * x - motion[0] * z,
+        motion[5] + motion[0] * y - motion[1] * x,
+    )
+
+
+@inlined
 def locate(
     world: Named, points: Points, contacts: Contacts, surface: Function, shape: Vector, table: Matrix, margin: Float
 ) -> Int:
@@ -75,13 +111,9 @@ def velocities(cvel: Matrix, subtree_com: Matrix, points: Points, contacts: Cont
         v, com = cvel[points.body[k]], subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
-            at, frame = points.position[p], contacts.frame[p]
-            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-            x = v[3] + v[1] * rz - v[2] * ry
-            y = v[4] + v[2] * rx - v[0] * rz
-            z = v[5] + v[0] * ry - v[1] * rx
-            for j in range(3):
-                contacts.velocity[p, j] = frame[j, 0] * x + frame[j, 1] * y + frame[j, 2] * z
+            at, out = points.position[p], contacts.velocity[p]
+            x, y, z = velocity_there(v, at[0] - com[0], at[1] - com[1], at[2] - com[2])
+            out[0], out[1], out[2] = into_frame(contacts.frame[p], x, y, z)
 
 
 @inlined
@@ -150,10 +182,7 @@ def add_forces(cdof: Matrix, subtree_com: Matrix, points: Points, contacts: Cont
         fx, fy, fz, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
-            f, frame, at = points.force[p], contacts.frame[p], points.position[p]
-            x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
-            y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
-            z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
+            at, (x, y, z) = points.position[p], from_frame(contacts.frame[p], points.force[p])
             rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
             fx += x
             fy += y
@@ -171,12 +200,10 @@ def add_forces(cdof: Matrix, subtree_com: Matrix, points: Points, contacts: Cont
 @inlined
 def add_turning(contacts: Contacts, p: Int, spin: Vector, x: Float, y: Float, z: Float) -> None:
     """Add ``spin`` x (x, y, z) to the acceleration of a near point, and to its part that is Jdot qdot."""
-    frame = contacts.frame[p]
-    x, y, z = spin[1] * z - spin[2] * y, spin[2] * x - spin[0] * z, spin[0] * y - spin[1] * x
+    turning = into_frame(contacts.frame[p], *cross(spin[0], spin[1], spin[2], x, y, z))
     for c in range(3):
-        turning = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z
-        contacts.bias[p, c] += turning
-        contacts.acceleration[p, c] += turning
+        contacts.bias[p, c] += turning[c]
+        contacts.acceleration[p, c] += turning[c]
 
 
 @inlined
@@ -243,7 +270,7 @@ def roll_anchors(cvel: Matrix, points: Points, contacts: Contacts, dt: Float) ->
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
             n = contacts.frame[p, 2]
-            x, y, z = w[1] * n[2] - w[2] * n[1], w[2] * n[0] - w[0] * n[2], w[0] * n[1] - w[1] * n[0]
+            x, y, z = cross(w[0], w[1], w[2], n[0], n[1], n[2])
             x, y, z = rolled_by(points, p, dt * x, dt * y, dt * z)
             points.anchor[p, 0] += x
             points.anchor[p, 1] += y
@@ -262,8 +289,7 @@ def roll_points(cvel: Matrix, points: Points, contacts: Contacts) -> None:
         for i in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[i]
             n = contacts.frame[p, 2]
-            x, y, z = w[1] * n[2] - w[2] * n[1], w[2] * n[0] - w[0] * n[2], w[0] * n[1] - w[1] * n[0]
-            x, y, z = rolled_by(points, p, x, y, z)
+            x, y, z = rolled_by(points, p, *cross(w[0], w[1], w[2], n[0], n[1], n[2]))
             if x != 0.0 or y != 0.0 or z != 0.0:
                 add_turning(contacts, p, w, x, y, z)
 
@@ -274,11 +300,7 @@ def centre_in_motion(
 ) -> tuple[tuple[Float, Float, Float], tuple[Float, Float, Float]]:
     """The centre of a round point that touches at ``at`` (3), m, and its velocity, m/s."""
     x, y, z = at[0] + radius * n[0], at[1] + radius * n[1], at[2] + radius * n[2]
-    rx, ry, rz = x - com[0], y - com[1], z - com[2]
-    vx = spin[3] + spin[1] * rz - spin[2] * ry
-    vy = spin[4] + spin[2] * rx - spin[0] * rz
-    vz = spin[5] + spin[0] * ry - spin[1] * rx
-    return (x, y, z), (vx, vy, vz)
+    return (x, y, z), velocity_there(spin, x - com[0], y - com[1], z - com[2])
 
 
 @inlined
@@ -293,15 +315,10 @@ def bending(
     """The terms n (n' . v) - R w x n' (m/s2), from the centre's ``velocity``, the ``rate`` n' and ``rolled``, R n'."""
     bx, by, bz = rate
     ex, ey, ez = rolled
-    along = (
-        bx * (velocity[0] - radius * (spin[1] * n[2] - spin[2] * n[1]))
-        + by * (velocity[1] - radius * (spin[2] * n[0] - spin[0] * n[2]))
-        + bz * (velocity[2] - radius * (spin[0] * n[1] - spin[1] * n[0]))
-    )
-    x = along * n[0] - spin[1] * ez + spin[2] * ey
-    y = along * n[1] - spin[2] * ex + spin[0] * ez
-    z = along * n[2] - spin[0] * ey + spin[1] * ex
-    return x, y, z
+    wx, wy, wz = cross(spin[0], spin[1], spin[2], n[0], n[1], n[2])
+    along = bx * (velocity[0] - radius * wx) + by * (velocity[1] - radius * wy) + bz * (velocity[2] - radius * wz)
+    x, y, z = cross(spin[0], spin[1], spin[2], ex, ey, ez)
+    return along * n[0] - x, along * n[1] - y, along * n[2] - z
 
 
 @inlined
@@ -330,18 +347,6 @@ def rate_ahead(
 
 
 @inlined
-def add_bending(contacts: Contacts, p: Int, x: Float, y: Float, z: Float, lag: Float) -> None:
-    """Add the terms of :func:`bending` to the acceleration of a near point, and subtract ``lag`` (s) times them from
-    its velocity, which belongs to an earlier instant than its normal.
-    """
-    frame = contacts.frame[p]
-    for c in range(3):
-        more = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z
-        contacts.acceleration[p, c] += more
-        contacts.velocity[p, c] -= lag * more
-
-
-@inlined
 def bend_points(
     world: Named,
     points: Points,
@@ -352,7 +357,10 @@ def bend_points(
     dt: Float,
     lag: Float,
 ) -> None:
-    """Make the accelerations of near points the rates of their velocities relative to curved ground."""
+    """Make the accelerations of near points the rates of their velocities relative to curved ground.
+
+    ``lag`` (s) times the difference is subtracted from a velocity, which belongs to an earlier instant than its normal.
+    """
     for k in range(ground_slots(points)):
         spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
@@ -361,4 +369,7 @@ def bend_points(
             centre, velocity = centre_in_motion(spin, com, radius, points.position[p], n)
             rate = rate_ahead(centre, velocity, n, surface, shape, table, dt)
             x, y, z = bending(spin, n, radius, velocity, rate, rolled_by(points, p, *rate))
-            add_bending(contacts, p, x, y, z, lag)
+            more = into_frame(contacts.frame[p], x, y, z)
+            for c in range(3):
+                contacts.acceleration[p, c] += more[c]
+                contacts.velocity[p, c] -= lag * more[c]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.engine.kinematics import cross, from_frame, into_frame, velocity_there
 from footfall.engine.other_bodies.pairs import (
     dof_count,
     dof_of,
@@ -107,16 +108,14 @@ def free_acceleration(
             ry += centroid[k, 1] - com[1]
             rz += centroid[k, 2] - com[2]
             # The classical acceleration of a material point is the spatial one plus omega x v.
-            vx = v[3] + v[1] * rz - v[2] * ry
-            vy = v[4] + v[2] * rx - v[0] * rz
-            vz = v[5] + v[0] * ry - v[1] * rx
+            vx, vy, vz = velocity_there(v, rx, ry, rz)
             ex = bx + bq * rz - br * ry + v[1] * vz - v[2] * vy
             ey = by + br * rx - bp * rz + v[2] * vx - v[0] * vz
             ez = bz + bp * ry - bq * rx + v[0] * vy - v[1] * vx
+            bias, given = into_frame(frame, ex, ey, ez), into_frame(frame, gx, gy, gz)
             for c in range(3):
-                bias = frame[c, 0] * ex + frame[c, 1] * ey + frame[c, 2] * ez
-                contacts.bias[p, c] = bias
-                contacts.acceleration[p, c] = bias + frame[c, 0] * gx + frame[c, 1] * gy + frame[c, 2] * gz
+                contacts.bias[p, c] = bias[c]
+                contacts.acceleration[p, c] = bias[c] + given[c]
 
 
 @inlined
@@ -129,16 +128,9 @@ def add_half_solved_forces(points: Points, contacts: Contacts, half: Tensor, for
         fx, fy, fz, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(near[k], near[k + 1]):
             p = contacts.points[i]
-            f, frame, r = points.force[p], contacts.frame[p], contacts.arm[p]
-            x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
-            y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
-            z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
-            fx += x
-            fy += y
-            fz += z
-            tx += r[1] * z - r[2] * y
-            ty += r[2] * x - r[0] * z
-            tz += r[0] * y - r[1] * x
+            r, (x, y, z) = contacts.arm[p], from_frame(contacts.frame[p], points.force[p])
+            mx, my, mz = cross(r[0], r[1], r[2], x, y, z)
+            fx, fy, fz, tx, ty, tz = fx + x, fy + y, fz + z, tx + mx, ty + my, tz + mz
         h = half[k]
         for i in range(dof_count(points, k)):
             j = np.uint64(dof_of(points, k, i))
@@ -154,7 +146,7 @@ def half_solved_jacobian(world: Named, points: Points, k: Int, centre: Vector, h
     for i in range(length):
         j = np.uint64(points.chain[k, i])
         s = world.cdof[j]
-        h0, h1, h2 = s[3] + s[1] * rz - s[2] * ry, s[4] + s[2] * rx - s[0] * rz, s[5] + s[0] * ry - s[1] * rx
+        h0, h1, h2 = velocity_there(s, rx, ry, rz)
         h3, h4, h5 = s[0], s[1], s[2]
         depth = length - 1 - i
         for below in range(i):  # the parts of the dofs between this one and the foot
@@ -172,17 +164,11 @@ def half_solved_jacobian(world: Named, points: Points, k: Int, centre: Vector, h
 
 
 @inlined
-def clear_slot(h: Matrix) -> None:
-    """Clear the rows of H of a slot, which another body may have had."""
-    for j in range(h.shape[0]):
-        for c in range(6):
-            h[j, c] = 0.0
-
-
-@inlined
 def fill_slot(world: Named, points: Points, k: Int, centre: Vector, h: Matrix) -> None:
     """Rows ``h`` (nv, 8) of H for the body of a slot, or for a pair of bodies."""
-    clear_slot(h)
+    for j in range(h.shape[0]):  # another body may have had the slot
+        for c in range(6):
+            h[j, c] = 0.0
     if k < ground_slots(points):
         half_solved_jacobian(world, points, k, centre, h)
     else:

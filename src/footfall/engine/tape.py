@@ -16,6 +16,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from footfall.compiled import cold, inlined
+from footfall.engine.kinematics import from_frame, velocity_there
 from footfall.engine.other_bodies.near import body_of, free_places, lacks_room, live
 from footfall.engine.other_bodies.pairs import is_pair
 from footfall.engine.other_bodies.points import LACKING, Others, Points
@@ -78,10 +79,8 @@ def sample_bytes(model: mujoco.MjModel, points: int) -> int:
 def hold_forces(points: Points, contacts: Contacts, held: Held) -> None:
     """Set the forces and modes of the whole step to those of this evaluation."""
     for p in range(points.mode.size):
-        f, frame = points.force[p], contacts.frame[p]
-        held.mode[p] = points.mode[p]
-        for c in range(3):
-            held.force[p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
+        held.mode[p], f = points.mode[p], held.force[p]
+        f[0], f[1], f[2] = from_frame(contacts.frame[p], points.force[p])
 
 
 @inlined
@@ -128,11 +127,8 @@ def begin_sample(
     for k in range(points.body.size):
         v, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
         for p in range(points.begin[k], points.begin[k + 1]):
-            at = points.position[p]
-            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-            tape.velocity[row, p, 0] = v[3] + v[1] * rz - v[2] * ry
-            tape.velocity[row, p, 1] = v[4] + v[2] * rx - v[0] * rz
-            tape.velocity[row, p, 2] = v[5] + v[0] * ry - v[1] * rx
+            at, u = points.position[p], tape.velocity[row, p]
+            u[0], u[1], u[2] = velocity_there(v, at[0] - com[0], at[1] - com[1], at[2] - com[2])
             for c in range(3):
                 tape.position[row, p, c] = at[c]
                 tape.normal[row, p, c] = contacts.frame[p, 2, c]
@@ -177,14 +173,6 @@ def recorded(others: Others, s: Int, q: Int) -> Int:
     return q + 1 + (others.pair[s] if is_pair(others, q) else 0)
 
 
-@inlined
-def write_relative_velocity(contacts: Contacts, p: Int, velocity: Vector) -> None:
-    """Velocity of a contact between bodies, world frame."""
-    frame, v = contacts.frame[p], contacts.velocity[p]
-    for c in range(3):
-        velocity[c] = frame[0, c] * v[0] + frame[1, c] * v[1] + frame[2, c] * v[2]
-
-
 @cold(types.none)
 def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tape: Tape, row: Int, count: Int) -> None:
     """Add the forces of the ``count``-th step of a sample on points not on feet: means, peaks, modes.
@@ -205,16 +193,13 @@ def add_others(world: Named, points: Points, contacts: Contacts, held: Held, tap
             own.gap[s, row] = np.nan
         own.who[s, row] = recorded(others, s, q)
         if instant and held.mode[p] != OPEN:
-            at = points.position[p]
+            at, u = points.position[p], own.velocity[s, row]
             if is_pair(others, q):
-                write_relative_velocity(contacts, p, own.velocity[s, row])
+                u[0], u[1], u[2] = from_frame(contacts.frame[p], contacts.velocity[p])
             else:
                 b = body_of(others, q)
                 v, com = world.cvel[others.body[b]], world.subtree_com[others.root[b]]
-                rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-                own.velocity[s, row, 0] = v[3] + v[1] * rz - v[2] * ry
-                own.velocity[s, row, 1] = v[4] + v[2] * rx - v[0] * rz
-                own.velocity[s, row, 2] = v[5] + v[0] * ry - v[1] * rx
+                u[0], u[1], u[2] = velocity_there(v, at[0] - com[0], at[1] - com[1], at[2] - com[2])
             own.gap[s, row] = contacts.gap[p]
             for c in range(3):
                 own.position[s, row, c] = at[c]

@@ -48,6 +48,7 @@ from footfall.engine.derivatives.sole import (
     new_unknown,
 )
 from footfall.engine.derivatives.space import OF_ACCELERATIONS, OF_VELOCITIES, Space, Taken
+from footfall.engine.kinematics import into_frame
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Bool, Float, Int, Matrix, Vector
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
@@ -143,21 +144,20 @@ def miss(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int,
     locate_point(taken, space, points, contacts, k, p)
     move_point(taken, space, points, k, BEGIN)
     for i in range(ways_to_move(taken, points, k)):
-        for c in range(3):
-            gain = along if c < 2 else across
-            for way in range(2):
-                v = m[1 + way]
-                out[way, c, i] = gain * (frame[c, 0] * v[0, i] + frame[c, 1] * v[1, i] + frame[c, 2] * v[2, i])
+        for way in range(2):
+            v = into_frame(frame, m[1 + way, 0, i], m[1 + way, 1, i], m[1 + way, 2, i])
+            for c in range(3):
+                out[way, c, i] = (along if c < 2 else across) * v[c]
         out[0, 2, i] += by_gap * (frame[2, 0] * m[0, 0, i] + frame[2, 1] * m[0, 1, i] + frame[2, 2] * m[0, 2, i])
     if not velocities:
         add_acceleration(taken, space, points, k, p, frame)
         return
     move_point(taken, space, points, k, END)
     for i in range(ways_to_move(taken, points, k)):
-        for c in range(3):
-            for way in range(2):
-                v = m[1 + way]
-                out[way, c, i] += frame[c, 0] * v[0, i] + frame[c, 1] * v[1, i] + frame[c, 2] * v[2, i]
+        for way in range(2):
+            v = into_frame(frame, m[1 + way, 0, i], m[1 + way, 1, i], m[1 + way, 2, i])
+            for c in range(3):
+                out[way, c, i] += v[c]
 
 
 @inlined

@@ -9,8 +9,9 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.engine.derivatives.space import Space, Taken
 from footfall.engine.dynamics.inertia import carried
+from footfall.engine.kinematics import cross, from_frame, velocity_there
 from footfall.engine.other_bodies.points import Points
-from footfall.kinds import Float, Int, Matrix, Vector
+from footfall.kinds import Float, Int, Vector
 from footfall.solve.contacts import Contacts
 
 # Rows of ``space.turned``: derivatives by a dof's coordinate of the velocity at the beginning of the step, of that at
@@ -31,9 +32,7 @@ def turn_with_ground(taken: Taken, space: Space, points: Points, k: Int) -> None
     s, b = space.axes[i], points.body[k]
     for c in range(3):
         s[c] = -turn[c]
-    for c in range(3):
-        e, f = (c + 1) % 3, (c + 2) % 3
-        s[3 + c] = s[e] * (com[f] - turn[3 + f]) - s[f] * (com[e] - turn[3 + e])
+    s[3], s[4], s[5] = cross(s[0], s[1], s[2], com[0] - turn[3], com[1] - turn[4], com[2] - turn[5])
     for c in range(6):
         space.pull[c] = space.acceleration[b, c] - space.acceleration[0, c]
         t[PULL_V, c, i] = 0.0
@@ -93,25 +92,17 @@ def locate_point(taken: Taken, space: Space, points: Points, contacts: Contacts,
 
 
 @inlined
-def write_point(m: Matrix, i: Int, s: Vector, at: Vector) -> None:
-    """The velocity at a place of a spatial motion, into column i."""
-    m[0, i] = s[3] + s[1] * at[2] - s[2] * at[1]
-    m[1, i] = s[4] + s[2] * at[0] - s[0] * at[2]
-    m[2, i] = s[5] + s[0] * at[1] - s[1] * at[0]
-
-
-@inlined
 def move_point(taken: Taken, space: Space, points: Points, k: Int, moment: Int) -> None:
     """Write to ``space.moved`` the derivatives by each dof of the point at ``space.place``: of its position by q, and
     of its velocity, at the ``moment`` BEGIN or END of the step, by q and by v.
     """
-    b, m, at = points.body[k], space.moved, space.place
+    b, m, at, centre = points.body[k], space.moved, space.place, space.centre
     w = taken.cvel[b] if moment == BEGIN else space.velocity_end[b]
     for i in range(ways_to_move(taken, points, k)):
         s = space.axes[i]
-        write_point(m[0], i, s, space.centre)
-        write_point(m[2], i, s, at)
-        x, y, z = m[0, 0, i], m[0, 1, i], m[0, 2, i]
+        x, y, z = velocity_there(s, centre[0], centre[1], centre[2])
+        m[0, 0, i], m[0, 1, i], m[0, 2, i] = x, y, z
+        m[2, 0, i], m[2, 1, i], m[2, 2, i] = velocity_there(s, at[0], at[1], at[2])
         t = space.turned[moment]
         m[1, 0, i] = t[3, i] + t[1, i] * at[2] - t[2, i] * at[1] + w[1] * z - w[2] * y
         m[1, 1, i] = t[4, i] + t[2, i] * at[0] - t[0, i] * at[2] + w[2] * x - w[0] * z
@@ -127,38 +118,22 @@ def pull_column(space: Space, points: Points, k: Int, column: Int, x: Float, y: 
 
 
 @inlined
-def world_force(points: Points, contacts: Contacts, p: Int) -> tuple[Float, Float, Float]:
-    """The force of a point, N, world frame."""
-    frame, f = contacts.frame[p], points.force[p]
-    return (
-        frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2],
-        frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2],
-        frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2],
-    )
-
-
-@inlined
 def shift_force(space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int, way: Vector) -> None:
     """Add to a column the generalised force of a shift of a point's force on its body by ``way`` (3,)."""
-    x, y, z = world_force(points, contacts, p)
+    x, y, z = cross(way[0], way[1], way[2], *from_frame(contacts.frame[p], points.force[p]))
     for i in range(points.chain_length[k]):
         s = space.axes[i]
-        torque = s[0] * (way[1] * z - way[2] * y) + s[1] * (way[2] * x - way[0] * z)
-        space.right[points.chain[k, i], column] += torque + s[2] * (way[0] * y - way[1] * x)
+        space.right[points.chain[k, i], column] += s[0] * x + s[1] * y + s[2] * z
 
 
 @inlined
 def turn_force(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int) -> None:
     """Add the effect of a force that turns with the ground, after :func:`move_point`; round points shift, too."""
-    frame, turn, column = contacts.frame[p], taken.by.turn, taken.by.slope
-    x, y, z = world_force(points, contacts, p)
-    pull_column(
-        space, points, k, column, turn[1] * z - turn[2] * y, turn[2] * x - turn[0] * z, turn[0] * y - turn[1] * x
-    )
-    n, r, way = frame[2], -points.radius[p], space.push
-    way[0] = r * (turn[1] * n[2] - turn[2] * n[1])
-    way[1] = r * (turn[2] * n[0] - turn[0] * n[2])
-    way[2] = r * (turn[0] * n[1] - turn[1] * n[0])
+    frame, turn, column, way = contacts.frame[p], taken.by.turn, taken.by.slope, space.push
+    x, y, z = cross(turn[0], turn[1], turn[2], *from_frame(frame, points.force[p]))
+    pull_column(space, points, k, column, x, y, z)
+    n, r = frame[2], -points.radius[p]
+    way[0], way[1], way[2] = cross(turn[0], turn[1], turn[2], r * n[0], r * n[1], r * n[2])
     shift_force(space, points, contacts, k, p, column, way)
 
 

@@ -23,6 +23,7 @@ from footfall.engine.derivatives.contact_motions import (
     ways_to_move,
 )
 from footfall.engine.derivatives.space import ANCHORS, BENDS, Space, Taken
+from footfall.engine.kinematics import cross, from_frame, into_frame, velocity_there
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Float, Function, Int, Vector
 from footfall.solve.contacts import OPEN, Contacts
@@ -121,10 +122,8 @@ def keep_force(space: Space, p: Int, column: Int) -> None:
 @inlined
 def write_column(taken: Taken, space: Space, points: Points, contacts: Contacts, k: Int, p: Int, column: Int) -> None:
     """Add the force in ``space.found`` to a column: J^T df, and the new slip or bend."""
-    frame, f = contacts.frame[p], space.found
-    x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
-    y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
-    z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
+    f = space.found
+    x, y, z = from_frame(contacts.frame[p], f)
     keep_force(space, p, column)
     pull_column(space, points, k, column, x, y, z)
     if taken.carried:
@@ -138,24 +137,22 @@ def by_dof(taken: Taken, space: Space, points: Points, contacts: Contacts, k: In
     ``way`` is 0 for the dof's coordinate and 1 for its velocity, which does not move the point.
     """
     frame, slope, found, at = contacts.frame[p], space.slope, space.found, space.place
-    for c in range(3):
-        at[c] = frame[c, 0] * space.moved[0, 0, i] + frame[c, 1] * space.moved[0, 1, i]
-        at[c] = (at[c] + frame[c, 2] * space.moved[0, 2, i]) * (1.0 - way)
+    m, still = space.moved, 1.0 - way
+    at[0], at[1], at[2] = into_frame(frame, still * m[0, 0, i], still * m[0, 1, i], still * m[0, 2, i])
     for c in range(5):
         found[c] = slope[c, GAP] * at[2] + slope[c, SLIP] * at[0] + slope[c, SLIP + 1] * at[1]
+    speed = into_frame(frame, m[1 + way, 0, i], m[1 + way, 1, i], m[1 + way, 2, i])
     for e in range(3):
-        v = frame[e, 0] * space.moved[1 + way, 0, i] + frame[e, 1] * space.moved[1 + way, 1, i]
-        v += frame[e, 2] * space.moved[1 + way, 2, i]
         for c in range(5):
-            found[c] += slope[c, SPEED + e] * v
+            found[c] += slope[c, SPEED + e] * speed[e]
     if taken.carried == ANCHORS:
         s, n, roll = space.axes[i], frame[2], taken.dt * points.radius[p]
         spin = space.speeds[0]
         for c in range(3):
             spin[c] = space.turned[BEGIN, c, i] if way == 0 else s[c]
-        x, y, z = spin[1] * n[2] - spin[2] * n[1], spin[2] * n[0] - spin[0] * n[2], spin[0] * n[1] - spin[1] * n[0]
+        rolled = into_frame(frame, *cross(spin[0], spin[1], spin[2], n[0], n[1], n[2]))
         for c in range(2):  # minus the anchor is the new slip less the position, and the anchor rolls on
-            found[3 + c] -= at[c] + roll * (frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z)
+            found[3 + c] -= at[c] + roll * rolled[c]
 
 
 @inlined
@@ -163,20 +160,17 @@ def by_slope(taken: Taken, space: Space, points: Points, contacts: Contacts, k: 
     """As :func:`by_dof`, by the ground's slope, at fixed positions of the robot and of anchors in the world."""
     i, frame, com, found = points.chain_length[k], contacts.frame[p], taken.subtree_com[points.root[k]], space.found
     by_dof(taken, space, points, contacts, k, p, i, 0)
-    s, at, shift = space.axes[i], space.place, space.push
+    s, at = space.axes[i], space.place
     for after in range(2 if taken.carried == ANCHORS else 1):
         for c in range(3):
             at[c] = (taken.anchor[p, c] if after == 0 else points.anchor[p, c]) - com[c]
-        shift[0] = s[3] + s[1] * at[2] - s[2] * at[1]
-        shift[1] = s[4] + s[2] * at[0] - s[0] * at[2]
-        shift[2] = s[5] + s[0] * at[1] - s[1] * at[0]
+        along = into_frame(frame, *velocity_there(s, at[0], at[1], at[2]))
         for e in range(2):
-            along = frame[e, 0] * shift[0] + frame[e, 1] * shift[1] + frame[e, 2] * shift[2]
             if after == 1:
-                found[3 + e] += along
+                found[3 + e] += along[e]
             else:
                 for c in range(5):
-                    found[c] -= space.slope[c, SLIP + e] * along
+                    found[c] -= space.slope[c, SLIP + e] * along[e]
 
 
 @inlined

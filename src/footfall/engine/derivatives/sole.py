@@ -7,6 +7,7 @@ import math
 from footfall.compiled import inlined
 from footfall.engine.derivatives.contact_motions import BEGIN, locate_point, move_point, ways_to_move
 from footfall.engine.derivatives.space import Space, Taken
+from footfall.engine.kinematics import cross, from_frame, into_frame
 from footfall.engine.other_bodies.points import Points
 from footfall.kinds import Float, Int, Matrix, Vector
 from footfall.solve.contacts import Contacts
@@ -78,12 +79,9 @@ def make_rigid(space: Space, contacts: Contacts, k: Int, rank: Int, motion: Matr
 @inlined
 def add_turned(share: Float, frame: Matrix, u: Vector, s: Vector, out: Vector) -> None:
     """Add ``share`` times the rate s x u of a motion u that turns with the axis s, in the contact frame."""
-    x = frame[0, 0] * u[0] + frame[1, 0] * u[1] + frame[2, 0] * u[2]
-    y = frame[0, 1] * u[0] + frame[1, 1] * u[1] + frame[2, 1] * u[2]
-    z = frame[0, 2] * u[0] + frame[1, 2] * u[1] + frame[2, 2] * u[2]
-    x, y, z = s[1] * z - s[2] * y, s[2] * x - s[0] * z, s[0] * y - s[1] * x
+    turned = into_frame(frame, *cross(s[0], s[1], s[2], *from_frame(frame, u)))
     for c in range(3):
-        out[c] += share * (frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z)
+        out[c] += share * turned[c]
 
 
 @inlined

@@ -13,6 +13,7 @@ from footfall.engine.derivatives.rotations import turn_rotations
 from footfall.engine.derivatives.sole import mobility_of_sole, write_sole_forces
 from footfall.engine.derivatives.space import OF_POINTS, OF_VELOCITIES, Space, Taken
 from footfall.engine.dynamics.inertia import factor
+from footfall.engine.kinematics import from_frame
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.step import Laws
 from footfall.kinds import Int, Matrix
@@ -23,14 +24,13 @@ from footfall.solve.problem import COMPLIANCE
 @inlined
 def apply_outer_forces(taken: Taken, space: Space, points: Points, contacts: Contacts) -> None:
     """Add the forces of contacts and pushes on each body, as forces of fixed direction."""
+    push = space.push
     for k in range(points.body.size):
         for n in range(contacts.near[k], contacts.near[k + 1]):
             p = contacts.points[n]
-            f, frame = points.force[p], contacts.frame[p]
             locate_point(taken, space, points, contacts, k, p)
-            for c in range(3):
-                space.push[c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
-            push_point(space, points.body[k], space.centre, space.place, space.push)
+            push[0], push[1], push[2] = from_frame(contacts.frame[p], points.force[p])
+            push_point(space, points.body[k], space.centre, space.place, push)
     pushes, step = taken.pushes, taken.step[0]
     for i in range(pushes.body.size):
         if pushes.start[i] <= step < pushes.stop[i]:
