@@ -31,7 +31,6 @@ class Run(TaskOptions):
 
     law: Annotated[str, tyro.conf.arg(metavar="NAME")] = DEFAULT_LAW
     """contact law, see footfall laws; its options are --law.OPTION"""
-    """semi-implicit Euler, or Runge-Kutta 4 for smooth laws"""
     record_dt: Annotated[float | None, unit("s"), tyro.conf.arg(help_behavior_hint="(default: dt)")] = None
     """between samples of the recording"""
 

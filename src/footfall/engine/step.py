@@ -331,7 +331,8 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
     """The loop of ``advance``."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     plan, tape, outcome = loop.conditions.plan, loop.tape, loop.outcome
-    dt, nv, held = plan.dt, world.qvel.size, scratch.held
+    dt, held = plan.dt, scratch.held
+    points.others.counters[MAY_GROW] = 1
     for step in range(first, last):
         time = step * dt
         world.time[0] = time
@@ -339,9 +340,7 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
         if step % LOOK_EVERY == 0 and step > first and overdue(scratch.clock):
             return
         outcome.begun[0] = step
-        act = plan.control > 0 and step % plan.control_every == 0
-        points.others.counters[MAY_GROW] = 1
-        end = evaluate(loop, step, act)
+        end = evaluate(loop, step, plan.control > 0 and step % plan.control_every == 0)
         hold_forces(points, contacts, held)
         if (end == DONE and step % plan.record_every == 0) or end in (DIVERGED, CREATES):
             begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
@@ -352,7 +351,7 @@ def take_steps(loop: Loop, first: Int, last: Int) -> None:
             outcome.next[0] = step + 1
             return
         integrate_activations(world, dt)
-        for j in range(nv):
+        for j in range(world.qvel.size):
             world.qvel[j] += dt * world.qacc[j]
         integrate_positions(world, world.qvel, dt)
         add_step_of_all(world, points, contacts, held, tape, outcome.status[0], outcome)

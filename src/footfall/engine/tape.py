@@ -3,7 +3,7 @@
 The state of a sample is that of its instant. Its force is the mean over the steps until the next sample, so that force
 times interval is the impulse that the robot received, however few the samples are; the forces of the single step with
 the greatest normal forces are recorded as well. Within one step the force is its mean: semi-implicit Euler holds it
-constant, Runge-Kutta weights its stages, and event-driven integration adds up impulses.
+constant, and event-driven integration adds up impulses.
 """
 
 from __future__ import annotations
