@@ -9,7 +9,6 @@ from plain_python import plainly
 from scipy.integrate import solve_ivp
 
 import footfall as ff
-from footfall.engine.events.contact_events import touch_down
 from footfall.engine.events.dormand_prince import STAGES, WEIGHTS, set_part
 from footfall.engine.events.flow import make_flow, slow_down
 from footfall.errors import SimulationError
@@ -299,15 +298,6 @@ def test_a_point_that_starts_inside_the_ground_stays_as_deep_as_it_is():
     rec = sim.run(0.2, qpos=sim.place() - 1e-3 * np.eye(7)[2])
     np.testing.assert_allclose(rec.gap, -1e-3, atol=1e-9)
     np.testing.assert_allclose(rec.total_force[:, 2], rec.robot.weight, rtol=1e-9)
-
-
-@pytest.mark.parametrize("rate", [-0.5, 0.2])
-def test_a_touch_down_is_where_a_cubic_through_both_ends_of_a_step_has_its_root(rate):
-    """Of a gap that is a cubic it is exact, falling or thrown up; the next trial is then no more than a proof."""
-    h, gap = 0.15, np.polynomial.Polynomial([0.05, rate, -5.0, 8.0])
-    root = next(t.real for t in sorted(gap.roots(), key=np.real) if abs(t.imag) < 1e-12 and 0.0 < t.real < h)
-    found = touch_down.py_func(gap(0.0), rate, gap(h), gap.deriv()(h), 0.0, h, h)
-    np.testing.assert_allclose(found, root, rtol=1e-12)
 
 
 def test_a_period_must_not_be_too_long_to_look_for_events():

@@ -10,7 +10,7 @@ import pytest
 from bounds import below
 
 import footfall as ff
-from footfall.engine.events.joint_events import motor_limits
+from footfall.engine.events.joint_events import force_limits
 
 LAW = "acceleration-complementarity"
 SLIDER = """
@@ -61,16 +61,11 @@ def test_a_weight_whose_servo_reaches_its_limit_within_a_period_keeps_its_closed
     below(np.abs(rec.qpos[:, 7] - expected).max(), steps * sim.law.tolerance * (1.0 + fastest) * rec.time[-1])
 
 
-def test_limits_that_do_not_follow_from_one_joints_motion_are_said_to_be_unknown(tmp_path):
-    servo = '<position joint="slide" kp="1" forcelimited="true" forcerange="-1 1"/>'
-    slow = '<general joint="slide" dyntype="filter" dynprm="0.1" forcelimited="true" forcerange="-1 1"/>'
-    limited = 'actuatorfrclimited="true" actuatorfrcrange="-1 1"'
-    for joint, motors, known, count in (
-        ("", servo, 1, 1),
-        ("", "<motor joint='slide'/>" * 2, 1, 0),
-        (limited, "<motor joint='slide'/>", 1, 1),
-        (limited, "<motor joint='slide'/>" * 2, 0, 0),
-        ("", slow + servo, 0, 1),
-    ):
-        found = motor_limits(mujoco.MjModel.from_xml_string(SLIDER.format(joint=joint, mass=1, motors=motors)))
-        assert (found.known, found.actuator.size) == (known, count), (joint, motors)
+def test_every_limit_of_a_motor_or_a_joint_is_known():
+    servo = '<position joint="slide" kp="1" forcelimited="true" forcerange="-1 2"/>'
+    limited = 'actuatorfrclimited="true" actuatorfrcrange="-3 4"'
+    motors = servo + "<motor joint='slide'/>"
+    found = force_limits(mujoco.MjModel.from_xml_string(SLIDER.format(joint=limited, mass=1, motors=motors)))
+    assert found.known == 1
+    np.testing.assert_array_equal(found.least, [-1.0, -np.inf, *[-np.inf] * 6, -3.0])
+    np.testing.assert_array_equal(found.most, [2.0, np.inf, *[np.inf] * 6, 4.0])

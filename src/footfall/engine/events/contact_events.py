@@ -17,7 +17,7 @@ from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
 from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
 from footfall.engine.events.dormand_prince import STAGES, allowed, read_slope, read_state, set_part, set_stage
-from footfall.engine.kinematics import bending, centre_in_motion, rolled_by, velocities
+from footfall.engine.kinematics import bending, centre_in_motion, from_frame, into_frame, rolled_by, velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility, weigh_columns
 from footfall.engine.other_bodies.near import live, locate_all, release_all
@@ -60,8 +60,6 @@ MOMENT = 1e-9
 GROWN = 0.01
 #: A bracket is bisected after the same end was replaced this many times in a row.
 IN_A_ROW = 8
-#: Newton steps on the cubic that approximates the gap before a touch-down.
-REFINEMENTS = 4
 #: Most steps in the search for an event.
 TURNS = 100
 
@@ -121,9 +119,9 @@ def measure_turning(world: MjWorld, points: Points, contacts: Contacts, ground: 
                 _, cx, cy, cz = ground.surface(x - s * vx, y - s * vy, z - s * vz, ground.shape, ground.table)
                 bx, by, bz = (ax - cx) / (2.0 * s), (ay - cy) / (2.0 * s), (az - cz) / (2.0 * s)
             rolled = rolled_by(points, p, bx, by, bz)
-            tx, ty, tz = bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled)
+            turning = into_frame(frame, *bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled))
             for c in range(3):
-                memory[first + TURNING + c] = frame[c, 0] * tx + frame[c, 1] * ty + frame[c, 2] * tz
+                memory[first + TURNING + c] = turning[c]
 
 
 @inlined
@@ -215,9 +213,8 @@ def add_impulses(points: Points, contacts: Contacts, total: Matrix) -> None:
     """Add impulses in ``points.force`` (contact frames) to a ``total`` in the world frame."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        f, frame = points.force[p], contacts.frame[p]
-        for k in range(3):
-            total[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+        x, y, z = from_frame(contacts.frame[p], points.force[p])
+        total[p, 0], total[p, 1], total[p, 2] = total[p, 0] + x, total[p, 1] + y, total[p, 2] + z
 
 
 @cold(types.int64, soon=True)
@@ -316,18 +313,15 @@ def put_back(loop: Loop, flow: Named, recorded: Int) -> None:
             p = contacts.points[i]
             rests = is_held(points, contacts, p, first)
             flow.kind[p] = STICK if rests else SLIDE
-            frame, v, f = contacts.frame[p], contacts.velocity[p], points.force[p]
-            if what == 0:
-                x, y, z = -v[0], -v[1], -v[2]
-            else:
-                x, y, z = 0.0, 0.0, flow.depth[p] - contacts.gap[p]
+            frame, v, f, at = contacts.frame[p], contacts.velocity[p], points.force[p], points.position[p]
+            for c in range(3):
+                f[c] = -v[c] if what == 0 else 0.0
+            if what == 1:
                 if rests and points.radius[p] == 0.0 and points.smooth[p] == 0:
-                    for k in range(3):
-                        away = points.anchor[p, k] - points.position[p, k]
-                        x += frame[0, k] * away
-                        y += frame[1, k] * away
-            for k in range(3):
-                f[k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
+                    to = points.anchor[p]
+                    f[0], f[1], _ = into_frame(frame, to[0] - at[0], to[1] - at[1], to[2] - at[2])
+                f[2] = flow.depth[p] - contacts.gap[p]
+            f[0], f[1], f[2] = from_frame(frame, f)
         spread(contacts, flow.kind, points.force, flow.least)
         to_contact_frames(contacts, points.force)
         answer(loop, change)
@@ -345,9 +339,7 @@ def put_back(loop: Loop, flow: Named, recorded: Int) -> None:
 def keep_forces(points: Points, contacts: Contacts, kept: Matrix) -> None:
     """Forces of all points, world frame."""
     for p in range(live(points)):
-        f, frame = points.force[p], contacts.frame[p]
-        for k in range(3):
-            kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+        kept[p, 0], kept[p, 1], kept[p, 2] = from_frame(contacts.frame[p], points.force[p])
 
 
 @inlined
@@ -388,37 +380,23 @@ def slip_along(points: Points, contacts: Contacts, p: Int) -> Float:
 
 
 @inlined
-def follow_slips(points: Points, contacts: Contacts) -> None:
-    """Update the direction of each slip: a slip that turns, as of a spinning foot, does not end."""
-    first = engine_columns(points.memory)
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        v = contacts.velocity[p]
-        if points.memory[p, first + DOES] == SLIDE and points.memory[p, first + YOUNG] == 0.0:
-            if v[0] * v[0] + v[1] * v[1] > SLOW * SLOW:
-                let_slide(points, contacts, p)
-
-
-@inlined
-def hold(points: Points, contacts: Contacts, p: Int) -> Float:
-    """Force (N) that a point in contact can lose before it lifts off or, if it rests, slips."""
-    f = points.force[p]
-    if points.memory[p, engine_columns(points.memory) + DOES] == SLIDE:
-        return f[2]
-    return min(f[2], contacts.static_friction[p] * f[2] - (f[0] * f[0] + f[1] * f[1]) ** 0.5)
-
-
-@inlined
 def keep_values(points: Points, contacts: Contacts, flow: Named) -> None:
-    """Keep the values whose signs change at events: gaps, rates, slips along their directions, the last two holds."""
+    """Keep the values whose signs change at events: gaps, rates, slips along their directions, the last two holds.
+
+    A hold is the force (N) that a point in contact can lose before it lifts off or, if it rests, slips.
+    """
+    first = engine_columns(points.memory)
     for p in range(live(points)):
         flow.gap_before[p], flow.rate_before[p], flow.slip_before[p] = contacts.gap[p], contacts.velocity[p, 2], 0.0
         flow.hold_earlier[p] = flow.hold_before[p]
         if flow.touching[p] == 1:
-            flow.slip_before[p] = slip_along(points, contacts, p)
-            flow.hold_before[p] = hold(points, contacts, p)
+            f = points.force[p]
+            flow.slip_before[p], flow.hold_before[p] = slip_along(points, contacts, p), f[2]
+            if points.memory[p, first + DOES] != SLIDE:
+                slack = contacts.static_friction[p] * f[2] - (f[0] * f[0] + f[1] * f[1]) ** 0.5
+                flow.hold_before[p] = min(f[2], slack)
             if flow.slip_before[p] > GROWN:
-                points.memory[p, engine_columns(points.memory) + YOUNG] = 0.0
+                points.memory[p, first + YOUNG] = 0.0
 
 
 @inlined
@@ -427,7 +405,12 @@ def keep_instant(world: MjWorld, points: Points, contacts: Contacts, flow: Named
     read_state(world, flow.start)
     read_slope(world, flow, flow.slope[0])
     keep_forces(points, contacts, flow.force[0])
-    follow_slips(points, contacts)
+    first = engine_columns(points.memory)
+    for i in range(contacts.number[0]):  # a slip that turns, as of a spinning foot, does not end
+        p = contacts.points[i]
+        v, memory = contacts.velocity[p], points.memory[p]
+        if memory[first + DOES] == SLIDE and memory[first + YOUNG] == 0.0 and v[0] * v[0] + v[1] * v[1] > SLOW * SLOW:
+            let_slide(points, contacts, p)
     keep_values(points, contacts, flow)
 
 
@@ -511,74 +494,34 @@ NO_BRACKET = Bracket(0.0, 0.0, 0, 0, -1.0)
 
 
 @inlined
-def touch_down(
-    gap_before: Float, rate: Float, gap: Float, rate_after: Float, low: Float, high: Float, h: Float
-) -> Float:
-    """When a point touches down, s: by the cubic through gaps and rates of a step, or by the tangent before it."""
-    start, ahead = max(0.0, gap_before), h - low
-    if h < high or ahead <= 0.0:
-        return low - start / rate if rate < 0.0 else high
-    end = gap - min(0.0, gap_before)
-    bend = (end - start - rate * ahead) / (ahead * ahead)
-    square = rate * rate - 4.0 * bend * start
-    if square < 0.0:
-        return high
-    if rate < 0.0:  # by the parabola without the rate after
-        t = 2.0 * start / (square**0.5 - rate)
-    elif bend < 0.0:
-        t = 0.5 * (rate + square**0.5) / -bend
-    else:
-        return high
-    # start + rate t + bend t^2 + twist t^2 (t - ahead), solved by Newton's method from the root of the parabola
-    twist = (rate_after - rate - 2.0 * bend * ahead) / (ahead * ahead)
-    for _ in range(REFINEMENTS):
-        value = start + t * (rate + t * (bend + twist * (t - ahead)))
-        slope = rate + t * (2.0 * bend + twist * (3.0 * t - 2.0 * ahead))
-        if not slope < 0.0:
-            break
-        t = min(max(t - value / slope, 0.0), ahead)
-    return low + t
+def first_event(points: Points, flow: Named, bracket: Bracket) -> Float:
+    """The length of step to try next in the search for the first event in a bracket.
 
-
-@inlined
-def first_event(points: Points, contacts: Contacts, flow: Named, bracket: Bracket, h: Float) -> Float:
-    """The length of step to try next in the search for the first event in a bracket, after a step of length ``h``.
-
-    A touch-down is approximated by a cubic; a lift-off or the beginning of a slip by a line through values at the lower
-    end and the one before it; the end of a slip by a line through values at both ends, one of which is weighted less if
-    the other was replaced several times in a row (the Illinois method). Otherwise the bracket is bisected.
+    A lift-off or the beginning of a slip is approximated by a line through values at the lower end and the one before
+    it; other events by a line through values at both ends, one of which is weighted less if the other was replaced
+    several times in a row (the Illinois method). Otherwise the bracket is bisected.
     """
     low, high, sides, _, earlier = bracket
     first = engine_columns(points.memory)
     where, known = high, False
     for p in range(live(points)):
-        value = flow.value_high[p] * 0.5 ** max(0, -sides - 1)
-        if value >= 0.0:
-            continue
-        falls = flow.touching[p] == 0 and not was_inside(flow, p)
-        if falls and abs(sides) < IN_A_ROW:
-            gap, rate = contacts.gap[p], contacts.velocity[p, 2]
-            instant = touch_down(flow.gap_before[p], flow.rate_before[p], gap, rate, low, high, h)
-            if low < instant < high:
-                known = True
-                where = min(where, instant)
-                continue
-        if flow.value_high[p] == -1.0 and abs(sides) < IN_A_ROW and 0.0 <= earlier < low:
+        value, instant = flow.value_high[p], high
+        if value == -1.0:
             now, then = flow.hold_before[p], flow.hold_earlier[p]
-            instant = low + (low - earlier) * now / (then - now) if 0.0 < now < then else high
-            if instant < high:
-                known = True
-                where = min(where, instant + (-0.4 * MOMENT if sides > 0 else 0.4 * MOMENT))
-            continue
-        start = 0.0
-        if flow.touching[p] == 0:
-            start = flow.gap_before[p] if falls else flow.rate_before[p]
-        elif points.memory[p, first + DOES] == SLIDE:
-            start = flow.slip_before[p]
-        if start > 0.0 and value != -1.0:
-            known = True
-            start *= 0.5 ** max(0, sides - 1)
-            where = min(where, low + (high - low) * start / (start - value))
+            if abs(sides) < IN_A_ROW and 0.0 <= earlier < low and 0.0 < now < then:
+                instant = low + (low - earlier) * now / (then - now)
+                instant += (-0.4 if sides > 0 else 0.4) * MOMENT if instant < high else 0.0
+        elif value < 0.0:
+            start = 0.0
+            if flow.touching[p] == 0:
+                start = flow.rate_before[p] if was_inside(flow, p) else flow.gap_before[p]
+            elif points.memory[p, first + DOES] == SLIDE:
+                start = flow.slip_before[p]
+            start, value = start * 0.5 ** max(0, sides - 1), value * 0.5 ** max(0, -sides - 1)
+            if start > 0.0:
+                instant = low + (high - low) * start / (start - value)
+        known = known or instant < high
+        where = min(where, instant)
     return where if known else 0.5 * (low + high)
 
 
@@ -613,12 +556,12 @@ def seek_event(
         high = h
         for p in range(live(points)):
             flow.value_high[p] = flow.value_now[p]
-        again = first_event(points, contacts, flow, Bracket(low, high, sides, turns, earlier), h)
+        again = first_event(points, flow, Bracket(low, high, sides, turns, earlier))
     elif not happened and high > 0.0 and turns < TURNS:
         sides = min(-1, sides - 1)
         low, earlier = h, low
         keep_values(points, contacts, flow)
-        again = first_event(points, contacts, flow, Bracket(low, high, sides, turns, earlier), h)
+        again = first_event(points, flow, Bracket(low, high, sides, turns, earlier))
     elif not happened and high == 0.0:
         again = lowest_instant(points, contacts, flow, h)
         again = 0.0 if again == h else again
@@ -691,12 +634,6 @@ def stay_grounded(points: Points, contacts: Contacts, flow: Named) -> Bool:
     return found
 
 
-@inlined
-def goes_on(points: Points, contacts: Contacts, status: Int) -> Bool:
-    """Whether the forces of a step go on smoothly to its end, as if nothing had happened."""
-    return status != INCONSISTENT and not about_to_change(points, contacts)
-
-
 @cold(types.none, soon=True)
 def look(loop: Loop) -> None:
     """Where the points are, and their velocities."""
@@ -715,14 +652,12 @@ def end_within(loop: Loop, flow: Named, low: Float, last: Float, h: Float) -> Fl
 
     Forces are smooth up to it, so that only the motion of the points is looked at, on the continuous extension.
     """
-    high, sides, turns, earlier = 0.0, 0, 0, -1.0
-    length, again = 0.0, last
+    bracket, length, again = Bracket(low, 0.0, 0, 0, -1.0), 0.0, last
     while again > 0.0:
         length = again
         if length < h:
             set_part(flow, length / h)
             set_stage(loop.world, flow, STAGES, h)
             look(loop)
-        bracket = Bracket(low, high, sides, turns, earlier)
-        again, _, (low, high, sides, turns, earlier) = seek_event(loop.points, loop.contacts, flow, bracket, length, 0)
+        again, _, bracket = seek_event(loop.points, loop.contacts, flow, bracket, length, 0)
     return length

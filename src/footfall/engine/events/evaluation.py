@@ -47,24 +47,11 @@ def find_forces(loop: Loop, laws: Laws) -> Int:
 
 
 @inlined
-def between_events(loop: Loop, flow: Named, stage: Int) -> None:
-    """Prepare an evaluation between events, in a step with joint friction and open limits as they were."""
-    world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
-    joints = conditions.constraints.joints
-    show(points, contacts, flow.touching)
-    measure_turning(world, points, contacts, conditions.ground, flow.flat)
-    if stage != INSTANT and stage != STAGES:
-        keep_friction(joints)
-        if leave_limits_open(joints, flow):
-            fold_joint_rows(joints)
-    add_inertia(world, flow.added)
-
-
-@inlined
 def forces_now(loop: Loop, flow: Named, step: Int, stage: Int) -> Int:
     """All that follows from state and contacts, by the law between events or that of time steps: how it ended."""
     world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
     outcome, laws, joints = loop.outcome, loop.laws.between, conditions.constraints.joints
+    within = stage != INSTANT and stage != STAGES
     end, _ = sense_and_act(world, points, contacts, conditions, step, flow.acts[0] == 1, outcome)
     flow.acts[0] = 0
     if end != DONE:
@@ -76,23 +63,18 @@ def forces_now(loop: Loop, flow: Named, step: Int, stage: Int) -> Int:
         add_damping(world, conditions.plan.dt)
         add_servo_damping(world, conditions.plan.dt)
     else:
-        between_events(loop, flow, stage)
+        show(points, contacts, flow.touching)
+        measure_turning(world, points, contacts, conditions.ground, flow.flat)
+        if within:  # joint friction and open limits stay as they were
+            keep_friction(joints)
+            if leave_limits_open(joints, flow):
+                fold_joint_rows(joints)
+        add_inertia(world, flow.added)
     factor_inertia(world, joints)
     outcome.status[0] = find_forces(loop, laws)
-    if stage != INSTANT and stage != STAGES:
+    if within:
         release_friction(joints)
     return runaway(world, outcome)
-
-
-@inlined
-def begin_record(loop: Loop, flow: Named, step: Int, end: Int) -> None:
-    """Keep the forces at the beginning of a period, and record them where a sample is due."""
-    flow.fresh[0] = 0
-    hold_forces(loop.points, loop.contacts, loop.scratch.held)
-    plan = loop.conditions.plan
-    if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
-        time = step * plan.dt
-        begin_sample_of_all(loop.world, loop.points, loop.contacts, loop.scratch, loop.tape, time, loop.outcome)
 
 
 @inlined
@@ -150,7 +132,13 @@ def evaluate(loop: Loop, flow: Named, step: Int, stage: Int, h: Float) -> Int:
     if not in_steps and (unsolved or (end == DIVERGED and h <= SHORTEST)):
         return LOST
     if first:
-        begin_record(loop, flow, step, end)
+        plan = loop.conditions.plan
+        flow.fresh[0] = 0
+        hold_forces(loop.points, loop.contacts, loop.scratch.held)
+        if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
+            begin_sample_of_all(
+                loop.world, loop.points, loop.contacts, loop.scratch, loop.tape, step * plan.dt, outcome
+            )
     if end == DIVERGED and not in_steps:
         return DIVERGES
     if end != DONE:

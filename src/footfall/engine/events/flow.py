@@ -9,14 +9,13 @@ import numpy as np
 
 from footfall.engine.events.dormand_prince import ERROR, STAGES, WEIGHTS, WITHIN
 from footfall.engine.events.evaluation import FEWEST
-from footfall.engine.events.joint_events import MotorLimits, motor_limits
-from footfall.engine.events.macro_step import INTEGRAL, ORDER, extension_weights, halfway_weights, predictor_weights
+from footfall.engine.events.joint_events import ForceLimits, force_limits
+from footfall.engine.events.macro_step import INTEGRAL, ORDER, extension_weights, predictor_weights
 from footfall.engine.other_bodies.points import FAR
 from footfall.engine.stages import damping_servos
 from footfall.ground import Ground
 from footfall.kinds import IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 from footfall.record import RunWarning
-from footfall.robot.model import moving_bodies
 from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
 #: Warnings that are kept of a run.
@@ -28,9 +27,8 @@ class Flow(NamedTuple):
 
     scalar: Annotated[Ints, "nv"]  # address in qpos, -1 for the dofs of rotations
     turn: Annotated[IntMatrix, "Q", 2]  # addresses in qpos and qvel of quaternions
-    only_root: Annotated[Ints, "nv"]  # 1 for dofs of a root that is the only one: they bring no body nearer to another
     added: Annotated[Vector, "nv"]  # inertia that slows damped joints down, see slow_down, or none
-    motors: MotorLimits
+    motors: ForceLimits
     # The period.
     opening: Annotated[Vector, "n"]  # state at its beginning
     impulse: Annotated[Matrix, "P", 3]  # N s, world frame
@@ -91,9 +89,7 @@ class Flow(NamedTuple):
     correction: Annotated[Vector, 1]  # m/s, largest change of a velocity by the last correction
     contraction: Annotated[Vector, 1]  # 1/s, ratio of successive corrections over the length of the macro step
     predictor: Annotated[Tensor, "ORDER + 1", 2, "ORDER"]  # see predictor_weights
-    halfway: Annotated[Matrix, 2, "ORDER + 2"]  # see halfway_weights
     # Scratch.
-    scaling: Annotated[Matrix, "ORDER + 2", "ORDER + 2"]
     values: Annotated[Vector, "ORDER + 2"]
     mean: Annotated[Vector, "nv"]
     kind: Annotated[Ints, "P"]  # how a point is held where it is projected; 1 if it strikes in an impact
@@ -123,9 +119,8 @@ def make_flow(
         sizes | {"ORDER": ORDER, "STAGES": STAGES, "MOST_WARNINGS": MOST_WARNINGS},
         scalar=scalar,
         turn=np.array(turns, dtype=np.int64).reshape(-1, 2),
-        only_root=_only_root(model),
         added=slow_down(model, dt),
-        motors=motor_limits(model),
+        motors=force_limits(model),
         saved=np.full(1, np.inf),  # as many as there may be
         needed=np.full(1, FEWEST, dtype=float),
         loosened=np.ones(1),
@@ -142,22 +137,11 @@ def make_flow(
         integral=INTEGRAL.copy(),
         contraction=np.full(1, 1.0 / dt),
         predictor=predictor_weights(),
-        halfway=halfway_weights(),
         least=least_scratch(bodies),
         tolerance=tolerance,
         flat=int(ground.flat),
         margin=margin,
     )
-
-
-def _only_root(model: mujoco.MjModel) -> np.ndarray:
-    """(nv,) 1 for the dofs of a free joint that all moving bodies hang on."""
-    only = np.zeros(model.nv, dtype=np.int64)
-    if model.njnt and model.jnt_type[0] == int(mujoco.mjtJoint.mjJNT_FREE):
-        moves = moving_bodies(model)
-        if (model.body_rootid[moves] == model.body_rootid[model.jnt_bodyid[0]]).all():
-            only[:6] = 1
-    return only
 
 
 def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:

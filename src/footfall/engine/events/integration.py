@@ -24,6 +24,7 @@ step, under the law that ``EventLaw.in_steps`` names.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from numba import types
@@ -42,7 +43,6 @@ from footfall.engine.events.contact_events import (
     end_within,
     find_event,
     find_grounded,
-    goes_on,
     is_sound,
     keep_forces,
     keep_instant,
@@ -80,15 +80,15 @@ from footfall.engine.events.evaluation import (
     settle,
 )
 from footfall.engine.events.flow import Flow
-from footfall.engine.events.joint_events import friction_change, limit_arrival
+from footfall.engine.events.joint_events import first_change, keep_motors
 from footfall.engine.events.macro_step import (
+    EXTENDED,
     NONE,
     SHORTEST_HISTORY,
     add_impulses,
     add_instant,
-    change_spacing,
     correct,
-    forget,
+    is_spaced,
     plan_macro_step,
     predict,
     restart,
@@ -133,7 +133,6 @@ def cold_parts(loop: Any, flow: Any) -> dict[Any, tuple[Any, ...]]:
         end_within: (loop, flow, number, number, number),
         correct: (loop, flow, number, types.int64),
         restart: (loop, flow, number),
-        change_spacing: (flow, number),
     }
 
 
@@ -161,13 +160,6 @@ def collide(loop: Loop, flow: Flow, duration: Float) -> Bool:
 
 
 @inlined
-def note_inconsistent(flow: Flow, time: Float) -> None:
-    """Note when no forces obeyed the law."""
-    flow.warning[min(flow.warnings[0], flow.warning.size - 1)] = time
-    flow.warnings[0] += 1
-
-
-@inlined
 def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
     """What points do after an event or a change of controls, by the forces found: whether all was found, and whether
     forces are to be found again, since velocities have jumped or points stay in contact that a time step left there.
@@ -181,7 +173,8 @@ def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
         hit = find_grounded(points, contacts, flow)
     if loop.outcome.status[0] == INCONSISTENT:
         duration = FLASH
-        note_inconsistent(flow, time)
+        flow.warning[min(flow.warnings[0], flow.warning.size - 1)] = time
+        flow.warnings[0] += 1
     if hit or duration > 0.0:
         return collide(loop, flow, duration), True
     if stayed:
@@ -198,9 +191,9 @@ def sort_points(loop: Loop, flow: Flow, time: Float) -> tuple[Bool, Bool]:
 
 @inlined
 def first_length(flow: Flow, left: Float) -> Float:
-    """Length of a step, s: as long as the last ones were accurate with, and no longer than ``left`` (s)."""
+    """Length of a step, s: an equal part of the ``left`` seconds, as long as the last ones were accurate with."""
     h = min(max(flow.length[0], SHORTEST), LONGEST, left)
-    return left if left - h < SHORTEST else h
+    return left / max(1.0, math.ceil((left - SHORTEST) / h))
 
 
 @inlined
@@ -233,14 +226,16 @@ def judge(loop: Loop, flow: Flow, bracket: Bracket, h: Float) -> Verdict:
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
     error, status = step_error(world, flow, h), loop.outcome.status[0]
     accurate = is_accurate(flow, error, h) or h <= SHORTEST
-    scale = next_scale(flow, error, h, about_to_change(points, contacts))
+    changing = about_to_change(points, contacts)
+    scale = next_scale(flow, error, h, changing)
     if not accurate:
         over_edge = KINK + 10.0 * error * allowed(flow)
         lost = flow.flat == 0 and rising(contacts, flow) > over_edge
         return Verdict(lost, False, False, h, max(SHORTEST, scale * h), NO_BRACKET)
     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
-    until = min(limit_arrival(world, joints, flow, h), friction_change(world, joints, flow, h))
-    within = min(again if again > 0.0 else h, until) < h and goes_on(points, contacts, status)
+    until = first_change(world, joints, flow, h)
+    goes_on = status != INCONSISTENT and not changing  # forces are smooth up to the end, as if nothing had happened
+    within = goes_on and min(again if again > 0.0 else h, until) < h
     again = until if until < h and not 0.0 < again < until else again
     if not within and again == 0.0 and bracket.high == 0.0:
         flow.length[0] = scale * h
@@ -249,16 +244,17 @@ def judge(loop: Loop, flow: Flow, bracket: Bracket, h: Float) -> Verdict:
 
 @inlined
 def add_up(points: Points, contacts: Contacts, flow: Flow, stage: Int, h: Float) -> None:
-    """Add the impulse of a step's forces up to a stage, its end or an instant within it, to what is recorded."""
+    """Add the impulse of a step up to a stage, its end or an instant within it, to the record and the history."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for k in range(3):
             value = 0.0
             for j in range(stage):
                 value += flow.weights[stage, j] * flow.force[j, p, k]
-            flow.impulse[p, k] += h * value
+            flow.macro_impulse[p, k] = h * value
         if flow.force[0, p, 0] != 0.0 or flow.force[0, p, 1] != 0.0 or flow.force[0, p, 2] != 0.0:
             flow.loaded[p] = int(points.memory[p, engine_columns(points.memory) + DOES])
+    add_impulses(contacts, flow)
 
 
 @inlined
@@ -269,8 +265,8 @@ def end_step(loop: Loop, flow: Flow, stage: Int, h: Float, happened: Bool) -> tu
     if happened and loop.outcome.status[0] != INCONSISTENT:
         adopt_modes(points, contacts, flow)
     if stage == STAGES or happened or h < SHORTEST_HISTORY * loop.conditions.plan.dt:
-        forget(flow)
-    else:
+        flow.known[0] = 0
+    elif flow.known[0] <= EXTENDED or not is_spaced(flow, h):  # else the history goes on, and is longer
         restart(loop, flow, h)
     if happened and update_contacts(points, contacts, flow):
         return collide(loop, flow, 0.0), False
@@ -362,24 +358,16 @@ def begin_period(loop: Loop, flow: Flow, step: Int) -> None:
 
 
 @inlined
-def begin_again(loop: Loop, flow: Flow, step: Int) -> None:
-    """Go back to the beginning of a period, which is one time step now."""
-    flow.time_step[0] = 1
-    start_period(loop.points, flow)
-    write_state(loop.world, flow.opening)
-    loop.world.time[0] = step * loop.conditions.plan.dt
-
-
-@inlined
 def go_on(loop: Loop, flow: Flow, step: Int, left: Float) -> tuple[Int, Float]:
     """Take a macro step from an instant whose accelerations are known: how that ends, and its size, s; 0 if none."""
     world, points, contacts, macro = loop.world, loop.points, loop.contacts, NONE
     if flow.known[0] > 0 and loop.outcome.status[0] == 0:
         add_instant(world, points, contacts, flow)
         macro = plan_macro_step(loop, flow, left)
-        if macro.certain and predict(world, points, contacts, flow, macro.order, macro.size):
-            add_impulses(contacts, flow)
-            return FOUND, macro.size
+    keep_motors(world, flow)
+    if macro.certain and predict(world, points, contacts, flow, macro.order, macro.size):
+        add_impulses(contacts, flow)
+        return FOUND, macro.size
     keep_instant(world, points, contacts, flow)
     if macro.order > 0 and not macro.certain:
         return take_macro_step(loop, flow, step, macro)
@@ -429,7 +417,7 @@ def take_time_step(loop: Loop, flow: Flow, step: Int) -> Int:
         for k in range(3):
             flow.impulse[p, k] = dt * flow.force[0, p, k]
     flow.sorted[0] = 0
-    forget(flow)
+    flow.known[0] = 0
     integrate_activations(world, dt)
     for j in range(world.qvel.size):
         world.qvel[j] += dt * world.qacc[j]
@@ -474,7 +462,10 @@ def take_period(loop: Loop, flow: Flow, step: Int) -> Bool:
         how = follow_events(loop, flow, step)
         settle(loop, flow, how != LOST)
         if how == LOST:
-            begin_again(loop, flow, step)
+            flow.time_step[0] = 1
+            start_period(loop.points, flow)
+            write_state(loop.world, flow.opening)
+            loop.world.time[0] = step * loop.conditions.plan.dt
     if how == LOST:
         how = take_time_step(loop, flow, step)
     if how == STOPS:

@@ -24,29 +24,30 @@ velocities: another evaluation tells how large that share is.
 
 The history is backward differences of accelerations and forces at instants of equal spacing, of which each macro step
 adds one: with the value ``a`` at the last instant, D a = a - a before, D^2 a = D a - D a before, and so on. The spacing
-can be changed, since the polynomial behind the differences stays the same (Gear 1971, chapter 9). After an event the
-continuous extension of one step of Dormand and Prince's method is the history: a polynomial, too, which can be extended
-backwards beyond the event as well as forwards (Gear 1980, Runge-Kutta starters for multistep methods).
+is an equal part of a period. After an event the continuous extension of one step of Dormand and Prince's method is the
+history: a polynomial, which can be extended backwards beyond the event as well as forwards (Gear 1980, Runge-Kutta
+starters for multistep methods).
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import types
-from numpy.polynomial import Polynomial
 
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.clearance import bodies_stay_apart
-from footfall.engine.constraints.active_set import FRICTION
-from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.events.contact_events import UNSOUND, find_event, is_sound, keep_forces
 from footfall.engine.events.dormand_prince import STAGES, WITHIN, allowed, write_state
 from footfall.engine.events.evaluation import FOUND, PREDICTED, STOPS, evaluate
-from footfall.engine.events.joint_events import friction_error, friction_may_change, motors_may_bend, near_limit
+from footfall.engine.events.joint_events import (
+    friction_changed,
+    friction_may_change,
+    motors_may_bend,
+    near_limit,
+)
 from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -67,15 +68,15 @@ SHORTEST_HISTORY = 0.1
 EXTENDED = 4
 #: Most differences of velocities that the predictor uses: with more it is not stable.
 OF_VELOCITIES = 6
-#: Most macro steps of a period: with more, steps of Dormand and Prince's method cost no more evaluations.
-MOST_MACRO_STEPS = 24
+#: Relative difference between what is left of a period and a multiple of the spacing that is rounding.
+ROUNDING = 1e-9
 #: Most evaluations of the end of a macro step: with four a step of Dormand and Prince's method is as good.
 MOST_TURNS = 3
 #: Largest error of a predicted end that is corrected, relative to the tolerance: three corrections reduce it by half
 #: each, and mostly by far more.
 FAR_OFF = 1000.0
-#: Factor on the tolerance with which the correction of a whole period is still tried: right after an event the estimate
-#: of its error is too large.
+#: Factor on the tolerance with which a correction is still tried: right after an event the estimate of its error is too
+#: large.
 OPTIMISM = 3.0
 #: Largest ratio of successive corrections: a slower iteration is not continued.
 SLOWEST = 0.5
@@ -83,9 +84,6 @@ SLOWEST = 0.5
 AMPLE = 0.1
 #: Error of an order that is not known, m/s.
 UNKNOWN = 1e300
-#: Velocity, m/s or rad/s, up to which joints are slow: it is enough then to check for contacts between bodies after a
-#: macro step, in which they come no deeper than 0.2 mm per millisecond.
-SLOW_JOINTS = 0.2
 #: Gap that no point crosses in a macro step, m, besides by its own speed.
 ASIDE = 1e-5
 #: What is expected of the contacts in a macro step: an event, a possible event, or none.
@@ -107,9 +105,9 @@ def extension_weights() -> np.ndarray:
 
 
 @inlined
-def forget(flow: Named) -> None:
-    """Drop the history: what was before says nothing of what comes."""
-    flow.known[0] = 0
+def is_spaced(flow: Named, size: Float) -> Bool:
+    """Whether the instants of the history are ``size`` seconds apart."""
+    return abs(size - flow.spacing[0]) <= ROUNDING * size
 
 
 @inlined
@@ -169,7 +167,7 @@ def add_instant(world: MjWorld, points: Points, contacts: Contacts, flow: Named)
 
 @inlined
 def add_impulses(contacts: Contacts, flow: Named) -> None:
-    """Add the impulses of a macro step to the history and to those of the period."""
+    """Add the impulses of a step to the history and to those of the period."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):
@@ -179,67 +177,6 @@ def add_impulses(contacts: Contacts, flow: Named) -> None:
                 last = flow.impulses[k, p, c]
                 flow.impulses[k, p, c] = change
                 change -= last
-
-
-# ---- another spacing -----------------------------------------------------------------------------------------
-
-
-@inlined
-def respace(rows: Matrix, scaling: Matrix, count: Int) -> None:
-    """Replace differences by those at another spacing; each of ``rows`` has all numbers of one difference."""
-    for m in range(count):
-        for j in range(rows.shape[1]):
-            value = 0.0
-            for k in range(m, count):
-                value += scaling[m, k] * rows[k, j]
-            rows[m, j] = value
-
-
-@inlined
-def integrate(rates: Matrix, count: Int, integral: Vector, spacing: Float, out: Matrix) -> None:
-    """Differences of the integrals of a rate over each ``spacing`` (s), from those of the rate."""
-    for m in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            value = 0.0
-            for k in range(m, count):
-                value += integral[k - m] * rates[k, j]
-            out[m, j] = spacing * value
-
-
-@inlined
-def reliable(flow: Named, ratio: Float) -> Int:
-    """How many differences are reliable at ``ratio`` times the spacing: those before the first larger than its last."""
-    before, power = math.inf, 1.0
-    for k in range(flow.known[0]):
-        worst = 0.0
-        for j in range(flow.accelerations.shape[1]):
-            worst = max(worst, power * abs(flow.accelerations[k, j]))
-        if worst > before:
-            return k
-        before, power = worst, power * ratio
-    return flow.known[0]
-
-
-@cold(types.none, soon=True)
-def change_spacing(flow: Named, spacing: Float) -> None:
-    """Convert the history to instants ``spacing`` seconds apart, the last of which is now."""
-    ratio, scaling = spacing / flow.spacing[0], flow.scaling
-    known, size = reliable(flow, ratio), scaling.shape[0]
-    for i in range(size):
-        value = 1.0
-        for k in range(size):
-            scaling[i, k] = value  # Newton's interpolation, i macro steps ago
-            value *= (k - i * ratio) / (k + 1.0)
-    for k in range(size):
-        differ(scaling[:, k], size)
-    respace(flow.accelerations, scaling, known)
-    integrate(flow.accelerations, known, flow.integral, spacing, flow.changes)
-    count = min(known, ORDER)
-    for p in range(flow.touching.size):
-        if flow.touching[p] == 1:
-            respace(flow.forces[:, p], scaling, count)
-            integrate(flow.forces[:, p], count, flow.integral, spacing, flow.impulses[:, p])
-    flow.known[0], flow.spacing[0] = known, spacing
 
 
 # ---- after an event ------------------------------------------------------------------------------------------
@@ -316,28 +253,7 @@ def predictor_weights() -> np.ndarray:
     return weights
 
 
-def halfway_weights() -> np.ndarray:
-    """(2, ORDER + 2) Weights of the differences at the end of a macro step in the value halfway, and in the integral
-    until then over the size of the macro step: Newton's interpolation.
-    """
-    weights, value = np.zeros((2, ORDER + 2)), Polynomial([1.0])
-    for m in range(ORDER + 1):
-        weights[:, m] = value(0.5), value.integ()(0.5)
-        value *= Polynomial([m - 1.0, 1.0]) / (m + 1)
-    return weights
-
-
 # ---- its size ------------------------------------------------------------------------------------------------
-
-
-@inlined
-def measure_differences(flow: Named) -> None:
-    """Put the largest of each known difference of accelerations, m/s2, into ``flow.largest``."""
-    for k in range(flow.known[0]):
-        worst = 0.0
-        for j in range(flow.accelerations.shape[1]):
-            worst = max(worst, abs(flow.accelerations[k, j]))
-        flow.largest[k] = worst
 
 
 @inlined
@@ -376,32 +292,12 @@ def corrector_error(flow: Named, size: Float) -> Float:
 
 
 @inlined
-def turns_to(flow: Named, size: Float, error: Float) -> Int:
-    """How many evaluations the end of a macro step with this error, m/s, is likely to need."""
-    turns, share, bound = 1, size * flow.contraction[0], allowed(flow)
-    while turns < MOST_TURNS and error * share > bound:
-        error *= share
-        turns += 1
-    return turns
-
-
-@inlined
-def divide(flow: Named, left: Float) -> Float:
-    """The size (s) of equal macro steps over ``left`` seconds with the fewest evaluations; 0 if none is accurate."""
-    best, least, bound = 0.0, (1 + MOST_TURNS) * MOST_MACRO_STEPS + 1, allowed(flow)
-    for parts in range(1, MOST_MACRO_STEPS + 1):
-        if 2 * parts >= least:
-            break
-        size = left / parts
-        order, error = best_predictor(flow, size)
-        if order > 0 and error <= bound:
-            return size
-        most = (OPTIMISM if parts == 1 else 1.0) * bound
-        if order > 0 and error <= FAR_OFF * bound and corrector_error(flow, size) <= most:
-            count = parts * (1 + turns_to(flow, size, error))
-            if count < least:
-                best, least = size, count
-    return best
+def fits(flow: Named, size: Float) -> Bool:
+    """Whether macro steps of ``size`` seconds are likely to be accurate."""
+    order, error = best_predictor(flow, size)
+    bound = allowed(flow)
+    correctable = error <= FAR_OFF * bound and corrector_error(flow, size) <= OPTIMISM * bound
+    return order > 0 and (error <= bound or correctable)
 
 
 class MacroStep(NamedTuple):
@@ -418,35 +314,35 @@ NONE = MacroStep(0.0, 0, False)
 
 @inlined
 def plan_macro_step(loop: Loop, flow: Named, left: Float) -> MacroStep:
-    """The macro step to take with ``left`` seconds of the period to go."""
+    """The macro step to take with ``left`` seconds of the period to go.
+
+    It is as long as the spacing of the history. Where that does not divide what is left, or the motion has become so
+    smooth that one macro step would do, a step of Dormand and Prince's method begins a new history.
+    """
     world, points, contacts, conditions = loop.world, loop.points, loop.contacts, loop.conditions
-    measure_differences(flow)
-    size = divide(flow, left)
-    if size == 0.0:
+    parts = max(1.0, np.rint(left / flow.spacing[0]))
+    size = left / parts
+    if not is_spaced(flow, size):
         return NONE
-    if size != flow.spacing[0]:
-        change_spacing(flow, size)
-        measure_differences(flow)
-    order, error = best_predictor(flow, size)
-    if error > FAR_OFF * allowed(flow) or not is_smooth(world, conditions, flow, size):
+    for k in range(flow.known[0]):
+        flow.largest[k] = 0.0
+        for j in range(world.qvel.size):
+            flow.largest[k] = max(flow.largest[k], abs(flow.accelerations[k, j]))
+    _, error = best_predictor(flow, left)
+    if parts > 1.0 and error <= allowed(flow):
+        flow.length[0] = max(flow.length[0], left)
+        return NONE
+    if not fits(flow, size) or not is_smooth(world, conditions, flow, size):
         return NONE
     found = contacts_go_on(points, contacts, flow, size)
     if found == BUSY:
         return NONE
+    order, error = best_predictor(flow, size)
     certain = found == QUIET and error <= allowed(flow) and no_force_begins(world, conditions, flow, size)
     return MacroStep(size, order, certain)
 
 
 # ---- what must not happen in it ------------------------------------------------------------------------------
-
-
-@inlined
-def are_slow(world: MjWorld, flow: Named, dt: Float) -> Bool:
-    """Whether no joint moves fast, so that it is enough to check for contacts between bodies after a period."""
-    for j in range(world.qvel.size):
-        if flow.only_root[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > SLOW_JOINTS:
-            return False
-    return True
 
 
 @inlined
@@ -471,13 +367,10 @@ def no_force_begins(world: MjWorld, conditions: Conditions, flow: Named, dt: Flo
     """Whether no bodies come into contact, no motor reaches or leaves its limits, and no joint begins or ceases to
     slip: what else an evaluation of the end would show.
     """
-    if not (
-        are_slow(world, flow, dt)
-        or (flow.motors.known == 1 and bodies_stay_apart(world, conditions.clearance, flow, dt))
-    ):
-        return False
     joints = conditions.constraints.joints
-    return not motors_may_bend(world, flow.motors, dt) and not friction_may_change(world, joints, flow, dt)
+    if motors_may_bend(world, flow) or friction_may_change(world, joints, flow, dt):
+        return False
+    return bodies_stay_apart(world, conditions.clearance, flow, dt)
 
 
 @inlined
@@ -614,37 +507,6 @@ def lead_to_end(world: MjWorld, flow: Named, order: Int, size: Float, turn: Int)
     return off * share / max(SLOWEST, 1.0 - share)
 
 
-@inlined
-def integrate_forces(points: Points, contacts: Contacts, flow: Named, order: Int, size: Float) -> None:
-    """Impulses of a macro step whose end is known, by Adams and Moulton's method."""
-    first = engine_columns(points.memory)
-    keep_forces(points, contacts, flow.end_force)
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        if points.force[p, 2] > 0.0:
-            flow.loaded[p] = int(points.memory[p, first + DOES])
-        for c in range(3):
-            last, before = flow.end_force[p, c], flow.forces[:, p, c]
-            flow.macro_impulse[p, c] = size * weighted_sum(flow.integral, last, before, order)
-
-
-@inlined
-def friction_changed(world: MjWorld, joints: JointRows, flow: Named, order: Int, size: Float) -> Bool:
-    """Whether joint friction has begun or ceased to slip by the middle or end of a macro step of ``size`` seconds."""
-    for i in range(joints.kind.size):
-        if joints.kind[i] != FRICTION:
-            continue
-        j, bound = joints.dof[i], allowed(flow)
-        if not friction_error(joints, i, world.qvel[j], world.qacc[j], size) <= bound:
-            return True
-        last, before = world.qacc[j], flow.accelerations[:, j]
-        speed = flow.speed[j] + size * weighted_sum(flow.halfway[1], last, before, order)
-        acceleration = weighted_sum(flow.halfway[0], last, before, order)
-        if not friction_error(joints, i, speed, acceleration, size) <= bound:
-            return True
-    return False
-
-
 @cold(types.int64, soon=True)
 def correct(loop: Loop, flow: Named, size: Float, turn: Int) -> Int:
     """Correct the end of a macro step, which was evaluated so many times: how that ends."""
@@ -659,9 +521,17 @@ def correct(loop: Loop, flow: Named, size: Float, turn: Int) -> Int:
     if error > allowed(flow):
         slow = turn > 1 and size * flow.contraction[0] > SLOWEST
         return REJECTED if slow or turn == MOST_TURNS else AGAIN
-    if friction_changed(world, loop.conditions.constraints.joints, flow, order, size):
+    if friction_changed(world, loop.conditions.constraints.joints, flow, size):
         return REJECTED
-    integrate_forces(points, contacts, flow, order, size)
+    first = engine_columns(points.memory)
+    keep_forces(points, contacts, flow.end_force)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if points.force[p, 2] > 0.0:
+            flow.loaded[p] = int(points.memory[p, first + DOES])
+        for c in range(3):
+            last, before = flow.end_force[p, c], flow.forces[:, p, c]
+            flow.macro_impulse[p, c] = size * weighted_sum(flow.integral, last, before, order)
     return ACCURATE if is_sound(points, contacts, flow, flow.macro_impulse) else REJECTED
 
 
