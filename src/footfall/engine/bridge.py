@@ -116,12 +116,6 @@ def counter(owner: mujoco.MjData | mujoco.MjModel, name: str) -> np.ndarray:
     return np.frombuffer(memory, dtype=kind)
 
 
-def words_of(model: mujoco.MjModel) -> np.ndarray:
-    """A copy of a model's own memory, in words of eight bytes; the arrays in it stay those of the model."""
-    memory: Any = (ctypes.c_char * struct_dtype("mjModel").itemsize).from_address(model._address)
-    return np.frombuffer(memory, dtype=np.int64).copy()
-
-
 def _array_at(kind):
     """An intrinsic that views ``size`` numbers of a kind at an address as an array."""
 

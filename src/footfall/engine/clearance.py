@@ -2,9 +2,7 @@
 
 The distance between two bodies depends on joint positions alone, and no point moves farther than the sum over all
 joints of the joint's motion times its longest lever. So one collision detection with wide margins (a look) bounds the
-joint motion before bodies can touch, and most steps need no detection. Where bodies do touch, as in a robot that lies,
-detection leaves out the pairs that the look has not found: MuJoCo excludes them, and finds the other contacts as it
-would without, to the last bit.
+joint motion before bodies can touch, and most steps need no detection.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ import numpy as np
 
 from footfall.compiled import inlined, kernel
 from footfall.engine import bridge
-from footfall.engine.bridge import address_of, doubles_at, integers_at, mj_collision, words_of
+from footfall.engine.bridge import doubles_at, mj_collision
 from footfall.engine.world import MjWorld
-from footfall.kinds import Bool, BoolMatrix, Float, Ints, Named, Vector
+from footfall.kinds import Bool, Float, Ints, Named, Vector
 
 #: Range of a look, relative to the longest lever.
 REACH = 0.005
@@ -29,17 +27,13 @@ SAFE, SLACK = 0.9, 0.2
 #: Least evaluations that a look, which costs as much as two detections, should save; after one that saves fewer, the
 #: next look waits for 1, 3, 7, ... evaluations, at most ``LONGEST_PAUSE``.
 WORTH, LONGEST_PAUSE = 4, 127
-#: Entries of ``looks``: evaluations that the last look served, evaluations until the next, the last pause, and how many
-#: pairs are on the list.
-SERVED, WAIT, PAUSE, LISTED = 0, 1, 2, 3
+#: Entries of ``looks``: evaluations that the last look served, evaluations until the next, and the last pause.
+SERVED, WAIT, PAUSE = 0, 1, 2
 
-#: Numbers from one contact of MuJoCo to the next, where among them its distance is, and among twice as many its geoms.
-_STRIDE = bridge.CONTACT.itemsize // 8
-_DIST, _GEOM = bridge.CONTACT.fields["dist"][1] // 8, bridge.CONTACT.fields["geom"][1] // 4
-#: Words of MuJoCo's model: the number of pairs of bodies that it excludes, and the address of their list.
-_COUNT, _LIST = (bridge.struct_dtype("mjModel").fields[name][1] // 8 for name in ("nexclude", "exclude_signature"))
+#: Numbers from one contact of MuJoCo to the next, and where among them its distance is.
+_STRIDE, _DIST = bridge.CONTACT.itemsize // 8, bridge.CONTACT.fields["dist"][1] // 8
 #: The fields of :class:`Clearance` that change from step to step.
-LEARNT = ("place", "room", "looks", "listed")
+LEARNT = ("place", "room", "looks")
 
 
 class Clearance(NamedTuple):
@@ -49,12 +43,8 @@ class Clearance(NamedTuple):
     wide: int  # address of the model with wide margins; 0 if distances do not follow from joint positions alone
     lever: Vector  # (nq,) m, largest motion of a point of the robot per unit of each joint position
     place: Vector  # (nq,) joint positions at the last look
-    room: Vector  # (2,) m, lower bounds then of the distances between bodies, and of those of pairs on the list
-    looks: Ints  # (4,) see SERVED
-    listed: Ints  # the list of pairs that are apart, as MuJoCo's signatures of four bytes, increasing
-    model: Ints  # words of the model of the run, which has this list instead of its own
-    body: Ints  # (ngeom,) MuJoCo's body of each geom
-    found: BoolMatrix  # (nbody, nbody) scratch: pairs that are not
+    room: Vector  # (2,) m, lower bounds then of the distances between bodies, and of those that were not found
+    looks: Ints  # (3,) see SERVED
     widest: float  # m, range of a look
     margin: float  # m, the largest margin of two geoms in the model
 
@@ -68,35 +58,16 @@ def look(world: Named, clearance: Clearance) -> Bool:
         return False
     mj_collision(clearance.wide, world.data)
     least = clearance.widest
-    found, geoms = clearance.found, integers_at(world.contact[0], 2 * _STRIDE * world.ncon[0])
     numbers = doubles_at(world.contact[0], _STRIDE * world.ncon[0])
-    found[:] = False
     for i in range(world.ncon[0]):
         least = min(least, numbers[_STRIDE * i + _DIST] - clearance.margin)
-        at = 2 * _STRIDE * i + _GEOM
-        one, other = clearance.body[geoms[at]], clearance.body[geoms[at + 1]]
-        found[min(one, other), max(one, other)] = True
     world.ncon[0] = 0
-    list_others(clearance)
     room[0], room[1] = SAFE * least - SLACK * clearance.widest, (SAFE - SLACK) * clearance.widest
     for k in range(world.qpos.size):
         clearance.place[k] = world.qpos[k]
     looks[PAUSE] = 0 if looks[SERVED] >= WORTH else min(2 * looks[PAUSE] + 1, LONGEST_PAUSE)
     looks[SERVED], looks[WAIT] = 0, looks[PAUSE]
     return room[0] > 0.0
-
-
-@inlined
-def list_others(clearance: Clearance) -> None:
-    """Write the list of all pairs of bodies that are not ``found``."""
-    bodies, count = clearance.found.shape[0], 0
-    listed = integers_at(address_of(clearance.listed), bodies * bodies // 2)
-    for one in range(bodies):
-        for other in range(one + 1, bodies):
-            if not clearance.found[one, other]:
-                listed[count] = (one << 16) + other
-                count += 1
-    clearance.looks[LISTED] = count
 
 
 @inlined
@@ -116,16 +87,6 @@ def stay_apart(world: Named, clearance: Clearance) -> Bool:
         clearance.looks[SERVED] += 1
         return moved < clearance.room[0]
     return look(world, clearance)
-
-
-@inlined
-def detect(world: Named, clearance: Clearance) -> None:
-    """Let MuJoCo find contacts, without the pairs on the list if it holds."""
-    model = world.model
-    if clearance.wide != 0 and way(world, clearance) < clearance.room[1]:
-        clearance.model[_COUNT], clearance.model[_LIST] = clearance.looks[LISTED], address_of(clearance.listed)
-        model = address_of(clearance.model)
-    mj_collision(model, world.data)
 
 
 @inlined
@@ -220,7 +181,6 @@ class Widened(NamedTuple):
     """The constant part of clearances, shared by all runs of a model."""
 
     never: bool  # whether no two bodies can touch
-    own: mujoco.MjModel
     model: mujoco.MjModel | None  # with wide margins; None if distances do not follow from joint positions alone
     lever: np.ndarray  # (nq,) m, see :func:`levers`
     margin: float  # m, the largest margin of two geoms
@@ -234,7 +194,7 @@ def widen(model: mujoco.MjModel) -> Widened:
         wide = copy.copy(model)
         for margins in (wide.geom_margin, wide.body_margin, wide.pair_margin):
             margins += REACH * lever.max(initial=0.0)
-    return Widened(not touch, model, wide, lever, margin)
+    return Widened(not touch, wide, lever, margin)
 
 
 def make_clearance(widened: Widened) -> Clearance:
@@ -245,11 +205,7 @@ def make_clearance(widened: Widened) -> Clearance:
         lever=widened.lever,
         place=np.zeros_like(widened.lever),
         room=np.zeros(2),
-        looks=np.array([WORTH, 0, 0, 0]),
-        listed=np.zeros(widened.own.nbody**2 // 4 + 1, dtype=np.int64),
-        model=words_of(widened.own),
-        body=widened.own.geom_bodyid.astype(np.int64),
-        found=np.zeros((widened.own.nbody, widened.own.nbody), dtype=bool),
+        looks=np.array([WORTH, 0, 0]),
         widest=REACH * float(widened.lever.max(initial=0.0)),
         margin=widened.margin,
     )

@@ -9,13 +9,14 @@ from numba import types
 from footfall.compiled import inlined, kernel
 from footfall.engine.bridge import (
     address_of,
+    mj_collision,
     mj_com_vel,
     mj_fwd_actuation,
     mj_make_constraint,
     mj_transmission,
     overdue,
 )
-from footfall.engine.clearance import bodies_are_apart, detect
+from footfall.engine.clearance import bodies_are_apart
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.constraints.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.kinematics import find_friction, roll_anchors
@@ -180,11 +181,10 @@ def sense_and_act(
         return NO_GROUND, False
     if too_small(points):
         return TOO_SMALL, False
-    apart = bodies_are_apart(world, conditions.clearance)
-    if not apart:
-        detect(world, conditions.clearance)
-    else:
+    if bodies_are_apart(world, conditions.clearance):
         world.ncon[0] = 0
+    else:
+        mj_collision(world.model, world.data)
     if plan.pairs:
         forget_pairs(points, contacts)
         if world.ncon[0] > 0:

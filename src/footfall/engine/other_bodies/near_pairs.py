@@ -12,8 +12,8 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.bridge import CONTACT, doubles_at, integers_at, mj_kinematics, words_at
-from footfall.engine.clearance import SERVED, bodies_are_apart, detect, way
+from footfall.engine.bridge import CONTACT, doubles_at, integers_at, mj_collision, mj_kinematics, words_at
+from footfall.engine.clearance import SERVED, bodies_are_apart, way
 from footfall.engine.other_bodies.near import AHEAD, KEEP, SLACK, insert
 from footfall.engine.other_bodies.pairs import is_pair, relative_velocity
 from footfall.engine.other_bodies.points import FAR, LIVE, LOST, ON_GROUND, Points
@@ -244,6 +244,6 @@ def ask_mujoco(world: Named, points: Named, contacts: Contacts) -> None:
     mj_kinematics(pairs.model, found.data)
     if bodies_are_apart(found, clearance):
         return
-    detect(found, clearance)
+    mj_collision(pairs.model, found.data)
     if found.ncon[0] > 0:
         list_pairs(world, points, contacts, found.ncon[0], found.contact[0])

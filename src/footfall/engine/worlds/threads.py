@@ -64,8 +64,7 @@ class Kept(NamedTuple):
     counters: Any  # (5,)
     seen: Any  # (nq,) see :class:`Clearance`, whose ``place`` this is
     room: Any  # (2,) m
-    looks: Any  # (4,)
-    apart: Any  # the list of :class:`Clearance`
+    looks: Any  # (3,)
 
 
 class Laid(NamedTuple):
@@ -87,8 +86,6 @@ class Laid(NamedTuple):
     owner: Any  # (P,) the slot of each point
     slot: Any  # (A,)
     mujoco: Any  # (4,) addresses: MjData, and its qpos, ncon and contact
-    model: Any  # see :class:`Clearance`
-    found: Any  # (nbody, nbody)
 
 
 class WorldPairs(NamedTuple):
@@ -120,15 +117,14 @@ def make_beside(points: Points, tree: Tree, detector: Detector) -> Beside:
 def first_kept(points: Points, detector: Detector) -> dict[str, np.ndarray]:
     """The initial state of points not on feet: no point has a place, and no distance is known."""
     seen = detector.clearance
-    own = {"seen": seen.place, "room": seen.room, "looks": seen.looks, "apart": seen.listed}
+    own = {"seen": seen.place, "room": seen.room, "looks": seen.looks}
     return {name: (own[name] if name in own else getattr(points.others, name))[None] for name in Kept._fields}
 
 
-def lay_out(points: Points, tree: Tree, owner: np.ndarray, seen: Clearance, data: list[mujoco.MjData]) -> Laid:
+def lay_out(points: Points, tree: Tree, owner: np.ndarray, data: list[mujoco.MjData]) -> Laid:
     """Room for each thread, with the feet in it, and its ``data``."""
     own = {name: getattr(points, name) for name in Laid._fields if hasattr(points, name)}
     own |= {"owner": owner, "slot": points.others.slot, "root": tree.body_tree[points.body]}
-    own |= {"model": seen.model, "found": seen.found}
     rows = {name: np.repeat(array[None], len(data), axis=0) for name, array in own.items()}
     places = [
         [one._address, one.qpos.ctypes.data, *(counter(one, name).ctypes.data for name in ("ncon", "contact"))]
@@ -155,14 +151,12 @@ others_of = gather(
     slot="laid.slot",
     seated="state.seated",
 )
-#: :class:`Clearance` of one world, with one thread's scratch.
+#: :class:`Clearance` of one world.
 clearance_of = gather(
     Clearance,
-    {"known": Clearance, "kept": None, "laid": None},
+    {"known": Clearance, "kept": None},
     place="kept.seen",
-    listed="kept.apart",
     **{name: f"kept.{name}" for name in ("room", "looks")},
-    **{name: f"laid.{name}" for name in ("model", "found")},
 )
 #: What finds contacts between bodies in one world, with one thread's data.
 pairs_of = gather(
@@ -276,7 +270,7 @@ def advance_worlds(
             rooms = memory.large if large else memory.small
             space, laid = pick_space(rooms.space, thread), pick_laid(rooms.laid, thread)
             detector = rooms.beside.detector
-            clearance = clearance_of(detector.clearance, kept, laid)
+            clearance = clearance_of(detector.clearance, kept)
             pairs = pairs_of(rooms.beside.others.pairs, detector, clearance, laid)
             others = others_of(rooms.beside.others, kept, laid, track.others, state, pairs)
             points = all_points_of(rooms.beside, laid, state, space, others)
@@ -370,7 +364,7 @@ class Cores:
         self.of_law += laid
         law = np.array([one.address for one in laid] or [0] * threads)
         space = Space(**room(shapes, threads, world_last=False), law=law, pairs=np.zeros(threads))
-        threads_own = lay_out(points, tree, owner, self.detector.clearance, self.data)
+        threads_own = lay_out(points, tree, owner, self.data)
         return Rooms(make_beside(points, tree, self.detector), space, threads_own)
 
     def give(self, given: Given) -> None:
