@@ -151,7 +151,6 @@ PROVIDES = {
     "numba_cuda": "numba.cuda",
     "pillow": "PIL",
     "pycollada": "collada",
-    "pyyaml": "yaml",
     "rerun_sdk": "rerun",
     "rsl_rl_lib": "rsl_rl",
 }

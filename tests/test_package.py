@@ -93,7 +93,7 @@ def test_what_a_message_tells_to_install_brings_what_is_missing():
     for package, (_, source) in OPTIONAL.items():
         if extra := re.fullmatch(r"footfall\[(\w+)\]", source):
             # As the index writes it.
-            named = {"PIL": "pillow", "yaml": "pyyaml"}.get(package, package.replace("_", "-"))
+            named = {"PIL": "pillow"}.get(package, package.replace("_", "-"))
             assert any(one.startswith((package, named)) for one in extras[extra[1]]), package
 
 

@@ -124,7 +124,7 @@ OPTIONAL = {
     "scipy": ("SciPy", "footfall[study]"),
     "tensordict": ("tensordict", "footfall[train]"),
     "torch": ("PyTorch", "footfall[train]"),
-    "yaml": ("PyYAML", "footfall[policy]"),
+    "xarray": ("xarray", "xarray"),
 }
 
 

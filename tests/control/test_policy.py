@@ -52,8 +52,7 @@ MODEL = """
         <site name="eye" pos=".05 0 .02" euler="0 -.3 .1"/></body></body>{legs}
   </body></worldbody>
 <actuator>{actuators}</actuator>
-<sensor><velocimeter name="v_imu" site="imu"/><gyro name="w_imu" site="imu"/>
-<velocimeter name="v_eye" site="eye"/><gyro name="w_eye" site="eye"/></sensor>
+<sensor><velocimeter name="v_imu" site="imu"/><gyro name="w_imu" site="imu"/></sensor>
 <keyframe><key name="bent" qpos="0 0 .5 1 0 0 0 0.1 0 -.3 .6 -.3 -.3 .6 -.3"/></keyframe></mujoco>"""
 JOINTS = [f"{side}_{name}_joint" for side in ("left", "right") for name in ("hip_pitch", "knee", "ankle_pitch")]
 
@@ -83,19 +82,20 @@ def contract(**given):
     return as_contract(table | given)
 
 
-@pytest.mark.parametrize("site", ["imu", "eye"])
-def test_velocities_in_a_frame_are_those_of_mujocos_sensors(servos, site):
+def test_velocities_in_a_frame_are_those_of_mujocos_sensors(servos):
     model, rng = servos.model, np.random.default_rng(0)
     data = mujoco.MjData(model)
-    frame = Frame(servos, (site,), np.zeros(1), "test")
+    frame = Frame(servos, ("imu",), np.zeros(1), "test")
     for _ in range(5):
         data.qpos[:], data.qvel[:] = servos.home + rng.normal(0, 0.3, model.nq), rng.normal(0, 1, model.nv)
         data.qpos[3:7] /= np.linalg.norm(data.qpos[3:7])
         mujoco.mj_forward(model, data)
         v, w, g = (one[0] for one in frame.motion(data.qpos[None].copy(), data.qvel[None].copy()))
-        np.testing.assert_allclose(v, data.sensor(f"v_{site}").data, atol=1e-12)
-        np.testing.assert_allclose(w, data.sensor(f"w_{site}").data, atol=1e-12)
-        np.testing.assert_allclose(g, data.site(site).xmat.reshape(3, 3).T @ [0, 0, -1], atol=1e-12)
+        np.testing.assert_allclose(v, data.sensor("v_imu").data, atol=1e-12)
+        np.testing.assert_allclose(w, data.sensor("w_imu").data, atol=1e-12)
+        np.testing.assert_allclose(g, data.site("imu").xmat.reshape(3, 3).T @ [0, 0, -1], atol=1e-12)
+    with pytest.raises(ControllerError, match="'eye' is not fixed to the base of"):
+        Frame(servos, ("eye",), np.zeros(1), "test")
 
 
 def test_the_velocity_of_the_bases_centre_of_mass_is_mujocos(servos):
@@ -268,84 +268,6 @@ def test_a_policy_that_takes_five_times_as_much_has_histories_by_part(servos, tm
     assert not np.array_equal(each[6, 0, -1], each[5, 0, -1])
     np.testing.assert_array_equal(each[0], np.repeat(each[0][:, -1:], 5, axis=1))
     np.testing.assert_array_equal(each[6][:, 0], each[2][:, -1])
-
-
-DEPLOYED = """
-joint_ids_map: [2, 0, 6, 4, 3, 1, 7, 5]
-step_dt: 0.02
-stiffness: [1, 2, 3, 4, 5, 6, 7, 8]
-damping: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
-default_joint_pos: [0.1, -0.1, 0.1, -0.1, -1.5, -1.5, -1.5, -1.5]
-commands: {base_velocity: {ranges: {lin_vel_x: [-0.5, 1.0], lin_vel_y: [-0.3, 0.3], ang_vel_z: [-1.2, 1.2]}}}
-actions:
-  JointPositionAction:
-    {clip: null, joint_names: [.*], scale: [0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0.5, 0.5], joint_ids: null,
-     offset: [0.1, -0.1, 0.1, -0.1, -1.5, -1.5, -1.5, -1.5]}
-observations:
-  base_ang_vel: {params: {}, clip: null, scale: [0.2, 0.2, 0.2], history_length: 5}
-  velocity_commands: {params: {command_name: base_velocity}, clip: null, scale: [1.0, 1.0, 1.0], history_length: 5}
-  joint_pos_rel: {params: {}, clip: null, scale: null, history_length: 5}
-  last_action: {params: {}, clip: null, scale: null, history_length: 1}
-"""
-
-
-def test_the_deploy_yaml_of_unitree_is_a_contract(tmp_path):
-    pytest.importorskip("yaml", reason="needs PyYAML: pip install footfall[policy]")
-    four, size = quadruped(), 5 * (3 + 3 + 8) + 8
-    (tmp_path / "exported").mkdir()
-    (tmp_path / "params").mkdir()
-    (tmp_path / "params" / "deploy.yaml").write_text(DEPLOYED)
-    file = write_linear(tmp_path / "exported" / "policy.onnx", np.zeros((size, 8)), np.ones(8))
-    policy = Policy(file)
-    layout = policy.fit(four)
-    legs = ("FL", "FR", "RL", "RR")
-    assert layout.size == size
-    assert layout.names == tuple(f"{leg}_{joint}_joint" for joint in ("hip", "calf") for leg in legs)
-    assert layout.contract.servos.stiffness == (3, 1, 7, 5, 4, 2, 8, 6)
-    assert layout.contract.command.high == (1.0, 0.3, 1.2)
-    asked = policy.start(four, ff.Ground.plane(), 0.02)
-    torque = asked.controls(0.0, four.home[None], np.zeros((1, four.model.nv)), np.zeros((1, 4)), np.zeros((1, 4, 3)))
-    by_name = dict(zip(four.joint_names[1:], torque[0], strict=True))
-    # gain times (pose + scale - angle), where the home pose has all joints at zero
-    assert by_name["FR_hip_joint"] == pytest.approx(1.0 * (-0.1 + 0.25))
-    assert by_name["FL_calf_joint"] == pytest.approx(4.0 * (-1.5 + 0.5))
-    (tmp_path / "params" / "deploy.yaml").write_text(DEPLOYED.replace("last_action", "depth_image"))
-    with pytest.raises(ControllerError, match="observes 'depth_image'"):
-        Policy(file)
-    (tmp_path / "params" / "deploy.yaml").write_text(DEPLOYED.replace("step_dt", "stepdt"))
-    with pytest.raises(ControllerError, match="has no 'step_dt'"):
-        Policy(file)
-
-
-GYM = """
-simulation_dt: 0.002
-control_decimation: 10
-kps: [100, 150, 40, 100, 150, 40]
-kds: [2, 4, 2, 2, 4, 2]
-default_angles: [-0.1, 0.3, -0.2, -0.1, 0.3, -0.2]
-ang_vel_scale: 0.25
-dof_pos_scale: 1.0
-dof_vel_scale: 0.05
-action_scale: 0.25
-cmd_scale: [2.0, 2.0, 0.25]
-num_actions: 6
-num_obs: 29
-cmd_init: [0.5, 0, 0]
-"""
-
-
-def test_a_config_of_unitree_rl_gym_says_what_its_ready_contract_says(motors, tmp_path):
-    pytest.importorskip("yaml", reason="needs PyYAML: pip install footfall[policy]")
-    (tmp_path / "small.yaml").write_text(GYM)
-    file = write_linear(tmp_path / "policy.onnx", np.zeros((29, 6)), np.zeros(6))
-    made, known = (Policy(file, contract=one).fit(motors) for one in (tmp_path / "small.yaml", "unitree-rl-gym"))
-    assert known.contract.name == "unitree-rl-gym:phase"
-    assert [(part.part, part.scale) for part in made.contract.parts] == [
-        (part.part, part.scale) for part in known.contract.parts
-    ]
-    np.testing.assert_array_equal(made.pose, known.pose)
-    for one in (made, known):
-        assert (one.contract.control_dt, one.contract.clock.frequency, one.contract.action.scale) == (0.02, 1.25, 0.25)
 
 
 def test_a_torchscript_policy_with_a_memory_keeps_it_for_each_world(motors, tmp_path):

@@ -34,7 +34,7 @@ class Autopsy:
     robot: Annotated[str, tyro.conf.arg(metavar="ROBOT")]
     """a built-in name, or a file: .xml (MJCF) or .urdf"""
     contract: Annotated[str | None, tyro.conf.arg(metavar="NAME|FILE")] = None
-    """playground, mjlab, isaac-lab, unitree-rl-gym, a TOML file, a deploy.yaml; left out, the file beside it"""
+    """playground, mjlab, isaac-lab, unitree-rl-gym, or a TOML file; left out, the file beside it"""
     command: tuple[float, ...] = ()
     """what is asked for: forward and left in m/s, turn in rad/s; left out, the contract's"""
     law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "mujoco"

@@ -154,8 +154,8 @@ class Contract:
         control_dt: s between two actions.
         latency: s from an observation to its action.
         joints: "actuators", the joints in the order of the controls; "model", all in the order of qpos;
-            "breadth-first", link by link from the base outward, as Isaac Sim orders them; or their names, or the
-            numbers of their actuators. Actions have the same order, but that of the controls under "model".
+            "breadth-first", link by link from the base outward, as Isaac Sim orders them; or their names. Actions have
+            the same order, but that of the controls under "model".
         pose: of the joints: names of keyframes of which the first that the model has is meant, or values.
         action, servos, clock, command: see these.
         history: how many of the last observations follow one another.
@@ -169,7 +169,7 @@ class Contract:
     name: str = ""
     control_dt: float = 0.02
     latency: float = 0.0
-    joints: str | tuple[str | int, ...] = "actuators"
+    joints: str | tuple[str, ...] = "actuators"
     pose: Any = ()
     action: Action = Action()
     servos: Servos | None = None

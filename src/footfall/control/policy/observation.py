@@ -17,6 +17,7 @@ from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE
+from footfall.standing import at_home
 
 
 class Seen(NamedTuple):
@@ -121,9 +122,6 @@ def _joints(contract: Contract, robot: Robot, driven: Sequence[int], where: str)
         return [joint for joint in _breadth_first(robot) if joint in driven]
     if isinstance(contract.joints, str):
         raise ControllerError(f"{where}: joints = '{contract.joints}', but it must be actuators, model, breadth-first")
-    numbers = [one for one in contract.joints if isinstance(one, int)]
-    if numbers and len(numbers) == len(contract.joints):
-        return _by_number(numbers, driven, where)
     for name in map(str, contract.joints):
         if name not in names:
             raise ControllerError(f"{where}: no joint is called '{name}': {did_you_mean(name, names)}")
@@ -147,15 +145,6 @@ def _breadth_first(robot: Robot) -> list[int]:
         links = [body for some in children for body in sorted(some, key=name)]
         found += [joint for body in links for joint in own(body)]
     return found
-
-
-def _by_number(numbers: Sequence[int], driven: Sequence[int], where: str) -> list[int]:
-    """The joints of actuators by their numbers; of a robot with fewer actuators, by the order of the numbers."""
-    order = sorted(numbers)
-    places = [order.index(one) for one in numbers] if len(numbers) == len(driven) else list(numbers)
-    if len(order) != len(set(order)) or order[0] < 0 or max(places) >= len(driven):
-        raise ControllerError(f"{where}: its joints are those of actuators up to {order[-1]}, of {len(driven)}")
-    return [driven[place] for place in places]
 
 
 def _pose(contract: Contract, robot: Robot, joints: list[int], names: Sequence[str], where: str) -> np.ndarray:
@@ -210,84 +199,37 @@ def turned_back(quaternion: Any, vector: Any) -> Any:
     return vector + w * twice + xp.linalg.cross(twice, axis)
 
 
-class _Link(NamedTuple):
-    """A body between the base and a frame: its place in its parent, and its joint."""
-
-    place: Any  # (3,) m
-    turn: Any  # (4,)
-    joint: (
-        tuple[int, int, float, Any, Any, bool] | None
-    )  # addresses in qpos and qvel, qpos0, axis, anchor, if it slides
-
-
 class Frame:
-    """A body or site: its velocity, angular velocity and attitude, by the joints between it and the base."""
+    """A site or body that does not move on the base: its velocity, angular velocity and attitude."""
 
     def __init__(self, robot: Robot, wanted: Sequence[str], like: Any, where: str) -> None:
-        model, xp = robot.model, namespace(like)
-        sites = {model.site(i).name: i for i in range(model.nsite)}
-        bodies = {model.body(i).name: i for i in range(1, model.nbody)}
-        bases = ("base", "base-com")
-        found = next((name for name in wanted if name in bases or name in sites or name in bodies), None)
+        model, data = robot.model, at_home(robot)
+        base = int(model.jnt_bodyid[0])
+        xpos, xmat = data.xpos[base], data.xmat[base].reshape(3, 3)
+        places = {model.body(i).name: (i, data.xpos[i], data.xmat[i]) for i in range(1, model.nbody)}
+        sites = [(model.site(i).name, int(model.site_bodyid[i]), i) for i in range(model.nsite)]
+        places |= {name: (body, data.site_xpos[i], data.site_xmat[i]) for name, body, i in sites}
+        places |= {"base": (base, xpos, data.xmat[base]), "base-com": (base, data.xipos[base], data.xmat[base])}
+        found = next((name for name in wanted if name in places), None)
         if found is None:
             raise ControllerError(f"{where}: {robot.name} has no site or body called {' or '.join(wanted)}")
-
-        def constant(values: Any) -> Any:
-            return xp.asarray(np.array(values, dtype=float), dtype=like.dtype, device=like.device)
-
-        base = int(model.jnt_bodyid[0])
-        self.links: list[_Link] = []
-        body = base
-        if found in sites:
-            site = sites[found]
-            body = int(model.site_bodyid[site])
-            self.links.append(_Link(constant(model.site_pos[site]), constant(model.site_quat[site]), None))
-        elif found == "base-com":
-            self.links.append(_Link(constant(model.body_ipos[base]), constant((1.0, 0.0, 0.0, 0.0)), None))
-        elif found != "base":
-            body = bodies[found]
-        while body != base:
-            if body == 0:
-                raise ControllerError(f"{where}: '{found}' is not on the robot's base, nor carried by it")
-            kinds = model.jnt_type[model.jnt_bodyid == body]
-            if len(kinds) > 1 or not np.isin(kinds, (SLIDE, HINGE)).all():
-                raise ControllerError(f"{where}: between the base and '{found}' there is more than a hinge per body")
-            joint = None
-            if len(kinds):
-                j = int(model.body_jntadr[body])
-                address, speed = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
-                slides = bool(kinds[0] == SLIDE)
-                zero, axis, anchor = float(model.qpos0[address]), model.jnt_axis[j], model.jnt_pos[j]
-                joint = (address, speed, zero, constant(axis), constant(anchor), slides)
-            self.links.append(_Link(constant(model.body_pos[body]), constant(model.body_quat[body]), joint))
-            body = int(model.body_parentid[body])
-        self.links.reverse()
+        body, place, axes = places[found]
+        if model.body_weldid[body] != model.body_weldid[base]:
+            raise ControllerError(f"{where}: '{found}' is not fixed to the base of {robot.name}")
+        turn, xp = np.zeros(4), namespace(like)
+        mujoco.mju_mat2Quat(turn, (xmat.T @ axes.reshape(3, 3)).ravel())
+        self.place, self.turn = (
+            xp.asarray(values, dtype=like.dtype, device=like.device) for values in (xmat.T @ (place - xpos), turn)
+        )
 
     def motion(self, qpos: Any, qvel: Any) -> tuple[Any, Any, Any]:
         """(W, 3) each: velocity m/s, angular velocity rad/s and the direction of gravity, in the frame."""
         xp = namespace(qpos)
-        attitude = qpos[:, 3:7]
-        down = xp.zeros_like(qpos[:, :3])
+        attitude, w = qpos[:, 3:7], qvel[:, 3:6]
+        down = xp.zeros_like(w)
         down[:, 2] = -1.0
-        v, w, g = turned_back(attitude, qvel[:, :3]), qvel[:, 3:6], turned_back(attitude, down)
-        for link in self.links:
-            v = v + xp.linalg.cross(w, link.place + xp.zeros_like(v))
-            v, w, g = (turned_back(link.turn, one) for one in (v, w, g))
-            if link.joint is None:
-                continue
-            address, speed, zero, axis, anchor, slides = link.joint
-            moved, rate = qpos[:, address : address + 1] - zero, qvel[:, speed : speed + 1] * axis
-            if slides:
-                v = v + xp.linalg.cross(w, moved * axis) + rate
-                continue
-            half = 0.5 * moved
-            turn = xp.concatenate([xp.cos(half), xp.sin(half) * axis], -1)
-            back = xp.concatenate([turn[:, :1], -turn[:, 1:]], -1)
-            arm = -turned_back(back, anchor + xp.zeros_like(v))  # of the body's origin from the anchor
-            v = v + xp.linalg.cross(w, anchor + arm) + xp.linalg.cross(rate, arm)
-            w = w + rate
-            v, w, g = (turned_back(turn, one) for one in (v, w, g))
-        return v, w, g
+        v = turned_back(attitude, qvel[:, :3]) + xp.linalg.cross(w, self.place + xp.zeros_like(w))
+        return turned_back(self.turn, v), turned_back(self.turn, w), turned_back(self.turn, turned_back(attitude, down))
 
 
 class Observer:

@@ -20,7 +20,6 @@ import numpy as np
 from footfall.arguments import public
 from footfall.control.base import Observation
 from footfall.control.policy.contract import Contract, Sensor, per_joint, read_layouts, ready, with_metadata
-from footfall.control.policy.deployed import read_deployed
 from footfall.control.policy.network import Network, network_of
 from footfall.control.policy.observation import Layout, Observer, Seen, lay_out
 from footfall.control.policy.sensing import Sensing
@@ -40,8 +39,7 @@ class Policy:
 
     Attributes:
         file: an ONNX file, a TorchScript file (.pt), or a function of observations (W, n) that returns actions (W, m).
-        contract: name of a ready contract, a TOML file, Unitree's deploy.yaml, or a Contract; left out, the file beside
-            the policy.
+        contract: name of a ready contract, a TOML file, or a Contract; left out, the file beside the policy.
         command: what is asked for, as the contract has it: for most forward and left in m/s, and turn in rad/s; or a
             function of time (s); left out, the contract's.
         action_scale: rad, m or N m of an action of 1; left out, the contract's.
@@ -83,17 +81,17 @@ class Policy:
         if given is None:
             if callable(self.file):
                 raise ControllerError("a policy that is a function needs a contract")
-            file = Path(self.file).expanduser()
-            beside = (file.with_suffix(".toml"), file.parent.parent / "params" / "deploy.yaml")  # Unitree's folders
-            given = next((one for one in beside if one.is_file()), None)
-            if given is None and "joint_names" in self.network.metadata:
+            beside = Path(self.file).expanduser().with_suffix(".toml")
+            if beside.is_file():
+                given = beside
+            elif "joint_names" in self.network.metadata:
                 given = "mjlab"
         if given is None:
             raise ControllerError(
                 f"'{self.network.name}' has no contract beside it: give contract='playground' or another one; "
                 "footfall new policy NAME writes one to start from"
             )
-        found = (given,) if isinstance(given, Contract) else read_deployed(given) or read_layouts(given)
+        found = (given,) if isinstance(given, Contract) else read_layouts(given)
         own = isinstance(given, Contract) or os.fspath(given).partition(":")[0] not in ready()
         found = with_metadata(found, self.network.metadata, own=own)
         if self.action_scale is not None:
