@@ -302,10 +302,9 @@ def test_a_python_controller_is_refused():
     [
         ("spatial-biped", Balance()),
         ("spatial-biped", Walk(steps=2, start_time=0.4)),
-        ("spatial-biped", Walk(steps=3, start_time=0.4, step_duration=0.3, heel_off=True)),
         ("quadruped", QuadrupedWalk(speed=0.3, steps=3, start_time=0.3)),
     ],
-    ids=["balance", "walk", "heel-off", "quadruped-walk"],
+    ids=["balance", "walk", "quadruped-walk"],
 )
 def test_worlds_balance_and_walk_as_single_runs_do(robot, controller, law):
     """Each with a push and friction of its own; by one thread or two, bit for bit."""

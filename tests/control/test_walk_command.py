@@ -36,7 +36,6 @@ def test_a_biped_walks_on_a_slope(capsys):
         (["ball"], "walk needs legs with motors, and ball has no motor"),
         (["spatial-biped", "--gait", "trot"], "the gait 'trot' is for four feet, and spatial-biped has 2"),
         (["spatial-biped", "--speed", "3"], "are too long for spatial-biped"),
-        (["quadruped", "--heel-off", "True"], "heel_off is for two feet, and quadruped has 4"),
     ],
 )
 def test_what_cannot_walk_is_refused_in_one_sentence(args, message, capsys):

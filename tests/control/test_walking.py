@@ -155,6 +155,14 @@ def test_a_walk_reaches_its_speed_under_every_law_on_every_ground(name, ground):
     assert abs(rec.signals["com"][-1, 1]) < 0.15
 
 
+@pytest.mark.parametrize("name", ["time-stepping", "spring-damper"])
+def test_a_speed_that_usual_steps_do_not_reach_is_walked_in_quicker_ones(name):
+    robot = ff.load_robot("spatial-biped")
+    walk = Walk(speed=1.0, steps=8).scaled(robot)
+    assert walk.period < Walk().scaled(robot).period
+    assert speed_of(walked(walk, name), 8) == pytest.approx(1.0, rel=0.15)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "speed"), [("hunt-crossley", 0.2), ("hunt-crossley", 0.5), ("mujoco", 0.5), ("time-stepping", 0.2)]
@@ -238,7 +246,7 @@ def test_a_small_robot_walks_with_small_steps_and_refuses_long_ones():
     assert walk.step_height == pytest.approx(0.05 * size, rel=1e-2)
     walked(walk, "mujoco", robot="small-humanoid")
     with pytest.raises(ControllerError, match=r"steps of 0.2\d+ m are too long for small-humanoid, whose legs measure"):
-        ff.Simulation("small-humanoid").run(0.1, controller=Walk(speed=0.9))
+        ff.Simulation("small-humanoid").run(0.1, controller=Walk(speed=1.5))
 
 
 def test_the_defaults_are_those_of_the_spatial_biped():

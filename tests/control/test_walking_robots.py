@@ -108,9 +108,8 @@ def test_hips_are_as_low_as_the_foot_behind_needs_when_it_is_left(name):
     robot = changed(hips_turn_about_axes_behind)
     biped, walk = Biped.of(robot, "walk"), Walk(steps=10).scaled(robot)
     lower = biped.com_height - stature(walk.steps_of(biped), biped, walk.step_height).height
-    ahead = np.array([0.5 * walk.speed * walk.period, 0.0, 0.0])
     leg = min(sole.leg for sole in biped.soles)
-    assert standing_pose(biped, lower, np.array([ahead, -ahead]), BEHIND * leg).reached
+    assert standing_pose(biped, lower, walk.speed * walk.period, forward=BEHIND * leg).reached
     rec = ff.Simulation(robot, law=name).run(walk.duration, controller=walk, record_dt=5e-3).check()
     assert ff.measure.fall(rec) is None
 
@@ -134,7 +133,7 @@ def test_a_speed_that_is_left_out_keeps_joints_from_their_limits(name):
         carries = rec.force[:, rec.foot(foot.name), 2].sum(axis=1) > 0.1 * robot.weight
         assert rec.qpos[carries, ankle].min() > -0.5
     with pytest.raises(ControllerError, match=r"need joint '\w+_ankle_pitch' of changed at .* beyond its limit"):
-        ff.Simulation(robot).run(0.1, controller=Walk(speed=0.4, heel_off=False))
+        ff.Simulation(robot).run(0.1, controller=Walk(speed=0.4))
 
 
 def test_the_pressure_centre_reaches_into_the_point_of_a_pointed_sole():
@@ -214,7 +213,7 @@ def test_a_usual_speed_that_joints_do_not_reach_is_slowed_down_and_said():
         4.5 * walk.speed * walk.period, rel=0.1
     )
     with pytest.raises(ControllerError, match="beyond its limit"):
-        Walk(speed=0.4, steps=6, heel_off=False).initial_state(tight, ff.Ground.plane())
+        Walk(speed=0.4, steps=6).initial_state(tight, ff.Ground.plane())
 
 
 def test_feet_one_before_the_other_are_refused():

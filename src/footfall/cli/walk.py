@@ -39,17 +39,13 @@ class Walk(UnderControl):
     """to the left"""
     gait: Literal["trot", "crawl"] | None = None
     """of four legs, trot if left out"""
-    heel_off: Annotated[bool | None, tyro.conf.arg(metavar="{True,False}")] = None
-    """of two flat feet: heels rise before feet are lifted; left out, where the legs do not reach without"""
 
     def run(self) -> int:
         from footfall.control import walker
         from footfall.study.outcomes import walk_outcome
 
         robot = self.chosen_robot()
-        controller = walker(
-            robot, speed=self.speed, turn=self.turn, steps=self.steps, gait=self.gait, heel_off=self.heel_off
-        )
+        controller = walker(robot, speed=self.speed, turn=self.turn, steps=self.steps, gait=self.gait)
         rec = self.simulated(robot, controller)
         found = walk_outcome(rec)
         facts = {

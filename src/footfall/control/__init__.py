@@ -128,22 +128,19 @@ def walker(
     turn: float = 0.0,
     steps: int = 10,
     gait: str | None = None,
-    heel_off: bool | None = None,
 ) -> Walk | QuadrupedWalk:
     """``Walk`` for a robot on two feet, ``QuadrupedWalk`` for one on four, with numbers for what follows from it.
 
-    ``speed`` in m/s, ``turn`` in rad/s; ``gait``, "trot" or "crawl", is for four feet, ``heel_off`` for two.
+    ``speed`` in m/s, ``turn`` in rad/s; ``gait``, "trot" or "crawl", is for four feet.
     """
     from footfall.control.quadruped_walk import QuadrupedWalk
     from footfall.control.walk.walk import Walk
 
     if len(robot.feet) == 4:
-        if heel_off is not None:
-            raise ControllerError(f"heel_off is for two feet, and {robot.name} has 4")
         return QuadrupedWalk(speed=speed, turn=turn, steps=steps, gait=gait or "trot").scaled(robot)
     if gait is not None:
         raise ControllerError(f"the gait '{gait}' is for four feet, and {robot.name} has {len(robot.feet)}")
-    return Walk(speed=speed, turn=turn, steps=steps, heel_off=heel_off).scaled(robot)
+    return Walk(speed=speed, turn=turn, steps=steps).scaled(robot)
 
 
 @cache

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from footfall.compiled import inlined
 from footfall.control.walk.ground import STEEPEST
 from footfall.control.walk.state import Walker
-from footfall.control.walk.stature import APART, ASIDE, FARTHER
+from footfall.control.walk.stature import AHEAD, APART, ASIDE, FARTHER
 from footfall.control.whole_body import TURN
 from footfall.gait.footsteps import Footstep
 from footfall.kinds import Float, Int
@@ -43,7 +43,6 @@ class Reach(NamedTuple):
     half_width: float
     edge: float  # from the sides of the sole, that the pressure centre keeps
     leg: float
-    ahead: float  # share of it, that a foot steps ahead or behind
 
 
 @inlined
@@ -91,7 +90,7 @@ def landing_gain(omega: Float, step: Footstep) -> Float:
 def within_reach(step: Footstep, reach: Reach) -> tuple[Float, Float, Float]:
     """How far from the standing foot (m): ahead or behind at most, aside at least and at most."""
     nearest = 2.0 * reach.half_width + APART * reach.leg
-    return reach.ahead * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
+    return AHEAD * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
 
 
 @inlined
@@ -224,7 +223,7 @@ def time_step(walk: Walker, time: Float, step: Footstep, stance: Int) -> None:
     x, y = trimmed_landing(walk, step)
     at, leg, heading = walk.body.place[stance], soles.leg[stance], now.headings[stance]
     c, s = math.cos(heading), math.sin(heading)
-    reach = Reach(soles.half_length[stance], soles.half_width[stance], walk.gait.edge, leg, walk.gait.ahead)
+    reach = Reach(soles.half_length[stance], soles.half_width[stance], walk.gait.edge, leg)
     longest, nearest, farthest = within_reach(step, reach)
     x, y = x - at[0], y - at[1]
     landing = c * x + s * y, step.side * (c * y - s * x)

@@ -20,17 +20,7 @@ from footfall.control.walk.footholds import (
     turn_back,
 )
 from footfall.control.walk.ground import SLOW, ground_at, part_of, slope_under, trust_landing, within_grip
-from footfall.control.walk.heel_off import (
-    SWUNG,
-    apart_along,
-    land_on_edge,
-    lead_foot_on_edge,
-    lift_from_edge,
-    part_of_longest,
-    see_level_place,
-    swing_pitch,
-)
-from footfall.control.walk.state import HEEL_RISES, HORIZON, LATE, LIMIT_ZONE, OUT_OF_REACH, TO_TOES, Gait, Walker
+from footfall.control.walk.state import HORIZON, LATE, LIMIT_ZONE, OUT_OF_REACH, Gait, Walker
 from footfall.control.whole_body import COM, TURN
 from footfall.gait.footsteps import (
     ACCELERATION,
@@ -88,8 +78,6 @@ def begin_walk(walk: Walker, time: Float) -> None:
     now, body = walk.now, walk.body
     now.begun[0], now.since[0] = 1, time
     now.pressure[0], now.pressure[1] = body.com[0], body.com[1]
-    for k in range(2):
-        see_level_place(walk, k)
     now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
     now.slope[0], now.slope[1] = slope_under(body.rotation, 0, 1)
     now.width[0] = math.hypot(body.place[0, 0] - body.place[1, 0], body.place[0, 1] - body.place[1, 1])
@@ -121,7 +109,6 @@ def land(walk: Walker, time: Float) -> None:
     now.headings[moving_foot(walk)] = now.landing[2]
     now.width[0] = now.next_width[0]
     trust_landing(walk, moving_foot(walk))
-    land_on_edge(walk, moving_foot(walk))
     now.swinging[0] = 0
     now.step[0] += 1
     now.since[0] = time
@@ -140,10 +127,6 @@ def lift(walk: Walker, time: Float) -> None:
     for r in range(3):
         for c in range(3):
             now.lifted[r, c] = walk.body.rotation[foot, r, c]
-    if now.on_edge[foot] != 0:
-        lift_from_edge(walk, foot)
-    else:
-        now.pitch[foot, 0] = now.pitch[foot, 1] = now.pitch[foot, 2] = 0.0
     now.since[0], now.lasts[0] = time, duration
     plan_dcm(walk)
 
@@ -154,7 +137,7 @@ def plan_dcm(walk: Walker) -> None:
     now, gait, body, plan = walk.now, walk.gait, walk.body, walk.now.dcm_plan
     poses = now.poses
     for k in range(2):  # where it should point: a foot that turned on the ground does not turn the walk
-        poses[k, 0], poses[k, 1], poses[k, 2] = now.level_place[k, 0], now.level_place[k, 1], now.headings[k]
+        poses[k, 0], poses[k, 1], poses[k, 2] = body.place[k, 0], body.place[k, 1], now.headings[k]
     plan.count[0] = 0
     at = (now.pressure[0], now.pressure[1])
     width = now.width[0]
@@ -174,15 +157,7 @@ def plan_dcm(walk: Walker) -> None:
         if left > 0.0:
             add_segment(plan, left, at, there)
         at, left = there, step.double_support
-        toes = part_of_longest(gait, step.length) * gait.toe_off
-        if toes > 0.0 and i + 1 < gait.steps.shape[0]:  # the foot that stands is behind when the other one lands
-            ahead = body.soles.half_length[1 - foot] - gait.edge
-            add_segment(plan, TO_TOES * step.swing, at, at)
-            at = (at[0] + ahead * math.cos(stance[2]), at[1] + ahead * math.sin(stance[2]))
-            add_segment(plan, (HEEL_RISES - TO_TOES) * step.swing, there, at)
-            add_segment(plan, (1.0 - HEEL_RISES) * step.swing, at, at)
-        else:
-            add_segment(plan, step.swing, at, at)
+        add_segment(plan, step.swing, at, at)
         if first:
             now.lands_after[0] = plan.count[0]
     middle = (0.5 * (poses[0, 0] + poses[1, 0]), 0.5 * (poses[0, 1] + poses[1, 1]))
@@ -211,8 +186,6 @@ SHORTEST = 0.07
 # it swings in two units; a trunk faster than the pendulum (1) that it tips like; joints that nothing else needs
 # slowest.
 HEIGHT_RATE, TRUNK_RATE, FOOT_RATE, JOINT_RATE = 2.7, 3.9, 6.7, 1.9
-#: The same of the pitch of a foot that carries on its toes: soft ground takes up load late.
-TOES_RATE = 2.7
 #: Damping of feet that stand, per unit.
 STANCE_DAMPING = 5.5
 
@@ -265,9 +238,6 @@ def lead_standing_feet(walk: Walker, time: Float) -> None:
             continue
         for c in range(6):
             body.feet[k, c] = -damping * body.velocity[k, c]
-        if now.on_edge[k] != 0:
-            rate = TOES_RATE if now.on_edge[k] > 0 else FOOT_RATE
-            lead_foot_on_edge(walk, k, damping, critical_gains(rate / gait.unit))
         if not now.touching[k]:
             body.feet[k, 2] -= damping * descent_of(gait)
 
@@ -284,17 +254,14 @@ def lead_swinging_foot(walk: Walker, time: Float, foot: Int) -> None:
     if left < -LATE_BY * gait.unit:
         see_episode(walk.log, time, LATE, -left)
     error = (now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1])
-    step, pose = (
-        step_of(gait, now.step[0]),
-        (now.level_place[stance, 0], now.level_place[stance, 1], now.headings[stance]),
-    )
-    reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance], gait.ahead)
+    step, stands = step_of(gait, now.step[0]), body.place[stance]
+    pose = (stands[0], stands[1], now.headings[stance])
+    reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance])
     ahead = max(left, SHORTEST * gait.unit)
     planned = trimmed_landing(walk, step) if gait.points else (now.landing[0], now.landing[1])
     x, y, beyond = find_foothold(planned, step, pose, reach, error, now.dcm_plan.omega, ahead)
     if beyond > BEYOND * gait.leg:
         see_episode(walk.log, time, OUT_OF_REACH, beyond)
-    toes_up = gait.heel_first * part_of_longest(gait, apart_along(walk, stance, x, y))
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
     stiff, damp = critical_gains(FOOT_RATE / gait.unit)
     place, velocity, goal = body.place[foot], body.velocity[foot], body.feet[foot]
@@ -302,13 +269,8 @@ def lead_swinging_foot(walk: Walker, time: Float, foot: Int) -> None:
         one = swing.motion[i]
         goal[i] = one[ACCELERATION] + stiff * (one[POSITION] - place[i]) + damp * (one[VELOCITY] - velocity[i])
     # Toe down, and the middle higher for it.
-    hanging = TOE_DOWN * (step.length / gait.leg) - gait.toe_off  # less where it is lifted so
-    tilt, tilt_rate, tilt_push = toe_down(spent / now.lasts[0], now.lasts[0], hanging)
+    tilt, tilt_rate, tilt_push = toe_down(spent / now.lasts[0], now.lasts[0], TOE_DOWN * step.length / gait.leg)
     goal[2] += soles.half_length[foot] * (tilt_push + stiff * tilt + damp * tilt_rate)
-    if gait.toe_off > 0.0:
-        pitch, higher = swing_pitch(walk, foot, SWUNG * now.lasts[0] - spent, toes_up)
-        tilt, tilt_rate, tilt_push = tilt + pitch[0], tilt_rate + pitch[1], tilt_push + pitch[2]
-        goal[2] += higher[2] + stiff * higher[0] + damp * higher[1]
     # From how it lay to how it shall lie, before it lands.
     part = min(1.0, spent / (TURNED * now.lasts[0]))
     part = part**3 * (10.0 - 15.0 * part + 6.0 * part * part)

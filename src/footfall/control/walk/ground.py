@@ -12,7 +12,6 @@ import math
 from footfall.compiled import inlined
 from footfall.control.inside import note
 from footfall.control.senses import is_carried, turned
-from footfall.control.walk.heel_off import edge_velocity
 from footfall.control.walk.soles import keep_to_friction
 from footfall.control.walk.state import FALLEN, FRICTION_USED, STUMBLED, Gait, Walker
 from footfall.control.walk.stature import APART
@@ -99,12 +98,6 @@ def feel_slope(walk: Walker, standing: Int) -> None:
     if walk.gait.points:  # a point does not feel it; footholds do, one after the other
         return
     first, second = max(standing, 0), 1 if standing < 0 else standing
-    if now.on_edge[first] != 0:
-        first = second
-    if now.on_edge[first] != 0:  # no sole lies on the ground
-        return
-    if now.on_edge[second] != 0:
-        second = first
     part = part_of(walk.gait, SLOW) * min(trust_in(walk, first), trust_in(walk, second))
     x, y = slope_under(walk.body.rotation, first, second)
     if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
@@ -118,7 +111,7 @@ def feel_slope(walk: Walker, standing: Int) -> None:
 @inlined
 def ground_at(walk: Walker, standing: Int, x: Float, y: Float) -> Float:
     """Height of the ground (m) at a place: the plane through what stands."""
-    slope, place = walk.now.slope, walk.now.level_place
+    slope, place = walk.now.slope, walk.body.place
     first, second = max(standing, 0), 1 if standing < 0 else standing
     bx, by = 0.5 * (place[first, 0] + place[second, 0]), 0.5 * (place[first, 1] + place[second, 1])
     return 0.5 * (place[first, 2] + place[second, 2]) + slope[0] * (x - bx) + slope[1] * (y - by)
@@ -175,11 +168,10 @@ def feel_grip(walk: Walker) -> None:
             if senses.mode[p] == SLIDE:
                 normal += senses.force[p, 2]
                 tangential += math.hypot(senses.force[p, 0], senses.force[p, 1])
-        vx, vy = edge_velocity(body, k, now.on_edge[k])[:2]
-        slips = math.hypot(vx, vy) > SLIPS * gait.leg / gait.unit
+        slips = math.hypot(body.velocity[k, 0], body.velocity[k, 1]) > SLIPS * gait.leg / gait.unit
         if slips and normal > LOADED * gait.weight and tangential < now.grip[k] * normal:
             now.grip[k] = max(tangential / normal, LEAST)
-        keep_to_friction(body, k, FRICTION_USED * now.grip[k], now.on_edge[k])
+        keep_to_friction(body, k, FRICTION_USED * now.grip[k])
     scarce = max(1.0, AMPLE / min(now.grip[0], now.grip[1]))
     weight = body.problem.weight
     weight[COM] = weight[COM + 1] = scarce * body.com_weight

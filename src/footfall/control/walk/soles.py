@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.body.biped import NARROW, Biped, Sole
+from footfall.control.body.biped import Biped, Sole
 from footfall.control.body.linkage import Linkage, own_copy, reduce_motion, solve_linkage
 from footfall.control.contact_forces import friction_pyramid
 from footfall.control.senses import Senses, rotation_of, translation, tree_of
@@ -24,12 +23,10 @@ from footfall.control.whole_body import (
     solve_body,
     whole_body,
 )
-from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Tensor, Tensor4, Vector, zeros
+from footfall.kinds import Bool, Float, Int, IntMatrix, Ints, Matrix, Tensor, Vector, zeros
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
-#: Largest distance from the end of a sole, as a share of half its length, of corners that lie on the edge there.
-EDGE = 0.02
 #: For a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot; and factors on the weights of
 #: the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
 TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
@@ -64,18 +61,8 @@ class Soles(NamedTuple):
     half_width: Vector  # (2,) m
     radius: Vector  # (2,) m, by which the ground is below the centre of a round point foot
     point: int  # 1 where the feet stand on a point each, and no attitude of theirs matters
-    edges: Tensor  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, sole and toes' edge
     leg: Vector  # (2,) m
     points: IntMatrix  # (2, 2) first contact point, and the one after the last
-
-
-class WrenchLimits(NamedTuple):
-    """How the limits of wrenches follow from friction, on the heel's edge, the sole and the toes' edge."""
-
-    frictionless: Tensor4  # (2, 3, L, 6) rows without friction
-    by_friction: Tensor4  # (2, 3, L, 6) what they gain per friction coefficient
-    friction: Vector  # (2,) the coefficients that the limits of the problem are for now
-    edge: Ints  # (2,) and what they are for: -1 the heel's edge, 0 the sole, 1 the toes' edge
 
 
 class SoleBody(NamedTuple):
@@ -93,7 +80,8 @@ class SoleBody(NamedTuple):
     com: Vector  # (3,) m, of the problem
     com_velocity: Vector  # (3,) m/s, of the problem
     feet: Matrix  # (2, 6) m/s2 and rad/s2, wanted of the soles' middles, of the problem
-    limits: WrenchLimits
+    frictionless: Tensor  # (2, L, 6) limits of wrenches without friction
+    by_friction: Tensor  # (2, L, 6) what they gain per friction coefficient
     swing_weight: Vector  # (6,) of the acceleration of a foot that swings
     stance_weight: Vector  # (6,) of one that stands
     posture_weight: Vector  # (nu,) of the accelerations of joints
@@ -103,18 +91,18 @@ class SoleBody(NamedTuple):
     acceleration: Vector  # (nu,) rad/s2, of the motors, found, of the problem
 
 
-def body_on_soles(
-    biped: Biped, friction: float, leg: float, *, margin: float, least_load: float, edges: bool = False
-) -> SoleBody:
+def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, least_load: float) -> SoleBody:
     """Room for the problem of a robot.
 
     ``friction`` is the coefficient to keep to, ``leg`` (m) the length of a leg; pressure centres keep ``margin`` (m)
-    from the edge of the sole, and a standing foot is pressed on the ground by at least ``least_load`` (N). With
-    ``edges``, feet may stand on the edge at their heel or toes.
+    from the edge of the sole, and a standing foot is pressed on the ground by at least ``least_load`` (N).
     """
     robot, loops, base = biped.robot, len(biped.linkage.rows), np.arange(6)
     weigh = _accelerations(biped, leg)
-    limits = _limits(biped, friction, margin=margin, edges=edges)
+    frictionless, with_friction = (
+        _equally_long([wrench_rows(sole, mu, margin) for sole in biped.soles]) for mu in (0.0, 1.0)
+    )
+    by_friction = with_friction - frictionless
     bodies = [sole.body for sole in biped.soles]
     problem = whole_body(
         robot,
@@ -122,7 +110,7 @@ def body_on_soles(
         np.array(bodies),
         6 + np.arange(len(biped.motors)) if loops else biped.motors,
         base,
-        limits.frictionless[:, 1] + friction * limits.by_friction[:, 1],
+        frictionless + friction * by_friction,
         coordinates=len(biped.linkage.dofs) if loops else None,
         least_load=least_load,
     )
@@ -148,7 +136,8 @@ def body_on_soles(
         com=problem.com,
         com_velocity=problem.com_velocity,
         feet=problem.wanted[CONTACTS:].reshape(2, 6),
-        limits=limits,
+        frictionless=frictionless,
+        by_friction=by_friction,
         swing_weight=weigh.swing,
         stance_weight=weigh.stance,
         posture_weight=_posture(biped, leg),
@@ -201,15 +190,6 @@ def _accelerations(biped: Biped, leg: float) -> _Accelerations:
     return _Accelerations(swing, stance, trunk, com)
 
 
-def _limits(biped: Biped, friction: float, *, margin: float, edges: bool) -> WrenchLimits:
-    """What wrenches must obey, on the heel's edge, the whole sole and the toes' edge."""
-    on = [one for sole in biped.soles for one in ((_edge(sole, -1), sole, _edge(sole, 1)) if edges else (sole,) * 3)]
-    none, one = (
-        _equally_long([wrench_rows(sole, mu, margin) for sole in on]).reshape(2, 3, -1, 6) for mu in (0.0, 1.0)
-    )
-    return WrenchLimits(none, one - none, np.full(2, float(friction)), np.zeros(2, dtype=np.int64))
-
-
 def soles_of(biped: Biped) -> Soles:
     """The soles of a biped as arrays."""
     soles = biped.soles
@@ -222,41 +202,17 @@ def soles_of(biped: Biped) -> Soles:
         trunk=int(biped.trunk),
         trunk_axes=biped.facing.T @ biped.home_trunk,
         point=int(biped.point),
-        edges=np.array([[_edge_middle(sole, -1), (0.0, 0.0), _edge_middle(sole, 1)] for sole in soles]),
         points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
     )
 
 
-def _edge_middle(sole: Sole, end: int) -> tuple[float, float]:
-    """m, x and y in the sole's frame: the middle of the edge at the toes (1) or at the heel (-1)."""
-    y = _edge_ends(sole, end)
-    return end * sole.half_length, float(0.5 * (y.min() + y.max()))
-
-
-def _edge_ends(sole: Sole, end: int) -> np.ndarray:
-    """m, y of the corners at the toes (1) or at the heel (-1)."""
-    last: np.ndarray = end * sole.outline[:, 0] >= (1.0 - EDGE) * sole.half_length
-    return sole.outline[last, 1]
-
-
-def _edge(sole: Sole, end: int) -> Sole:
-    """What a foot that is pitched stands on: a narrow strip across it, in a frame amid the strip."""
-    x, y = NARROW * sole.leg, max(0.5 * float(np.ptp(_edge_ends(sole, end))), NARROW * sole.leg)
-    return replace(sole, outline=np.array([[-x, -y], [x, -y], [x, y], [-x, y]]))
-
-
 @inlined
-def keep_to_friction(body: SoleBody, foot: Int, friction: Float, edge: Int) -> None:
-    """Let the wrench of a foot keep to another friction coefficient, and to what it stands on: -1 the heel's edge, 0
-    the sole, 1 the toes' edge.
-    """
-    limits, rows = body.limits, body.problem.limits
-    if friction != limits.friction[foot] or edge != limits.edge[foot]:
-        limits.friction[foot], limits.edge[foot] = friction, edge
-        none, gain = limits.frictionless[foot, 1 + edge], limits.by_friction[foot, 1 + edge]
-        for r in range(rows.shape[1]):
-            for c in range(6):
-                rows[foot, r, c] = none[r, c] + friction * gain[r, c]
+def keep_to_friction(body: SoleBody, foot: Int, friction: Float) -> None:
+    """Let the wrench of a foot keep to another friction coefficient."""
+    rows, none, gain = body.problem.limits[foot], body.frictionless[foot], body.by_friction[foot]
+    for r in range(rows.shape[0]):
+        for c in range(6):
+            rows[r, c] = none[r, c] + friction * gain[r, c]
 
 
 @inlined

@@ -28,9 +28,6 @@ LEAST_LOAD = 0.002
 LIMIT_ZONE = 0.05
 #: How much slower trunk and height are led on legs with springs, so that these are not set swinging.
 SOFT = 2.0
-#: Of long steps: parts of the swing after which the pressure centre goes to the toes of the other foot, and after which
-#: it is there and that foot's heel rises.
-TO_TOES, HEEL_RISES = 0.4, 0.75
 #: Kinds of episodes that are reported.
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
@@ -48,10 +45,6 @@ class Gait(NamedTuple):
     height: float  # m, of the centre of mass over the ground
     reach: float  # m, that a foot is behind the hip at most
     step_height: float  # m, that a foot is lifted
-    longest: float  # m, that feet are apart at most as planned
-    ahead: float  # share of the leg, that a foot steps ahead or behind where it must
-    toe_off: float  # rad, by which the heel is lifted then; 0 where soles stay flat
-    heel_first: float  # rad, by which the toes are lifted when the foot lands then
     edge: float  # m, that the pressure centre keeps from the sides of a sole
     weight: float  # N
     friction: float  # coefficient of the ground, as it is stated
@@ -84,10 +77,6 @@ class Progress(NamedTuple):
     width: Annotated[Vector, 1]  # m, between the feet's middles, as the last landing was planned
     next_width: Annotated[Vector, 1]  # m, as the next one is
     com_height: Vector  # (1,) m, over the ground, as it shall be
-    on_edge: Annotated[Ints, 2]  # what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
-    pitch: Annotated[Matrix, 2, 3]  # rad, rad/s, rad/s2: wanted, of the heel of a foot on an edge above its toes
-    level: Annotated[Tensor, 2, 3, 3]  # axes of the sole if it were level, of a foot on an edge
-    level_place: Annotated[Matrix, 2, 3]  # m, where the middle of each sole is, or would be if it were level
     slope: Annotated[Vector, 2]  # dz/dx, dz/dy of the ground as it is felt
     pressure: Annotated[Vector, 2]  # m, planned
     wanted_pressure: Annotated[Vector, 2]  # m, that leads the divergent component back
@@ -114,7 +103,6 @@ class WalkSignals(NamedTuple):
     swing_reference: Annotated[Vector, 3, Unit("m")]
     phase: Annotated[Vector, 1]
     grip: Annotated[Vector, 2]
-    on_edge: Annotated[Vector, 2]
 
 
 class Walker(NamedTuple):
@@ -149,7 +137,6 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             biped.leg,
             margin=edge,
             least_load=LEAST_LOAD * weight,
-            edges=held.toe_off > 0.0,
         ),
         gait=Gait(
             steps=np.array(plan.steps, dtype=float),
@@ -160,10 +147,6 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             height=float(held.height),
             reach=float(held.reach),
             step_height=float(step_height),
-            longest=plan.longest,
-            ahead=float(held.ahead),
-            toe_off=float(held.toe_off),
-            heel_first=float(held.heel_first),
             edge=float(edge),
             weight=weight,
             friction=float(friction),
@@ -189,6 +172,6 @@ def _progress(omega: float, start_time: float, height: float, friction: float) -
         lasts=np.array([float(start_time)]),
         grip=np.full(2, float(friction)),
         com_height=np.array([float(height)]),
-        dcm_plan=empty_plan(omega, 4 * HORIZON + 1),
+        dcm_plan=empty_plan(omega, 2 * HORIZON + 1),
         swing=empty_swing(),
     )

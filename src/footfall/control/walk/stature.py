@@ -5,7 +5,6 @@ and whether its motors are strong enough.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -42,44 +41,27 @@ class Pose(NamedTuple):
     beyond: float  # rad
 
     @property
-    def missed(self) -> float:
-        """How far it is from one that is reached; below 1 where it is."""
-        return max(self.error / REACHED, self.beyond / BEYOND)
-
-    @property
     def reached(self) -> bool:
         return self.error < REACHED and self.beyond < BEYOND
 
 
-def standing_pose(
-    biped: Biped,
-    lower: float,
-    shift: np.ndarray | None = None,
-    forward: float = 0.0,
-    pitch: tuple[float, float] = (0.0, 0.0),
-) -> Pose:
-    """The pose with hips ``lower`` (m) than at home, the soles moved by ``shift`` (2, 3) m ahead, to the left, up.
-
-    The trunk keeps its attitude and the centre of mass its place over the middle of the feet, or comes ``forward`` (m).
-    Feet stand on the edge at their toes, the heel lifted by ``pitch`` (rad), or at their heel where that is negative.
-    """
-    moved = ((0.0, 0.0, 0.0),) * 2 if shift is None else tuple(map(tuple, shift.tolist()))
-    return _found(biped, lower, moved, forward, pitch)
-
-
 @lru_cache(maxsize=256)  # walks of one robot that differ in speed or number of steps ask for many of the same
-def _found(
-    biped: Biped, lower: float, shift: tuple[tuple[float, ...], ...], forward: float, pitch: tuple[float, float]
+def standing_pose(
+    biped: Biped, lower: float, apart: float = 0.0, lifted: tuple[float, float] = (0.0, 0.0), forward: float = 0.0
 ) -> Pose:
-    """The pose of :func:`standing_pose`, by damped Newton steps on feet, trunk and centre of mass."""
+    """The pose with hips ``lower`` (m) than at home and the left foot ``apart`` (m) farther ahead of the right one.
+
+    The soles, left and right, are ``lifted`` (m). The trunk keeps its attitude and the centre of mass its place over
+    the middle of the feet, or comes ``forward`` (m). Found by damped Newton steps on feet, trunk and centre of mass.
+    """
     robot = biped.robot
     model, data = robot.model, scratch_data(robot.model)
     data.qpos[:] = robot.home
     _look(model, data)
-    move = np.array(shift) @ biped.facing.T
+    move = np.array([[0.5 * apart, 0.0, lifted[0]], [-0.5 * apart, 0.0, lifted[1]]]) @ biped.facing.T
     goals = [
-        _pitched(place_on(data, sole.body, sole.centre) + own, _axes(data, sole), sole, turn)
-        for sole, own, turn in zip(biped.soles, move, pitch, strict=True)
+        (place_on(data, sole.body, sole.centre) + own, _axes(data, sole))
+        for sole, own in zip(biped.soles, move, strict=True)
     ]
     trunk = data.xmat[biped.trunk].reshape(3, 3).copy()
     height = float(data.xpos[biped.trunk, 2]) - lower
@@ -134,16 +116,6 @@ def _look(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     mujoco.mj_comPos(model, data)
 
 
-def _pitched(place: np.ndarray, axes: np.ndarray, sole: Sole, pitch: float) -> tuple[np.ndarray, np.ndarray]:
-    """Place and axes of a sole that was turned about its edge in front or behind."""
-    if pitch == 0.0:
-        return place, axes
-    c, s = np.cos(pitch), np.sin(pitch)
-    turned = axes @ np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-    edge = np.array([np.copysign(sole.half_length, pitch), 0.0, 0.0])
-    return place + axes @ edge - turned @ edge, turned
-
-
 def _axes(data: mujoco.MjData, sole: Sole) -> np.ndarray:
     axes: np.ndarray = data.xmat[sole.body].reshape(3, 3) @ sole.rotation
     return axes
@@ -196,19 +168,6 @@ STRAIGHT = 0.985
 CENTRAL = 0.5
 #: Reductions of the height of the hips, in legs, that are tried until the joints reach.
 LOWER = (0.0, 0.04, 0.08, 0.12, 0.18)
-#: Of steps with heel-off: rad by which the heel rises before a foot is lifted, and by which the toes are up when it
-#: lands; and parts of a leg's length that the hips are over the ankles. The highest is taken, then the least pitch; the
-#: steepest one where no other reaches.
-PITCHES, STEEPEST = ((0.3, 0.0), (0.45, 0.1), (0.6, 0.2)), (0.75, 0.2)
-HIPS = (0.92, 0.89, 0.86, 0.83, 0.8, 0.77)
-#: Distance that the hips travel, in legs, before a lifted foot has reached their speed.
-CATCHES_UP = 0.05
-#: Share of its rise that a heel has completed when the other foot lands.
-RISEN = 0.2
-#: Largest step with heel-off that the legs must reach, as a ratio to the planned one.
-LONGER = 1.1
-#: Longest step with heel-off, in legs.
-LONGEST = 1.0
 #: Least distance, rad, of a joint of a supporting leg from its limit where the speed is chosen here, unless it is
 #: nearer in standing: the walk would lead it back, which holds up the hips.
 ROOM = 0.08
@@ -229,9 +188,6 @@ class Stature(NamedTuple):
     height: float  # m, of the centre of mass over the ground
     qpos: np.ndarray  # (nq,) the pose that joints stay near
     bent: bool  # whether that is another one than home
-    ahead: float = AHEAD  # how far a foot steps ahead or behind where it must, as a share of the leg's length
-    toe_off: float = 0.0  # rad, by which the heel is up when a foot is lifted after the longest step
-    heel_first: float = 0.0  # rad, by which the toes are up when a foot lands after it
 
 
 def fastest(biped: Biped) -> tuple[float, int]:
@@ -256,38 +212,16 @@ def check_speed(biped: Biped, speed: float) -> None:
         )
 
 
-class Hold(NamedTuple):
-    """How low the hips are (m), and how feet pitch in the longest step (rad)."""
-
-    lower: float
-    toe_off: float = 0.0
-    heel_first: float = 0.0
-
-
-def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None = None) -> Stature:
-    """The posture for this plan; an error names the limit that is exceeded.
-
-    Heels are lifted where ``heel_off`` is true, or where it is None and the legs do not reach without.
-    """
-    robot, leg, longest = biped.robot, biped.leg, plan.longest
+def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
+    """The posture for this plan; an error names the limit that is exceeded."""
     _check_sides(plan, biped)
-    hold = _hold(plan, biped, step_height, heel_off)
+    lower = _lower(plan, biped, step_height)
     room = CENTRAL * min(sole.half_length for sole in biped.soles)
     forward = min(max(biped.com_ahead, -room), room) - biped.com_ahead
-    bent = biped.hip_height > STRAIGHT * leg or forward != 0.0
-    qpos = standing_pose(biped, hold.lower, forward=forward).qpos if bent else robot.home.copy()
+    bent = biped.hip_height > STRAIGHT * biped.leg or forward != 0.0
+    qpos = standing_pose(biped, lower, forward=forward).qpos if bent else biped.robot.home.copy()
     _check_strength(biped, qpos)
-    reach = 0.5 * longest + BEHIND * leg
-    ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
-    return Stature(
-        reach=reach,
-        height=biped.com_height - hold.lower,
-        qpos=qpos,
-        bent=bent,
-        ahead=ahead,
-        toe_off=hold.toe_off,
-        heel_first=hold.heel_first,
-    )
+    return Stature(0.5 * plan.longest + BEHIND * biped.leg, biped.com_height - lower, qpos, bent)
 
 
 def _nearest(biped: Biped) -> float:
@@ -317,45 +251,16 @@ def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
         )
 
 
-def _hold(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None) -> Hold:
-    """With flat soles where that reaches or nothing else is allowed, else with heel-off."""
-    forward = max(step.length for step in plan.steps)
-    longest = plan.longest
-    flat = not (biped.tips or biped.line or biped.point)
-    if heel_off is True and not flat:
-        raise ControllerError(f"walk: heel_off is for flat feet on legs that can roll them, not for {biped.robot.name}")
-    if heel_off is True and forward < longest:
-        raise ControllerError(f"walk: heel_off is for steps forward, and {longest:.3g} m go back")
-    if heel_off is False or not flat or forward < longest or longest == 0.0:
-        return _flat(biped, longest, step_height)
-    if heel_off is None:
-        try:
-            return _flat(biped, longest, step_height)
-        except ControllerError:
-            pass
-    share = max(step.double_support / (step.double_support + step.swing) for step in plan.steps)
-    return _on_toes(biped, longest, step_height, share)
-
-
-def has_reach(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
-    """Whether legs reach with flat soles."""
+def has_room(plan: FootstepPlan, biped: Biped, step_height: float, room: float) -> bool:
+    """Whether legs reach, and both feet on the ground bring no joint nearer to its limit than ``room`` (rad) but those
+    that are nearer as the robot stands.
+    """
     try:
-        _flat(biped, plan.longest, step_height)
+        lower = _lower(plan, biped, step_height)
     except ControllerError:
         return False
-    return True
-
-
-def has_room(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
-    """Whether legs reach with flat soles, and both feet on the ground bring no joint near its limit but those that are
-    near it as the robot stands.
-    """
-    if not has_reach(plan, biped, step_height):
-        return False
-    longest = plan.longest
-    lower = _flat(biped, longest, step_height).lower
-    usual = np.minimum(ROOM, _from_limits(biped, standing_pose(biped, lower)))
-    return all((_from_limits(biped, pose) >= usual).all() for pose in _apart(biped, lower, longest))
+    least = np.minimum(room, _from_limits(biped, standing_pose(biped, lower)))
+    return all((_from_limits(biped, pose) >= least).all() for pose in _apart(biped, lower, plan.longest))
 
 
 def _from_limits(biped: Biped, pose: Pose) -> np.ndarray:
@@ -366,84 +271,38 @@ def _from_limits(biped: Biped, pose: Pose) -> np.ndarray:
     return np.where(model.jnt_limited[joints] != 0, np.minimum(angle - low, high - angle), np.inf)
 
 
-def _on_toes(biped: Biped, longest: float, step_height: float, double_support: float) -> Hold:
-    """Hips as high as the legs reach with the least pitch of the feet."""
-    leg = biped.leg
-    if longest > LONGEST * leg:
-        raise ControllerError(_too_long(biped, longest, LONGEST * leg))
-    tries = [(hips, *pitch) for hips in HIPS for pitch in PITCHES] + [(hips, *STEEPEST) for hips in HIPS]
-    holds = [Hold(max(0.0, biped.hip_height - hips * leg), *pitch) for hips, *pitch in tries]
-
-    def poses(hold: Hold) -> Iterator[Pose]:
-        yield from _on_edges(biped, hold, LONGER * longest, double_support)
-        yield from _extremes(biped, hold.lower, 0.0, step_height)
-
-    for hold in holds:
-        if all(pose.reached for pose in poses(hold)):  # a pose out of reach takes long to find: the first one suffices
-            return hold
-    missed = [max(poses(hold), key=lambda pose: pose.missed) for hold in holds]
-    raise ControllerError(_why_not(biped, min(missed, key=lambda pose: pose.missed), longest, step_height))
-
-
-def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) -> Iterator[Pose]:
-    """Feet a step apart as one lands, and as the other is lifted: meanwhile the robot goes on.
-
-    The pressure centre goes from the toes of the foot behind to the middle of the foot in front, and the centre of mass
-    is amid these two places when half of that is over.
-    """
-    ahead = np.array([0.5 * length, 0.0, 0.0])
-    amid = 0.5 * min(sole.half_length for sole in biped.soles)
-    moved, more = 0.5 * double_support * length, CATCHES_UP * biped.leg
-    for left in (1.0, -1.0):
-        shift = np.array([left * ahead, -left * ahead])
-        lands, leaves = (-hold.heel_first, RISEN * hold.toe_off), (0.0, hold.toe_off)
-        for pitch, at in ((lands, amid - moved), (leaves, amid + moved + more)):
-            pair = pitch if left > 0.0 else (pitch[1], pitch[0])
-            yield standing_pose(biped, hold.lower, shift, at, pair)
-
-
-def _too_long(biped: Biped, longest: float, most: float) -> str:
-    return (
-        f"walk: steps of {longest:.3g} m are too long for {biped.robot.name}, whose legs measure "
-        f"{biped.leg:.3g} m: at most {most:.2g} m; lower the speed or step_duration"
-    )
-
-
-def _flat(biped: Biped, longest: float, step_height: float) -> Hold:
-    """Hips as low as the legs must be to reach with flat soles."""
-    leg = biped.leg
+def _lower(plan: FootstepPlan, biped: Biped, step_height: float) -> float:
+    """m, by which the hips must be lower than at home for the legs to reach; an error if they do not."""
+    leg, longest = biped.leg, plan.longest
     if longest > AHEAD * leg:
-        raise ControllerError(_too_long(biped, longest, AHEAD * leg))
+        raise ControllerError(
+            f"walk: steps of {longest:.3g} m are too long for {biped.robot.name}, whose legs measure {leg:.3g} m: at "
+            f"most {AHEAD * leg:.2g} m; lower the speed or step_duration"
+        )
     reach = 0.5 * longest + BEHIND * leg
     stretched = POINT_STRETCHED if biped.point else STRETCHED
     tall = math.sqrt(max((stretched * leg) ** 2 - reach**2, (0.5 * leg) ** 2))
-    least = max(0.0, biped.hip_height - tall)
-    first: Pose | None = None
+    least, first = max(0.0, biped.hip_height - tall), None
     for more in LOWER:
         lower = least + more * leg
-        worst = max(_extremes(biped, lower, longest, step_height), key=lambda pose: (not pose.reached, pose.beyond))
+        lifted = [standing_pose(biped, lower, lifted=up) for up in ((step_height, 0.0), (0.0, step_height))]
+        poses = _apart(biped, lower, longest) + lifted
+        worst = max(poses, key=lambda pose: (not pose.reached, pose.beyond))
         if worst.reached:
-            return Hold(lower)
+            return lower
         first = first or worst
     assert first is not None
     raise ControllerError(_why_not(biped, first, longest, step_height))
-
-
-def _extremes(biped: Biped, lower: float, length: float, step_height: float) -> list[Pose]:
-    """Both feet on the ground a step apart, and one lifted beside the other."""
-    up, nothing = np.array([0.0, 0.0, step_height]), np.zeros(3)
-    lifted = [standing_pose(biped, lower, np.array(shift)) for shift in ([up, nothing], [nothing, up])]
-    return _apart(biped, lower, length) + lifted
 
 
 def _apart(biped: Biped, lower: float, length: float) -> list[Pose]:
     """Both feet on the ground a step apart, and as the one behind is left: where hips are ahead of the centre of mass,
     that one is farther behind them than half a step.
     """
-    ahead = np.array([0.5 * length, 0.0, 0.0])
     behind = BEHIND * biped.leg if length > 0.0 else 0.0
-    shifts = [np.array([ahead, -ahead]), np.array([-ahead, ahead])]
-    return [standing_pose(biped, lower, shift, forward) for forward in (0.0, behind) for shift in shifts]
+    return [
+        standing_pose(biped, lower, apart, forward=forward) for forward in (0.0, behind) for apart in (length, -length)
+    ]
 
 
 def _why_not(biped: Biped, pose: Pose, length: float, step_height: float) -> str:

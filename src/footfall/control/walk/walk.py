@@ -19,7 +19,6 @@ from footfall.control.body.stance import settled, stance
 from footfall.control.inside import Episode, Inside, see_episode
 from footfall.control.walk.footholds import time_step
 from footfall.control.walk.goals import (
-    all_taken,
     begin_walk,
     change_phase,
     lead_com,
@@ -30,17 +29,18 @@ from footfall.control.walk.goals import (
     step_of,
 )
 from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
-from footfall.control.walk.heel_off import lead_edges, see_level_place, take_edges
 from footfall.control.walk.soles import see_body, solve_standing
 from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, Walker, make_walker
 from footfall.control.walk.stature import (
+    AHEAD,
+    BEYOND,
     DRAG,
     LOWER_STEPS,
+    ROOM,
     SLOWER,
     Stature,
     check_speed,
     fastest,
-    has_reach,
     has_room,
     stature,
     width_for,
@@ -99,15 +99,9 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
         begin_walk(walk, time)
     feel_contacts(walk)
     feel_grip(walk)
-    for k in range(2):
-        see_level_place(walk, k)
     change_phase(walk, time)
     foot = moving_foot(walk)
     standing = 1 - foot if now.swinging[0] else -1
-    behind = foot if not now.swinging[0] else standing
-    waits = now.step[0] == 0 if not now.swinging[0] else now.step[0] + 1 >= gait.steps.shape[0]
-    step = step_of(gait, now.step[0] + 1 if now.swinging[0] else now.step[0])
-    lead_edges(walk, time - now.since[0], -1 if waits or all_taken(walk) else behind, step)
     feel_slope(walk, standing)
     for c in range(2):
         now.dcm[c] = body.com[c] + body.com_velocity[c] / now.dcm_plan.omega
@@ -118,7 +112,6 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
         feel_obstacle(walk, time, foot)
         lead_swinging_foot(walk, time, foot)
     lead_posture(walk)
-    take_edges(walk)
     for i in range(ctrl.size):
         problem.least_torque[i], problem.most_torque[i] = torque_range(gait.drives, i, senses.qpos, senses.qvel)
     if not solve_standing(body):
@@ -144,7 +137,6 @@ def write_signals(walk: Walker) -> None:
     copy(signals.dcm_reference, now.dcm_reference)
     copy(signals.cop_reference, now.wanted_pressure)
     copy(signals.grip, now.grip)
-    copy(signals.on_edge, now.on_edge)
     if now.swinging[0]:
         for c in range(3):
             signals.swing_reference[c] = now.swing.motion[c, POSITION]
@@ -154,6 +146,9 @@ def write_signals(walk: Walker) -> None:
 #: What is left out: speed in sqrt(g leg), so that Froude's number is 0.022, a fifth of a person's; duration of a step
 #: in sqrt(leg / g), somewhat more than half a swing of a pendulum as long as the leg; and its height in legs.
 SPEED, STEP_DURATION, STEP_HEIGHT = 0.149, 1.825, 0.0679
+#: Of a speed for which steps of that duration would be too long: share of the longest step that is taken, in less time,
+#: and the least time, as a share of the usual duration.
+LONG, QUICK = 0.9, 0.6
 #: Share of the height of the centre of mass that counts as the leg in the speed, where the leg is longer.
 LOW_MASS = 0.85
 #: m/s and s, speed and duration of a step before the robot is known: for legs of 0.74 m on Earth.
@@ -181,8 +176,8 @@ class Walk:
     Defaults follow from the length of the legs by Froude's number: speed and duration with its square root, lengths in
     proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is lower where the centre of mass is low, where
     joint damping would take the torque of the motors, and where joints come near their limits; if that is not enough,
-    feet are lifted less. A walk that is slowed for its joints says so; steps that were asked for and that joints do not
-    reach, or motors cannot carry, are refused before the first step.
+    feet are lifted less. A walk that is slowed for its joints says so. At a higher speed that is asked for steps take
+    less time; steps that joints do not reach, or motors cannot carry, are refused before the first step.
 
     Robots. Two flat feet under a free base, on legs of six motors or more. Legs of five motors cannot roll their feet,
     which tip on their edges: such a robot only walks straight ahead, and some fall. So may a robot whose feet are lines
@@ -198,14 +193,9 @@ class Walk:
     assumes the slope under the last. Where a foot slips, forces are limited to the friction found there, and steps
     become shorter and narrower until the ground is better.
 
-    Long steps. Steps that the legs do not reach with flat soles use heel-off: the foot behind stands on its toes before
-    it is lifted, and the foot in front lands on its heel. Not backwards, and not with feet that are points or lines or
-    that tip.
-
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
-    ``swing_reference``, ``phase`` (steps taken, plus a half while a foot swings), ``grip`` (the friction coefficient
-    assumed under each foot: the ground's, or that found where it slipped) and ``on_edge`` (what carries each foot: 1
-    its toes, -1 its heel, 0 the whole sole).
+    ``swing_reference``, ``phase`` (steps taken, plus a half while a foot swings) and ``grip`` (the friction coefficient
+    assumed under each foot: the ground's, or that found where it slipped).
 
     Warnings: ``late`` where a foot found the ground too late, ``stumbled`` where a swinging foot hit something and was
     lifted over it, ``out of reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after which
@@ -228,7 +218,6 @@ class Walk:
             the next step. Zero is a stop.
         waypoints: (x, y) in m, ahead and to the left of the start; the robot walks through them, facing each, in as
             many steps as it takes.
-        heel_off: lift the heel before the foot; if left out, only where the legs do not reach otherwise; False never.
     """
 
     speed: Finite | None = None
@@ -244,7 +233,6 @@ class Walk:
     sideways: Finite = 0.0
     command: Callable[[float], Sequence[float]] | None = None
     waypoints: tuple[tuple[float, float], ...] = ()
-    heel_off: bool | None = None
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002
@@ -370,7 +358,10 @@ def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
     sprung = SPRUNG_SPEED if biped.linkage.sprung else 1.0
     usual = derived(sprung * SPEED * math.sqrt(leg * min(leg, LOW_MASS * biped.com_height)) / unit)
     speed = min(usual, derived(DRAG * fastest(biped)[0])) if walk.speed is None else walk.speed
-    duration = derived(STEP_DURATION * unit) if walk.step_duration is None else walk.step_duration
+    duration = walk.step_duration
+    if duration is None:
+        enough = LONG * AHEAD * leg / max(abs(speed), 1e-9)
+        duration = derived(max(min(STEP_DURATION * unit, enough), QUICK * STEP_DURATION * unit))
     height = derived(STEP_HEIGHT * leg) if walk.step_height is None else walk.step_height
     # On line feet the pressure centre cannot control the lateral motion, and while both feet stand no step can either.
     support = walk.double_support
@@ -387,11 +378,13 @@ def _scaled(walk: Walk, robot: Robot) -> tuple[Walk, float]:
         return own, speed
     heights = [derived(low * height) for low in LOWER_STEPS] if walk.step_height is None else [height]
     tries = [replace(own, speed=derived(part * speed), step_height=low) for low in heights for part in SLOWER]
-    for reaches in (has_room, has_reach):
-        found = next((one for one in tries if reaches(one.steps_of(biped), biped, one.step_height or height)), None)
-        if found is not None:
-            return found, speed
-    return own, speed
+    fitting = (
+        one
+        for room in (ROOM, -BEYOND)
+        for one in tries
+        if has_room(one.steps_of(biped), biped, one.step_height or height, room)
+    )
+    return next(fitting, own), speed
 
 
 @lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
@@ -403,4 +396,4 @@ def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
     plan = own.steps_of(biped)
     if biped.tips and any(step.turn for step in plan.steps):
         raise ControllerError(f"walk: {robot.name} cannot roll its feet, and without that it walks straight on only")
-    return biped, stature(plan, biped, own.step_height, own.heel_off)
+    return biped, stature(plan, biped, own.step_height)
