@@ -21,7 +21,6 @@ from footfall.robot.motors import drives
 if TYPE_CHECKING:
     from footfall.control.balance import Balance
     from footfall.control.computed_torque import ComputedTorque, GaitWalk
-    from footfall.control.contact_forces import Contact
     from footfall.control.follow import Follow
     from footfall.control.policy.policy import Policy
     from footfall.control.posture import Posture
@@ -34,7 +33,6 @@ __all__ = [
     "Balance",
     "CompiledController",
     "ComputedTorque",
-    "Contact",
     "Follow",
     "GaitWalk",
     "HumanWalk",
@@ -65,7 +63,7 @@ BUILT_IN = {
 #: Controllers by name that need a file.
 OF_FILES = {"policy": "policy.policy:Policy"}
 #: Other public names.
-_OTHERS = ("computed_torque:ComputedTorque", "contact_forces:Contact", "follow:Follow", "replay:Replay")
+_OTHERS = ("computed_torque:ComputedTorque", "follow:Follow", "replay:Replay")
 
 
 def controllers() -> tuple[str, ...]:

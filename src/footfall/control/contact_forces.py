@@ -2,26 +2,23 @@
 
 Minimise a1 |force missed|^2 + a2 |torque missed|^2 + a3 |forces|^2 (18) over the forces at the contact points, each
 inside its friction pyramid and with at least a minimum of normal force. The wrench is a target and no constraint, so a
-solution always exists. Contact points are those of the feet, and further named points.
+solution always exists.
 """
 
 from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from footfall.arguments import public
 from footfall.compiled import ByReference, inlined
-from footfall.control.senses import Senses, cross, write_place
-from footfall.errors import ControllerError, did_you_mean
+from footfall.control.senses import Senses, cross
+from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.ground.surface import tangent_frame
-from footfall.kinds import Bool, Ints, Matrix, Tensor, Vector, zeros
+from footfall.kinds import Bool, Matrix, Tensor, Vector, zeros
 from footfall.robot import Robot
 from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import (
@@ -35,61 +32,29 @@ from footfall.solve.quadratic_program import (
 )
 
 
-@public
-@dataclass(frozen=True)
-class Contact:
-    """A point of a body that pushes against something, such as a hand on a rail.
-
-    ``point`` is in the body's frame (m), ``normal`` is the direction in which it is pushed, world frame; ``friction``
-    is the ground's if left out.
-    """
-
-    body: str
-    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    friction: float | None = None
-
-
 class ContactPlaces(NamedTuple):
-    """The places of all contact points: those of the feet, whose frames the ground gives, then the others."""
+    """The places of all contact points."""
 
-    feet: int  # points of the feet
     level: int  # 1 where the ground is one plane, so that frames stay as they are
     surface: Any  # the ground's function
     shape: Vector
     table: Matrix
-    body: Ints  # (P - feet,) of the others
-    point: Matrix  # (P - feet, 3) m, body frame
     position: Annotated[Matrix, "P", 3]  # m, world frame
     frames: Tensor  # (P, 3, 3) rows tangent, tangent, normal
     arms: Annotated[Matrix, "P", 3]  # m, from the centre of mass
 
 
-def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = ()) -> ContactPlaces:
-    """The places where a robot may push: its feet, and further ``contacts``."""
-    names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
-    feet, count = robot.point_count, robot.point_count + len(contacts)
-    frames = np.zeros((count, 3, 3))
-    frames[:feet] = ground.frame(np.zeros(3))
-    for frame, contact in zip(frames[feet:], contacts, strict=True):
-        if contact.body not in names:
-            raise ControllerError(f"contact: no body is called '{contact.body}': {did_you_mean(contact.body, names)}")
-        size = float(np.linalg.norm(contact.normal))
-        if not (np.isfinite(size) and size > 0.0):
-            raise ControllerError(f"contact on {contact.body}: its normal {contact.normal} is not a direction")
-        tangent_frame(*(float(x) / size for x in contact.normal), frame)
+def contact_places(robot: Robot, ground: Ground) -> ContactPlaces:
+    """Room for the places where the feet of a robot touch."""
     surface, shape, table = ground.compiled()
     return zeros(
         ContactPlaces,
-        {"P": count},
-        feet=feet,
+        {"P": robot.point_count},
         level=int(ground.flat),
         surface=surface,
         shape=np.array(shape),
         table=np.array(table),
-        body=np.array([robot.model.body(one.body).id for one in contacts], dtype=np.int64),
-        point=np.array([one.point for one in contacts], dtype=float).reshape(-1, 3),
-        frames=frames,
+        frames=np.tile(ground.frame(np.zeros(3)), (robot.point_count, 1, 1)),
     )
 
 
@@ -97,15 +62,13 @@ def contact_places(robot: Robot, ground: Ground, contacts: Sequence[Contact] = (
 def place_contacts(senses: Senses, contacts: ContactPlaces) -> None:
     """Write positions (P, 3) in m and contact frames (P, 3, 3) of all contact points, world frame."""
     position = contacts.position
-    for p in range(contacts.feet):
+    for p in range(position.shape[0]):
         for c in range(3):
             position[p, c] = senses.position[p, c]
         if not contacts.level:
             x, y, z = position[p, 0], position[p, 1], position[p, 2]
             _, nx, ny, nz = contacts.surface(x, y, z, contacts.shape, contacts.table)
             tangent_frame(nx, ny, nz, contacts.frames[p])
-    for i in range(contacts.body.size):
-        write_place(senses, contacts.body[i], contacts.point[i], position[contacts.feet + i])
 
 
 def friction_pyramid(friction: float, sides: int) -> np.ndarray:

@@ -71,13 +71,13 @@ class Linkage(NamedTuple):
 
 
 def linkage_of(robot: Robot, motors: np.ndarray, purpose: str) -> Linkage:
-    """The linkage of a robot with a free base, whose ``motors`` drive these degrees of freedom.
+    """The linkage of a robot whose ``motors`` drive these degrees of freedom.
 
     Empty where every joint that moves a foot has a motor and is tied to no other: loops of hands are nothing to a walk.
     """
     model = robot.model
-    dofs = np.concatenate([np.arange(6), motors]).astype(np.int64)
     root = int(model.jnt_bodyid[0])
+    dofs = np.concatenate([np.flatnonzero(model.dof_bodyid == root), motors]).astype(np.int64)
     feet = tree_of(model, root, [int(model.body(foot.body).id) for foot in robot.feet])
     of_legs = np.logical_or.reduce(feet.moves, axis=0)
     limp = np.setdiff1d(np.flatnonzero(of_legs), dofs)
