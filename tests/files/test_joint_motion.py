@@ -164,7 +164,7 @@ def test_stances_of_a_motion_are_found(robot):
     qpos[:, robot.model.jnt_qposadr[knee]] -= 0.5 * np.sin(np.pi * up) ** 2
     reference = MotionReference(robot, ff.files.JointMotion(time, qpos, None, None, None), cutoff=6.0)
     assert reference.lift == pytest.approx(-0.03, abs=1e-4)
-    stances = reference.stances
+    stances = reference.table
     early, before, midway, after, late = (round(time / stances.every) for time in (0.2, 0.3, 1.0, 1.2, 1.9))
     moved = int(np.flatnonzero(stances.stands[midway] == 0)[0])
     assert (stances.stands[midway] == 0).sum() == 1 and stances.stands[early].all()

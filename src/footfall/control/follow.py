@@ -19,7 +19,7 @@ import numpy as np
 from footfall.arguments import public
 from footfall.compiled import inlined
 from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
-from footfall.control.follow_reference import MotionReference, MotionTable, StanceTable, moment_at
+from footfall.control.follow_reference import MotionReference, MotionTable, moment_at
 from footfall.control.inside import (
     Episode,
     EpisodeLog,
@@ -79,7 +79,6 @@ class Follower(NamedTuple):
     body: WholeBody
     contacts: ContactPlaces
     table: MotionTable
-    stances: StanceTable
     sizes: Sizes
     drives: Drives
     own: Ints  # (nd,) motors of joints
@@ -159,7 +158,7 @@ def follow_tick(follow: Follower, time: Float, ctrl: Vector) -> Int:
 @inlined
 def find_stances(follow: Follower, time: Float) -> None:
     """Write the points that shall rest on the ground or come down to it, those that touch, and their load limits."""
-    senses, body, table, sizes = follow.senses, follow.body, follow.stances, follow.sizes
+    senses, body, table, sizes = follow.senses, follow.body, follow.table, follow.sizes
     row = min(max(math.floor(time / table.every + 0.5), 0), table.stands.shape[0] - 1)
     for f in range(follow.foot_touches.size):
         follow.foot_touches[f] = 0
@@ -368,7 +367,7 @@ def _start(reference: MotionReference, robot: Robot, ground: Ground) -> tuple[np
     lowest = float((moment.points[0, :, 2] - robot.point_radius).min())
     moved = np.flatnonzero(placed - moment.qpos)
     lift = float((placed - moment.qpos).sum()) + lowest
-    if not reference.stances.stands[0].any():
+    if not reference.table.stands[0].any():
         placed[moved] += lowest
     return placed, moment.qvel.copy(), lift
 
@@ -380,7 +379,7 @@ class Following(Inside):
         model = robot.model
         if not model.nu:
             raise ControllerError(f"follow needs motors, and {robot.name} has none")
-        self._reference = options.reference(robot)  # whose data the table refers to
+        self._reference = options.reference(robot)
         friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
         driving = drives(robot, "follow")
         body = body_on_points(robot, driving, friction, "follow")
@@ -400,7 +399,6 @@ class Following(Inside):
             body=body,
             contacts=contact_places(robot, ground),
             table=self._reference.table,
-            stances=self._reference.stances,
             sizes=sizes,
             drives=driving,
             own=np.flatnonzero(~robot.root_motors),

@@ -1,6 +1,6 @@
 """A motion from a file, fitted to a robot: coordinates and positions at any time, and the points that stand.
 
-Coordinates come from splines, positions from MuJoCo's kinematics, rates from differences.
+Coordinates come from splines, positions from MuJoCo's kinematics, rates from differences, all in samples.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from typing import Annotated, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.compiled import ByReference, inlined, kernel
-from footfall.engine.bridge import mj_com_pos, mj_differentiate_pos, mj_kinematics, pointer_to
+from footfall.compiled import inlined
 from footfall.errors import ControllerError, did_you_mean, optional_package, warn
 from footfall.files.joint_motion import JointMotion
 from footfall.files.stamps import evened, low_passed, stamps_of
-from footfall.kinds import Float, IntMatrix, Ints, Matrix, Tensor, Vector, zeros
+from footfall.kinds import Float, IntMatrix, Matrix, Tensor, Vector
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE, height_of_root
 from footfall.robot.rotations import matrix_of
-from footfall.standing import at_home
+from footfall.standing import at_home, point_positions
 
-#: Half the interval, s, of the central differences that give velocities and accelerations.
-NEAR = 2e-3
+#: Longest period, s, of the samples whose central differences are velocities and accelerations.
+LONGEST = 4e-3
 
 
 class Moment(NamedTuple):
@@ -39,114 +38,35 @@ class Moment(NamedTuple):
     trunk: Annotated[Matrix, 3, 3]  # axes of the root
 
 
-class StanceTable(NamedTuple):
-    """The planned stances: a row every ``every`` s, a column for each point."""
+class MotionTable(NamedTuple):
+    """The samples of a motion, K rows, and the planned stances, a column for each point."""
 
-    every: float  # s
+    every: float  # s, from one row to the next
+    moments: Matrix  # (K, N) the numbers of a moment
+    row: Vector  # (N,) those of the last one asked for
+    moment: Moment  # the same, by name
     stands: IntMatrix  # (K, P) 1 while a point shall stand
     since: Matrix  # (K, P) s since a standing point landed; inf from the start
     wait: Matrix  # (K, P) s until another point lands; inf for never
     left: Matrix  # (K, P) s until a standing point lifts off
 
 
-class MotionTable(NamedTuple):
-    """A motion as cubic splines, and the robot that makes it."""
-
-    breaks: Vector  # (N,) s
-    coefficients: Tensor  # (4, N - 1, nq) of falling powers of the time since a break
-    turning: Ints  # (Q,) addresses of quaternions
-    height: int  # coordinate that is up, or -1
-    lift: Annotated[Vector, 1]  # m, that is added to it
-    root: int  # body
-    point_body: Ints  # (P,)
-    point_position: Matrix  # (P, 3) m, body frame
-    model: int  # MuJoCo's, an address
-    data: int
-    data_qpos: Vector  # (nq,) its arrays
-    xpos: Matrix
-    xmat: Matrix
-    subtree_com: Matrix
-    around: Annotated[Matrix, 3, "nq"]  # scratch: coordinates before, now and after
-    places: Annotated[Tensor, 3, "P", 3]  # scratch: contact points then
-    centres: Annotated[Matrix, 3, 3]  # scratch: centres of mass then
-    rates: Annotated[Matrix, 2, "nv"]  # scratch: velocities before and after
-    moment: Moment  # the last one computed
-
-
-@inlined
-def coordinates_at(table: MotionTable, time: Float, qpos: Vector) -> None:
-    """Write the coordinates (nq,) at a time; before the start and after the end the motion rests there."""
-    breaks, c = table.breaks, table.coefficients
-    low, high = 0, breaks.size - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if time < breaks[middle]:
-            high = middle
-        else:
-            low = middle
-    t = min(max(time, breaks[0]), breaks[breaks.size - 1]) - breaks[low]
-    for i in range(qpos.size):
-        qpos[i] = ((c[0, low, i] * t + c[1, low, i]) * t + c[2, low, i]) * t + c[3, low, i]
-    for k in range(table.turning.size):
-        first, square = table.turning[k], 0.0
-        for i in range(first, first + 4):
-            square += qpos[i] * qpos[i]
-        for i in range(first, first + 4):
-            qpos[i] /= math.sqrt(square)
-    if table.height >= 0:
-        qpos[table.height] += table.lift[0]
-
-
-@inlined
-def look_at(table: MotionTable, qpos: Vector, centre: Vector, places: Matrix) -> None:
-    """Write centre of mass (3,) and contact points (P, 3) of the robot with these coordinates, m, world frame."""
-    for i in range(qpos.size):
-        table.data_qpos[i] = qpos[i]
-    mj_kinematics(table.model, table.data)
-    mj_com_pos(table.model, table.data)
-    for c in range(3):
-        centre[c] = table.subtree_com[table.root, c]
-    for p in range(places.shape[0]):
-        at, turned, local = table.xpos[table.point_body[p]], table.xmat[table.point_body[p]], table.point_position[p]
-        for r in range(3):
-            own = turned[3 * r] * local[0] + turned[3 * r + 1] * local[1] + turned[3 * r + 2] * local[2]
-            places[p, r] = at[r] + own
-
-
 @inlined
 def moment_at(table: MotionTable, time: Float) -> None:
-    """Write everything at a time (s) to ``table.moment``."""
-    moment, around, rates = table.moment, table.around, table.rates
-    for k in range(3):
-        coordinates_at(table, time + (k - 1) * NEAR, around[k])
-    for k in range(2):
-        rate, before, after = pointer_to(rates[k]), pointer_to(around[k]), pointer_to(around[k + 1])
-        mj_differentiate_pos(table.model, rate, NEAR, before, after)
-    for j in range(moment.qvel.size):
-        moment.qvel[j], moment.qacc[j] = 0.5 * (rates[0, j] + rates[1, j]), (rates[1, j] - rates[0, j]) / NEAR
-    for i in range(moment.qpos.size):
-        moment.qpos[i] = around[1, i]
-    for k in (0, 2, 1):  # the present last, so that MuJoCo's data keep it
-        look_at(table, around[k], table.centres[k], table.places[k])
-    for c in range(3):
-        write_rates(table.centres[0, c], table.centres[1, c], table.centres[2, c], moment.com[:, c])
-        for k in range(3):
-            moment.trunk[c, k] = table.xmat[table.root, 3 * c + k]
-        for p in range(table.places.shape[1]):
-            before, now, after = table.places[0, p, c], table.places[1, p, c], table.places[2, p, c]
-            write_rates(before, now, after, moment.points[:, p, c])
-
-
-@inlined
-def write_rates(before: Float, now: Float, after: Float, out: Vector) -> None:
-    """Write value, rate and second rate (3,), by differences."""
-    out[0], out[1], out[2] = now, (after - before) / (2.0 * NEAR), (after - 2.0 * now + before) / (NEAR * NEAR)
+    """Write everything at a time (s) to ``table.moment``: between samples it changes linearly."""
+    moments, row = table.moments, table.row
+    last = moments.shape[0] - 1
+    place = min(max(time / table.every, 0.0), 1.0 * last)
+    first = min(int(place), last - 1)
+    part = place - first
+    for i in range(row.size):
+        row[i] = moments[first, i] + part * (moments[first + 1, i] - moments[first, i])
 
 
 #: Largest height, in heights h of the centre of mass, and largest speed, in sqrt(g h), of a standing point.
 STANDS_BELOW, STANDS_SLOWER = 0.023, 0.086
-#: Period of the samples in which stances are detected, s; and duration of the shortest stance or swing, sqrt(h / g).
-EVERY, SHORTEST = 5e-3, 0.2
+#: Duration of the shortest stance or swing, sqrt(h / g).
+SHORTEST = 0.2
 #: Largest excess of a motion over the limit of a joint that is not reported, rad.
 BEYOND = 0.02
 #: Tilt of the root at the start, rad, above which another order of its quaternion is assumed if that is nearer upright.
@@ -166,89 +86,101 @@ class MotionReference:
     def __init__(self, robot: Robot, motion: JointMotion, cutoff: float) -> None:
         CubicSpline = optional_package("scipy.interpolate").CubicSpline
 
-        self.robot, self.duration = robot, motion.duration
-        model = robot.model
-        self._data = mujoco.MjData(model)
         samples = _coordinates(robot, motion)
-        for at in _quaternions(model):
-            samples[:, at : at + 4] = _continuous(samples[:, at : at + 4])
+        turning = [slice(at, at + 4) for at in _quaternions(robot.model)]
+        for own in turning:
+            samples[:, own] = _continuous(samples[:, own])
         time, samples = _evened(motion, samples)
-        smooth = low_passed(samples, 1.0 / float(np.median(np.diff(time))), cutoff)
-        spline = CubicSpline(time, smooth, axis=0)
-        self.table = _table(robot, self._data, spline.x, spline.c)
-        self._place = ByReference(self.table)
-        self.stances = self._find_stances()
-
-    @property
-    def lift(self) -> float:
-        """How far the motion was moved up, m."""
-        return float(self.table.lift[0])
+        period = float(time[-1] - time[0]) / (len(time) - 1)
+        spline = CubicSpline(time, low_passed(samples, 1.0 / period, cutoff), axis=0)
+        every = period / math.ceil(period / LONGEST)  # so that each sample of the file is one here
+        count = math.ceil(motion.duration / every) + 1
+        qpos = spline(np.clip(every * np.arange(-1.0, count + 2.0), time[0], time[-1]))  # one more at both ends
+        for own in turning:
+            qpos[:, own] /= np.linalg.norm(qpos[:, own], axis=1, keepdims=True)
+        root = int(robot.model.body_rootid[robot.point_body[0]])
+        com, places, trunk = _kinematics(robot, qpos, root)
+        stands, low = _stands(robot, places[1:-1], every)
+        rise = height_of_root(robot.model, root)
+        self.lift = 0.0 if rise is None or rise[1] < 0.0 else -low
+        if self.lift:
+            qpos[:, rise[0]] += self.lift
+            com[:, 2] += self.lift
+            places[:, :, 2] += self.lift
+        rate, between = np.zeros((len(qpos) - 1, robot.model.nv)), pairwise(qpos)
+        for own, (before, after) in zip(rate, between, strict=True):
+            mujoco.mj_differentiatePos(robot.model, own, every, before, after)
+        parts = (
+            qpos[1:-1],
+            0.5 * (rate[1:] + rate[:-1]),
+            np.diff(rate, axis=0) / every,
+            _with_rates(com, every),
+            _with_rates(places, every),
+            trunk[1:-1],
+        )
+        moments = np.concatenate([part.reshape(len(stands), -1) for part in parts], axis=1)
+        row = moments[0].copy()
+        views = np.split(row, np.cumsum([part[0].size for part in parts])[:-1])
+        moment = Moment(*(view.reshape(part.shape[1:]) for view, part in zip(views, parts, strict=True)))
+        #: What compiled code reads.
+        self.table = MotionTable(every, moments, row, moment, stands.astype(np.int64), *_durations(stands, every))
 
     def at(self, time: float) -> Moment:
         """Everything at a time."""
-        ask_moment(self._place, float(time))
+        moment_at.py_func(self.table, time)
         return Moment(*(value.copy() for value in self.table.moment))
 
-    def _find_stances(self) -> StanceTable:
-        """Set the motion on the ground, and find which points stand on it when."""
-        times = np.arange(0.0, self.duration + EVERY, EVERY)
-        places = np.array([self.at(t).points[0] for t in times])
-        height = places[:, :, 2] - self.robot.point_radius
-        h = max(_home_height(self.robot), 1e-3)
-        fast = STANDS_SLOWER * math.sqrt(h * max(float(np.linalg.norm(self.robot.gravity)), 1e-9))
-        speed = np.linalg.norm(np.gradient(places, EVERY, axis=0), axis=2)
-        # The ground is at the median height of the lowest point while it rests: retargeted feet hover and sink in.
-        lowest, slowness = height.min(axis=1), speed[np.arange(len(times)), height.argmin(axis=1)]
-        resting = lowest[slowness < fast]
-        low = float(np.median(resting)) if resting.size else float(lowest.min())
-        if self.table.height >= 0:
-            self.table.lift[0] = -low
-        stands = (height - low < STANDS_BELOW * h) & (speed < fast)
-        for p in range(stands.shape[1]):
-            for wanted in (False, True):  # first fill short gaps, then drop short stances
-                _drop_short(stands[:, p], wanted, round(SHORTEST * STANDS_SLOWER * h / fast / EVERY))
-        since, wait, left = (np.full(stands.shape, np.inf) for _ in range(3))
-        for k in range(1, len(stands)):
-            since[k] = np.where(stands[k], np.where(stands[k - 1], since[k - 1] + EVERY, EVERY), 0.0)
-        for k in range(len(stands) - 2, -1, -1):
-            left[k] = np.where(stands[k], np.where(stands[k + 1], left[k + 1] + EVERY, EVERY), 0.0)
-            wait[k] = np.where(stands[k], 0.0, np.where(stands[k + 1], EVERY, wait[k + 1] + EVERY))
-        return StanceTable(EVERY, stands.astype(np.int64), since, wait, left)
+
+def _kinematics(robot: Robot, poses: np.ndarray, root: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centre of mass (K, 3) and contact points (K, P, 3), m, and the axes (K, 3, 3) of the root, in the world."""
+    data = mujoco.MjData(robot.model)
+    com, places, trunk = (np.zeros((len(poses), *shape)) for shape in ((3,), (robot.point_count, 3), (3, 3)))
+    for k, pose in enumerate(poses):
+        data.qpos[:] = pose
+        mujoco.mj_kinematics(robot.model, data)
+        mujoco.mj_comPos(robot.model, data)
+        com[k], places[k] = data.subtree_com[root], point_positions(robot, data)
+        trunk[k] = data.xmat[root].reshape(3, 3)
+    return com, places, trunk
 
 
-@kernel
-def ask_moment(table: MotionTable, time: Float) -> None:
-    """The moment at a time, for Python."""
-    moment_at(table, time)
+def _with_rates(values: np.ndarray, every: float) -> np.ndarray:
+    """(K, 3, ...) value, rate and second rate of samples (K + 2, ...), by central differences."""
+    before, now, after = values[:-2], values[1:-1], values[2:]
+    return np.stack([now, (after - before) / (2.0 * every), (after - 2.0 * now + before) / every**2], axis=1)
+
+
+def _stands(robot: Robot, places: np.ndarray, every: float) -> tuple[np.ndarray, float]:
+    """(K, P) whether points at ``places`` (K, P, 3) stand, and the height of the ground (m) under the motion."""
+    height = places[:, :, 2] - robot.point_radius
+    h = max(_home_height(robot), 1e-3)
+    fast = STANDS_SLOWER * math.sqrt(h * max(float(np.linalg.norm(robot.gravity)), 1e-9))
+    speed = np.linalg.norm(np.gradient(places, every, axis=0), axis=2)
+    # The ground is at the median height of the lowest point while it rests: retargeted feet hover and sink in.
+    lowest, slowness = height.min(axis=1), speed[np.arange(len(places)), height.argmin(axis=1)]
+    resting = lowest[slowness < fast]
+    low = float(np.median(resting)) if resting.size else float(lowest.min())
+    stands = (height - low < STANDS_BELOW * h) & (speed < fast)
+    for p in range(stands.shape[1]):
+        for wanted in (False, True):  # first fill short gaps, then drop short stances
+            _drop_short(stands[:, p], wanted, round(SHORTEST * STANDS_SLOWER * h / fast / every))
+    return stands, low
+
+
+def _durations(stands: np.ndarray, every: float) -> list[np.ndarray]:
+    """(K, P) s each: since a standing point landed, until another one lands, until a standing one lifts off."""
+    since, wait, left = (np.full(stands.shape, np.inf) for _ in range(3))
+    for k in range(1, len(stands)):
+        since[k] = np.where(stands[k], np.where(stands[k - 1], since[k - 1] + every, every), 0.0)
+    for k in range(len(stands) - 2, -1, -1):
+        left[k] = np.where(stands[k], np.where(stands[k + 1], left[k + 1] + every, every), 0.0)
+        wait[k] = np.where(stands[k], 0.0, np.where(stands[k + 1], every, wait[k + 1] + every))
+    return [since, wait, left]
 
 
 def _home_height(robot: Robot) -> float:
     """m, of the centre of mass at home."""
     return float(at_home(robot).subtree_com[robot.model.body_rootid[robot.point_body[0]], 2])
-
-
-def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: np.ndarray) -> MotionTable:
-    """A motion as splines of coordinates, for compiled code; ``data`` must outlive it."""
-    model, root = robot.model, int(robot.model.body_rootid[robot.point_body[0]])
-    sizes, rise = {"P": robot.point_count, "nq": model.nq, "nv": model.nv}, height_of_root(model, root)
-    return zeros(
-        MotionTable,
-        sizes,
-        breaks=np.array(breaks),
-        coefficients=np.array(coefficients, order="C"),
-        turning=np.array(_quaternions(model), dtype=np.int64),
-        height=-1 if rise is None or rise[1] < 0.0 else rise[0],
-        root=root,
-        point_body=np.array(robot.point_body, dtype=np.int64),
-        point_position=np.array(robot.point_position, dtype=float),
-        model=model._address,
-        data=data._address,
-        data_qpos=data.qpos,
-        xpos=data.xpos,
-        xmat=data.xmat,
-        subtree_com=data.subtree_com,
-        moment=zeros(Moment, sizes),
-    )
 
 
 def _drop_short(stands: IntMatrix, wanted: bool, least: int) -> None:

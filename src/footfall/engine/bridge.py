@@ -63,9 +63,6 @@ mj_apply_ft = _function("mj_applyFT", _VECTOR, _VECTOR, _VECTOR, types.int32, _V
 mj_add_contact = _function("mj_addContact", _ADDRESS, result=types.int32)
 mj_contact_force = _function("mj_contactForce", types.int32, _VECTOR)
 mj_integrate_pos = types.ExternalFunction("mj_integratePos", types.void(_ADDRESS, _VECTOR, _VECTOR, types.float64))
-mj_differentiate_pos = types.ExternalFunction(
-    "mj_differentiatePos", types.void(_ADDRESS, _VECTOR, types.float64, _VECTOR, _VECTOR)
-)
 
 _C_TYPES = {
     "int": np.int32,
