@@ -189,17 +189,6 @@ def test_a_command_that_changes_is_followed_from_the_next_step_on():
     np.testing.assert_allclose(middle[:2], [ahead, aside], atol=0.03)
 
 
-@pytest.mark.slow
-def test_waypoints_are_walked_through():
-    walk = Walk(speed=0.25, waypoints=((0.6, 0.0), (1.0, 0.5)))
-    sim = ff.Simulation("spatial-biped", law="time-stepping")
-    rec = sim.run(walk.duration, controller=walk, record_dt=5e-3).check()
-    assert not ff.measure.has_fallen(rec)
-    com = rec.signals["com"][:, :2] - rec.signals["com"][0, :2]
-    for point in walk.waypoints:
-        assert np.linalg.norm(com - point, axis=1).min() < 0.08
-
-
 @pytest.mark.parametrize("direction", [(1.0, 0.0), (0.0, 1.0)])
 def test_a_walk_takes_a_push_of_a_tenth_of_a_metre_per_second(direction):
     """With a foot in the air, forward and sideways: pressure centre and footholds give way, and the walk goes on."""
@@ -373,8 +362,6 @@ def test_feet_that_stand_too_close_at_home_step_wider(name):
         ({"step_length": -0.1}, "step_length = -0.1"),
         ({"double_support": 0.0}, "double_support = 0.0"),
         ({"sideways": math.inf}, "sideways = inf"),
-        ({"waypoints": ((1.0,),)}, "waypoints = .* each .a number, a number."),
-        ({"waypoints": ((1.0, 0.0),), "command": lambda t: (0, 0, 0)}, "a command or waypoints, not both"),
     ],
 )
 def test_impossible_walks_are_refused(options, message):

@@ -22,7 +22,6 @@ from footfall.gait.footsteps import (
     empty_swing,
     end_at,
     landing,
-    moves_through,
 )
 
 START = {LEFT: (0.0, 0.1, 0.0), RIGHT: (0.0, -0.1, 0.0)}
@@ -116,21 +115,6 @@ def test_a_swinging_foot_reaches_a_goal_that_moves_and_looks_for_the_ground():
     for _ in range(100):
         advance_swing(foot, (0.35, 0.0, 0.01), dt)
     assert z[POSITION] == pytest.approx(below - 0.01, abs=1e-6)
-
-
-@pytest.mark.parametrize("points", [((1.0, 0.0),), ((0.6, 0.0), (1.0, 0.6)), ((0.0, 0.5), (-0.8, 0.5))])
-def test_a_way_leads_through_its_points(points):
-    """Moves are those of the line midway between the feet, which is simulated here."""
-    length = 0.2
-    x, y, yaw = 0.0, 0.0, 0.0
-    track = [(x, y)]
-    for ahead, aside, turn in moves_through(points, length):
-        assert 0.0 <= ahead <= length and aside == 0.0 and abs(turn) <= 0.25
-        x, y = x + ahead * math.cos(yaw + 0.5 * turn), y + ahead * math.sin(yaw + 0.5 * turn)
-        yaw += turn
-        track.append((x, y))
-    assert all(min(math.dist(point, place) for place in track) <= 0.3 * length for point in points)
-    assert math.dist(points[-1], (x, y)) <= 0.3 * length
 
 
 def test_a_step_aside_moves_the_line_between_the_feet():

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.control.base import Observation
+from footfall.control.base import Observation, described
 from footfall.control.body.linkage import Linkage, linkage_of, own_copy, solve_linkage
 from footfall.control.body.stance import Size, actuated_dofs, giving_springs, size_of
 from footfall.control.contact_forces import (
@@ -39,9 +39,9 @@ from footfall.control.inside import (
     Inside,
     empty_log,
     limit_torques,
-    note,
     saturation,
     see_episode,
+    see_fall,
 )
 from footfall.control.senses import (
     Senses,
@@ -66,7 +66,6 @@ from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives, write_controls
 from footfall.robot.rotations import rotation_matrix, rotation_vector
 from footfall.solve.dense import copy
-from footfall.standing import fallen
 
 
 class Wanted(NamedTuple):
@@ -208,9 +207,7 @@ def see_balance(balance: Balancer, time: Float) -> None:
     for k in range(3):
         upright += wanted.orientation[2, k] * trunk[6 + k]
     tilt = math.acos(min(1.0, max(-1.0, upright)))
-    if not watched.fallen[0] and fallen(height, watched.height[0], tilt):
-        watched.fallen[0] = 1
-        note(balance.log, time, FALLEN, height)
+    see_fall(balance.log, watched.fallen, time, FALLEN, height, watched.height[0], tilt)
 
 
 @inlined
@@ -368,9 +365,7 @@ class Balance:
     hold_limbs: bool = True
 
     def __str__(self) -> str:
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        changed = [f"{name}={value}" for name, value in values.items() if value != getattr(Balance, name)]
-        return f"balance({', '.join(changed)})" if changed else "balance"
+        return described(self, "balance")
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing | LedBalancing:
         balancing = Balancing(self, robot, ground, dt)
@@ -433,7 +428,7 @@ class Balancing(Inside):
         # the first of those that lasted until the fall
         causes = [cause for cause in causes if one.start - cause.last <= CALM] or causes[-1:]
         why = f"; infeasible since {causes[0].start:.4g} s" if causes else ""
-        return "fallen", f"the centre of mass is {one.worst:.3g} m high, motors off{why}"
+        return "fallen", f"the centre of mass is {details[1]:.3g} m high, motors off{why}"
 
 
 class LedBalancing:

@@ -21,7 +21,7 @@ A controller that must be fast is an object with two other methods: ``gains(robo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
@@ -52,6 +52,16 @@ class StatefulController(Protocol):
 def derived(value: float) -> float:
     """A setting that follows from a robot, in three digits: what is printed of it is all of it, and may be typed."""
     return float(f"{value:.3g}")
+
+
+def described(options: Any, name: str, always: tuple[str, ...] = ()) -> str:
+    """``name(option=value, ...)`` with the options that are not the defaults, and those that are shown ``always``."""
+    shown = [
+        one.name if callable(value) else f"{one.name}={value}"
+        for one in fields(options)
+        if (value := getattr(options, one.name)) != one.default or one.name in always
+    ]
+    return f"{name}({', '.join(shown)})" if shown else name
 
 
 @cache

@@ -25,8 +25,8 @@ from footfall.control.inside import (
     EpisodeLog,
     Inside,
     empty_log,
-    note,
     see_episode,
+    see_fall,
 )
 from footfall.control.senses import Senses, critical_gains, no_senses, rotation_between
 from footfall.control.whole_body import (
@@ -48,7 +48,7 @@ from footfall.robot import Robot
 from footfall.robot.model import FREE
 from footfall.robot.motors import Drives, drives, torque_range, write_controls
 from footfall.solve.quadratic_program import UNBOUNDED
-from footfall.standing import fallen, place
+from footfall.standing import place
 
 
 class Sizes(NamedTuple):
@@ -136,8 +136,9 @@ def follow_tick(follow: Follower, time: Float, ctrl: Vector) -> Int:
     if not solve_body(body, contacts.frames):
         see_episode(follow.log, time, UNSOLVED, 1.0)
     report(follow)
-    if not follow.fallen[0]:
-        look_for_fall(follow, time)
+    height = follow.table.moment.com[0, 2]
+    tall = height + follow.signals.com_error[2]
+    see_fall(follow.log, follow.fallen, time, FALLEN, tall, height, follow.signals.tilt_error[0])
     torque = follow.motor_torque
     for k in range(follow.helping.size):
         torque[follow.helping[k]] = 0.0
@@ -266,18 +267,6 @@ def report(follow: Follower) -> None:
         x, y, z = rotation_between(moment.trunk, follow.axes)
         signals.tilt_error[0] = math.sqrt(x * x + y * y + z * z)
     write_forces(body, follow.contacts.frames, signals.commanded_force)
-
-
-@inlined
-def look_for_fall(follow: Follower, time: Float) -> None:
-    """Detect a fall: the trunk tilts too far off the motion, or the centre of mass is too low."""
-    signals, height = follow.signals, follow.table.moment.com[0, 2]
-    tilt, low = signals.tilt_error[0], -signals.com_error[2]
-    if fallen(height - low, height, tilt):
-        follow.fallen[0] = 1
-        row = note(follow.log, time, FALLEN, tilt)
-        if row >= 0:
-            follow.log.details[row, 0] = low
 
 
 #: Share of the ground's friction that is used.
@@ -412,7 +401,7 @@ class Following(Inside):
     def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
         if one.kind == UNSOLVED:
             return "unsolved", "no torques solve the whole-body problem, those before stay"
-        return "fallen", f"the trunk is {one.worst:.2f} rad off the motion, the mass {one.details[0]:.2f} m too low"
+        return "fallen", f"the trunk is {one.details[0]:.2f} rad off the motion, the mass {one.details[1]:.2f} m high"
 
     def _sizes(self, robot: Robot, ground: Ground) -> Sizes:
         model, reference = robot.model, self._reference

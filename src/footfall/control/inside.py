@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Annotated, Any, NamedTuple, overload
+from typing import Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -23,6 +23,7 @@ from footfall.kinds import Float, Function, Int, Ints, Matrix, Vector, units, ze
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, torque_range
+from footfall.standing import fallen
 
 
 @cache
@@ -205,6 +206,18 @@ def see_episode(log: EpisodeLog, time: Float, kind: Int, size: Float) -> Int:
 
 
 @inlined
+def see_fall(log: EpisodeLog, flag: Ints, time: Float, kind: Int, height: Float, usual: Float, tilt: Float) -> None:
+    """Set ``flag`` (1,), and note as ``kind``, that a robot has fallen: its centre of mass is at ``height`` (m), of the
+    ``usual`` one, and its trunk off upright by ``tilt`` (rad).
+    """
+    if not flag[0] and fallen(height, usual, tilt):
+        flag[0] = 1
+        row = note(log, time, kind, 1.0)
+        if row >= 0:
+            log.details[row, 0], log.details[row, 1] = tilt, height
+
+
+@inlined
 def limit_torques(drives: Drives, torque: Vector, senses: Senses, log: EpisodeLog, time: Float, kind: Int) -> None:
     """Keep torques (nu,) to what actuators can give in this state; note as ``kind`` the one that lacks most N m."""
     worst, asked, lack = -1, 0.0, 0.0
@@ -226,32 +239,19 @@ def saturation(robot: Robot, details: Sequence[float]) -> tuple[str, str]:
     return "saturated", f"motor '{name}' is asked for {details[1]:.3g} N m and has {details[2]:.3g} N m"
 
 
-class LoggedWarnings(Sequence[RunWarning]):
+class LoggedWarnings:
     """A log read as warnings; ``describe`` returns kind and sentence of an episode, and may look at those before it."""
 
     def __init__(self, log: EpisodeLog, describe: Callable[[Episode, list[Episode]], tuple[str, str]]) -> None:
         self._log, self._describe = log, describe
 
-    def __len__(self) -> int:
-        return int(self._log.written[0]) + int(self._log.lost[0] > 0)
-
-    @overload
-    def __getitem__(self, index: int) -> RunWarning: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[RunWarning]: ...
-    def __getitem__(self, index: int | slice) -> RunWarning | list[RunWarning]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(index)
-        index %= len(self)
-        if index == self._log.written[0]:
-            last, lost = self._episode(index - 1).start, int(self._log.lost[0])
-            return RunWarning(last, "more warnings", f"{lost} more after this one are not listed (t = {last:.4g} s)")
-        one = self._episode(index)
-        kind, sentence = self._describe(one, [self._episode(i) for i in range(index)])
-        when = f"t = {one.start:.4g} s" + ("" if one.last == one.start else f" to {one.last:.4g} s")
-        return RunWarning(one.start, kind, f"{sentence} ({when})")
-
-    def _episode(self, row: int) -> Episode:
-        return Episode(*(column[row].tolist() for column in self._log[:5]))
+    def __iter__(self) -> Iterator[RunWarning]:
+        columns = [column.tolist() for column in self._log[:5]]
+        episodes = [Episode(*row) for row in zip(*columns, strict=True)][: int(self._log.written[0])]
+        for i, one in enumerate(episodes):
+            kind, sentence = self._describe(one, episodes[:i])
+            when = f"t = {one.start:.4g} s" + ("" if one.last == one.start else f" to {one.last:.4g} s")
+            yield RunWarning(one.start, kind, f"{sentence} ({when})")
+        if lost := int(self._log.lost[0]):
+            last = episodes[-1].start
+            yield RunWarning(last, "more warnings", f"{lost} more after this one are not listed (t = {last:.4g} s)")

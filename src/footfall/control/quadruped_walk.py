@@ -8,7 +8,7 @@ of the speed (Raibert 1986). Feet are counted front left, front right, rear left
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.control.base import derived
+from footfall.control.base import derived, described
 from footfall.control.body.stance import check_torques, check_weight, size_of
 from footfall.control.contact_forces import ContactPlaces, contact_places, place_contacts
 from footfall.control.inside import (
@@ -26,8 +26,8 @@ from footfall.control.inside import (
     Inside,
     empty_log,
     limit_torques,
-    note,
     saturation,
+    see_fall,
 )
 from footfall.control.senses import (
     Senses,
@@ -71,7 +71,7 @@ from footfall.robot.pose import set_down
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import copy
 from footfall.solve.quadratic_program import UNBOUNDED
-from footfall.standing import at_home, fallen, in_pose, jacobian_at, place, place_on, point_positions
+from footfall.standing import at_home, in_pose, jacobian_at, place, place_on, point_positions
 
 #: Kinds of episodes that are reported.
 SATURATED, FALLEN, KINDS = 0, 1, 2
@@ -181,8 +181,8 @@ def quadruped_tick(walk: QuadrupedWalker, time: Float, ctrl: Vector) -> Int:
     lead_way(walk, cycles, walking)
     feel_feet(walk)
     height = height_of_feet(walk, change_feet(walk, cycles, walking))
-    if not now.fallen[0]:
-        look_for_fall(walk, time, height)
+    tilt = math.acos(min(1.0, max(-1.0, walk.trunk[2, 2])))
+    see_fall(walk.log, now.fallen, time, FALLEN, body.com[2] - height, walk.robot.height, tilt)
     if now.fallen[0]:
         for i in range(walk.torque.size):
             walk.torque[i] = 0.0
@@ -300,18 +300,6 @@ def height_of_feet(walk: QuadrupedWalker, standing: Int) -> Float:
 
 
 @inlined
-def look_for_fall(walk: QuadrupedWalker, time: Float, height: Float) -> None:
-    """Note a trunk that tilted or sank too far."""
-    tilt = math.acos(min(1.0, max(-1.0, walk.trunk[2, 2])))
-    tall = walk.body.com[2] - height
-    if fallen(tall, walk.robot.height, tilt):
-        walk.now.fallen[0] = 1
-        row = note(walk.log, time, FALLEN, tilt)
-        if row >= 0:
-            walk.log.details[row, 0] = tall
-
-
-@inlined
 def lead_trunk(walk: QuadrupedWalker, height: Float) -> None:
     """Write the accelerations that lead the centre of mass and the trunk."""
     robot, now, body, trunk = walk.robot, walk.now, walk.body, walk.trunk
@@ -414,11 +402,7 @@ class QuadrupedWalk:
             )
 
     def __str__(self) -> str:
-        shown = [f"{one.name}={getattr(self, one.name)}" for one in fields(self) if self._is_given(one.name)]
-        return f"quadruped-walk({', '.join(shown)})"
-
-    def _is_given(self, name: str) -> bool:
-        return name in ("gait", "steps") or getattr(self, name) != getattr(QuadrupedWalk, name)
+        return described(self, "quadruped-walk", ("gait", "steps"))
 
     @property
     def duration(self) -> float:
@@ -482,7 +466,7 @@ class QuadrupedWalking(Inside):
     def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
         if one.kind == SATURATED:
             return saturation(self._robot, one.details)
-        return "fallen", f"trunk tilted {one.worst:.2f} rad, mass {one.details[0]:.2f} m high, motors off"
+        return "fallen", f"trunk tilted {one.details[0]:.2f} rad, mass {one.details[1]:.2f} m high, motors off"
 
 
 def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
@@ -558,18 +542,19 @@ FIRST = 0.9
 
 
 @lru_cache(maxsize=8)
-def _walking_home(robot: Robot, legs: tuple[tuple[int, int, int], ...], points: tuple[int, ...]) -> Robot:
-    """The robot with a home it can walk from: ``legs`` are the dofs of hip, thigh and knee, ``points`` their feet.
-
-    The same robot where its home is one, and where joints do not reach a better pose.
-    """
+def ready_to_walk(robot: Robot) -> Robot:
+    """The robot with a home that it can walk from; itself where its own is one, or joints reach no better pose."""
+    check_shape(robot)
+    driven = drives(robot, "quadruped-walk").dof
     model, data = robot.model, in_pose(robot, robot.home)
-    feet = np.array([_foot(robot, data, point) for point in points])
-    thighs, knees = (data.xanchor[[model.dof_jntid[leg[i]] for leg in legs]] for i in (1, 2))
+    root = int(model.body_rootid[robot.point_body[0]])
+    tree = tree_of(model, root, list(robot.point_body))
+    legs = np.array([leg_of(robot, driven, tree, point) for point in range(4)])  # hip, thigh and knee
+    feet = np.array([_foot(robot, data, point) for point in range(4)])
+    thighs, knees = (data.xanchor[model.dof_jntid[legs[:, i]]] for i in (1, 2))
     length = np.linalg.norm(knees - thighs, axis=1) + np.linalg.norm(feet - knees, axis=1)
     stretched = np.linalg.norm(feet - thighs, axis=1) / length
-    com = data.subtree_com[model.body_rootid[robot.point_body[points[0]]]]
-    ahead = robot.forward
+    com, ahead = data.subtree_com[root], robot.forward
     aside = abs(float((feet.mean(axis=0) - com) @ ahead)) / float(length.mean())
     if stretched.max() <= STRAIGHT and aside <= ASIDE:
         return robot
@@ -578,9 +563,8 @@ def _walking_home(robot: Robot, legs: tuple[tuple[int, int, int], ...], points: 
     for _ in range(PASSES):
         under = thighs @ ahead + (com - thighs.mean(axis=0)) @ ahead  # com is a view of what the kinematics make
         goals += np.outer(under - goals @ ahead, ahead)
-        for leg, point, goal in zip(legs, points, goals, strict=True):
-            if not _bend(robot, data, leg, point, goal):
-                return robot
+        if not all(_bend(robot, data, leg, point, goals[point]) for point, leg in enumerate(legs)):
+            return robot
     return replace(robot, home=set_down(model, data.qpos, robot.feet))
 
 
@@ -588,10 +572,10 @@ def _foot(robot: Robot, data: mujoco.MjData, point: int) -> np.ndarray:
     return place_on(data, robot.point_body[point], robot.point_position[point])
 
 
-def _bend(robot: Robot, data: mujoco.MjData, leg: tuple[int, int, int], point: int, goal: np.ndarray) -> bool:
+def _bend(robot: Robot, data: mujoco.MjData, leg: np.ndarray, point: int, goal: np.ndarray) -> bool:
     """Bring a foot to its goal, with the knee to the rear where joints allow both ways. False if they allow none."""
     model = robot.model
-    joints = model.dof_jntid[list(leg)]
+    joints = model.dof_jntid[leg]
     at = model.jnt_qposadr[joints]
     low = np.where(model.jnt_limited[joints] != 0, model.jnt_range[joints, 0], -np.inf)
     high = np.where(model.jnt_limited[joints] != 0, model.jnt_range[joints, 1], np.inf)
@@ -601,7 +585,7 @@ def _bend(robot: Robot, data: mujoco.MjData, leg: tuple[int, int, int], point: i
         for _ in range(ITERATIONS):
             mujoco.mj_forward(model, data)
             foot = _foot(robot, data, point)
-            own = jacobian_at(data, robot.point_body[point], foot)[:3, list(leg)]
+            own = jacobian_at(data, robot.point_body[point], foot)[:3, leg]
             change = own.T @ np.linalg.solve(own @ own.T + 1e-6 * np.eye(3), goal - foot)
             change *= min(1.0, LONGEST / max(float(np.abs(change).max()), 1e-12))
             data.qpos[at] = np.clip(data.qpos[at] + change, low, high)
@@ -624,16 +608,6 @@ def leg_of(robot: Robot, driven: np.ndarray, tree: Tree, point: int) -> np.ndarr
             f"quadruped-walk needs {LEG_JOINTS} motors in a leg; {robot.name} has {len(leg)} at foot '{foot}'"
         )
     return leg
-
-
-def ready_to_walk(robot: Robot) -> Robot:
-    """The robot with a home that it can walk from."""
-    driven = drives(robot, "quadruped-walk").dof
-    check_shape(robot)
-    model = robot.model
-    tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), list(robot.point_body))
-    legs = [leg_of(robot, driven, tree, point) for point in range(4)]
-    return _walking_home(robot, tuple((int(a), int(b), int(c)) for a, b, c in legs), tuple(range(4)))
 
 
 def check_shape(robot: Robot) -> None:

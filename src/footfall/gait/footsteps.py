@@ -109,31 +109,6 @@ class FootstepPlan:
         return sum(step.double_support + step.swing for step in self.steps)
 
 
-#: Largest turn of a step on the way to a waypoint, rad.
-SHARPEST = 0.25
-
-
-def moves_through(waypoints: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float, float]]:
-    """Moves (forward m, to the left m, turn rad) of at most ``length`` (m) through waypoints (m) relative to the start.
-
-    The line between the feet turns towards the next waypoint, and steps are shorter while it does not face it. The
-    first step is half as long, the last one brings the feet side by side.
-    """
-    x, y, yaw = 0.0, 0.0, 0.0
-    moves: list[tuple[float, float, float]] = []
-    for goal_x, goal_y in waypoints:
-        while (left := math.hypot(goal_x - x, goal_y - y)) > 0.3 * length:
-            off = math.remainder(math.atan2(goal_y - y, goal_x - x) - yaw, 2.0 * math.pi)
-            turn = min(max(off, -SHARPEST), SHARPEST)
-            ahead = min(left, length if moves else 0.5 * length) * max(0.0, math.cos(off)) ** 2
-            x, y = x + ahead * math.cos(yaw + 0.5 * turn), y + ahead * math.sin(yaw + 0.5 * turn)
-            yaw += turn
-            moves.append((ahead, 0.0, turn))
-            if len(moves) > MOST_STEPS:
-                raise GaitError(f"a way of more than {MOST_STEPS} steps of {length:g} m")
-    return [*moves, (0.0, 0.0, 0.0)]
-
-
 @dataclass(frozen=True)
 class Schedule:
     """A gait: ``offset`` is the phase of the cycle (0 .. 1) at which each foot lifts (front left, front right, rear

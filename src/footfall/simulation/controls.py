@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeGuard
@@ -42,7 +42,7 @@ class Controls(NamedTuple):
     control: step.Control
     callback: Callback
     signals: Mapping[str, Signal] = MappingProxyType({})
-    warnings: Sequence[RunWarning] = ()
+    warnings: Iterable[RunWarning] = ()
     inside: Inside | None = None  # a compiled one with a memory
 
     def write_signals(self, place: np.ndarray) -> None:

@@ -6,6 +6,7 @@ carry their part), and motors balance the generalised forces of gravity.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.robot.model import AT_JOINT, centre_of_mass, moving_bodies
+from footfall.robot.model import AT_JOINT, HINGE, SLIDE, centre_of_mass, moving_bodies
 from footfall.robot.motors import Drives
 from footfall.standing import (
     at_home,
@@ -84,13 +85,6 @@ class Rest(NamedTuple):
     loop_error: np.ndarray  # (E,) m or rad
 
 
-class Carriers(NamedTuple):
-    """The coordinates with a motor or a deflecting spring."""
-
-    actuated: np.ndarray  # (nv,) whether a motor acts on the joint
-    giving: np.ndarray  # dofs of deflecting springs
-
-
 def check_weight(robot: Robot, purpose: str) -> None:
     """Refuse a robot without weight: nothing would press its feet down."""
     if not robot.weight > 0.0:
@@ -119,11 +113,6 @@ def check_torques(
         )
 
 
-def carriers_of(robot: Robot) -> Carriers:
-    """The carriers of a robot at rest: motors at joints, and springs of joints without a motor."""
-    return Carriers(actuated_dofs(robot), robot.model.jnt_dofadr[giving_springs(robot)])
-
-
 def actuated_dofs(robot: Robot) -> np.ndarray:
     """(nv,) where motors act on joints."""
     model = robot.model
@@ -136,7 +125,7 @@ def actuated_dofs(robot: Robot) -> np.ndarray:
 def giving_springs(robot: Robot) -> np.ndarray:
     """Joints of one dof with a spring and without a motor."""
     model = robot.model
-    single = np.isin(model.jnt_type, (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)))
+    single = np.isin(model.jnt_type, (SLIDE, HINGE))
     return np.flatnonzero(single & (model.jnt_stiffness > 0) & ~actuated_dofs(robot)[model.jnt_dofadr])
 
 
@@ -147,11 +136,11 @@ def rest(robot: Robot, qpos: np.ndarray) -> Rest:
 
 def rests(robot: Robot, poses: np.ndarray) -> Iterator[Rest]:
     """As :func:`rest`, at one pose (nq,) after the other."""
-    carriers, data = carriers_of(robot), mujoco.MjData(robot.model)
+    data = mujoco.MjData(robot.model)
     for pose in poses:
         data.qpos[:] = pose
         mujoco.mj_forward(robot.model, data)
-        yield _rest(robot, data, carriers)
+        yield _rest(robot, data)
 
 
 def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
@@ -159,7 +148,7 @@ def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
 
     ``qpos`` itself if no spring deflects, or if no such pose is found.
     """
-    model, joints, carriers = robot.model, giving_springs(robot), carriers_of(robot)
+    model, joints = robot.model, giving_springs(robot)
     if not joints.size:
         return qpos
     data = in_pose(robot, qpos)
@@ -168,7 +157,7 @@ def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     identity = np.eye(model.nv)
     root = identity[np.flatnonzero(model.body_parentid[model.dof_bodyid] == 0)]
     for _ in range(SPRING_ITERATIONS):
-        now = _rest(robot, data, carriers)
+        now = _rest(robot, data)
         wanted = model.qpos_spring[address] - now.spring[dofs] / model.jnt_stiffness[joints]
         rows = np.concatenate([now.contact_rows, now.loop_rows, identity[dofs], root])
         gaps = (places - point_positions(robot, data)).ravel()
@@ -219,14 +208,14 @@ def load_slope(robot: Robot, qpos: np.ndarray, force: np.ndarray, loop: np.ndarr
     return 0.5 * (slope + slope.T)
 
 
-def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
+def _rest(robot: Robot, data: mujoco.MjData) -> Rest:
     """The forces that hold a robot at rest in the pose of ``data``, with contact forces of least norm."""
-    model, giving = robot.model, carriers.giving
+    model, giving = robot.model, robot.model.jnt_dofadr[giving_springs(robot)]
     held = data.qfrc_bias - data.qfrc_passive
     held[giving] += data.qfrc_spring[giving]
     contact, loop = _contact_rows(robot, data), loop_rows(data)
     rows = np.concatenate([contact, CHEAP * loop, CHEAP * np.eye(model.nv)[giving]])
-    free = ~carriers.actuated
+    free = ~actuated_dofs(robot)
     force = np.linalg.lstsq(rows[:, free].T, held[free], rcond=RANK)[0]
     torque = held - rows.T @ force
     torque[free] = 0.0
@@ -248,104 +237,100 @@ def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return point_jacobian(robot, data, point_positions(robot, data))
 
 
-ITERATIONS = 60
-LONGEST = 0.2  # rad or m, of one iteration
-SETTLED = 1e-7  # rad or m, change in an iteration at which the solution has converged
-TOUCHING = 1e-9  # m, largest error of a point's height over the ground
+#: Iteration limit of the pose on a slope; longest change in one, and change at which it has converged, rad or m.
+ITERATIONS, LONGEST, SETTLED = 60, 0.2, 1e-7
+#: Largest error of a point's height over the ground, m.
+TOUCHING = 1e-9
 #: Singular values below this share of a task's largest are directions that tasks of higher priority determine.
 TASK_RANK = 1e-6
+#: Weight of metres of the feet in the last task, relative to radians of the joints.
+FEET_STAY = 10.0
 
 
+@lru_cache(maxsize=8)  # a run asks twice, for its start and for its target
 def stance(robot: Robot, ground: Ground) -> np.ndarray:
-    """(nq,) the pose to stand in at the origin of a plane or a slope, world frame.
+    """(nq,) the pose to stand in at the origin of a plane or a slope, world frame, read-only.
 
     In order of priority: the points of the feet are as high over the ground as at home over a level one, where soles
     need not be flat; the centre of mass keeps its horizontal place over them; the trunk keeps its attitude; feet and
     joints stay near their home values. On level ground, and where no such pose is found (on ground that is not a plane,
     or beyond the joints' limits), it is the home pose set down on the ground.
     """
-    return _found(robot, ground).copy()
-
-
-@lru_cache(maxsize=8)  # a run asks twice, for its start and for its target
-def _found(robot: Robot, ground: Ground) -> np.ndarray:
     start = place(robot, ground, (0.0, 0.0), align=False)
+    start.setflags(write=False)
     if ground.kind != "slope":
         return start
-    solver = _Solver(robot, ground, start)
+    model, data = robot.model, in_pose(robot, start)
+    low = lowest_places(robot, data)[:, 2]
+    height, home = low - low.min(), _stood(robot, data)
+    limited = np.flatnonzero(np.isin(model.jnt_type, (HINGE, SLIDE)) & (model.jnt_limited != 0))
+    at, (least, most) = model.jnt_qposadr[limited], model.jnt_range[limited].T
+    change = math.inf
     for _ in range(ITERATIONS):
-        moved = solver.improve()
-        solver.look()
-        if moved < SETTLED and np.abs(solver.errors()).max() < TOUCHING:
-            break
-    return solver.data.qpos.copy() if np.abs(solver.errors()).max() < TOUCHING else start
-
-
-class _Solver:
-    """Gauss-Newton on tasks of falling priority, each in the null space of the tasks before it."""
-
-    def __init__(self, robot: Robot, ground: Ground, start: np.ndarray) -> None:
-        self.robot, self.ground, self.model = robot, ground, robot.model
-        self.data = mujoco.MjData(self.model)
-        self.data.qpos[:] = start
-        self.look()
-        low = lowest_places(robot, self.data)[:, 2]
-        self.height = low - low.min()
-        self.home = start.copy()
-        self.places = point_positions(robot, self.data)
-        self.com = centre_of_mass(self.model, self.data)[:2] - self.places[:, :2].mean(axis=0)
-        self.trunk = int(self.model.body_rootid[robot.point_body[0]])
-        self.attitude = self.data.xquat[self.trunk].copy()
-        movable = np.isin(self.model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
-        limited = np.flatnonzero(movable & (self.model.jnt_limited != 0))
-        self.limited, self.range = self.model.jnt_qposadr[limited], self.model.jnt_range[limited]
-
-    def look(self) -> None:
-        mujoco.mj_kinematics(self.model, self.data)
-        mujoco.mj_comPos(self.model, self.data)
-
-    def errors(self) -> np.ndarray:
-        """(P,) m, how much farther from the ground the points are than they shall be."""
-        return point_gaps(self.robot, self.ground, self.data)[0] - self.height
-
-    def improve(self) -> float:
-        """Take one iteration; returns the largest change of a coordinate, rad or m."""
-        step, free = np.zeros(self.model.nv), np.eye(self.model.nv)
-        for rows, residual in self._tasks():
-            left = rows @ free
-            outer, sizes, inner = np.linalg.svd(left, full_matrices=False)
-            kept = sizes > TASK_RANK * np.linalg.norm(rows, 2)
-            inverse = (inner[kept].T / sizes[kept]) @ outer[:, kept].T
-            step = step - free @ (inverse @ (residual + rows @ step))
-            free = free @ (np.eye(self.model.nv) - inverse @ left)
+        errors = point_gaps(robot, ground, data)[0] - height  # (P,) m, how much farther from the ground than they shall
+        if change < SETTLED and np.abs(errors).max() < TOUCHING:
+            found = data.qpos.copy()
+            found.setflags(write=False)
+            return found
+        step = _by_priority(model.nv, _tasks(robot, ground, data, home, errors))
         step *= min(1.0, LONGEST / max(np.abs(step).max(), LONGEST))
-        before = self.data.qpos.copy()
-        mujoco.mj_integratePos(self.model, self.data.qpos, step, 1.0)
-        self.data.qpos[self.limited] = np.clip(self.data.qpos[self.limited], self.range[:, 0], self.range[:, 1])
-        return float(np.abs(self.data.qpos - before).max())
+        before = data.qpos.copy()
+        mujoco.mj_integratePos(model, data.qpos, step, 1.0)
+        data.qpos[at] = np.clip(data.qpos[at], least, most)
+        change = float(np.abs(data.qpos - before).max())
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+    return start
 
-    def _tasks(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Jacobian and error of each task, those of higher rank first: touch, weight, trunk, and to stay as at home."""
-        model, data = self.model, self.data
-        jacobian = point_jacobian(self.robot, data).reshape(-1, 3, model.nv)
-        places = point_positions(self.robot, data)
-        _, normal = self.ground.gap(places)
-        touch = np.einsum("pi,pij->pj", normal, jacobian)
-        over = np.zeros((3, model.nv))
-        mujoco.mj_jacSubtreeCom(model, data, over, 0)
-        over *= model.body_subtreemass[0] / self.robot.mass  # without bodies fixed in the world
-        shift = centre_of_mass(model, data)[:2] - places[:, :2].mean(axis=0) - self.com
-        turn, tilt = np.zeros((3, model.nv)), np.zeros(3)
-        mujoco.mj_jacBody(model, data, None, turn, self.trunk)
-        mujoco.mju_subQuat(tilt, data.xquat[self.trunk], self.attitude)
-        tilt = data.xmat[self.trunk].reshape(3, 3) @ tilt  # subQuat answers in the body's frame
-        away = np.zeros(model.nv)
-        mujoco.mj_differentiatePos(model, away, 1.0, self.home, data.qpos)
-        stay = jacobian[:, :2].reshape(-1, model.nv), (places - self.places)[:, :2].ravel()
-        return [
-            (touch, self.errors()),
-            (over[:2] - jacobian[:, :2].mean(axis=0), shift),
-            (turn, tilt),
-            # Metres of the feet weigh ten times radians of the joints.
-            (np.vstack([10.0 * stay[0], np.eye(model.nv)]), np.concatenate([10.0 * stay[1], away])),
-        ]
+
+class _Stood(NamedTuple):
+    """How a robot stands."""
+
+    qpos: np.ndarray  # (nq,)
+    places: np.ndarray  # (P, 3) m, of its contact points
+    com: np.ndarray  # (2,) m, of the centre of mass over their middle
+    attitude: np.ndarray  # (4,) quaternion of the trunk
+
+
+def _stood(robot: Robot, data: mujoco.MjData) -> _Stood:
+    places = point_positions(robot, data)
+    com = centre_of_mass(robot.model, data)[:2] - places[:, :2].mean(axis=0)
+    return _Stood(data.qpos.copy(), places, com, data.xquat[robot.model.body_rootid[robot.point_body[0]]].copy())
+
+
+def _by_priority(nv: int, tasks: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """(nv,) a step of Gauss and Newton on tasks (rows, errors), each in the null space of those before it."""
+    step, free = np.zeros(nv), np.eye(nv)
+    for rows, errors in tasks:
+        left = rows @ free
+        outer, sizes, inner = np.linalg.svd(left, full_matrices=False)
+        kept = sizes > TASK_RANK * np.linalg.norm(rows, 2)
+        inverse = (inner[kept].T / sizes[kept]) @ outer[:, kept].T
+        step = step - free @ (inverse @ (errors + rows @ step))
+        free = free @ (np.eye(nv) - inverse @ left)
+    return step
+
+
+def _tasks(
+    robot: Robot, ground: Ground, data: mujoco.MjData, home: _Stood, errors: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Jacobian and error of each task, those of higher rank first: touch, weight, trunk, and to stay as at ``home``."""
+    model, now = robot.model, _stood(robot, data)
+    trunk = int(model.body_rootid[robot.point_body[0]])
+    jacobian = point_jacobian(robot, data).reshape(-1, 3, model.nv)
+    over, turn, tilt, away = np.zeros((3, model.nv)), np.zeros((3, model.nv)), np.zeros(3), np.zeros(model.nv)
+    mujoco.mj_jacSubtreeCom(model, data, over, 0)
+    over *= model.body_subtreemass[0] / robot.mass  # without bodies fixed in the world
+    mujoco.mj_jacBody(model, data, None, turn, trunk)
+    mujoco.mju_subQuat(tilt, now.attitude, home.attitude)  # in the body's frame
+    mujoco.mj_differentiatePos(model, away, 1.0, home.qpos, now.qpos)
+    level, moved = jacobian[:, :2], (now.places - home.places)[:, :2].ravel()
+    return [
+        (np.einsum("pi,pij->pj", ground.gap(now.places)[1], jacobian), errors),
+        (over[:2] - level.mean(axis=0), now.com - home.com),
+        (turn, data.xmat[trunk].reshape(3, 3) @ tilt),
+        (
+            np.vstack([FEET_STAY * level.reshape(-1, model.nv), np.eye(model.nv)]),
+            np.concatenate([FEET_STAY * moved, away]),
+        ),
+    ]

@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from footfall.arguments import public
@@ -28,6 +27,7 @@ from footfall.given_numbers import NotNegative
 from footfall.ground import Ground
 from footfall.record import Signal
 from footfall.robot import Robot
+from footfall.robot.motors import Drives, drives
 from footfall.robot.pose import set_down
 from footfall.standing import place
 
@@ -296,11 +296,9 @@ class _Servos:
 
     def __init__(self, layout: Layout) -> None:
         contract, robot, names = layout.contract, layout.robot, layout.names
-        model, own, where = robot.model, layout.actuators, f"contract '{contract.name}'"
-        plain = model.actuator_gaintype[own] == int(mujoco.mjtGain.mjGAIN_FIXED)
-        motors = model.actuator_biastype[own] == int(mujoco.mjtBias.mjBIAS_NONE)
-        if not plain.all() or (model.actuator_dyntype[own] != int(mujoco.mjtDyn.mjDYN_NONE)).any():
-            raise ControllerError(f"{where}: {robot.name} has actuators that are neither motors nor position servos")
+        own, where = layout.actuators, f"contract '{contract.name}'"
+        drive = drives(robot, where)
+        motors = (drive.per_angle == 0.0)[own]
         self.torque = contract.action.kind == "torque"
         if self.torque and not motors.all():
             raise ControllerError(f"{where} gives torques, and {robot.name} has servos: load it with actuators='motor'")
@@ -313,29 +311,24 @@ class _Servos:
         self.rest = layout.pose[layout.driven] if contract.action.offset == "pose" and not self.torque else 0.0
         self.rest = np.broadcast_to(self.rest, len(own)).astype(float)
         self.scale = per_joint(contract.action.scale, names, f"{where}: action.scale")
-        self.gear, self.gain = model.actuator_gear[own, 0], model.actuator_gainprm[own, 0]
-        self.bias = np.where(motors[:, None], 0.0, model.actuator_biasprm[own, :3])
-        self.home, self.own = robot.home_ctrl, own
-        joint = model.actuator_trnid[own, 0]
-        self.angle, self.speed = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
-        self.given = contract.servos
-        if self.given is not None:
-            gains = (self.given.stiffness, self.given.damping, self.given.limit)
-            labels = ("stiffness", "damping", "limit")
-            self.stiffness, self.damping, self.limit = (
-                per_joint(value, names, f"{where}: servos.{label}") for value, label in zip(gains, labels, strict=True)
-            )
+        self.home, self.own, self.gear = robot.home_ctrl, own, robot.model.actuator_gear[own, 0]
+        self.drive = Drives(*(one[own] if isinstance(one, np.ndarray) else one for one in drive))
+        self.gains: list[np.ndarray] = []
+        if contract.servos is not None:
+            given = vars(contract.servos).items()
+            self.gains = [per_joint(value, names, f"{where}: servos.{label}") for label, value in given]
 
     def controls(self, target: np.ndarray, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         """(W, nu) controls that lead joints to targets (W, m), rad or m; N m where actions are torques."""
-        ctrl = np.tile(self.home, (len(target), 1))
-        if not self.torque and self.given is None:
+        ctrl, drive = np.tile(self.home, (len(target), 1)), self.drive
+        if not self.torque and not self.gains:
             ctrl[:, self.own] = self.gear * target
             return ctrl
-        angle, speed = qpos[:, self.angle], qvel[:, self.speed]
+        angle, speed = qpos[:, drive.place], qvel[:, drive.dof]
         torque = target
-        if self.given is not None and not self.torque:
-            torque = np.clip(self.stiffness * (target - angle) - self.damping * speed, -self.limit, self.limit)
-        own = self.bias[:, 0] + self.gear * (self.bias[:, 1] * angle + self.bias[:, 2] * speed)
-        ctrl[:, self.own] = (torque / self.gear - own) / self.gain
+        if not self.torque:
+            stiffness, damping, limit = self.gains
+            torque = np.clip(stiffness * (target - angle) - damping * speed, -limit, limit)
+        own = drive.offset + drive.per_angle * angle + drive.per_speed * speed
+        ctrl[:, self.own] = (torque - own) / drive.scale
         return ctrl

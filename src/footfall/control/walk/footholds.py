@@ -5,8 +5,7 @@ They hold the attitude; the mass moves like an inverted pendulum over the point,
 controlled only by where and when the next foot lands (Englsberger, Ott and Albu-Schaeffer 2015). A foothold that
 corrects the measured error does not correct the errors that recur in every step: from a swinging leg, an impact, or
 soft ground that takes up load late. Amplified by exp(w T) they would cause a drift, so they are learnt from step to
-step (``trim``). A point bears no moment about the vertical: the trunk turns against the swinging leg, and the turn that
-remains after two steps is corrected while both feet stand.
+step (``trim``). A point bears no moment about the vertical: the heading is held while both feet stand.
 
 The duration of a step. Over a point at p the divergent component is p + (xi - p) exp(w t) after a
 time t: linear in s = exp(w t). With its plan for the landing, xi_l = landing + offset, a foothold moved by u and an
@@ -156,9 +155,6 @@ LEARNT, MOST_TRIM = 0.3, 0.08
 FELT, NEAR = 1.0, 0.1
 #: Shortest and longest swing, and time before the landing in which it no longer changes, as shares of the planned one.
 QUICKEST, SLOWEST, SETTLED = 0.7, 1.4, 0.14
-#: Share of the trunk's turn that is corrected in one step, and share of the double support in which the rate of that
-#: correction is reached.
-TAKEN_BACK, SOON = 0.5, 0.4
 
 
 @inlined
@@ -241,21 +237,3 @@ def time_step(walk: Walker, time: Float, step: Footstep, stance: Int) -> None:
     left = time_to_landing(ahead, aside, times, landing_gain(plan.omega, step))
     now.since[0] = time + left - now.lasts[0]
     swing.duration[0] = swing.time[0] + left
-
-
-@inlined
-def note_turn(walk: Walker) -> None:
-    """Note as a foot lands how far the trunk is off its heading."""
-    now = walk.now
-    off = math.atan2(now.trunk[1, 0], now.trunk[0, 0]) - now.heading[0]
-    now.turned[0] = now.turned[1]
-    now.turned[1] = off - 2.0 * math.pi * math.floor(off / (2.0 * math.pi) + 0.5)
-
-
-@inlined
-def turn_back(walk: Walker, step: Footstep) -> None:
-    """Write the trunk's turning about the vertical: at a rate that takes back what is left of it after two steps."""
-    now, body = walk.now, walk.body
-    lasts = step.double_support + step.swing
-    rate = -TAKEN_BACK * 0.5 * (now.turned[0] + now.turned[1]) / lasts
-    body.problem.wanted[TURN + 2] = (rate - now.spin[2]) / (SOON * step.double_support)

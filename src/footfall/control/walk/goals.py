@@ -15,9 +15,7 @@ from footfall.control.walk.footholds import (
     keep_to_points,
     learn_slope,
     learn_trim,
-    note_turn,
     trimmed_landing,
-    turn_back,
 )
 from footfall.control.walk.ground import SLOW, ground_at, part_of, slope_under, trust_landing, within_grip
 from footfall.control.walk.state import HORIZON, LATE, LIMIT_ZONE, OUT_OF_REACH, Gait, Walker
@@ -105,7 +103,6 @@ def land(walk: Walker, time: Float) -> None:
     if gait.points:
         learn_trim(walk, moving_foot(walk), step_of(gait, now.step[0]))
         learn_slope(walk, moving_foot(walk))
-        note_turn(walk)
     now.headings[moving_foot(walk)] = now.landing[2]
     now.width[0] = now.next_width[0]
     trust_landing(walk, moving_foot(walk))
@@ -312,8 +309,6 @@ def lead_posture(walk: Walker) -> None:
     for k in range(3):
         off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
         body.problem.wanted[TURN + k] = stiff * off - damp * now.spin[k]
-    if gait.points:
-        turn_back(walk, step_of(gait, now.step[0]))
     stiff, damp = critical_gains(JOINT_RATE / gait.unit)
     for i in range(gait.joint_place.size):
         joint = senses.qpos[gait.joint_place[i]]

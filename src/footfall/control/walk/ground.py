@@ -13,13 +13,12 @@ from footfall.compiled import inlined
 from footfall.control.inside import note
 from footfall.control.senses import is_carried, turned
 from footfall.control.walk.soles import keep_to_friction
-from footfall.control.walk.state import FALLEN, FRICTION_USED, STUMBLED, Gait, Walker
+from footfall.control.walk.state import FRICTION_USED, STUMBLED, Gait, Walker
 from footfall.control.walk.stature import APART
 from footfall.control.whole_body import COM
 from footfall.gait.footsteps import POSITION, Footstep, stumble
 from footfall.kinds import Float, Int, Tensor
 from footfall.solve.contacts import SLIDE
-from footfall.standing import fallen
 
 #: Largest estimate of the slope (tangent).
 STEEPEST = 0.3
@@ -128,21 +127,6 @@ def feel_obstacle(walk: Walker, time: Float, foot: Int) -> None:
         stumble(swing, HIGHER * height)
         now.lasts[0] = time - now.since[0] + swing.duration[0] - swing.time[0]
         note(walk.log, time, STUMBLED, 1.0)
-
-
-@inlined
-def look_for_fall(walk: Walker, time: Float, standing: Int) -> None:
-    """Note a trunk that tilts too far, or a centre of mass that is too low."""
-    com, gait, now = walk.body.com, walk.gait, walk.now
-    tilt = math.acos(min(1.0, max(-1.0, now.trunk[2, 2])))
-    height = com[2] - ground_at(walk, standing, com[0], com[1])
-    if not fallen(height, gait.height, tilt):
-        return
-    now.fallen[0] = 1
-    row = note(walk.log, time, FALLEN, 1.0)
-    if row >= 0:
-        details = walk.log.details[row]
-        details[0], details[1], details[2], details[3] = now.step[0], tilt, height, now.lasts[0]
 
 
 #: Least speed, in sqrt(g leg), and least load, as a share of the weight, of a foot whose slip measures the friction.

@@ -73,7 +73,6 @@ class Progress(NamedTuple):
     headings: Annotated[Vector, 2]  # rad, planned for the feet as they stand
     grip: Vector  # (2,) friction coefficient under each foot, as far as it is known
     trim: Annotated[Vector, 2]  # m ahead and outward that footholds are moved, on points, by what is off at every step
-    turned: Annotated[Vector, 2]  # rad, that the trunk was off its heading at the last landing but one and at the last
     width: Annotated[Vector, 1]  # m, between the feet's middles, as the last landing was planned
     next_width: Annotated[Vector, 1]  # m, as the next one is
     com_height: Vector  # (1,) m, over the ground, as it shall be

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from footfall.arguments import public
 from footfall.compiled import inlined
-from footfall.control.base import derived
+from footfall.control.base import derived, described
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
 from footfall.control.body.stance import settled, stance
-from footfall.control.inside import Episode, Inside, see_episode
+from footfall.control.inside import Episode, Inside, see_episode, see_fall
 from footfall.control.walk.footholds import time_step
 from footfall.control.walk.goals import (
     begin_walk,
@@ -28,7 +28,7 @@ from footfall.control.walk.goals import (
     moving_foot,
     step_of,
 )
-from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, look_for_fall
+from footfall.control.walk.ground import feel_contacts, feel_grip, feel_obstacle, feel_slope, feel_trunk, ground_at
 from footfall.control.walk.soles import see_body, solve_standing
 from footfall.control.walk.state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, Walker, make_walker
 from footfall.control.walk.stature import (
@@ -46,7 +46,7 @@ from footfall.control.walk.stature import (
     width_for,
 )
 from footfall.errors import ControllerError, warn
-from footfall.gait.footsteps import MOST_STEPS, POSITION, FootstepPlan, moves_through
+from footfall.gait.footsteps import MOST_STEPS, POSITION, FootstepPlan
 from footfall.given_numbers import Bounds, Finite, Positive
 from footfall.ground import Ground
 from footfall.kinds import Float, Int, Vector
@@ -58,6 +58,9 @@ from footfall.standing import place
 #: Damping by which the motors of a robot that fell brake, in weight times leg times sqrt(leg / g).
 BRAKE = 0.05
 
+#: s before a fall in which what happened may be its cause.
+RECENT = 2.5
+
 KIND_NAMES = {LATE: "late", OUT_OF_REACH: "out of reach", STUMBLED: "stumbled", UNSOLVED: "unsolved", FALLEN: "fallen"}
 
 
@@ -68,7 +71,6 @@ class Walking(Inside):
         self, plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]
     ) -> None:
         super().__init__(walk_tick, make_walker(plan, biped, held, sizes))
-        self._steps = len(plan.steps)
 
     def describe(self, one: Episode, before: list[Episode]) -> tuple[str, str]:
         """Kind and sentence of an episode, with those ``before`` it as causes of a fall."""
@@ -81,12 +83,11 @@ class Walking(Inside):
                 STUMBLED: "a swinging foot met something and was lifted over it",
                 UNSOLVED: "no torques solve the whole-body problem, those before are kept",
             }[kind]
-        step, tilt, height, lasts = one.details[:4]
-        recent = [cause for cause in before if one.start - cause.start < 3.0 * lasts + 1.0]
-        causes = [f"{KIND_NAMES[cause.kind]} from {cause.start:.4g} s" for cause in recent]
+        causes = [
+            f"{KIND_NAMES[cause.kind]} from {cause.start:.4g} s" for cause in before if one.start - cause.start < RECENT
+        ]
         why = f"; before: {', '.join(causes)}" if causes else ""
-        phase = f"step {int(step) + 1}" if step < self._steps else "what follows the last step"
-        return name, f"fell in {phase}, trunk tilted {tilt:.2f} rad, mass {height:.2f} m high{why}"
+        return name, f"fell, trunk tilted {one.details[0]:.2f} rad, mass {one.details[1]:.2f} m high{why}"
 
 
 @inlined
@@ -118,8 +119,9 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
         see_episode(walk.log, time, UNSOLVED, 1.0)
     elif body.linkage.sprung:
         damp_springs(body, senses.qvel, gait.dt)
-    if not now.fallen[0]:
-        look_for_fall(walk, time, standing)
+    tilt = math.acos(min(1.0, max(-1.0, now.trunk[2, 2])))
+    height = body.com[2] - ground_at(walk, standing, body.com[0], body.com[1])
+    see_fall(walk.log, now.fallen, time, FALLEN, height, gait.height, tilt)
     if now.fallen[0]:
         for i in range(ctrl.size):
             body.torque[i] = -BRAKE * gait.weight * gait.leg * gait.unit * senses.qvel[body.motors[i]]
@@ -216,8 +218,6 @@ class Walk:
         command: function of time (s) that returns m/s forward, m/s to the left and rad/s in place of ``speed``,
             ``sideways`` and ``turn``; it is called at the planned time of each step, so that a change takes effect with
             the next step. Zero is a stop.
-        waypoints: (x, y) in m, ahead and to the left of the start; the robot walks through them, facing each, in as
-            many steps as it takes.
     """
 
     speed: Finite | None = None
@@ -232,7 +232,6 @@ class Walk:
     stop_time: Positive = 1.0
     sideways: Finite = 0.0
     command: Callable[[float], Sequence[float]] | None = None
-    waypoints: tuple[tuple[float, float], ...] = ()
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002
@@ -240,25 +239,9 @@ class Walk:
     def __post_init__(self) -> None:
         if self.step_length is not None and self.speed == 0.0:
             raise ControllerError(f"walk: steps of {self.step_length} m need a speed that is not zero")
-        if self.command is not None and self.waypoints:
-            raise ControllerError("walk: give a command or waypoints, not both")
-        if not all(len(point) == 2 and all(map(math.isfinite, point)) for point in self.waypoints):
-            raise ControllerError(f"walk: waypoints are pairs of numbers (x, y) in m, not {self.waypoints}")
 
     def __str__(self) -> str:
-        values = {one.name: getattr(self, one.name) for one in fields(self) if self._is_given(one.name)}
-        given = [
-            f"{name}={value}"
-            if isinstance(value, bool)
-            else f"{name}={value:g}"
-            if isinstance(value, int | float)
-            else name
-            for name, value in values.items()
-        ]
-        return f"walk({', '.join(given)})"
-
-    def _is_given(self, name: str) -> bool:
-        return name == "steps" or getattr(self, name) != getattr(Walk, name)
+        return described(self, "walk", ("steps",))
 
     def scaled(self, robot: Robot) -> Walk:
         """The same walk with numbers for all that was left out, from the length of the robot's legs."""
@@ -280,8 +263,7 @@ class Walk:
     @property
     def duration(self) -> float:
         """s, until the robot stands again; landings that come late make it longer."""
-        steps = len(self.plan(1.0).steps) if self.waypoints else self.steps
-        return self.start_time + steps * self.period + self.stop_time
+        return self.start_time + self.steps * self.period + self.stop_time
 
     def plan(self, width: float) -> FootstepPlan:
         """The footsteps, with the feet ``width`` (m) apart if nothing else was asked for."""
@@ -299,7 +281,7 @@ class Walk:
         """
         plan = self.plan(biped.step_width)
         plan = self.plan(width_for(biped, plan.aside))
-        if not biped.point or self.waypoints:
+        if not biped.point:
             return plan
         shares = [min(1.0, (i + 1) / EASED) for i in range(len(plan.steps))]
         return FootstepPlan(
@@ -312,8 +294,6 @@ class Walk:
     def _moves(self) -> list[tuple[float, float, float]]:
         """Of each step: m forward, m to the left, rad of turn. The first is half of one, the last closes."""
         speed = UNKNOWN_SPEED if self.speed is None else self.speed
-        if self.waypoints:
-            return moves_through(self.waypoints, abs(speed) * self.period)
         moves = []
         for i in range(self.steps):
             share = self.period * (0.0 if i == self.steps - 1 else 0.5 if i == 0 else 1.0)
