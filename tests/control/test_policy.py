@@ -253,7 +253,6 @@ def test_a_contract_of_ones_own_stands_whatever_the_policy_says(servos, tmp_path
     layout = Policy(file, contract=contract(joints=list(JOINTS), action={"scale": 0.3})).fit(servos)
     assert layout.names == tuple(JOINTS)
     assert layout.contract.action.scale == 0.3
-    np.testing.assert_allclose(layout.pose, 0.1)  # which it leaves out
 
 
 def test_a_policy_that_takes_five_times_as_much_has_histories_by_part(servos, tmp_path):

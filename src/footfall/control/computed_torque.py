@@ -13,7 +13,6 @@ foot on the ground the base falls freely.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -28,6 +27,7 @@ from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import motor_scale, torque_limits
 from footfall.solve.contacts import OPEN
+from footfall.standing import place, place_on
 
 #: Share of a phase before which a contact of its landing foot is ignored: the foot has not left the ground yet.
 EARLIEST = 0.5
@@ -59,8 +59,6 @@ class ComputedTorque:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
         """The start of the motion, qpos (nq,) and qvel (nv,), with the lowest point on the ground."""
-        from footfall.standing import place
-
         begin = getattr(self.motion, "start", None)
         qpos, qvel = (robot.home, np.zeros(robot.model.nv)) if begin is None else begin(robot)
         return place(replace(robot, home=qpos), ground, (0.0, 0.0), align=False), qvel
@@ -145,7 +143,6 @@ class ConstrainedDynamics:
         self.actuated, self.free = _view(actuated), _view(free)
         nv = robot.model.nv
         self.inertia, self.bias = np.zeros((nv, nv)), np.zeros(nv)
-        self._held: dict[bytes, _Held] = {}
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
         """Set the state, with velocities after a plastic impact (22) that brings the supporting feet to rest, (29).
@@ -159,38 +156,28 @@ class ConstrainedDynamics:
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
         mujoco.mj_fullM(model, data, self.inertia)
-        held = self._holding(load > 0.0)
-        self.share, self.jacobian, rates = np.sqrt(load[held.foot]), held.jacobian, held.rates
-        for body, local, at, rows in held.points:
-            np.matmul(data.xmat[body].reshape(3, 3), local, out=at)
-            at += data.xpos[body]
-            mujoco.mj_jac(model, data, held.jacobian[rows], None, at, body)
+        robot, own = self.robot, np.flatnonzero(load[self.robot.point_foot] > 0.0)
+        self.share = np.sqrt(np.repeat(load[robot.point_foot[own]], 3))
+        self.jacobian, rates = np.zeros((2, 3 * len(own), model.nv))
+        held = []
+        for i, p in enumerate(own):
+            body = int(robot.point_body[p])
+            held.append((body, place_on(data, body, robot.point_position[p]), slice(3 * i, 3 * i + 3)))
+        for body, at, rows in held:
+            mujoco.mj_jac(model, data, self.jacobian[rows], None, at, body)
         left, size, right = np.linalg.svd(self.jacobian)
         rank = int((size > RANK * size.max(initial=0.0)).sum())
         self.moves = right[rank:].T  # Bravo 2021, eq. 28, 35: motions that hold the points, as columns
         metric = self.moves.T @ self.inertia
         data.qvel[:] = self.moves @ np.linalg.solve(metric @ self.moves, metric @ data.qvel)  # Bravo 2021, eq. 29
         mujoco.mj_comVel(model, data)
-        for body, _, at, rows in held.points:
+        for body, at, rows in held:
             mujoco.mj_jacDot(model, data, rates[rows], None, at, body)
         # Bravo 2021, eq. 30-32, 35
         self.turning = right[:rank].T @ (left[:, :rank].T @ -(rates @ data.qvel) / size[:rank])
         mujoco.mj_passive(model, data)
         mujoco.mj_rne(model, data, 0, self.bias)
         self.bias -= data.qfrc_passive
-
-    def _holding(self, carries: np.ndarray) -> _Held:
-        """The contact points of the supporting feet, with room for their constraints, made once."""
-        key, robot = carries.tobytes(), self.robot
-        if key not in self._held:
-            own = np.flatnonzero(carries[robot.point_foot])
-            jacobian, rates = np.zeros((2, 3 * len(own), robot.model.nv))
-            points = [
-                (int(robot.point_body[p]), robot.point_position[p], np.zeros(3), slice(3 * i, 3 * i + 3))
-                for i, p in enumerate(own)
-            ]
-            self._held[key] = _Held(np.repeat(robot.point_foot[own], 3), jacobian, rates, points)
-        return self._held[key]
 
     def torques(self, wanted: np.ndarray) -> np.ndarray:
         """Joint torques (nu,) for joint accelerations ``wanted``, (39)."""
@@ -214,15 +201,6 @@ class ConstrainedDynamics:
         # Bravo 2021, eq. 33-34
         acceleration = self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
         return acceleration
-
-
-class _Held(NamedTuple):
-    """Contact points of supporting feet, with room for their R rows of constraints."""
-
-    foot: np.ndarray  # (R,) number of its foot
-    jacobian: np.ndarray  # (R, nv)
-    rates: np.ndarray  # (R, nv) of the Jacobian, 1/s
-    points: list[tuple[int, np.ndarray, np.ndarray, slice]]  # body, place on it, place in the world, rows
 
 
 def _view(indices: np.ndarray) -> np.ndarray | slice:

@@ -82,16 +82,16 @@ class Posture:
     gravity_compensation: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("kp", "kd"):
+        for name in ("target", "kp", "kd"):
             given = getattr(self, name)
-            if given is None:
-                continue
             try:
-                numbers = np.asarray(given, dtype=float)
+                numbers = np.zeros(0) if given is None else np.asarray(given, dtype=float)
             except (TypeError, ValueError):
                 numbers = np.array(np.nan)
-            if not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
+            if name != "target" and not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
                 raise ControllerError(f"posture: {name} = {given} but gains are numbers >= 0")
+            if np.ndim(given):  # so that it has a hash, by which gains are remembered
+                object.__setattr__(self, name, tuple(numbers.ravel().tolist()))
 
     @staticmethod
     def pointer() -> Any:
@@ -103,49 +103,53 @@ class Posture:
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
-        try:
-            return _remembered_gains(self, robot, _surface(ground), dt).copy()
-        except TypeError:  # a target or gains in a list, which has no hash
-            return self._gains(robot, _surface(ground), dt)
+        return _gains(self, robot, _surface(ground), dt).copy()
 
-    def _gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
-        """As :meth:`gains`, not remembered."""
-        model = robot.model
-        default = self.target is None
-        target = _settled_stance(robot, ground) if default else np.asarray(self.target, dtype=float)
-        if target.shape != (model.nq,):
-            raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
-        drive = drives(robot, "posture")
-        joint = model.actuator_trnid[:, 0]
-        data = in_pose(robot, target)
-        dof = model.jnt_dofadr[joint]
-        mobility = _mobility(model, data)
-        inertia = 1.0 / np.diag(mobility)
-        height = _height(robot, data)
-        kp: Any = self.kp
-        if kp is None:
-            kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[dof]
-            kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
-        kd: Any = self.kd
-        if kd is None:
-            over = DAMPED_OVER * math.sqrt(height / max(abs(float(model.opt.gravity[2])), 1e-9))  # s, over stiffness
-            kd = np.minimum(over * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt)
-            kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
-        feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
-        _say_what_is_too_weak(robot, drive, target, feed, ROUNDING * robot.weight * height)
-        rows = np.zeros((model.nu, 9))
-        rows[:, 0] = model.jnt_qposadr[joint]
-        rows[:, 1] = model.jnt_dofadr[joint]
-        rows[:, 2] = target[model.jnt_qposadr[joint]]
-        # A servo adds offset + per_angle q + per_speed q' of its own: the law of the kernel gives what is missing.
-        rows[:, 3] = kp + drive.per_angle
-        rows[:, 4] = kd + drive.per_speed
-        rows[:, 5] = feed[model.jnt_dofadr[joint]] - drive.offset - drive.per_angle * rows[:, 2]
-        rows[:, 6] = drive.scale
-        rows[:, 7], rows[:, 8] = drive.low, drive.high
-        # Motors between world and root would carry the robot: they stay off.
-        rows[robot.root_motors, 3:7] = [0.0, 0.0, 0.0, 1.0]
-        return rows.ravel()
+
+def _surface(ground: Ground) -> Ground:
+    """The ground without its friction, which changes nothing here, so that what was found serves any friction."""
+    return replace(ground, static_friction=0.0, dynamic_friction=0.0, friction_field=None)
+
+
+@lru_cache(maxsize=32)  # finding them costs more than thousands of steps
+def _gains(posture: Posture, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
+    """As :meth:`Posture.gains`."""
+    model = robot.model
+    default = posture.target is None
+    target = _settled_stance(robot, ground) if default else np.asarray(posture.target, dtype=float)
+    if target.shape != (model.nq,):
+        raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
+    drive = drives(robot, "posture")
+    joint = model.actuator_trnid[:, 0]
+    data = in_pose(robot, target)
+    dof = model.jnt_dofadr[joint]
+    mobility = _mobility(model, data)
+    inertia = 1.0 / np.diag(mobility)
+    height = _height(robot, data)
+    kp: Any = posture.kp
+    if kp is None:
+        kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[dof]
+        kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
+    kd: Any = posture.kd
+    if kd is None:
+        over = DAMPED_OVER * math.sqrt(height / max(abs(float(model.opt.gravity[2])), 1e-9))  # s, over stiffness
+        kd = np.minimum(over * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt)
+        kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
+    feed = standing_torques(robot, target) if posture.gravity_compensation else np.zeros(model.nv)
+    _say_what_is_too_weak(robot, drive, target, feed, ROUNDING * robot.weight * height)
+    rows = np.zeros((model.nu, 9))
+    rows[:, 0] = model.jnt_qposadr[joint]
+    rows[:, 1] = model.jnt_dofadr[joint]
+    rows[:, 2] = target[model.jnt_qposadr[joint]]
+    # A servo adds offset + per_angle q + per_speed q' of its own: the law of the kernel gives what is missing.
+    rows[:, 3] = kp + drive.per_angle
+    rows[:, 4] = kd + drive.per_speed
+    rows[:, 5] = feed[model.jnt_dofadr[joint]] - drive.offset - drive.per_angle * rows[:, 2]
+    rows[:, 6] = drive.scale
+    rows[:, 7], rows[:, 8] = drive.low, drive.high
+    # Motors between world and root would carry the robot: they stay off.
+    rows[robot.root_motors, 3:7] = [0.0, 0.0, 0.0, 1.0]
+    return rows.ravel()
 
 
 def _height(robot: Robot, data: mujoco.MjData) -> float:
@@ -170,17 +174,6 @@ def _say_what_is_too_weak(robot: Robot, drive: Drives, qpos: np.ndarray, torque:
             f"posture: actuator '{name}' of {robot.name} would have to give {needed[worst]:.3g} N m to hold the "
             f"posture, and gives {given:.3g} N m within its control range [{low:.3g}, {high:.3g}] and force limit"
         )
-
-
-def _surface(ground: Ground) -> Ground:
-    """The ground without its friction, which changes nothing here, so that what was found serves any friction."""
-    return replace(ground, static_friction=0.0, dynamic_friction=0.0, friction_field=None)
-
-
-@lru_cache(maxsize=32)
-def _remembered_gains(posture: Posture, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
-    """Gains, cached for repeated runs: finding them costs more than thousands of steps."""
-    return posture._gains(robot, ground, dt)
 
 
 @lru_cache(maxsize=32)

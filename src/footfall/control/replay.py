@@ -87,9 +87,8 @@ class Replay:
         if self.use is not None:
             return self.use
         if log.control is not None:
-            return (
-                "control" if log.control_kind == "control" else "torque" if log.control_kind == "torque" else "position"
-            )
+            known: dict[str, Use] = {"control": "control", "torque": "torque"}
+            return known.get(log.control_kind, "position")
         return "torque" if np.isfinite(log.torque).any() else "track"
 
     @staticmethod

@@ -20,7 +20,7 @@ from footfall.contact.base import Law
 from footfall.control.base import control_pointer
 from footfall.control.posture import joint_inertias
 from footfall.errors import ControllerError
-from footfall.gait.human.data import MeasuredWalk, load_walk
+from footfall.gait.human.data import load_walk
 from footfall.gait.human.walk import human_walk
 from footfall.gait.reference import PeriodicMotion
 from footfall.ground import Ground
@@ -153,8 +153,6 @@ class HumanWalk:
         law: a spring law, into which the feet sink under their load; if left out, hard ground.
         dt: s, step of the simulation, for defaults of the law.
         kp: N m/rad, stiffness of the joints.
-        upright: N m/rad, of the moment on the pelvis.
-        upright_damping: N m s/rad.
         push_damping: N s/m, of the push on the pelvis against wrong speed.
         forces: fit the motion to the measured ground forces too, or to the markers alone.
         data: another person's walk: a table of ``footfall human-walk``, or a recording's folder.
@@ -163,8 +161,6 @@ class HumanWalk:
     law: Law | None = None
     dt: float = 1e-4
     kp: float = 1000.0
-    upright: float = 1000.0
-    upright_damping: float = 100.0
     push_damping: float = 200.0
     forces: bool = True
     data: str | None = None
@@ -175,10 +171,8 @@ class HumanWalk:
 
     def motion(self, robot: Robot) -> PeriodicMotion:
         """What this robot follows."""
-        return human_walk(robot, self.law, self.dt, forces=self.forces, data=self._data())
-
-    def _data(self) -> MeasuredWalk | None:
-        return None if self.data is None else load_walk(self.data)
+        data = None if self.data is None else load_walk(self.data)
+        return human_walk(robot, self.law, self.dt, forces=self.forces, data=data)
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
         """Heel strike of the left foot."""
@@ -199,5 +193,4 @@ class HumanWalk:
             motion,
             kp=self.kp,
             assist=(0.0, self.push_damping),
-            assist_turn=(self.upright, self.upright_damping),
         )

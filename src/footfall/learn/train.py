@@ -205,7 +205,7 @@ class Environments:
         """What the policy sees, and nothing else, under the name "policy"."""
         qpos, qvel = self._read("qpos"), self._read("qvel")
         nothing = qpos[:, :0]
-        seen = Seen(qpos, qvel, nothing, nothing, self.action, self.action, self.command, nothing)
+        seen = Seen(qpos, qvel, nothing, nothing, self.action, self.command, nothing)
         rows = self.torch.concatenate(self.observer.scaled(self.observer.raw(seen)), -1)
         rows = self.torch.nan_to_num(rows, 0.0, 0.0, 0.0).clip(-100.0, 100.0)  # in worlds that are reset next
         return self.TensorDict({"policy": rows}, batch_size=[self.num_envs])

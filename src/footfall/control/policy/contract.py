@@ -36,14 +36,12 @@ PARTS: dict[str, int | str] = {
     "joints": "joint",  # rad or m, less the pose
     "joint-speeds": "joint",  # rad/s or m/s
     "last-action": "action",
-    "last-target": "action",  # rad or m: joint angle less the target of the action before
     "command": "command",
     "phase-cos": "phase",
     "phase-sin": "phase",
     "contacts": "foot",  # 1 where a foot touches the ground, else 0
     "forces": "foot force",  # N, three for each foot, world frame
     "heights": "height",  # m, of the base over places of the ground around it
-    "constant": "value",
 }
 
 
@@ -61,7 +59,6 @@ class Part:
         history: how many of the last observations of this part follow one another, the oldest first.
         grid: of heights: length and width (m) of a rectangle around the base, and the distance of its places (m).
         offset: what is subtracted before scaling.
-        value: of a constant.
     """
 
     part: str
@@ -72,7 +69,6 @@ class Part:
     history: int = 1
     grid: tuple[float, ...] = ()
     offset: float = 0.0
-    value: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -348,34 +344,34 @@ OBSERVED = {
 }
 
 
-def part_named(name: str, where: str) -> str:
-    """The part of an observation that a framework calls ``name``."""
-    if name not in OBSERVED:
-        raise ControllerError(f"{where} observes '{name}', which no ready contract knows: write a contract of your own")
-    return OBSERVED[name]
+def with_metadata(layouts: Sequence[Contract], metadata: Mapping[str, str]) -> tuple[Contract, ...]:
+    """The layouts of a ready contract with what the policy's own file says: joints, pose, scale, gains, observations.
 
-
-def with_metadata(layouts: Sequence[Contract], metadata: Mapping[str, str], *, own: bool) -> tuple[Contract, ...]:
-    """The layouts with what the policy's own file says: its joints, their pose, the scale of actions, their gains.
-
-    mjlab and Isaac Lab write these as lists with commas. Of a user's ``own`` contract only what it leaves out is taken
-    from there; otherwise the file also says what is observed, in which order.
+    mjlab and Isaac Lab write these as lists with commas.
     """
     lists = {name: [one.strip("[]'\" ") for one in text.split(",")] for name, text in metadata.items()}
     lists = {name: values for name, values in lists.items() if values != [""]}
     try:
-        found = tuple(_filled(one, lists, own=own) for one in layouts)
+        found = tuple(_filled(one, lists) for one in layouts)
     except ValueError as error:
         raise ControllerError(f"the policy's own metadata cannot be read: {error}") from error
-    if own or "observation_names" not in lists:
+    if "observation_names" not in lists:
         return found
     known = {part.part: part for one in found for part in one.parts}
-    names = [part_named(name, "the policy") for name in lists["observation_names"]]
+    names = [_part_named(name) for name in lists["observation_names"]]
     return (replace(found[0], parts=tuple(known.get(name, Part(name)) for name in names)),)
 
 
-def _filled(contract: Contract, lists: Mapping[str, list[str]], *, own: bool) -> Contract:
-    blank = Contract(contract.parts, command=contract.command, clock=contract.clock)
+def _part_named(name: str) -> str:
+    """The part of an observation that a framework calls ``name``."""
+    if name not in OBSERVED:
+        raise ControllerError(
+            f"the policy observes '{name}', which no ready contract knows: write a contract of your own"
+        )
+    return OBSERVED[name]
+
+
+def _filled(contract: Contract, lists: Mapping[str, list[str]]) -> Contract:
     said: dict[str, Any] = {}
     if "joint_names" in lists:
         said["joints"] = tuple(lists["joint_names"])
@@ -383,9 +379,7 @@ def _filled(contract: Contract, lists: Mapping[str, list[str]], *, own: bool) ->
         said["pose"] = _numbers(lists["default_joint_pos"])
     if {"joint_stiffness", "joint_damping"} <= lists.keys():
         said["servos"] = Servos(*(_numbers(lists[name]) for name in ("joint_stiffness", "joint_damping")))
-    if own:
-        said = {name: value for name, value in said.items() if getattr(contract, name) == getattr(blank, name)}
-    if "action_scale" in lists and not (own and contract.action.scale != blank.action.scale):
+    if "action_scale" in lists:
         scale = _numbers(lists["action_scale"])
         said["action"] = replace(contract.action, scale=scale[0] if len(scale) == 1 else scale)
     return replace(contract, **said)

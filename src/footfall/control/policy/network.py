@@ -52,41 +52,23 @@ def _onnx(path: Path) -> Network:
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if not inputs or inputs[0].type not in TYPES:
         raise ControllerError(f"'{path}' takes no numbers, so it is no policy")
-    first, *memory = inputs
-    named = [one for name in ACTIONS for one in outputs if one.name == name]
-    answer = named[0] if named else outputs[0]
-    kept = [one for one in outputs if one is not answer][: len(memory)]  # rsl_rl's order: h_in, c_in and h_out, c_out
-    for one, then in zip(memory, [*kept, *[None] * len(memory)], strict=False):
-        sized = all(isinstance(n, int) for n in one.shape)
-        if then is None or not sized or list(one.shape) != list(then.shape):
-            raise ControllerError(
-                f"'{path}' also wants '{one.name}' {one.shape}, which is no memory that it gives back"
-            )
-    single = first.shape[0] == 1 or bool(memory)
-    wanted, names = TYPES[first.type], [answer.name, *(one.name for one in kept)]
+    if len(inputs) > 1:
+        more = inputs[1]
+        raise ControllerError(f"'{path}' also wants '{more.name}' {more.shape}: a memory is kept in TorchScript alone")
+    first, named = inputs[0], [one.name for one in outputs]
+    answer = next((name for name in ACTIONS if name in named), named[0])
 
-    def fresh() -> Callable[[np.ndarray], np.ndarray]:
-        remembered: dict[int, list[np.ndarray]] = {}
-
-        def ask(row: int, observations: np.ndarray) -> np.ndarray:
-            own = remembered.setdefault(row, [np.zeros(one.shape, dtype=TYPES[one.type]) for one in memory])
-            given = {first.name: observations, **{one.name: value for one, value in zip(memory, own, strict=True)}}
-            try:
-                found, *remembered[row] = session.run(names, given)
-            except Exception as error:
-                raise ControllerError(f"'{path}' cannot be run: {_first_line(error)}") from error
-            return np.asarray(found)
-
-        def evaluate(observations: np.ndarray) -> np.ndarray:
-            given = observations.astype(wanted)
-            if not single:
-                return ask(0, given)
-            return np.concatenate([ask(row, given[row : row + 1]).reshape(1, -1) for row in range(len(given))])
-
-        return evaluate
+    def evaluate(observations: np.ndarray) -> np.ndarray:
+        given = observations.astype(TYPES[first.type])
+        rows = np.split(given, len(given)) if first.shape[0] == 1 else [given]
+        try:
+            found = [np.asarray(session.run([answer], {first.name: row})[0]) for row in rows]
+        except Exception as error:
+            raise ControllerError(f"'{path}' cannot be run: {_first_line(error)}") from error
+        return np.concatenate([one.reshape(len(row), -1) for one, row in zip(found, rows, strict=True)])
 
     size = first.shape[-1] if isinstance(first.shape[-1], int) else None
-    return Network(fresh, size, dict(session.get_modelmeta().custom_metadata_map), path.name)
+    return Network(lambda: evaluate, size, dict(session.get_modelmeta().custom_metadata_map), path.name)
 
 
 def _torchscript(path: Path) -> Network:

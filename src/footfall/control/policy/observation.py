@@ -28,7 +28,6 @@ class Seen(NamedTuple):
     touch: Any  # (W, feet) 1 where a foot touches, else 0
     force: Any  # (W, 3 feet) N, world frame
     action: Any  # (W, actions) the last
-    target: Any  # (W, actions) rad or m, of the last
     command: Any  # (W, commands)
     phase: Any  # (W, phases) rad
 
@@ -168,8 +167,6 @@ def _size(part: Part, counts: dict[str, int]) -> int:
         return len(part.take)
     if kind == "height":
         return len(_grid(part))
-    if kind == "value":
-        return len(part.value)
     return kind if isinstance(kind, int) else counts[kind]
 
 
@@ -243,7 +240,6 @@ class Observer:
         xp = namespace(like)
         joints = layout.joints
         self.angles, self.speeds = robot.model.jnt_qposadr[joints].tolist(), robot.model.jnt_dofadr[joints].tolist()
-        self.driven = robot.model.jnt_qposadr[joints[layout.driven]].tolist()
         frames = {part.frame: None for part in contract.parts}
         self.frames = {wanted: Frame(robot, wanted, like, where) for wanted in frames}
         self.constant: Callable[[Any], Any] = lambda values: xp.asarray(
@@ -279,14 +275,12 @@ class Observer:
             "joints": lambda: seen.qpos[:, self.angles] - self.pose,
             "joint-speeds": lambda: seen.qvel[:, self.speeds],
             "last-action": lambda: seen.action,
-            "last-target": lambda: seen.qpos[:, self.driven] - seen.target,
             "command": lambda: seen.command,
             "phase-cos": lambda: xp.cos(seen.phase),
             "phase-sin": lambda: xp.sin(seen.phase),
             "contacts": lambda: seen.touch,
             "forces": lambda: seen.force,
             "heights": lambda: self._scan(self.grids[part], seen.qpos),
-            "constant": lambda: self.constant(part.value) + 0.0 * seen.qpos[:, :1],
         }
         return known[part.part]()
 

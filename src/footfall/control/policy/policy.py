@@ -61,7 +61,7 @@ class Policy:
     def __post_init__(self) -> None:
         if not callable(self.command) and len(self.command):
             self._check_command(self.command)
-        _ = self.layouts
+        _ = self.network, self.layouts
 
     def __repr__(self) -> str:
         return f"Policy({self.network.name}, {self.layouts[0].name.partition(':')[0]})"
@@ -92,8 +92,8 @@ class Policy:
                 "footfall new policy NAME writes one to start from"
             )
         found = (given,) if isinstance(given, Contract) else read_layouts(given)
-        own = isinstance(given, Contract) or os.fspath(given).partition(":")[0] not in ready()
-        found = with_metadata(found, self.network.metadata, own=own)
+        if not isinstance(given, Contract) and os.fspath(given).partition(":")[0] in ready():
+            found = with_metadata(found, self.network.metadata)
         if self.action_scale is not None:
             found = tuple(replace(one, action=replace(one.action, scale=self.action_scale)) for one in found)
         if self.latency is not None:
@@ -266,7 +266,6 @@ class Asked:
             touch=(touch @ self.feet > 0.0).astype(float),
             force=on_feet,
             action=self.action,
-            target=self.target,
             command=np.tile(self.command, (count, 1)),
             phase=np.tile(phase, (count, 1)),
         )

@@ -35,47 +35,36 @@ from footfall.kinds import Float, Int
 ANKLE_SHARE = 0.6
 
 
-class Reach(NamedTuple):
-    """What bounds a foothold: the standing sole, and the leg (m)."""
-
-    half_length: float
-    half_width: float
-    edge: float  # from the sides of the sole, that the pressure centre keeps
-    leg: float
+@inlined
+def from_stance(walk: Walker, stance: Int, side: Int, x: Float, y: Float) -> tuple[Float, Float]:
+    """A vector (x, y; m) as ahead along the foot that stands, and outward on the side of the other."""
+    c, s = math.cos(walk.now.headings[stance]), math.sin(walk.now.headings[stance])
+    return c * x + s * y, side * (c * y - s * x)
 
 
 @inlined
-def find_foothold(
-    planned: tuple[Float, Float],
-    step: Footstep,
-    stance: tuple[Float, Float, Float],
-    reach: Reach,
-    error: tuple[Float, Float],
-    omega: Float,
-    left: Float,
-) -> tuple[Float, Float, Float]:
-    """The foothold (x, y) in m of a foot that would land at ``planned``, and by how much (m) it should have been
-    farther than the leg reaches.
+def find_foothold(walk: Walker, step: Footstep, stance: Int, left: Float) -> tuple[Float, Float, Float]:
+    """The foothold (x, y) in m of a foot that lands in ``left`` (s), and by how much (m) it should have been farther
+    than the leg reaches.
 
-    The divergent component is ``error`` (x, y; m) off its reference, ``left`` (s) before landing. The error e grows to
-    e exp(w t) less (exp(w t) - 1) times what the pressure centre is moved, which it can be within the sole. What
-    remains at the landing moves the foothold: with the pressure centre going over to the new foot in the time T of
-    double support, by w T / (1 - exp(-w T)) times as much.
+    An error e of the divergent component grows to e exp(w t) less (exp(w t) - 1) times what the pressure centre is
+    moved, which it can be within the sole. What remains at the landing moves the foothold: with the pressure centre
+    going over to the new foot in the time T of double support, by w T / (1 - exp(-w T)) times as much.
     """
-    growth = math.exp(omega * left)
-    gain = landing_gain(omega, step)
-    c, s = math.cos(stance[2]), math.sin(stance[2])
-    ahead_off, aside_off = c * error[0] + s * error[1], -s * error[0] + c * error[1]
-    move_ahead = gain * left_over(ahead_off, growth, ANKLE_SHARE * (reach.half_length - reach.edge))
-    move_aside = gain * left_over(aside_off, growth, ANKLE_SHARE * (reach.half_width - reach.edge))
-    dx, dy = planned[0] - stance[0], planned[1] - stance[1]
-    ahead, aside = c * dx + s * dy + move_ahead, step.side * (-s * dx + c * dy + move_aside)
-    longest, nearest, farthest = within_reach(step, reach)
-    near_ahead = min(max(ahead, -longest), longest)
-    near_aside = min(max(aside, nearest), farthest)
+    now, soles, at, side = walk.now, walk.body.soles, walk.body.place[stance], step.side
+    growth, gain = math.exp(now.dcm_plan.omega * left), landing_gain(now.dcm_plan.omega, step)
+    x, y = now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1]
+    off_ahead, off_aside = from_stance(walk, stance, side, x, y)
+    x, y = trimmed_landing(walk, step)
+    ahead, aside = from_stance(walk, stance, side, x - at[0], y - at[1])
+    ahead += gain * left_over(off_ahead, growth, ANKLE_SHARE * (soles.half_length[stance] - walk.gait.edge))
+    aside += gain * left_over(off_aside, growth, ANKLE_SHARE * (soles.half_width[stance] - walk.gait.edge))
+    longest, nearest, farthest = within_reach(walk, step, stance)
+    near_ahead, near_aside = min(max(ahead, -longest), longest), min(max(aside, nearest), farthest)
     beyond = math.hypot(ahead - near_ahead, aside - near_aside)
-    near_aside *= step.side
-    return stance[0] + c * near_ahead - s * near_aside, stance[1] + s * near_ahead + c * near_aside, beyond
+    near_aside *= side
+    c, s = math.cos(now.headings[stance]), math.sin(now.headings[stance])
+    return at[0] + c * near_ahead - s * near_aside, at[1] + s * near_ahead + c * near_aside, beyond
 
 
 @inlined
@@ -86,10 +75,11 @@ def landing_gain(omega: Float, step: Footstep) -> Float:
 
 
 @inlined
-def within_reach(step: Footstep, reach: Reach) -> tuple[Float, Float, Float]:
+def within_reach(walk: Walker, step: Footstep, stance: Int) -> tuple[Float, Float, Float]:
     """How far from the standing foot (m): ahead or behind at most, aside at least and at most."""
-    nearest = 2.0 * reach.half_width + APART * reach.leg
-    return AHEAD * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
+    leg = walk.body.soles.leg[stance]
+    nearest = 2.0 * walk.body.soles.half_width[stance] + APART * leg
+    return AHEAD * leg, nearest, max(nearest + ASIDE * leg, step.width + FARTHER * leg)
 
 
 @inlined
@@ -217,17 +207,11 @@ def time_step(walk: Walker, time: Float, step: Footstep, stance: Int) -> None:
     if now.stumbled[0] or now.lasts[0] - (time - now.since[0]) < SETTLED * step.swing:
         return
     x, y = trimmed_landing(walk, step)
-    at, leg, heading = walk.body.place[stance], soles.leg[stance], now.headings[stance]
-    c, s = math.cos(heading), math.sin(heading)
-    reach = Reach(soles.half_length[stance], soles.half_width[stance], walk.gait.edge, leg)
-    longest, nearest, farthest = within_reach(step, reach)
-    x, y = x - at[0], y - at[1]
-    landing = c * x + s * y, step.side * (c * y - s * x)
-    x, y = now.dcm[0] - at[0], now.dcm[1] - at[1]
-    rate = c * x + s * y, step.side * (c * y - s * x)
-    lands = plan.dcm[now.lands_after[0]]
-    x, y = at[0] - lands[0], at[1] - lands[1]
-    rest = c * x + s * y, step.side * (c * y - s * x)
+    at, leg, lands, side = walk.body.place[stance], soles.leg[stance], plan.dcm[now.lands_after[0]], step.side
+    longest, nearest, farthest = within_reach(walk, step, stance)
+    landing = from_stance(walk, stance, side, x - at[0], y - at[1])
+    rate = from_stance(walk, stance, side, now.dcm[0] - at[0], now.dcm[1] - at[1])
+    rest = from_stance(walk, stance, side, at[0] - lands[0], at[1] - lands[1])
     if not walk.gait.points:  # along the foot the pressure centre moves: only the lateral motion tells the time
         rate, rest = (0.0, rate[1]), (0.0, rest[1])
     ahead = Way(rate[0] / leg, rest[0] / leg, (-longest - landing[0]) / leg, (longest - landing[0]) / leg)

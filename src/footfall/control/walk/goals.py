@@ -10,12 +10,10 @@ from footfall.compiled import inlined
 from footfall.control.inside import see_episode
 from footfall.control.senses import critical_gains, rotation_between, turn_axes, write_flat_on
 from footfall.control.walk.footholds import (
-    Reach,
     find_foothold,
     keep_to_points,
     learn_slope,
     learn_trim,
-    trimmed_landing,
 )
 from footfall.control.walk.ground import SLOW, ground_at, part_of, slope_under, trust_landing, within_grip
 from footfall.control.walk.state import HORIZON, LATE, LIMIT_ZONE, OUT_OF_REACH, Gait, Walker
@@ -250,13 +248,8 @@ def lead_swinging_foot(walk: Walker, time: Float, foot: Int) -> None:
         swing.descent[0] = LOOKING * gait.leg / gait.unit
     if left < -LATE_BY * gait.unit:
         see_episode(walk.log, time, LATE, -left)
-    error = (now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1])
-    step, stands = step_of(gait, now.step[0]), body.place[stance]
-    pose = (stands[0], stands[1], now.headings[stance])
-    reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance])
-    ahead = max(left, SHORTEST * gait.unit)
-    planned = trimmed_landing(walk, step) if gait.points else (now.landing[0], now.landing[1])
-    x, y, beyond = find_foothold(planned, step, pose, reach, error, now.dcm_plan.omega, ahead)
+    step = step_of(gait, now.step[0])
+    x, y, beyond = find_foothold(walk, step, stance, max(left, SHORTEST * gait.unit))
     if beyond > BEYOND * gait.leg:
         see_episode(walk.log, time, OUT_OF_REACH, beyond)
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)

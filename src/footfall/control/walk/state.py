@@ -157,20 +157,15 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             points=int(biped.point),
             drives=biped.drives,
         ),
-        now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
+        now=zeros(
+            Progress,
+            {},
+            lasts=np.array([float(start_time)]),
+            grip=np.full(2, float(friction)),
+            com_height=np.array([float(held.height)]),
+            dcm_plan=empty_plan(math.sqrt(weight / (robot.mass * held.height)), 2 * HORIZON + 1),
+            swing=empty_swing(),
+        ),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
         signals=zeros(WalkSignals, {}),
-    )
-
-
-def _progress(omega: float, start_time: float, height: float, friction: float) -> Progress:
-    """Where a walk is before its first call."""
-    return zeros(
-        Progress,
-        {},
-        lasts=np.array([float(start_time)]),
-        grip=np.full(2, float(friction)),
-        com_height=np.array([float(height)]),
-        dcm_plan=empty_plan(omega, 2 * HORIZON + 1),
-        swing=empty_swing(),
     )
