@@ -300,7 +300,7 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     body.problem.wanted[COM:TURN] = com
     body.problem.joint_weight[:] = body.posture_weight
     assert plainly(solve_standing)(body)
-    motion, torque = body.problem.motion, body.torque
+    motion, torque = body.problem.motion, body.problem.torque
     for k, sole in enumerate(biped.soles):
         rate = np.zeros((6, robot.model.nv))
         mujoco.mj_jacDot(robot.model, data, rate[:3], rate[3:], body.place[k], sole.body)

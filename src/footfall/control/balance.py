@@ -335,9 +335,6 @@ class Balance:
         damping_v: damping ratio of the vertical motion.
         kr: N m/rad, stiffness of the trunk's orientation, 1.0 I g/h.
         dr: N m s/rad, its damping, 1.9 I sqrt(g/h).
-        alpha1: weight of the force, eq. (18).
-        alpha2: weight of the torque.
-        alpha3: weight of the contact forces' norm.
         floor: N, least normal force at every point, 0.065 of the weight / points.
         sides: of the friction pyramid.
         friction: coefficient that limits the forces, the ground's dynamic one if left out.
@@ -354,9 +351,6 @@ class Balance:
     damping_v: NotNegative = 0.2
     kr: NotNegative | None = None
     dr: NotNegative | None = None
-    alpha1: float = 1.0
-    alpha2: float = 1e-3
-    alpha3: float = 1e-6
     floor: float | None = None
     sides: int = 4
     friction: float | None = None
@@ -404,7 +398,6 @@ class Balancing(Inside):
                 ground.dynamic_friction if options.friction is None else options.friction,
                 sides=options.sides,
                 minimum=least_force(size) if options.floor is None else options.floor,
-                weights=(options.alpha1, options.alpha2, options.alpha3),
             ),
             watched=zeros(Watched, {}),
             unloaded=unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt, options.hold_limbs),

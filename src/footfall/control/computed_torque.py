@@ -72,7 +72,7 @@ class Follower:
         self.scale = motor_scale(robot, "computed torque")
         self.limits = torque_limits(robot)
         self.dynamics = ConstrainedDynamics(robot)
-        self.position, self.rate = map(_view, map(np.asarray, actuated_coordinates(robot)))
+        self.position, self.rate = map(np.asarray, actuated_coordinates(robot))
         self._points_of = [np.flatnonzero(robot.point_foot == foot) for foot in range(len(robot.feet))]
         self.phase, self.begun = 0, 0.0
         nu = robot.model.nu
@@ -138,9 +138,8 @@ class ConstrainedDynamics:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.model = robot, robot.model
         self.data = mujoco.MjData(robot.model)
-        actuated = actuated_coordinates(robot)[1]
-        free = np.setdiff1d(np.arange(robot.model.nv), actuated)
-        self.actuated, self.free = _view(actuated), _view(free)
+        self.actuated = np.asarray(actuated_coordinates(robot)[1])
+        self.free = np.setdiff1d(np.arange(robot.model.nv), self.actuated)
         nv = robot.model.nv
         self.inertia, self.bias = np.zeros((nv, nv)), np.zeros(nv)
 
@@ -201,12 +200,6 @@ class ConstrainedDynamics:
         # Bravo 2021, eq. 33-34
         acceleration = self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
         return acceleration
-
-
-def _view(indices: np.ndarray) -> np.ndarray | slice:
-    """Consecutive indices as a slice, which avoids copies."""
-    whole = len(indices) > 0 and bool((np.diff(indices) == 1).all())
-    return slice(int(indices[0]), int(indices[-1]) + 1) if whole else indices
 
 
 @public

@@ -102,8 +102,9 @@ class MotionReference:
         com, places, trunk = _kinematics(robot, qpos, root)
         stands, low = _stands(robot, places[1:-1], every)
         rise = height_of_root(robot.model, root)
-        self.lift = 0.0 if rise is None or rise[1] < 0.0 else -low
-        if self.lift:
+        self.lift = 0.0
+        if rise is not None and rise[1] > 0.0:
+            self.lift = -low
             qpos[:, rise[0]] += self.lift
             com[:, 2] += self.lift
             places[:, :, 2] += self.lift

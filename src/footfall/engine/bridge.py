@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from footfall.compiled import inlined
-from footfall.kinds import Bool, Int, Ints
+from footfall.kinds import Bool, Ints
 from footfall.process.mujoco_library import library_path
 
 llvm.load_library_permanently(str(library_path()))
@@ -182,13 +182,6 @@ def set_limit(clock: Clock, seconds: float) -> None:
     """Set the limit to ``seconds`` from now; infinite for no limit."""
     forever = math.isinf(seconds)
     clock.limit[1] = NEVER if forever else time.clock_gettime_ns(time.CLOCK_MONOTONIC) + round(1e9 * seconds)
-
-
-@inlined
-def nanoseconds(clock: Clock) -> Int:
-    """The system's steady time, ns."""
-    clock_gettime(clock.limit[0], address_of(clock.now))
-    return 1_000_000_000 * clock.now[0] + clock.now[1]
 
 
 @inlined

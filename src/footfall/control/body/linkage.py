@@ -271,8 +271,8 @@ def damp_springs(body: Named, qvel: Vector, dt: Float) -> None:
     The whole-body problem neglects oscillations of rotors on springs, which otherwise only joint damping damps.
     """
     linkage, problem = body.linkage, body.problem
-    for i in range(body.torque.size):
+    for i in range(body.problem.torque.size):
         now = qvel[body.motors[i]]
-        linkage.speed[i] += dt * body.acceleration[i] + min(1.0, dt / FORGOTTEN) * (now - linkage.speed[i])
-        torque = body.torque[i] + linkage.damping[i] * (linkage.speed[i] - now)
-        body.torque[i] = min(max(torque, problem.least_torque[i]), problem.most_torque[i])
+        linkage.speed[i] += dt * body.problem.acceleration[i] + min(1.0, dt / FORGOTTEN) * (now - linkage.speed[i])
+        torque = body.problem.torque[i] + linkage.damping[i] * (linkage.speed[i] - now)
+        body.problem.torque[i] = min(max(torque, problem.least_torque[i]), problem.most_torque[i])

@@ -311,7 +311,7 @@ class _Servos:
         self.rest = np.broadcast_to(self.rest, len(own)).astype(float)
         self.scale = per_joint(contract.action.scale, names, f"{where}: action.scale")
         self.home, self.own, self.gear = robot.home_ctrl, own, robot.model.actuator_gear[own, 0]
-        self.drive = Drives(*(one[own] if isinstance(one, np.ndarray) else one for one in drive))
+        self.drive = Drives._make(one[own] if isinstance(one, np.ndarray) else one for one in drive)
         self.gains: list[np.ndarray] = []
         if contract.servos is not None:
             given = vars(contract.servos).items()

@@ -73,8 +73,8 @@ def begin_walk(walk: Walker, time: Float) -> None:
     """Take over where the robot stands."""
     now, body = walk.now, walk.body
     now.begun[0], now.since[0] = 1, time
-    now.pressure[0], now.pressure[1] = body.com[0], body.com[1]
-    now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
+    now.pressure[0], now.pressure[1] = body.problem.com[0], body.problem.com[1]
+    now.com_height[0] = body.problem.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
     now.slope[0], now.slope[1] = slope_under(body.rotation, 0, 1)
     now.width[0] = math.hypot(body.place[0, 0] - body.place[1, 0], body.place[0, 1] - body.place[1, 1])
     now.heading[0] = now.headings[0] = now.headings[1] = math.atan2(now.trunk[1, 0], now.trunk[0, 0])
@@ -201,14 +201,14 @@ def lead_com(walk: Walker, time: Float, standing: Int) -> None:
     if gait.points:
         keep_to_points(walk, standing)
     for c in range(2):
-        goal[COM + c] = w * w * (body.com[c] - now.wanted_pressure[c])
+        goal[COM + c] = w * w * (body.problem.com[c] - now.wanted_pressure[c])
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
     now.com_height[0] += part_of(gait, SLOW) * (wanted - now.com_height[0])
     stiff, damp = critical_gains(HEIGHT_RATE / gait.soft)
-    rise = now.slope[0] * body.com_velocity[0] + now.slope[1] * body.com_velocity[1]
-    height = ground_at(walk, standing, body.com[0], body.com[1]) + now.com_height[0]
-    goal[COM + 2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2])
+    rise = now.slope[0] * body.problem.com_velocity[0] + now.slope[1] * body.problem.com_velocity[1]
+    height = ground_at(walk, standing, body.problem.com[0], body.problem.com[1]) + now.com_height[0]
+    goal[COM + 2] = stiff * (height - body.problem.com[2]) + damp * (rise - body.problem.com_velocity[2])
 
 
 @inlined
@@ -232,7 +232,7 @@ def lead_standing_feet(walk: Walker, time: Float) -> None:
         if not body.problem.bearing[k]:
             continue
         for c in range(6):
-            body.feet[k, c] = -damping * body.velocity[k, c]
+            body.feet[k, c] = -damping * body.problem.velocity[k, c]
         if not now.touching[k]:
             body.feet[k, 2] -= damping * descent_of(gait)
 
@@ -254,7 +254,7 @@ def lead_swinging_foot(walk: Walker, time: Float, foot: Int) -> None:
         see_episode(walk.log, time, OUT_OF_REACH, beyond)
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
     stiff, damp = critical_gains(FOOT_RATE / gait.unit)
-    place, velocity, goal = body.place[foot], body.velocity[foot], body.feet[foot]
+    place, velocity, goal = body.place[foot], body.problem.velocity[foot], body.feet[foot]
     for i in range(3):
         one = swing.motion[i]
         goal[i] = one[ACCELERATION] + stiff * (one[POSITION] - place[i]) + damp * (one[VELOCITY] - velocity[i])

@@ -152,7 +152,7 @@ def feel_grip(walk: Walker) -> None:
             if senses.mode[p] == SLIDE:
                 normal += senses.force[p, 2]
                 tangential += math.hypot(senses.force[p, 0], senses.force[p, 1])
-        slips = math.hypot(body.velocity[k, 0], body.velocity[k, 1]) > SLIPS * gait.leg / gait.unit
+        slips = math.hypot(body.problem.velocity[k, 0], body.problem.velocity[k, 1]) > SLIPS * gait.leg / gait.unit
         if slips and normal > LOADED * gait.weight and tangential < now.grip[k] * normal:
             now.grip[k] = max(tangential / normal, LEAST)
         keep_to_friction(body, k, FRICTION_USED * now.grip[k])

@@ -66,7 +66,7 @@ class Soles(NamedTuple):
 
 
 class SoleBody(NamedTuple):
-    """A biped and its whole-body problem, of which some arrays are named here, too."""
+    """A biped and its whole-body problem."""
 
     problem: WholeBody  # in base and motors where there are loops, else in all coordinates
     soles: Soles
@@ -76,9 +76,6 @@ class SoleBody(NamedTuple):
     place: Annotated[Matrix, 2, 3]  # m, of the soles' middles
     rotation: Annotated[Tensor, 2, 3, 3]  # columns: axes of the soles, world frame
     frames: Annotated[Tensor, 2, 3, 3]  # rows: axes in which the wrenches are taken
-    velocity: Matrix  # (2, 6) m/s and rad/s, of the problem
-    com: Vector  # (3,) m, of the problem
-    com_velocity: Vector  # (3,) m/s, of the problem
     feet: Matrix  # (2, 6) m/s2 and rad/s2, wanted of the soles' middles, of the problem
     frictionless: Tensor  # (2, L, 6) limits of wrenches without friction
     by_friction: Tensor  # (2, L, 6) what they gain per friction coefficient
@@ -87,8 +84,6 @@ class SoleBody(NamedTuple):
     posture_weight: Vector  # (nu,) of the accelerations of joints
     com_weight: float  # of the centre of mass, horizontally
     heading_weight: float  # of the trunk's turning about the vertical
-    torque: Vector  # (nu,) N m, found, of the problem
-    acceleration: Vector  # (nu,) rad/s2, of the motors, found, of the problem
 
 
 def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, least_load: float) -> SoleBody:
@@ -132,9 +127,6 @@ def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, l
         linkage=own_copy(biped.linkage),
         whole=whole,
         motors=biped.motors,
-        velocity=problem.velocity,
-        com=problem.com,
-        com_velocity=problem.com_velocity,
         feet=problem.wanted[CONTACTS:].reshape(2, 6),
         frictionless=frictionless,
         by_friction=by_friction,
@@ -143,8 +135,6 @@ def body_on_soles(biped: Biped, friction: float, leg: float, *, margin: float, l
         posture_weight=_posture(biped, leg),
         com_weight=weigh.com,
         heading_weight=float(weigh.trunk[2]),
-        torque=problem.torque,
-        acceleration=problem.acceleration,
     )
 
 
@@ -236,7 +226,7 @@ def see_body(senses: Senses, body: SoleBody) -> None:
                         value += turned[3 * r + i] * soles.rotation[k, i, c]
                 body.rotation[k, r, c] = body.frames[k, c, r] = value
         body.place[k, 2] -= soles.radius[k]
-        J, v, drift = motion.rows[first : first + 6], body.velocity[k], motion.drift[first : first + 6]
+        J, v, drift = motion.rows[first : first + 6], body.problem.velocity[k], motion.drift[first : first + 6]
         translation(senses, problem.tree, foot, k, body.place[k], J[:3], v[:3], drift[:3])
         rotation_of(senses, problem.tree, foot, k, J[3:], v[3:], drift[3:])
     if linkage.drift.size:

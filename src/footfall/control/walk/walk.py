@@ -105,7 +105,7 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
     standing = 1 - foot if now.swinging[0] else -1
     feel_slope(walk, standing)
     for c in range(2):
-        now.dcm[c] = body.com[c] + body.com_velocity[c] / now.dcm_plan.omega
+        now.dcm[c] = body.problem.com[c] + body.problem.com_velocity[c] / now.dcm_plan.omega
     lead_com(walk, time, standing)
     lead_standing_feet(walk, time)
     if now.swinging[0]:
@@ -120,12 +120,12 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
     elif body.linkage.sprung:
         damp_springs(body, senses.qvel, gait.dt)
     tilt = math.acos(min(1.0, max(-1.0, now.trunk[2, 2])))
-    height = body.com[2] - ground_at(walk, standing, body.com[0], body.com[1])
+    height = body.problem.com[2] - ground_at(walk, standing, body.problem.com[0], body.problem.com[1])
     see_fall(walk.log, now.fallen, time, FALLEN, height, gait.height, tilt)
     if now.fallen[0]:
         for i in range(ctrl.size):
-            body.torque[i] = -BRAKE * gait.weight * gait.leg * gait.unit * senses.qvel[body.motors[i]]
-    write_controls(gait.drives, body.torque, senses.qpos, senses.qvel, ctrl)
+            body.problem.torque[i] = -BRAKE * gait.weight * gait.leg * gait.unit * senses.qvel[body.motors[i]]
+    write_controls(gait.drives, body.problem.torque, senses.qpos, senses.qvel, ctrl)
     write_signals(walk)
     return 0
 
@@ -134,7 +134,7 @@ def walk_tick(walk: Walker, time: Float, ctrl: Vector) -> Int:
 def write_signals(walk: Walker) -> None:
     """Write what is recorded of a walk."""
     now, signals = walk.now, walk.signals
-    copy(signals.com, walk.body.com)
+    copy(signals.com, walk.body.problem.com)
     copy(signals.dcm, now.dcm)
     copy(signals.dcm_reference, now.dcm_reference)
     copy(signals.cop_reference, now.wanted_pressure)
