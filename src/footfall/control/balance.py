@@ -80,29 +80,37 @@ class Wanted(NamedTuple):
 class Reference:
     """A motion relative to the start: ``com`` (m) and ``orientation`` (rotation vector, rad), functions of time (s).
 
-    Either may be None for no motion. Velocities are differences over the last period ``dt`` (s).
+    Either may be None for no motion. Velocities are differences over two periods ``dt`` (s), over one at the start:
+    both functions are called once per instant, and never for times before the start.
     """
 
     def __init__(
         self, com: Callable[[float], Any] | None, orientation: Callable[[float], Any] | None, dt: float
     ) -> None:
         self._given, self._dt = (("com", com), ("orientation", orientation)), dt
-        self._start: Wanted | None = None
-        self._last: list[np.ndarray] = []
+        self._start = zeros(Wanted, {})
+        self._around: list[list[np.ndarray]] = []  # what the functions gave a period before, now and a period after
 
     def at(self, time: float, start: Wanted) -> Wanted:
         """The reference at a time; ``start`` is the robot's place and orientation at the first call."""
-        now = [np.zeros(3) if moves is None else _three(name, moves, time) for name, moves in self._given]
-        if self._start is None:
-            self._start, self._last = zeros(Wanted, {}, com=start.com.copy(), orientation=start.orientation.copy()), now
-        before, self._last = self._last, now
-        turned, turned_before = rotation_matrix(now[1]), rotation_matrix(before[1])
+        if self._around:
+            self._around = [*self._around[1:], self._asked(time + self._dt)]
+        else:
+            self._start = Wanted(*(one.copy() for one in start))
+            now = self._asked(time)
+            self._around = [now, now, self._asked(time + self._dt)]
+        before, now, after = self._around
+        between = self._dt if before is now else 2.0 * self._dt
+        first, middle, last = (rotation_matrix(one[1]) for one in self._around)
         return Wanted(
             com=self._start.com + now[0],
-            velocity=(now[0] - before[0]) / self._dt,
-            orientation=turned @ self._start.orientation,
-            spin=rotation_vector(turned @ turned_before.T) / self._dt,
+            velocity=(after[0] - before[0]) / between,
+            orientation=middle @ self._start.orientation,
+            spin=rotation_vector(last @ first.T) / between,
         )
+
+    def _asked(self, time: float) -> list[np.ndarray]:
+        return [np.zeros(3) if moves is None else _three(name, moves, time) for name, moves in self._given]
 
 
 def _three(name: str, function: Callable[[float], Any], time: float) -> np.ndarray:
