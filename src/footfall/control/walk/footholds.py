@@ -36,7 +36,7 @@ ANKLE_SHARE = 0.6
 
 
 @inlined
-def from_stance(walk: Walker, stance: Int, side: Int, x: Float, y: Float) -> tuple[Float, Float]:
+def from_stance(walk: Walker, stance: Int, side: Float, x: Float, y: Float) -> tuple[Float, Float]:
     """A vector (x, y; m) as ahead along the foot that stands, and outward on the side of the other."""
     c, s = math.cos(walk.now.headings[stance]), math.sin(walk.now.headings[stance])
     return c * x + s * y, side * (c * y - s * x)
