@@ -69,6 +69,19 @@ def test_the_mobility_of_a_brick_is_the_largest_eigenvalue_of_its_delassus_matri
     assert ff.Simulation(robot).setting.mobility == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("law", ["linearizing-penalty", "spring-damper", "mujoco"])
+def test_a_robot_from_an_mjmodel_runs_too(law):
+    model = ff.load_robot("spatial-biped").model
+    robot = ff.load_robot(model, feet={"left": "left_foot", "right": "right_foot"})
+    if law == "mujoco":
+        with pytest.raises(SimulationError, match="law mujoco: the ground has no geom in this MjModel"):
+            ff.Simulation(robot, law=law)
+        return
+    one = ff.Simulation(robot, law=law).run(0.2, controller="posture")
+    other = ff.Simulation("spatial-biped", law=law).run(0.2, controller="posture")
+    np.testing.assert_allclose(one.qpos, other.qpos, atol=1e-9)
+
+
 def test_a_robot_with_a_fixed_base_runs():
     spec = mujoco.MjSpec.from_string(
         """<mujoco><worldbody><body name="arm" pos="0 0 .5"><joint name="shoulder" axis="0 1 0"/>

@@ -13,6 +13,7 @@ whatever interrupts a save, and wherever, one whole recording is there. The next
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import hashlib
 import json
@@ -136,6 +137,8 @@ def _arrays(
 # ---- files of the robot ------------------------------------------------------------------------------------------
 
 FILES = "robot-{}.zip"
+#: The name of MuJoCo's binary model of a robot that has no XML.
+BINARY = "model.mjb"
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:
@@ -180,6 +183,8 @@ def described(rec: Record) -> tuple[dict[str, Any], dict[str, bytes]]:
     """
     robot, files = rec.robot.to_dict(), dict(rec.robot.assets)
     del robot["assets"]
+    if binary := robot.pop("mjb"):
+        files[BINARY] = base64.b64decode(binary)
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -266,7 +271,10 @@ def _restored(
     content: Mapping[str, Any], files: Mapping[str, bytes]
 ) -> tuple[dict[str, Any], int, dict[str, tuple[int, ...]]]:
     info = dict(_mapping(content, "info"))
-    robot = Robot.from_dict({"assets": dict(files)} | dict(_mapping(content, "robot")))
+    own: dict[str, Any] = {"assets": dict(files), "mjb": None}
+    if _mapping(content, "robot").get("mjcf") is None:
+        own["mjb"] = own["assets"].pop(BINARY, None)
+    robot = Robot.from_dict(own | dict(_mapping(content, "robot")))
     others = [_count(point, "a point") for point in content.get("other_points", ())]
     if sorted(set(others)) != others or (others and others[-1] >= len(robot.others)):
         raise RecordingError(f"its other points are {_shown(others)}, and the robot has {len(robot.others)}")

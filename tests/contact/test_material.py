@@ -266,7 +266,7 @@ def test_descriptions_that_hold_one_millimetre_beside_a_stiffness_are_read(law):
 
 def test_a_sole_on_two_points_is_refused_and_feet_that_are_lines_or_balls_are_not():
     with pytest.raises(LawError, match="only two testing points, and fewer than three carry no moment"):
-        ff.Simulation(ff.load_robot("brick", points=(2, 1)), law="distributed").run(0.01)
+        ff.Simulation(ff.load_robot("brick", points=2), law="distributed").run(0.01)
     in_the_plane = ff.load_robot("hanavan", planar=True).with_points((2, 1))  # figure 8 of Bruneau 1999
     for robot in ("ball", "planar-biped", "quadruped", in_the_plane):
         sim = ff.Simulation(robot, law="distributed")

@@ -64,7 +64,7 @@ def test_cost_of_transport_is_work_per_weight_and_way():
     xml = """<mujoco><worldbody><body name="cart" pos="0 0 .1"><joint name="x" type="slide" axis="1 0 0"/>
       <geom type="box" size=".1 .1 .1" mass="2"/></body></worldbody>
       <actuator><motor joint="x" ctrlrange="-100 100"/></actuator></mujoco>"""
-    robot = load_robot(mujoco.MjSpec.from_string(xml))
+    robot = load_robot(mujoco.MjModel.from_xml_string(xml))
     t = DT * np.arange(1001)
     ctrl = np.where(t < 0.5, 3.0, -1.0)[:, None]
     rec = blank(robot, 1001, ctrl=ctrl, qvel=np.full((1001, 1), 0.5), qpos=0.5 * t[:, None])
@@ -78,6 +78,6 @@ def test_actuators_with_a_state_are_integrated_anew():
       <geom type="box" size=".1 .1 .1" mass="2"/></body></worldbody>
       <actuator><general joint="x" dyntype="integrator" actlimited="true" actrange="0 0.05"/></actuator>
       </mujoco>"""
-    robot = load_robot(mujoco.MjSpec.from_string(xml))
+    robot = load_robot(mujoco.MjModel.from_xml_string(xml))
     rec = blank(robot, 101, ctrl=np.ones((101, 1)))
     assert measure.joint_torques(rec)[:, 0] == pytest.approx(np.minimum(DT * np.arange(101), 0.05))

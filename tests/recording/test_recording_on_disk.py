@@ -25,15 +25,8 @@ from footfall.record import COLUMNS
 from footfall.recording import load_recording
 from footfall.robot import load_robot
 
-BOX = """<mujoco><asset><mesh file='corner.obj'/></asset><worldbody><body name='box' pos='0 0 1'><freejoint/>
+BOX = """<mujoco><worldbody><body name='box' pos='0 0 1'><freejoint/>
   <geom type='box' size='.1 .1 .1'/></body></worldbody></mujoco>"""
-CORNER = "v 0 0 0\nv {size} 0 0\nv 0 {size} 0\nv 0 0 {size}\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
-
-
-def box_with_file(size=1.0):
-    """A robot with a file of a mesh."""
-    assets = {"corner.obj": CORNER.format(size=size).encode()}
-    return load_robot(mujoco.MjSpec.from_string(BOX, assets=assets))
 
 
 def assert_same(a, b):
@@ -62,8 +55,8 @@ def test_small_recordings_come_back_too(name, samples, tmp_path):
     assert rec.summary()["samples"] == samples
 
 
-def test_a_robot_with_files_comes_back(tmp_path):
-    rec = blank(box_with_file())
+def test_a_robot_from_an_mjmodel_comes_back(tmp_path):
+    rec = blank(load_robot(mujoco.MjModel.from_xml_string(BOX)))
     assert_same(load_recording(rec.save(tmp_path / "box")), rec)
 
 
@@ -129,8 +122,8 @@ def test_a_file_in_the_way_is_refused_with_a_sentence(rec, tmp_path):
 @pytest.mark.parametrize("there", [True, False])
 def test_whatever_interrupts_a_save_the_old_recording_or_the_new_one_is_whole(tmp_path, monkeypatch, there):
     """Ctrl-C, a full disk and a kill at every file-system call; then a save on a full disk, and one that succeeds."""
-    where, old, box = tmp_path / "runs" / "walk", tmp_path / "old", box_with_file()
-    blank(box_with_file(2.0), 3).save(old)
+    where, old, box = tmp_path / "runs" / "walk", tmp_path / "old", load_robot(mujoco.MjModel.from_xml_string(BOX))
+    blank(load_robot(mujoco.MjModel.from_xml_string(BOX.replace("pos='0 0 1'", ""))), 3).save(old)
     new, last = blank(box, 7), blank(load_robot("ball"), 5)
 
     def prepare():
@@ -178,7 +171,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_leaves_no_litter(rec, biped, tmp_
 
 
 def test_recordings_of_one_robot_side_by_side_share_its_files(tmp_path):
-    robot = box_with_file()
+    robot = load_robot(mujoco.MjModel.from_xml_string(BOX))
     first, second = (blank(robot).save(tmp_path / name) for name in "ab")
     (archive,) = first.glob("robot-*.zip")
     assert (second / archive.name).samefile(archive)

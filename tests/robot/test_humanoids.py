@@ -119,3 +119,34 @@ def test_many_corners_approach_the_rounded_rectangle():
 def test_other_numbers_of_corners_are_refused(vertices):
     with pytest.raises(RobotError, match="vertices of robot 'small-humanoid' must be"):
         load_robot("small-humanoid", vertices=vertices)
+
+
+SQUARE = np.array([[0.05, 0.03, -0.037], [-0.05, 0.03, -0.037], [-0.05, -0.03, -0.037], [0.05, -0.03, -0.037]])
+
+
+@pytest.mark.parametrize("ring", [SQUARE, SQUARE[::-1], SQUARE[:3], SQUARE + [[0, 0, 1e-4], [0, 0, 0]] * 2])
+def test_a_flat_convex_polygon_is_taken_as_the_sole(ring):
+    feet = {side: {"body": f"{side}_foot", "polygon": ring} for side in ("left", "right")}
+    robot = load_robot("small-humanoid", feet=feet)
+    assert area(robot.feet[0].polygon) == pytest.approx(abs(area(np.array(ring))))
+    np.testing.assert_array_equal(robot.feet[0].points, ring)
+
+
+@pytest.mark.parametrize(
+    ("ring", "message"),
+    [
+        (SQUARE[:2], "has 2 vertices; a sole is a flat convex polygon"),
+        (np.vstack([SQUARE, [[0.0, 0.0, -0.037]]]), "is not convex, at vertex 4 it does not turn inwards; a sole is"),
+        (SQUARE[[0, 2, 1, 3]], "is not convex"),
+        ([[np.cos(a), np.sin(a), 0.0] for a in 0.8 * np.pi * np.arange(5)], "is not convex, its edges cross"),
+        (np.add(SQUARE, [[0, 0, 0.02], [0, 0, 0], [0, 0, 0], [0, 0, 0]]), "is not flat, vertex . lies 0.005"),
+    ],
+)
+def test_a_polygon_that_is_not_flat_or_not_convex_is_refused_and_told_what_is_supported(ring, message):
+    with pytest.raises(RobotError, match=message):
+        load_robot("small-humanoid", feet={"left": {"body": "left_foot", "polygon": ring}})
+
+
+def test_a_foot_without_its_body_is_refused():
+    with pytest.raises(RobotError, match="must be a body name"):
+        load_robot("small-humanoid", feet={"left": {"polygon": SQUARE}})

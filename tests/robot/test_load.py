@@ -50,17 +50,29 @@ def test_the_scene_stays_in_the_model_but_no_longer_collides():
 
 def test_a_floor_that_is_a_slope_is_no_level_ground():
     slope = HOPPER.replace('<geom name="floor"', '<geom name="floor" euler="0 10 0"', 1)
-    with pytest.warns(FootfallWarning, match=UNTOUCHED.format("floor")):
-        load_robot(mujoco.MjSpec.from_string(slope))
+    for made in (mujoco.MjSpec.from_string, mujoco.MjModel.from_xml_string):
+        with pytest.warns(FootfallWarning, match=UNTOUCHED.format("floor")):
+            load_robot(made(slope))
+
+
+def test_the_scene_of_a_compiled_model_is_silenced_on_a_copy():
+    model = mujoco.MjModel.from_xml_string(SOLID)
+    with pytest.warns(FootfallWarning, match=UNTOUCHED.format("step")):
+        robot = load_robot(model)
+    assert robot.name == "hopper"
+    assert robot.model.geom("floor").contype[0] == robot.model.geom("step").contype[0] == 0
+    assert model.geom("floor").contype[0] == 1
 
 
 def test_an_mjspec_loads_like_its_file(hopper):
     assert load_robot(mujoco.MjSpec.from_string(HOPPER)) == hopper
 
 
-def test_a_nameless_foot_is_named():
+def test_a_nameless_foot_is_named_in_a_spec_and_refused_in_a_compiled_model():
     xml = '<mujoco><worldbody><body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>'
     assert load_robot(mujoco.MjSpec.from_string(xml)).feet[0].body == "body1"
+    with pytest.raises(RobotError, match="has no name"):
+        load_robot(mujoco.MjModel.from_xml_string(xml))
 
 
 BAD = {
@@ -75,7 +87,7 @@ BAD = {
     "unknown body": (("ball",), {"feet": {"left": "bal"}}, "did you mean 'ball'"),
     "points of no foot": (("ball",), {"points": {"bal": [[0, 0, 0]]}}, "did you mean 'ball'"),
     "points as text": (("ball",), {"points": "corners"}, "vertices"),
-    "points below one": (("brick",), {"points": (0, 2)}, ">= 1 or a dict"),
+    "points below one": (("brick",), {"points": 0}, "a number >= 1"),
     "misshapen points": (("brick",), {"feet": {"a": ("brick", [[0, 0]])}}, "must be a \\(P, 3\\) array"),
     "feet of no form": (("brick",), {"feet": {"a": 3}}, "body name or"),
     "no feet named": (("brick",), {"feet": {}}, "feet is empty"),
@@ -143,8 +155,13 @@ def test_a_home_outside_the_limits_is_warned_of_and_moved_in():
     assert robot.home_ctrl[0] == pytest.approx(np.radians(30))
 
 
-def test_servos_become_motors_of_their_force_range():
+@pytest.mark.parametrize("compiled", [False, True])
+def test_servos_become_motors_of_their_force_range(compiled):
     robot = servo_robot(actuators="motor")
+    if compiled:
+        source = servo_robot().model
+        source.actuator_actnum[0] = 0  # a compiled model cannot lose a servo's filter
+        robot = load_robot(source, actuators="motor")
     model = robot.model
     np.testing.assert_allclose(model.actuator_ctrlrange, [[-20, 30], [-20, 20], [-4, 4]])
     assert model.actuator_ctrllimited.all()
@@ -152,14 +169,17 @@ def test_servos_become_motors_of_their_force_range():
     data = mujoco.MjData(model)
     data.qpos[:], data.ctrl[:] = robot.home, [7, 5, 1]
     data.qvel[:] = 0.3
-    mujoco.mj_forward(model, data)
-    np.testing.assert_allclose(data.qfrc_actuator[6:], [7, 3 * 5 + 1])
+    if not compiled:
+        mujoco.mj_forward(model, data)
+        np.testing.assert_allclose(data.qfrc_actuator[6:], [7, 3 * 5 + 1])
 
 
 def test_actuators_are_as_is_by_default_and_other_words_are_refused():
     assert servo_robot().model.na == 1
     with pytest.raises(RobotError, match="did you mean 'motor'"):
         servo_robot(actuators="motors")
+    with pytest.raises(RobotError, match="has a state"):
+        load_robot(servo_robot().model, actuators="motor")
     assert load_robot("spatial-biped", actuators="motor") == load_robot("spatial-biped")
 
 
@@ -175,8 +195,9 @@ PAIRED = """
 </mujoco>"""
 
 
-def test_feet_of_a_model_that_collides_by_pairs_are_found_and_its_floor_is_gone():
-    robot = load_robot(mujoco.MjSpec.from_string(PAIRED))
+@pytest.mark.parametrize("source", [mujoco.MjSpec.from_string, mujoco.MjModel.from_xml_string])
+def test_feet_of_a_model_that_collides_by_pairs_are_found_and_its_floor_is_gone(source):
+    robot = load_robot(source(PAIRED))
     assert [foot.body for foot in robot.feet] == ["left_foot", "right_foot"]
     data = mujoco.MjData(robot.model)
     data.qpos[:] = robot.home
@@ -187,6 +208,16 @@ def test_feet_of_a_model_that_collides_by_pairs_are_found_and_its_floor_is_gone(
     robot.model.body("right_foot").pos[1] = 0.1
     mujoco.mj_forward(robot.model, data)
     assert data.ncon > 0
+
+
+def test_a_built_in_robot_is_made_once_for_the_same_options():
+    """Whoever asks for the same gets the same, but for a model of one's own."""
+    first, second = load_robot("brick", mass=2.0), load_robot("brick", mass=2.0)
+    assert second == first and second.others is first.others and second.model is not first.model
+    assert load_robot("brick", mass=2.5).mass == pytest.approx(2.5)
+    assert load_robot("brick", mass=2.0, name="stone").name == "stone"
+    soles = [load_robot("brick", mass=2.0, points=[2, 2]) for _ in range(2)]  # which has no hash: made anew
+    assert soles[0].others is not soles[1].others
 
 
 def test_a_model_that_was_changed_is_not_that_of_the_next_robot():

@@ -44,9 +44,31 @@ def test_a_grid_on_a_sole_that_is_no_rectangle_stays_inside_it():
     assert inside(foot, foot.points)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 8, 13, 64])
+def test_any_number_of_points_lies_on_the_outline(n):
+    foot = choose_points(rectangle(), n)
+    assert len(foot.points) == n
+    assert len(np.unique(foot.points.round(12), axis=0)) == n
+    assert inside(foot, foot.points)
+    if n > 1:
+        x, y = np.abs(foot.points[:, 0]), np.abs(foot.points[:, 1])
+        on_edge = np.isclose(x, 0.1) | np.isclose(y, 0.05)
+        assert on_edge.all()
+    if n >= 4:
+        corners = {tuple(p) for p in rectangle().polygon.round(9)}
+        assert corners <= {tuple(p) for p in foot.points.round(9)}
+
+
+def test_three_points_on_a_rectangle_are_symmetric():
+    points = choose_points(rectangle(), 3).points
+    assert points[:, 1].sum() == pytest.approx(0, abs=1e-12)
+    assert points[0] == pytest.approx([0.1, 0, -0.05])
+
+
 def test_a_line_foot_takes_points_along_the_line_and_a_point_foot_stays():
     line = np.array([[-0.1, 0, 0], [0.1, 0, 0]])
     foot = Foot("a", "b", line, line, np.zeros(2))
+    np.testing.assert_allclose(choose_points(foot, 5).points[:, 0], np.linspace(-0.1, 0.1, 5))
     np.testing.assert_allclose(choose_points(foot, (3, 4)).points[:, 0], [-0.1, 0, 0.1])
     ball = Foot("a", "b", [[0, 0, -1]], [[0, 0, 0]], [1.0])
     assert choose_points(ball, (3, 4)) == ball

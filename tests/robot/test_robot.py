@@ -63,6 +63,14 @@ def test_to_dict_and_back_through_json_gives_an_equal_robot(name):
     assert again.parameters == robot.parameters
 
 
+def test_a_robot_from_a_compiled_model_survives_to_dict_too():
+    robot = load_robot(mujoco.MjModel.from_xml_string(HOPPER))
+    assert robot.mjcf is None
+    again = Robot.from_dict(json.loads(json.dumps(robot.to_dict())))
+    assert again == robot
+    assert again != load_robot(mujoco.MjModel.from_xml_string(HOPPER.replace('mass="3"', 'mass="4"')))
+
+
 def test_a_description_that_is_none_is_refused():
     with pytest.raises(RobotError, match="not a description of a robot"):
         Robot.from_dict({"name": "x"})
@@ -72,10 +80,11 @@ def test_a_mocap_body_weighs_nothing_in_a_robot():
     ball = "<body name='{0}' {1} pos='0 0 1'>{2}<geom size='.1' mass='3'/></body>"
     bodies = ball.format("ball", "", "<freejoint/>") + ball.format("target", "mocap='true'", "")
     model = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
-    with pytest.warns(FootfallWarning, match=r"nothing touches .* fixed in the world \(a sphere\)"):
-        robot = load_robot(mujoco.MjSpec.from_string(model))
-    assert robot.mass == 3.0 and [foot.body for foot in robot.feet] == ["ball"]
-    assert not robot.model.geom_contype[robot.model.geom_bodyid == robot.model.body("target").id].any()
+    for source in (mujoco.MjSpec.from_string(model), mujoco.MjModel.from_xml_string(model)):
+        with pytest.warns(FootfallWarning, match=r"nothing touches .* fixed in the world \(a sphere\)"):
+            robot = load_robot(source)
+        assert robot.mass == 3.0 and [foot.body for foot in robot.feet] == ["ball"]
+        assert not robot.model.geom_contype[robot.model.geom_bodyid == robot.model.body("target").id].any()
 
 
 SCENERY = (
@@ -148,3 +157,11 @@ def test_linear_equalities_of_one_or_two_joints_are_ties_and_the_others_are_told
     assert "'curved' (joint) is not linear" in told and "'many' ties 3 joints" in told
     assert "'loop' (connect) is no tie of joints" in told
     assert load_robot("brick").ties == ()
+
+
+def test_variations_of_a_robot_without_xml_are_told_apart_by_their_hash():
+    robot = ff.load_robot(ff.load_robot("brick").model)
+    heavier = ff.load_robot(ff.load_robot("brick").model)
+    heavier.model.body_mass[:] *= 1.1
+    assert robot == ff.load_robot(ff.load_robot("brick").model)
+    assert robot != heavier and hash(robot) != hash(heavier)

@@ -90,8 +90,10 @@ def test_feet_of_one_shape_agree_though_their_meshes_are_off(tmp_path, noise, th
     assert area(right.polygon) == pytest.approx(area(left.polygon), rel=0.2)
 
 
-def test_a_foot_that_stands_on_a_tip_is_told_of():
-    with pytest.warns(FootfallWarning, match="'left' has neither a flat nor a round end.*--soles soles.png draws them"):
+def test_a_foot_that_stands_on_its_side_or_on_a_tip_is_told_of():
+    with pytest.warns(FootfallWarning, match="'left' may stand on its side.*--soles soles.png draws them"):
+        load_robot(biped('<geom type="box" size="0.1 0.02 0.06" pos="0.03 0 0"/>'))
+    with pytest.warns(FootfallWarning, match="'left' has neither a flat nor a round end"):
         load_robot(biped('<geom type="box" size="0.05 0.05 0.05" euler="0 45 0"/>'))
 
 

@@ -251,7 +251,7 @@ def with_servos(robot: Robot) -> Robot:
     They have the gains and the torques of posture control, so that :attr:`Robot.home_ctrl` holds it up.
     """
     model = robot.model
-    if model.nu == 0 or (model.actuator_biastype != mujoco.mjtBias.mjBIAS_NONE).any():
+    if robot.mjcf is None or model.nu == 0 or (model.actuator_biastype != mujoco.mjtBias.mjBIAS_NONE).any():
         return robot
     posture, plane = Posture(), Ground.plane()
     rows = posture.gains(robot, plane, STEP).reshape(model.nu, -1)

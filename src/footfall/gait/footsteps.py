@@ -20,7 +20,6 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.errors import GaitError
 from footfall.kinds import Float, Matrix, Vector, zeros
 
 LEFT, RIGHT = 1, -1

@@ -1,6 +1,6 @@
 """Robots: a MuJoCo model, its feet, and the pose it stands in.
 
-``load_robot`` makes a ``Robot`` from a built-in name, an MJCF or URDF file, or an ``MjSpec``;
+``load_robot`` makes a ``Robot`` from a built-in name, an MJCF or URDF file, an ``MjSpec`` or an ``MjModel``;
 ``robots`` names the built-in ones, ``summary`` and ``documentation`` describe one of them.
 """
 

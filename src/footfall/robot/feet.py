@@ -1,6 +1,6 @@
 """Feet: the value ``Foot``, the contact points of a sole, and the search for feet in a model.
 
-Contact points are the vertices of the sole, a grid, or the user's own. Feet are the
+Contact points are the vertices of the sole, a grid, a number of points on its outline, or the user's own. Feet are the
 bodies at the ends of the legs (``find_feet``), by the collision geometry, or those that the user names
 (``named_feet``). Both find the soles in the standing pose of the given ``MjData``, with z up.
 """
@@ -29,12 +29,15 @@ from footfall.robot.shapes import (
     UP,
     Sole,
     ball_of,
+    check_polygon,
     corners,
     few,
     is_solid,
+    largest_side,
     lone_ball,
     outline,
     rolling_parts,
+    sole_area,
     sole_of,
 )
 
@@ -151,25 +154,30 @@ def choose_points(foot: Foot, points: Any) -> Foot:
     - "vertices": the vertices of the outline; round points (spheres, capsule ends) stay as they are.
     - (nx, ny): a grid over the sole's smallest bounding rectangle, edges included, nx along its longer side;
       points outside the sole are dropped. On a line foot nx points along it.
+    - n: n points on the outline. If n is less than its number of vertices, n points at equal distances along the
+      outline, from the middle of its front; otherwise all vertices, with the others spread over the edges so that the
+      longest gap is shortest. On a line foot n points from end to end; n = 1 is the middle of the sole.
     - {foot name: (P, 3) array}: points in the body's frame, m, on the sole; feet that are not named stay as they are.
 
     A foot that touches in one point keeps it. All but "vertices" give sharp points (radius 0).
     """
     if isinstance(points, str):
         if points != "vertices":
-            raise RobotError(f"points cannot be '{points}'; use 'vertices', (nx, ny), or a dict by foot")
+            raise RobotError(f"points cannot be '{points}'; use 'vertices', (nx, ny), a number, or a dict by foot")
         if np.any(foot.radius > 0) or foot.axes.any():
             return foot
         return _sharp(foot, foot.polygon)
     if isinstance(points, Mapping):
         return _sharp(foot, _on_sole(foot, as_points(points[foot.name], foot.name))) if foot.name in points else foot
     numbers = np.asarray(points)
-    if numbers.dtype.kind not in "iu" or numbers.shape != (2,) or np.any(numbers < 1):
-        raise RobotError(f"points must be 'vertices', two numbers (nx, ny) >= 1 or a dict by foot, got {points!r}")
+    if numbers.dtype.kind not in "iu" or numbers.shape not in ((), (2,)) or np.any(numbers < 1):
+        raise RobotError(f"points must be 'vertices', (nx, ny), a number >= 1 or a dict by foot, got {points!r}")
     if np.prod(numbers.astype(float)) > MOST_POINTS:
         raise RobotError(f"points = {points!r} but a foot has at most {MOST_POINTS} points")
     if len(foot.polygon) == 1:
         return foot
+    if numbers.shape == ():
+        return _sharp(foot, _on_outline(foot.polygon, int(numbers)))
     return _sharp(foot, grid_on_sole(foot, int(numbers[0]), int(numbers[1])))
 
 
@@ -268,12 +276,39 @@ def grid_on_sole(foot: Foot, nx: int, ny: int, *, layout: str = "edges") -> np.n
     return origin + grid[inside, :1] * along + grid[inside, 1:] * across
 
 
+def _on_outline(polygon: np.ndarray, n: int) -> np.ndarray:
+    if n == 1:
+        return polygon.mean(axis=0)[None]
+    if len(polygon) == 2:
+        return np.linspace(polygon[0], polygon[1], n)
+    following = np.roll(polygon, -1, axis=0)
+    length = np.linalg.norm(following - polygon, axis=1)
+    if n < len(polygon):
+        _, _, _, flat = sole_frame(polygon)
+        # The front: where the outline crosses the long axis ahead of the middle.
+        ahead = np.roll(flat, -1, axis=0)
+        crosses = (flat[:, 1] <= 0) & (ahead[:, 1] > 0)
+        edge = int(np.flatnonzero(crosses)[0])
+        share = -flat[edge, 1] / (ahead[edge, 1] - flat[edge, 1])
+        around = np.concatenate([[0.0], np.cumsum(length)])
+        start = around[edge] + share * length[edge]
+        where = (start + around[-1] * np.arange(n) / n) % around[-1]
+        closed = np.vstack([polygon, polygon[:1]])
+        return np.column_stack([np.interp(where, around, closed[:, i]) for i in range(3)])
+    pieces = np.ones(len(polygon), dtype=int)
+    for _ in range(n - len(polygon)):
+        pieces[np.argmax(length / pieces * (1 + 1e-9 * np.arange(len(pieces), 0, -1)))] += 1
+    steps = [np.arange(k)[:, None] / k for k in pieces]
+    return np.vstack([a + s * (b - a) for a, b, s in zip(polygon, following, steps, strict=True)])
+
+
 LEAF_REACH = 0.03  # largest height of a foot above the robot's lowest point, as a share of the robot's height
 BARE = 0.1  # least distance of visual geometry below all collision geometry to be legs, as a share of the height
 CHAIN_REACH = 0.005  # LEAF_REACH for a body with a foot below it in the chain: a foot with toes, but no shank
 TIP = np.tan(np.radians(5.0))  # largest tilt over the feet found at which further feet touch
 ALIKE = 0.05  # largest difference between feet of the same shape, as a share of their size
 AS_LONG = 0.2  # largest difference between the lengths of the soles of such feet, as a share of the length
+ON_SIDE = 2.0  # ratio of the area of a foot's side to that of its sole above which the side may be the true sole
 LINKS = 3  # most links of a foot: heel, ball and toes
 #: How names of feet end: "lfoot", "LAnkleRoll", "toe_L".
 FOOT_WORD = re.compile(r"(?i:foot|feet|toes?|ankle|paw|hoof)(?![a-z])")
@@ -378,7 +413,8 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
     """The feet the user named: ``{"left": body}``, ``{"left": (body, points)}`` or ``[body, ...]``.
 
     A geom may be named instead of a body: then the sole is that geom's alone. Points are (P, 3) in the body's frame, m;
-    the sole is their hull.
+    the sole is their hull. ``{"left": {"body": body, "polygon": ring}}`` gives the vertices of the sole in order
+    instead, which must make a flat convex polygon.
     """
     if isinstance(feet, str):
         feet = [feet]
@@ -465,10 +501,17 @@ def _warn_of_bodies_below(
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot | _Place:
     """The foot that a user named: made of the given points, or to be found in the geometry of its body or geom."""
+    polygon = isinstance(place, Mapping)
     try:
-        target, points = (place, None) if isinstance(place, str) else place
-    except (TypeError, ValueError):
-        raise RobotError(f"foot '{name}' must be a body name or (body name, points), got {place!r}") from None
+        if isinstance(place, Mapping):
+            target, points = place["body"], place["polygon"]
+        else:
+            target, points = (place, None) if isinstance(place, str) else place
+    except (KeyError, TypeError, ValueError):
+        raise RobotError(
+            f"foot '{name}' must be a body name or (body name, points), "
+            f'or {{"body": name, "polygon": vertices}}, got {place!r}'
+        ) from None
     body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, target)
     geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, target)
     if body <= 0 and geom < 0:
@@ -478,6 +521,8 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
         body = int(model.geom_bodyid[geom])
     if points is not None:
         points = as_points(points, name)
+        if polygon:
+            check_polygon(points, name)
         world = points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
         ring = outline(world, UP, detail=1e-9)  # the given points are kept, except those on an edge
         return Foot(name, model.body(body).name, points[ring], points, np.zeros(len(points)))
@@ -607,7 +652,7 @@ def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bo
         centre, radius = ball[0][None], np.array([ball[1]])
     lone = lone_ball(centre, radius)
     sole = sole_of(centre, radius, joint, wide=wide) if lone is None else Sole(np.array([lone]), UP, flat=False)
-    doubt = _doubt(radius, sole)
+    doubt = _doubt(centre, radius, joint, sole)
     centre, radius = centre[sole.corners], radius[sole.corners]
     bottom = centre - radius[:, None] * UP
     ring = outline(bottom, sole.normal, detail=OUTLINE_DETAIL)
@@ -623,13 +668,18 @@ def _foot(model: mujoco.MjModel, data: mujoco.MjData, place: _Place, *, wide: bo
     return _Found(Foot(name, model.body(body).name, polygon, points, radius[kept]), extent, reduced, doubt)
 
 
-def _doubt(radius: np.ndarray, sole: Sole) -> str:
-    """Why a sole is doubtful, or "": it is tilted, a tip or an edge."""
+def _doubt(centre: np.ndarray, radius: np.ndarray, joint: np.ndarray, sole: Sole) -> str:
+    """Why a sole is doubtful, or "": it is tilted, a tip or an edge, or the foot stands on its side."""
     if sole.normal @ UP < LEVEL:
         return f"is turned by {np.degrees(np.arccos(sole.normal @ UP)):.0f} degrees from the ground in the home pose"
     if not sole.flat:
         return "" if radius[sole.corners].any() else "has neither a flat nor a round end: its lowest corners are taken"
-    return ""
+    solid = np.vstack([centre - radius[:, None] * UP, (centre + radius[:, None] * UP)[radius > 0]])
+    side = largest_side(solid)
+    length = float(np.ptp(solid, axis=0).max())
+    above = float(joint @ sole.normal - (solid @ sole.normal).min())
+    on_side = side > ON_SIDE * sole_area(solid[sole.corners], sole.normal) and above < 0.5 * length
+    return "may stand on its side, which is larger than what it stands on" if on_side else ""
 
 
 def _span(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float, float]:

@@ -1,9 +1,10 @@
-"""Making a robot from a built-in name, an MJCF or URDF file, or an ``MjSpec``; reading files of models, with the meshes
-and textures they need.
+"""Making a robot from a built-in name, an MJCF or URDF file, an ``MjSpec`` or an ``MjModel``; reading files of models,
+with the meshes and textures they need.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import struct
@@ -16,21 +17,25 @@ import mujoco
 from numpy.typing import ArrayLike
 
 from footfall.arguments import public
-from footfall.errors import RobotError, did_you_mean, warn
+from footfall.errors import RobotError, warn
 from footfall.given_numbers import Positive
 from footfall.robot.built_in import BUILT_IN, build, parameters_of, robots
 from footfall.robot.facing import described
 from footfall.robot.feet import find_feet, named_feet, points_on_feet
 from footfall.robot.footing import warn_of_toppling
 from footfall.robot.model import (
+    check_choice,
     check_sizes,
     check_table,
     compiled,
+    model_name,
     one_line,
     overlapping,
     overlapping_in_legs,
     prepare,
+    servos_of_model_to_motors,
     servos_to_motors,
+    silence_scene,
     some,
     warn_of_flexes,
     warn_of_overlaps,
@@ -228,7 +233,7 @@ def load_robot(
     source: Any,
     *,
     feet: str | Iterable[str] | Mapping[str, Any] | None = None,
-    points: str | ArrayLike | Mapping[str, ArrayLike] = "vertices",
+    points: str | int | ArrayLike | Mapping[str, ArrayLike] = "vertices",
     pose: str | ArrayLike | Mapping[str, Any] | None = None,
     actuators: str = "as-is",
     forward: Any = None,
@@ -243,12 +248,13 @@ def load_robot(
     Args:
         source: a built-in name (see ``robots()``), with its ``parameters``; a path to an MJCF (.xml) or URDF
             (.urdf) file, whose meshes are looked for beside it and, for ``package://``, in the folders above
-            it; or an ``MjSpec``.
+            it; an ``MjSpec``; or an ``MjModel``.
         feet: None finds them from the collision geometry in the standing pose. Otherwise ``{"left": body}``, ``{"left":
-            (body, points)}`` with (P, 3) points in the body's frame in m, or ``[body, ...]``. A geom may be named in
-            place of a body.
-        points: where the soles can touch: "vertices" of the outline, an (nx, ny) grid, or ``{foot: (P, 3)}`` (see
-            ``footfall.robot.feet.choose_points``).
+            (body, points)}`` with (P, 3) points in the body's frame in m, ``[body, ...]``, or ``{"left": {"body": body,
+            "polygon": ring}}`` with the vertices of a flat convex sole in order. A geom's name may stand in place of a
+            body's.
+        points: where the soles can touch: "vertices" of the outline, an (nx, ny) grid, a number of points on
+            the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.feet.choose_points``).
         pose: the pose to stand in: a keyframe's name, (nq,) numbers (m and rad), or {joint: value} on top of the
             default.
         actuators: "as-is", or "motor": position and velocity servos become torque motors of their force range.
@@ -298,7 +304,7 @@ class _Given(NamedTuple):
     """The source of a robot."""
 
     name: str | None
-    spec: mujoco.MjSpec
+    model: mujoco.MjSpec | mujoco.MjModel
     path: Path | None = None  # the model's file
     folder: Path = Path()  # where its meshes are
     feet: Any = None  # of a built-in robot
@@ -307,36 +313,37 @@ class _Given(NamedTuple):
 
 
 def _of_user(source: Any, name: str | None, skip: bool) -> _Given:
-    """The model of a file or a spec."""
+    """The model of a file, a spec or an ``MjModel``."""
     if isinstance(source, (str, os.PathLike)):
         path = Path(source).expanduser()
         spec = read_model(path, skip)
         return _Given(name or name_of(path, spec), spec, path, path.parent, skip=skip)
     if isinstance(source, mujoco.MjSpec):
         return _Given(name, source.copy(), folder=Path(source.modelfiledir), skip=skip)
+    if isinstance(source, mujoco.MjModel):
+        return _Given(name, copy.copy(source))
     kind = type(source).__name__
-    raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path or an MjSpec")
+    raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path, an MjSpec or an MjModel")
 
 
 def _robot(given: _Given, asked: _Asked) -> Robot:
     """The robot made from a model as :func:`load_robot` says."""
     feet, points, pose, actuators, forward = asked
-    if actuators not in ("as-is", "motor"):
-        raise RobotError(f"actuators cannot be {actuators!r}: {did_you_mean(actuators, ('as-is', 'motor'))}")
+    check_choice(actuators)
     name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
     data = posed(model, home)
     feet = given.feet if feet is None else feet
     found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
     overlaps = overlapping(model, home, name)
-    excluded = given.path is not None and is_urdf(given.path)
+    excluded = given.path is not None and is_urdf(given.path) and isinstance(given.model, mujoco.MjSpec)
     if excluded:
         overlaps |= overlapping_in_legs(model, home, [model.body(foot.body).id for foot in found], name)
     warn_of_overlaps(name, overlaps, excluded=excluded)
     if excluded and overlaps:
         for first, second in overlaps:  # URDF users keep such pairs in other files, as MoveIt's SRDF
-            given.spec.add_exclude(bodyname1=first, bodyname2=second)
-        mjcf = written(given.spec, name)
+            given.model.add_exclude(bodyname1=first, bodyname2=second)
+        mjcf = written(given.model, name)
         model = compiled(mjcf, assets, name)
         data = posed(model, home)
     if not (isinstance(points, str) and points == "vertices"):  # the points that feet have when found
@@ -364,11 +371,17 @@ def _robot(given: _Given, asked: _Asked) -> Robot:
     return robot
 
 
-def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str, dict[str, bytes], list[str]]:
+def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str | None, dict[str, bytes], list[str]]:
     """Name and model, with an intangible scene, and motors in place of servos if ``motors``; the XML and files of the
     model; and the parts of its scene that could be touched.
     """
-    spec = given.spec
+    if isinstance(given.model, mujoco.MjModel):
+        name = str(given.name or model_name(given.model))
+        touched = silence_scene(given.model)
+        if motors:
+            servos_of_model_to_motors(given.model)
+        return name, given.model, None, {}, touched
+    spec = given.model
     name = str(given.name or spec.modelname)
     touched = prepare(spec, name)
     assets = gather_assets(spec, name, given.folder, given.path, given.skip)
@@ -380,13 +393,15 @@ def _compiled(given: _Given, *, motors: bool) -> tuple[str, mujoco.MjModel, str,
 
 
 #: Everything that is accepted as a robot.
-AnyRobot: TypeAlias = Robot | str | os.PathLike[str] | mujoco.MjSpec
+AnyRobot: TypeAlias = Robot | str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec
 
 
 def as_robot(given: Any) -> Robot:
     """The robot meant by an :data:`AnyRobot`: itself, the built-in one of that name, or the one loaded from a model."""
     if isinstance(given, Robot):
         return given
-    if not isinstance(given, str | os.PathLike | mujoco.MjSpec):
-        raise RobotError(f"a robot is a footfall.Robot, the name of one, a file or an MjSpec, not {given!r}")
+    if not isinstance(given, str | os.PathLike | mujoco.MjModel | mujoco.MjSpec):
+        raise RobotError(
+            f"a robot is a footfall.Robot, the name of one, a file, an MjModel or an MjSpec, not {given!r}"
+        )
     return load_robot(given)

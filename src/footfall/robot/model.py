@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.errors import RobotError, warn
+from footfall.errors import RobotError, did_you_mean, warn
 from footfall.process.machine import machine_memory
 
 # As integers: a NumPy integer from the model is not found in a tuple of enums.
@@ -31,6 +31,7 @@ IMPLICIT = (int(mujoco.mjtIntegrator.mjINT_IMPLICIT), int(mujoco.mjtIntegrator.m
 #: Collision bit given to geoms that collide with the ground by a <pair> only: no other geom of a robot has it.
 MEETS_GROUND = 1 << 30
 NAMED = 4  # most parts that a warning names
+OUT_OF_REACH = -1e6  # m, margin that keeps a pair from ever being in contact
 
 
 def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
@@ -49,8 +50,7 @@ def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
     scene = list(_scenery(spec.worldbody))
     scene_names = {geom.name for geom in scene if geom.name}
     solid = [geom for geom in scene if (geom.contype or geom.conaffinity) and not _is_floor(geom)]
-    shape = "a {}".format
-    touched = [geom.name or shape(geom.type.name.removeprefix("mjGEOM_").lower()) for geom in solid]
+    touched = [geom.name or f"a {_shape(geom.type)}" for geom in solid]
     for geom in scene:
         geom.contype = geom.conaffinity = 0
     known = {geom.name for geom in spec.geoms}
@@ -79,10 +79,18 @@ def _scenery(body: Any) -> Iterator[Any]:
             yield from _scenery(child)
 
 
+def _shape(kind: int) -> str:
+    return mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
+
+
 def _is_floor(geom: Any) -> bool:
     """Whether a geom of a spec is a level plane, which the ground replaces without a warning."""
-    by_quaternion = geom.alt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT
-    return geom.type == mujoco.mjtGeom.mjGEOM_PLANE and by_quaternion and np.hypot(*geom.quat[1:3]) < 1e-9
+    plane = geom.type == mujoco.mjtGeom.mjGEOM_PLANE
+    return plane and geom.alt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT and _is_level(geom.quat)
+
+
+def _is_level(quat: np.ndarray) -> bool:
+    return float(np.hypot(quat[1], quat[2])) < 1e-9
 
 
 def warn_of_scenery(parts: Sequence[str], name: str) -> None:
@@ -144,6 +152,30 @@ def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     moving = moving_bodies(model)
     centre: np.ndarray = model.body_mass[moving] @ data.xipos[moving] / model.body_mass[moving].sum()
     return centre
+
+
+def silence_scene(model: mujoco.MjModel) -> list[str]:
+    """Make everything fixed to the world intangible, in place. Returns the same parts as :func:`prepare`."""
+    moving = set(np.flatnonzero(moving_bodies(model)).tolist())
+    bearing = {int(model.body_parentid[b]) for b in moving}
+    for body in range(model.nbody - 1, 0, -1):
+        if body in bearing:
+            bearing.add(int(model.body_parentid[body]))
+    parts = []
+    for geom in range(model.ngeom):
+        body = int(model.geom_bodyid[geom])
+        if body == 0 or (body not in moving and body not in bearing):
+            kind, solid = int(model.geom_type[geom]), model.geom_contype[geom] or model.geom_conaffinity[geom]
+            if solid and not (kind == int(mujoco.mjtGeom.mjGEOM_PLANE) and _is_level(model.geom_quat[geom])):
+                parts.append(model.geom(geom).name or f"a {_shape(kind)}")
+            model.geom_contype[geom] = model.geom_conaffinity[geom] = 0
+            # A pair collides whatever its bits, and cannot be removed from a compiled model: its margin disables it.
+            for pair in np.flatnonzero((model.pair_geom1 == geom) | (model.pair_geom2 == geom)):
+                model.pair_margin[pair] = OUT_OF_REACH
+                other = int(model.pair_geom1[pair] + model.pair_geom2[pair] - geom)
+                if not (model.geom_contype[other] or model.geom_conaffinity[other]):
+                    model.geom_contype[other] = MEETS_GROUND * int(int(model.geom_bodyid[other]) in moving)
+    return parts
 
 
 class Tie(NamedTuple):
@@ -212,16 +244,6 @@ def _joints_of(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]] | 
     return [(int(model.wrap_objid[wrap]), float(model.wrap_prm[wrap])) for wrap in wraps]
 
 
-def scale_masses(spec: mujoco.MjSpec, factor: float) -> None:
-    """Multiply all masses and inertias."""
-    for body in spec.bodies:
-        if body.explicitinertial:
-            body.mass *= factor
-            body.inertia, body.fullinertia = factor * np.array(body.inertia), factor * np.array(body.fullinertia)
-    for geom in spec.geoms:
-        geom.mass, geom.density = factor * geom.mass, factor * geom.density
-
-
 def written(spec: mujoco.MjSpec, name: str) -> str:
     """The spec as XML, or an error that names the robot."""
     try:
@@ -242,6 +264,18 @@ def compiled(mjcf: str, assets: Mapping[str, bytes], name: str) -> mujoco.MjMode
 def _compiled_once(mjcf: str, assets: tuple[tuple[str, bytes], ...]) -> mujoco.MjModel:
     """Cached: hulls of large meshes take up to a second."""
     return mujoco.MjSpec.from_string(mjcf, assets=dict(assets)).compile()
+
+
+def model_bytes(model: mujoco.MjModel) -> bytes:
+    """The model in MuJoCo's binary format (MJB)."""
+    buffer = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer.tobytes()
+
+
+def model_name(model: mujoco.MjModel) -> str:
+    """The model's name in its XML."""
+    return model.names.split(b"\0", 1)[0].decode() or "robot"
 
 
 def some(names: Sequence[str]) -> str:
@@ -343,13 +377,22 @@ def _thrown(model: mujoco.MjModel, bodies: list[int]) -> bool:
     )
 
 
+CHOICES = ("as-is", "motor")
+
+
+def check_choice(actuators: Any) -> None:
+    """Raise ``RobotError`` unless ``actuators`` is one of the choices."""
+    if actuators not in CHOICES:
+        raise RobotError(f"actuators cannot be {actuators!r}: {did_you_mean(str(actuators), CHOICES)}")
+
+
 def servos_to_motors(spec: mujoco.MjSpec) -> None:
     """Replace position and velocity servos by motors: the control is a force, limited to the servo's force range.
 
     A servo without a force range has that of its joint; without either the motor is unlimited. Transmission and gear
     stay. Controls of keyframes, which were angles, become zero.
     """
-    changed = [_is_servo(actuator) for actuator in spec.actuators]
+    changed = [_is_servo(a.biastype, a.biasprm, a.gaintype) for a in spec.actuators]
     for actuator, servo in zip(spec.actuators, changed, strict=True):
         if not servo:
             continue
@@ -373,10 +416,34 @@ def servos_to_motors(spec: mujoco.MjSpec) -> None:
             key.act = []
 
 
-def _is_servo(actuator: Any) -> bool:
+def servos_of_model_to_motors(model: mujoco.MjModel) -> None:
+    """As :func:`servos_to_motors`, on a compiled model in place."""
+    for i in range(model.nu):
+        if not _is_servo(model.actuator_biastype[i], model.actuator_biasprm[i], model.actuator_gaintype[i]):
+            continue
+        if model.actuator_actnum[i]:
+            raise RobotError(
+                f"actuator '{model.actuator(i).name}' has a state, which a compiled MjModel cannot lose; "
+                'load the robot from its XML or MjSpec to get actuators="motor"'
+            )
+        joint = int(model.actuator_trnid[i, 0])
+        at_joint = model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_JOINT)
+        limits = model.actuator_forcerange[i].copy() if model.actuator_forcelimited[i] else None
+        if limits is None and at_joint and model.jnt_actfrclimited[joint]:
+            limits = model.jnt_actfrcrange[joint] / abs(model.actuator_gear[i, 0] or 1.0)
+        model.actuator_gaintype[i], model.actuator_gainprm[i] = int(mujoco.mjtGain.mjGAIN_FIXED), 0.0
+        model.actuator_gainprm[i, 0] = 1.0
+        model.actuator_biastype[i], model.actuator_biasprm[i] = int(mujoco.mjtBias.mjBIAS_NONE), 0.0
+        model.actuator_ctrllimited[i] = limits is not None
+        model.actuator_ctrlrange[i] = 0.0 if limits is None else limits
+        model.key_ctrl[:, i] = 0.0
+
+
+def _is_servo(bias: Any, parameters: Any, gain: Any) -> bool:
     """Whether the force of an actuator depends on the position or speed of what it drives."""
-    feedback = actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE and any(actuator.biasprm[1:3])
-    return feedback or actuator.gaintype == mujoco.mjtGain.mjGAIN_AFFINE
+    affine = int(bias) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    feedback = affine and (parameters[1] != 0 or parameters[2] != 0)
+    return bool(feedback) or int(gain) == int(mujoco.mjtGain.mjGAIN_AFFINE)
 
 
 def _range(limited: Any, values: Any) -> np.ndarray | None:

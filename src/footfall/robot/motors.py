@@ -99,13 +99,18 @@ def drives(robot: Robot, controller: str) -> Drives:
 
 def motor_scale(robot: Robot, controller: str) -> np.ndarray:
     """(nu,) torque per control of each actuator, N m; an error where one is not a plain motor on a joint."""
-    found = drives(robot, controller)
-    if found.servos:
-        raise ControllerError(
-            f"{controller}: {robot.name} has servos, and this controller needs plain motors; load the robot with "
-            'actuators="motor"'
-        )
-    return found.scale
+    model = robot.model
+    for i in range(model.nu):
+        if (
+            model.actuator_trntype[i] not in AT_JOINT
+            or model.actuator_biastype[i] != mujoco.mjtBias.mjBIAS_NONE
+            or model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE
+        ):
+            raise ControllerError(
+                f"{controller}: actuator '{robot.actuator_names[i]}' of {robot.name} is not a plain motor on a joint; "
+                'load the robot with actuators="motor"'
+            )
+    return model.actuator_gear[:, 0] * model.actuator_gainprm[:, 0]
 
 
 def torque_limits(robot: Robot) -> np.ndarray:

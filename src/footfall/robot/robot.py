@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
+from zlib import crc32
 
 import mujoco
 import numpy as np
@@ -31,8 +32,8 @@ from footfall.robot.model import (
     chain_of,
     check_stored,
     compiled,
+    model_bytes,
     moving_bodies,
-    scale_masses,
     ties_of,
     written,
 )
@@ -51,7 +52,7 @@ class Robot:
         home: (nq,) standing pose, m and rad; the lowest contact point touches z = 0.
         home_ctrl: (nu,) controls that go with it: those of the keyframe, else the joint angle for position
             servos and 0 for motors. (A keyframe whose controls are all 0 counts as having none.)
-        mjcf: the XML the model is built from.
+        mjcf: the XML the model is built from, None for a robot made from an ``MjModel``.
         assets: mesh and texture files the XML needs, by name:
             ``MjSpec.from_string(mjcf, assets=dict(assets))``.
         parameters: the options a built-in robot was made with, SI units.
@@ -64,7 +65,7 @@ class Robot:
     feet: tuple[Foot, ...]
     home: np.ndarray
     home_ctrl: np.ndarray
-    mjcf: str
+    mjcf: str | None = None
     assets: Mapping[str, bytes] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     forward: Any = None  # as :func:`as_forward` takes it; an array once made
@@ -237,7 +238,7 @@ class Robot:
         return f"{self.dof_name(tie.dof)} = {follows}{tie.offset:.4g}"
 
     @public
-    def with_points(self, points: str | ArrayLike | Mapping[str, ArrayLike]) -> Robot:
+    def with_points(self, points: str | int | ArrayLike | Mapping[str, ArrayLike]) -> Robot:
         """The same robot with other contact points, given as ``load_robot`` takes them."""
         feet = points_on_feet(self.feet, points)
         return replace(self, feet=feet, home=set_down(self.model, self.home, feet))
@@ -251,7 +252,12 @@ class Robot:
         if mass == strength == 1.0:
             return self
         spec = self.spec()
-        scale_masses(spec, mass)
+        for body in spec.bodies:
+            if body.explicitinertial:
+                body.mass *= mass
+                body.inertia, body.fullinertia = mass * np.array(body.inertia), mass * np.array(body.fullinertia)
+        for geom in spec.geoms:
+            geom.mass, geom.density = mass * geom.mass, mass * geom.density
         for actuator in spec.actuators:
             actuator.gainprm = strength * np.array(actuator.gainprm)
             actuator.biasprm = strength * np.array(actuator.biasprm)
@@ -262,6 +268,8 @@ class Robot:
 
     def spec(self) -> mujoco.MjSpec:
         """A new spec of its model, which the caller may change."""
+        if self.mjcf is None:
+            raise RobotError(f"{self.name} was made from a compiled model, which cannot be changed: load its XML")
         return mujoco.MjSpec.from_string(self.mjcf, assets=dict(self.assets))
 
     def of_spec(self, spec: mujoco.MjSpec, **changes: Any) -> Robot:
@@ -272,15 +280,22 @@ class Robot:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Robot):
             return NotImplemented
-        return self is other or (self._content, dict(self.assets)) == (other._content, dict(other.assets))
+        if self is other:
+            return True
+        return (self._content, dict(self.assets)) == (other._content, dict(other.assets)) and (
+            self.mjcf is not None or model_bytes(self.model) == model_bytes(other.model)
+        )
 
     def __hash__(self) -> int:
         return hash(self._content)
 
     @cached_property
     def _content(self) -> tuple[Any, ...]:
-        """The values by which robots are compared and hashed, without their files."""
-        return self.mjcf, tuple(foot.content() for foot in self.feet), self.home.tobytes(), self.forward.tobytes()
+        """The values by which robots are compared and hashed, without their files; a robot without XML has a checksum
+        of its model, so that variations of one robot differ in their hash.
+        """
+        model = self.mjcf or crc32(model_bytes(self.model))
+        return model, tuple(foot.content() for foot in self.feet), self.home.tobytes(), self.forward.tobytes()
 
     def __reduce__(self) -> Any:
         return made_again(self)
@@ -299,10 +314,16 @@ class Robot:
         return html_table(repr(self), ("foot", "body", "contact points"), lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """A description that JSON can hold and ``Robot.from_dict`` takes."""
+        """A description that JSON can hold and ``Robot.from_dict`` takes.
+
+        A robot made from an ``MjModel`` carries MuJoCo's binary model, which only the same MuJoCo version
+        reads.
+        """
+        binary = model_bytes(self.model) if self.mjcf is None else None
         return {
             "name": self.name,
             "mjcf": self.mjcf,
+            "mjb": None if binary is None else base64.b64encode(binary).decode(),
             "assets": {key: base64.b64encode(value).decode() for key, value in self.assets.items()},
             "feet": [foot.to_dict() for foot in self.feet],
             "home": self.home.tolist(),
@@ -316,10 +337,15 @@ class Robot:
         """The robot that ``to_dict`` described, its files as text or as bytes; nothing else is read."""
         try:
             values = dict(description)
+            binary = values.pop("mjb")
             values["assets"] = {key: _bytes(value) for key, value in values["assets"].items()}
             values["feet"] = tuple(Foot(**foot) for foot in values["feet"])
-            check_stored(values["mjcf"], values["assets"])
-            return cls(model=compiled(values["mjcf"], values["assets"], values["name"]), **values)
+            if values["mjcf"] is not None:
+                check_stored(values["mjcf"], values["assets"])
+                model = compiled(values["mjcf"], values["assets"], values["name"])
+            else:
+                model = mujoco.MjModel.from_binary_path("m.mjb", assets={"m.mjb": _bytes(binary)})
+            return cls(model=model, **values)
         except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             raise RobotError(f"this is not a description of a robot: {type(error).__name__}: {error}") from error
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.errors import RobotError
+
 KIND = mujoco.mjtGeom
 #: Kinds of geoms that can touch the ground.
 SOLID = tuple(
@@ -204,6 +206,7 @@ BALL_VERTICES = 8  # fewest vertices of a mesh to which a ball is fitted
 ROUND = 0.05  # largest error of the fit of a ball, as a share of its radius ...
 BARREL = 0.3  # ... the same for an end without a flat face to stand on
 FLAT_SHARE = 0.3  # least area of a flat face that is a sole, as a share of the area seen from below
+FLAT = 1e-2  # largest distance of a vertex of a given polygon from its plane, as a share of its size
 
 
 def is_solid(model: mujoco.MjModel, geom: int) -> bool:
@@ -334,6 +337,16 @@ def _sole_face(solid: np.ndarray, joint: np.ndarray) -> tuple[np.ndarray, float]
     return None
 
 
+def largest_side(solid: np.ndarray) -> float:
+    """Area (m2) of the largest nearly flat face of the hull of corners (N, 3) that looks sideways."""
+    found = hull(solid)
+    if found is None:
+        return 0.0
+    sides = np.flatnonzero(np.abs(found.normal @ UP) < FACING)
+    same = found.normal[sides] @ found.normal[sides].T > np.cos(np.radians(5.0))
+    return float((same @ found.area[sides]).max(initial=0.0))
+
+
 def _is_under(joint: np.ndarray, corners: np.ndarray, normal: np.ndarray) -> bool:
     """Whether the corners (N, 3) of a tilted face extend both uphill and downhill of a joint (3,)."""
     uphill = corners @ (UP - normal[2] * normal)
@@ -446,3 +459,32 @@ def sole_axes(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         forward = np.array([0.0, 1.0, 0.0])
     forward /= np.linalg.norm(forward)
     return forward, np.cross(normal, forward)
+
+
+def check_polygon(ring: np.ndarray, foot: str) -> None:
+    """Raise ``RobotError`` unless (K, 3) vertices in order make a flat, convex polygon, K from 3 on."""
+    supported = "a sole is a flat convex polygon, its vertices in order, either way round"
+    if len(ring) < 3:
+        raise RobotError(f"foot '{foot}': its polygon has {len(ring)} vertices; {supported}, 3 at least")
+    size = float(np.linalg.norm(np.ptp(ring, axis=0)))
+    normal = np.linalg.svd(ring - ring.mean(axis=0))[2][2]
+    off = np.abs((ring - ring.mean(axis=0)) @ normal)
+    worst = int(np.argmax(off))
+    if off[worst] > FLAT * size:
+        raise RobotError(
+            f"foot '{foot}': its polygon is not flat, vertex {worst} lies {off[worst]:.3g} m off the plane of all; "
+            f"{supported}; for a curved sole give contact points, (body, points), or use spheres"
+        )
+    edge = np.roll(ring, -1, axis=0) - ring
+    turn = np.cross(np.roll(edge, 1, axis=0), edge) @ normal / size**2
+    heading = np.column_stack([edge @ axis for axis in sole_axes(normal)])
+    angle = np.arctan2(heading[:, 1], heading[:, 0])
+    around = np.angle(np.exp(1j * (angle - np.roll(angle, 1)))).sum()
+    sense = np.sign(turn.sum())
+    bent = np.flatnonzero(sense * turn < 1e-5 * np.abs(turn).max())
+    if bent.size or abs(abs(around) - 2 * np.pi) > 1e-6:
+        where = f"at vertex {bent[0]} it does not turn inwards" if bent.size else "its edges cross"
+        raise RobotError(
+            f"foot '{foot}': its polygon is not convex, {where}; {supported}; split the sole into several feet, "
+            "or give contact points, (body, points), whose hull is then the sole"
+        )

@@ -54,6 +54,15 @@ def find_mesh(file: str, folder: Path, *, own_package: bool = False, others: Ite
     return next((place for place in candidates if place.is_file()), None)
 
 
+def packages(files: Iterable[str]) -> set[str]:
+    """Names of the packages in the names of mesh files."""
+    return {
+        file.split("://", 1)[1].lstrip("/").split("/", 1)[0]
+        for file in files
+        if file.startswith(("package://", "model://"))
+    }
+
+
 def is_readable(path: Path, content: bytes) -> bool:
     """Whether MuJoCo reads a mesh file of this name and content; it reads no STL in ASCII."""
     suffix = path.suffix.lower()
@@ -116,10 +125,9 @@ def with_thickness(stl: bytes) -> bytes:
 
 def collada_frame(content: bytes) -> tuple[float, str]:
     """Metres per unit of a .dae file, and its up axis: X_UP, Y_UP or Z_UP (the default here)."""
-    try:
-        asset = ElementTree.fromstring(content).find("{*}asset")
-    except ElementTree.ParseError:  # the reader of the mesh reports the error
-        asset = None
+    import xml.etree.ElementTree as ElementTree
+
+    asset = ElementTree.fromstring(content).find("{*}asset")
     unit = None if asset is None else asset.find("{*}unit")
     axis = None if asset is None else asset.findtext("{*}up_axis")
     return 1.0 if unit is None else float(unit.get("meter", "1")), (axis or "Z_UP").strip()
@@ -249,8 +257,7 @@ def _take_meshes(
         for shape in link.findall(tag)
     ]
     # If only one package is named, it is the file's own, even if its folder has been renamed.
-    named = [mesh.get("filename", "").partition("://") for _, _, mesh in shapes if mesh is not None]
-    roots = {rest.lstrip("/").split("/", 1)[0] for scheme, _, rest in named if scheme in ("package", "model")}
+    own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes if mesh is not None)) == 1
     left_out, lost = [], []
     taken: list[_Taken] = []
     for link, shape, mesh in shapes:
@@ -258,7 +265,7 @@ def _take_meshes(
             continue
         file = mesh.get("filename", "")
         visual = shape.tag == "visual"
-        found = find_mesh(file, path.parent / meshdir, own_package=len(roots) == 1)
+        found = find_mesh(file, path.parent / meshdir, own_package=own_package)
         if found is None and meshdir:  # written for MuJoCo, which strips the path off a URDF's files
             found = find_mesh(PurePosixPath(file).name, path.parent / meshdir)
         if visual and (found is None or found.suffix.lower() not in MESH_FORMATS):
@@ -277,7 +284,7 @@ def _take_meshes(
             )
         taken.append(_Taken(link, shape, mesh, found, found.read_bytes(), where))
     notes = [f"{listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format"]
-    turned = [one for one in taken if one.file.suffix.lower() == ".dae" and collada_frame(one.content)[1] in TO_Z]
+    turned = [one for one in taken if one.file.suffix.lower() == ".dae" and _has_other_up(one)]
     upright = _is_upright(robot, turned)
     if turned:
         how = "turned so that their up axis is z" if upright else "left as they are, whatever their up axis"
@@ -306,6 +313,14 @@ class _Taken(NamedTuple):
     file: Path
     content: bytes
     where: str  # in words
+
+
+def _has_other_up(one: _Taken) -> bool:
+    """Whether a Collada file has another up axis than z."""
+    try:
+        return collada_frame(one.content)[1] in TO_Z
+    except ElementTree.ParseError:
+        return False  # :func:`as_stl` reports the error
 
 
 def _is_upright(robot: ElementTree.Element, meshes: list[_Taken]) -> bool:

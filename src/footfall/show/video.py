@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import shutil
@@ -91,10 +92,12 @@ class Stage:
 
 
 def _lit(robot: Robot, ground: Ground, size: float) -> mujoco.MjModel:
-    """The robot on its ground, under a bright sky and a sun.
+    """The robot on its ground, under a bright sky and a sun; a robot made from an ``MjModel`` as it is.
 
     The height of the sun suits a scene of that ``size``, m: shadows of a light too far away are coarse.
     """
+    if robot.mjcf is None:
+        return copy.copy(robot.model)
     spec = robot.spec()
     for light in list(spec.lights):  # of its own scene: two suns are too bright
         spec.delete(light)

@@ -29,7 +29,7 @@ from footfall.ground import Ground
 from footfall.ground.ground import as_ground
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
-from footfall.robot.model import IMPLICIT
+from footfall.robot.model import IMPLICIT, compiled
 from footfall.standing import place, unit_rise
 
 #: Longest step, s.
@@ -153,8 +153,9 @@ def compose(robot: Robot, law: Law, dt: float, *, body_contacts: bool) -> RunMod
     The ground is no part of MuJoCo's model: all contacts with it are the law's. MuJoCo detects contacts between bodies,
     of the geoms that collide in the robot's model, unless ``body_contacts`` is false.
     """
+    make = composed.__wrapped__ if robot.mjcf is None else composed  # a user may have changed an MjModel since
     margin = 0.0 if law.event_driven else min(law.near(dt), JOLT * dt)
-    return composed(robot, law.native_contact(), dt, body_contacts, margin)
+    return make(robot, law.native_contact(), dt, body_contacts, margin)
 
 
 @lru_cache(maxsize=8)
@@ -165,10 +166,12 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
     """
     native = own is not None
     feet = {foot.body for foot in robot.feet}
-    if native:
+    if robot.mjcf is None:
+        model = copy.copy(robot.model)
+    elif native:
         model = copy.copy(_with_geoms(robot.mjcf, tuple(robot.assets.items()), tuple(sorted(feet))))
     else:
-        model = copy.copy(robot.model)
+        model = compiled(robot.mjcf, robot.assets, robot.name)
     if not body_contacts:
         model.geom_contype[:] = 0
         model.geom_conaffinity[:] = 0
@@ -211,7 +214,9 @@ def _native_contacts(model: mujoco.MjModel, robot: Robot, own: NativeContact | N
     contact["solref"], contact["solimp"] = own.solref, own.solimp
     contact["flex"], contact["elem"], contact["vert"] = -1, -1, -1
     contact["efc_address"] = -1
-    ground = int(np.flatnonzero(model.geom_bodyid == 0)[0])
+    ground = _first_geom(model, 0, "the ground")
+    for foot in robot.feet:
+        _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
     return Native(contact, ground, ids, make_soft_contacts(model, own.solref, own.solimp, points))
 
 
@@ -241,3 +246,13 @@ def _give_room(model: mujoco.MjModel, points: int) -> None:
     size = bridge.counter(model, "narena")
     if size[0] == model.narena:
         size[0] = max(model.narena, needed)
+
+
+def _first_geom(model: mujoco.MjModel, body: int, what: str) -> int:
+    found = np.flatnonzero(model.geom_bodyid == body)
+    if not found.size:
+        raise SimulationError(
+            f"law mujoco: {what} has no geom in this MjModel, and MuJoCo knows contacts between geoms only; "
+            "load the robot from its XML or MjSpec instead"
+        )
+    return int(found[0])

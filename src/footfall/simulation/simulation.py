@@ -203,8 +203,8 @@ class Simulation(Setup):
     A simulation holds no state: the same one may run many times, in many threads.
 
     Args:
-        robot: a :class:`footfall.Robot`, the name of a built-in one (``footfall.robots()``), a file (MJCF or URDF), or
-            an ``MjSpec``.
+        robot: a :class:`footfall.Robot`, the name of a built-in one (``footfall.robots()``), a file (MJCF or URDF), an
+            ``MjModel`` or an ``MjSpec``.
         ground: a :class:`footfall.Ground`, or the name of a kind whose options all have defaults; a level plane of
             friction 0.7 if left out.
         law: a contact law, ``ff.law("spring-damper", k=2e4)``, or its name (``footfall.laws()``).

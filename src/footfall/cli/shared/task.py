@@ -76,8 +76,8 @@ class RobotOptions:
     knee=0.3,hip=-0.1 (left out: the keyframe home or stand, else the first)"""
     feet: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=BODY")] = ()
     """which bodies are feet, where the collision geometry does not show it"""
-    points: Annotated[str, tyro.conf.arg(metavar="vertices|NXxNY")] = "vertices"
-    """contact points of each sole: its vertices, or a grid as in 4x6"""
+    points: Annotated[str, tyro.conf.arg(metavar="vertices|NXxNY|N")] = "vertices"
+    """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
     actuators: Literal["as-is", "motor"] = "as-is"
     """motor: servos become torque motors of their force range"""
     meshes: Literal["needed", "skip"] = "needed"
@@ -117,8 +117,10 @@ def _points(text: str) -> Any:
     grid = GRID.fullmatch(text.strip())
     if grid is not None and min(int(grid[1]), int(grid[2])) > 0:
         return int(grid[1]), int(grid[2])
+    if text.strip().isdecimal() and int(text) > 0:
+        return int(text)
     if text != "vertices":
-        raise UsageError(f"cannot read the points '{text}': write vertices, or a grid such as 4x6")
+        raise UsageError(f"cannot read the points '{text}': write vertices, a grid such as 4x6, or a number")
     return text
 
 

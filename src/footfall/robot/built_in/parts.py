@@ -15,7 +15,6 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.given_numbers import is_number
 from footfall.roots import root_between
 
 # Solids of a robot collide with the ground (contype 2, conaffinity 1) but never with each other.
@@ -58,9 +57,14 @@ class Checked:
 
     def _check(self, name: str) -> None:
         """Raise ``RobotError`` unless a parameter is finite and positive, or zero where that is allowed."""
-        value, sign = getattr(self, name), ">=" if name in MAY_BE_ZERO else ">"
-        if not is_number(value) or value < 0 or (value == 0 and sign == ">"):
-            raise RobotError(f"{name} of robot '{self.robot}' must be a number {sign} 0, got {value!r}")
+        value, zero = getattr(self, name), name in MAY_BE_ZERO
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+            wanted = "a number >= 0" if zero else "a number > 0"
+            raise RobotError(f"{name} of robot '{self.robot}' must be {wanted}, got {value!r}")
 
 
 def new_robot(name: str, root: str, at: Sequence[float] = (0, 0, 0), *, planar: bool = False) -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ from footfall.logs.difference import apart
 from footfall.logs.log import Log
 from footfall.measure.common import once
 from footfall.robot import Robot
-from footfall.robot.model import HINGE, SLIDE, scale_masses, written
+from footfall.robot.model import HINGE, SLIDE
 from footfall.simulation import Simulation
 from footfall.standing import at_home
 from footfall.study.fit.search import Range
@@ -74,16 +74,7 @@ def varied(
     model.dof_frictionloss[joints] += joint_friction
     model.dof_damping[joints] += joint_damping
     mujoco.mj_setConst(model, mujoco.MjData(model))
-    spec = robot.spec()
-    scale_masses(spec, mass)
-    for joint in spec.joints:
-        if int(joint.type) in (HINGE, SLIDE):
-            joint.frictionloss += joint_friction
-            joint.damping[0] += joint_damping
-    # MuJoCo writes six digits, by which robots of a fit could not be told apart.
-    digits = f"<!-- mass {mass!r}, friction {joint_friction!r}, damping {joint_damping!r} -->"
-    mjcf = written(spec, robot.name) + digits
-    made = replace(robot, model=model, mjcf=mjcf, parameters={**robot.parameters, "delay": delay})
+    made = replace(robot, model=model, mjcf=None, parameters={**robot.parameters, "delay": delay})
     made.__dict__["others"] = robot.others  # the shape is the same, and is expensive to find
     return made
 
