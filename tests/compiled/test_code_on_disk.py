@@ -12,7 +12,7 @@ import pytest
 from fresh_python import Answer, fresh_python
 
 import footfall
-from footfall.compiled import cache, kernel
+from footfall.compiled import kernel
 from footfall.compiled.cache import HEADER, KEPT_FOR
 from footfall.process.cache_folder import cache_folder, only_ours
 from footfall.simulation import warm
@@ -79,25 +79,6 @@ def test_jobs_that_another_process_has_claimed_are_left_to_it(tmp_path, monkeypa
     warm.work_through(["one", "two", "three"], tmp_path)
     assert done == ["one", "three"]
     assert sorted(path.name for path in tmp_path.glob("* done")) == ["one done", "three done"]
-
-
-def test_progress_says_what_is_compiled_and_how_far(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path / "kept"))
-    monkeypatch.setattr("footfall.compiled.cache._SELDOM", 0.0)  # every line
-    monkeypatch.setattr("footfall.compiled.cache._progress", type(cache._progress)())
-
-    @kernel
-    def part(x):
-        return 2.5 * x
-
-    @kernel
-    def whole(x):
-        return part(x) + 1.0
-
-    assert whole(1.0) == 3.5
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "footfall: compiling (once; kept for the next start) ..."
-    assert lines[-1].endswith("whole, 0 of 2 functions")
 
 
 #: A module of the package with a kernel that calls another.

@@ -14,7 +14,6 @@ import inspect
 import os
 import pickle
 import threading
-import time
 import traceback
 from collections.abc import Callable, Collection
 from types import FunctionType
@@ -33,18 +32,6 @@ from footfall.compiled.stamp import values_reached
 
 #: s until an interruption is raised again: by then compiled code has its address.
 SOON = 0.01
-
-
-class _Waited(threading.local):
-    seconds = 0.0
-
-
-_waited = _Waited()
-
-
-def waited_for_code() -> float:
-    """Seconds for which compiled code in this thread has waited for kernels to be compiled or read from disk."""
-    return _waited.seconds
 
 
 class Apart:
@@ -106,7 +93,7 @@ class Apart:
         An exception, as of Ctrl-C, that is raised before or after the ``try`` is lost, and compiled code gets 0: it
         then asks ``again``. Interruptions are raised when compiled code has returned.
         """
-        interrupted, failed, begin = again == 1, False, time.perf_counter()
+        interrupted, failed = again == 1, False
         while True:
             try:
                 address: int = self.linked(ctypes.string_at(start, size)).address
@@ -116,7 +103,6 @@ class Apart:
                     os._exit(1)  # compiled code has nothing to call
                 interrupted, failed = True, isinstance(error, Exception)
                 continue
-            _waited.seconds += time.perf_counter() - begin
             if interrupted:
                 later = threading.Timer(SOON, _thread.interrupt_main)
                 later.daemon = True

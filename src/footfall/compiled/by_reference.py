@@ -12,12 +12,10 @@ The layout is that of Numba's data model on 64-bit machines: words of eight byte
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import struct
 from collections.abc import Iterator
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numba.experimental.function_type  # noqa: F401 - Numba learns from it the types of function pointers
 import numpy as np
@@ -77,18 +75,6 @@ class _Attributes(AttributeTemplate):
 
 @lower_getattr_generic(Reference)
 def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, attribute: str) -> Any:
-    known = _fields_read.setdefault(builder.block, {})
-    found = known.get((pointer, attribute))
-    if found is None:
-        found = known[pointer, attribute] = _field(context, builder, reference, pointer, attribute)
-    return found
-
-
-#: Fields read in a block of intermediate code, which are read once per block.
-_fields_read: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
-
-
-def _field(context: Any, builder: Any, reference: Reference, pointer: Any, attribute: str) -> Any:
     number = reference.tuple_type.fields.index(attribute)
     kind = reference.tuple_type.types[number]
     if isinstance(kind, BaseNamedTuple):
@@ -193,7 +179,7 @@ class ByReference:
         kinds = [_lay_out(value, words) for value in named]
         self.named, self._words = named, np.array(words, dtype=np.int64)  # the tuple keeps the arrays alive
         self._numba_type_ = _reference((type(named), *kinds), named)
-        self.address = _start(self._words)
+        self.address: int = self._words.__array_interface__["data"][0]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.named, name)
@@ -210,21 +196,12 @@ def _reference(key: Any, named: Any) -> Reference:
     return found
 
 
-def _start(array: Any) -> int:
-    """The address of a contiguous array; NumPy's own functions take five times as long."""
-    return ctypes.addressof(ctypes.c_char.from_buffer(array))
-
-
 def _lay_out(value: Any, words: list[int]) -> Any:
     """Append a value's words, and return its kind: a key for its type."""
     if isinstance(value, np.ndarray):
-        size, shape, flags = value.size, value.shape, value.flags.num
-        if size and flags & _PLAIN == _PLAIN:
-            address = _start(value)
-        else:
-            address = value.__array_interface__["data"][0]
-        words += (0, 0, size, value.itemsize, address, *shape, *value.strides)
-        return value.dtype, len(shape), flags
+        shape, address = value.shape, value.__array_interface__["data"][0]
+        words += (0, 0, value.size, value.itemsize, address, *shape, *value.strides)
+        return value.dtype, len(shape), value.flags.num
     if isinstance(value, int) and not isinstance(value, bool):
         words.append(value)
         return int
@@ -241,8 +218,6 @@ def _lay_out(value: Any, words: list[int]) -> Any:
     return getattr(value, "_numba_type_", None) or typeof(value)
 
 
-#: NumPy's flags of a contiguous, writable array.
-_PLAIN = 0x0001 | 0x0400
 _DOUBLE, _WORD = struct.Struct("d"), struct.Struct("q")
 
 

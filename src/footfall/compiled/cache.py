@@ -15,9 +15,8 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -27,7 +26,7 @@ import llvmlite
 import numba
 from numba.types import BaseNamedTuple, BaseTuple
 
-from footfall.compiled.stamp import count_reached, kernel_stamp, values_reached
+from footfall.compiled.stamp import kernel_stamp, values_reached
 from footfall.process.cache_folder import cache_folder, only_ours
 from footfall.version import __version__
 
@@ -38,9 +37,8 @@ _DAY = 86400.0  # s
 KEPT_FOR = 60 * _DAY
 #: Most bytes kept; beyond it the longest unused files are removed.
 KEPT_BYTES = 2_000_000_000
-#: Seconds between two lines, on a terminal and elsewhere.
-_OFTEN, _SELDOM = 0.1, 30.0
-_ONCE = "(once; kept for the next start)"
+#: What is said, once per process, when a kernel is compiled.
+COMPILING = "compiling (once; kept for the next start) ..."
 
 # Code read or written by this process, by its key: kernels of equal content share their machine code.
 _in_use: dict[str, Any] = {}
@@ -54,82 +52,23 @@ def say_once(sentence: str) -> None:
         print(f"footfall: {sentence}", file=sys.stderr, flush=True)
 
 
-class _Progress:
-    """The compilation that is under way; Numba compiles one function at a time, and within it those it calls."""
-
-    depth = 0
-    said = False
-    name = ""
-    done = total = 0
-    last = 0.0  # s, when a line was written
-
-    def show(self) -> None:
-        """Write a line, if it is time for one."""
-        now = time.monotonic()
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-        if sys.stderr is None or now - self.last < (_OFTEN if terminal else _SELDOM):
-            return
-        self.last = now
-        far = f"{self.name}, {min(self.done, self.total)} of {self.total} functions" if self.said else "..."
-        if terminal:
-            print(f"\r\033[Kfootfall: compiling {far} {_ONCE}", end="", file=sys.stderr, flush=True)
-        else:
-            print(f"footfall: compiling {_ONCE} {far}", file=sys.stderr, flush=True)
-        self.said = True
-
-    def clear(self) -> None:
-        """Erase the changing line."""
-        if self.said and sys.stderr is not None and sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-            self.last = 0.0
-
-
-_progress = _Progress()
-
-
-@contextmanager
-def compiling(function: FunctionType) -> Iterator[None]:
-    """Show that a function is being compiled, with those it calls."""
-    if _progress.depth == 0:
-        _progress.name = f"{function.__module__}.{function.__name__}".removeprefix("footfall.")
-        _progress.done, _progress.total = 0, count_reached(function)
-    _progress.depth += 1
-    try:
-        _progress.show()
-        yield
-    finally:
-        _progress.depth -= 1
-        _progress.done += 1
-        if _progress.depth == 0:
-            _progress.clear()
-
-
 class CodeFile:
     """The files of a kernel: one for each list of argument types."""
 
-    def __init__(self, function: FunctionType, flags: str) -> None:
-        self.function, self._flags = function, flags
-        self._stamp: str | None = None
-        self._stamped = False
+    def __init__(self, function: FunctionType, flags: str, prefix: str = "") -> None:
+        self.function, self._flags, self._prefix = function, flags, prefix
 
-    @property
-    def folder(self) -> Path | None:
-        """The folder of the files."""
-        return cache_folder("compiled")
-
+    @cached_property
     def stamp(self) -> str | None:
         """The fingerprint of the kernel, taken at first use, since it may call kernels that are defined after it."""
-        if not self._stamped:
-            self._stamped = True
-            self._stamp = kernel_stamp(self.function, modules=True)
-            # The linker finds symbols by name, so two versions of a function in one process need different ones.
-            mark = self._stamp or hashlib.sha256(os.urandom(16)).hexdigest()
-            self.function.__qualname__ += f"_{mark[:16]}"
-        return self._stamp
+        stamp = kernel_stamp(self.function, modules=True)
+        # The linker finds symbols by name, so two versions of a function in one process need different ones.
+        self.function.__qualname__ += f"_{(stamp or os.urandom(8).hex())[:16]}"
+        return stamp
 
     def read(self, signature: Any, machine: Any, rebuild: Callable[[bytes], Any]) -> Any:
         """The compiled code for these types on this kind of machine, or ``None``; ``rebuild`` makes it of bytes."""
-        key, folder = self._key(signature, machine), self.folder
+        key, folder = self._key(signature, machine), cache_folder("compiled")
         if key is None:
             return None
         if key not in _in_use:
@@ -144,7 +83,7 @@ class CodeFile:
 
     def write(self, signature: Any, machine: Any, payload: bytes) -> None:
         """Keep what was compiled; if that is impossible, say so once."""
-        key, folder = self._key(signature, machine), self.folder
+        key, folder = self._key(signature, machine), cache_folder("compiled")
         if key is None:
             return
         if folder is None:
@@ -160,23 +99,23 @@ class CodeFile:
             say_once(f"compiled code cannot be kept in {folder}: {error.strerror or error}")
 
     def _key(self, signature: Any, machine: Any) -> str | None:
-        stamp = self.stamp()
-        if stamp is None:
+        if self.stamp is None:
             return None
         versions = (platform.python_version(), numba.__version__, llvmlite.__version__, own_version())
         args = getattr(signature, "args", signature)
-        parts = (stamp, self._flags, str(signature), classes_of(args), versions, machine)
+        parts = (self.stamp, self._flags, str(signature), classes_of(args), versions, machine)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def _path(self, folder: Path, key: str) -> Path:
         return folder / f"{self._name()}-{key[:24]}{_SUFFIX}"
 
     def _name(self) -> str:
-        return f"{self.function.__name__.strip('<>')}-{(self.stamp() or '')[:16]}"
+        return f"{self._prefix}{self.function.__name__.strip('<>')}-{(self.stamp or '')[:16]}"
 
     def is_kept(self) -> bool:
         """Whether the function as it stands is on disk, for some types."""
-        return self.folder is not None and any(self.folder.glob(f"{self._name()}-*{_SUFFIX}"))
+        folder = cache_folder("compiled")
+        return folder is not None and any(folder.glob(f"{self._name()}-*{_SUFFIX}"))
 
 
 #: Calls of kernels that are compiled at their first call, which loaded code may make: symbol and pickled signature.
@@ -205,12 +144,11 @@ def named(symbol: str) -> Any:
 
 
 @cache
-def own_version(*, gpu: bool = False) -> str:
-    """A hash of this package's files, on which compiled code depends too; files for GPUs count only there."""
+def own_version() -> str:
+    """A hash of this package's files, on which compiled code depends too."""
     digest = hashlib.sha256(__version__.encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        if gpu or not file.name.startswith("gpu"):
-            digest.update(file.read_bytes())
+        digest.update(file.read_bytes())
     return digest.hexdigest()
 
 

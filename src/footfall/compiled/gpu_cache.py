@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import Any
 
 from footfall.compiled import kernels
-from footfall.compiled.cache import compiling
 from footfall.process.garbage import no_garbage_search
 from footfall.process.interrupts import while_compiling
 
@@ -36,26 +35,13 @@ def kept_on_disk(dispatcher: Any) -> Any:
 
 def prepare(dispatcher: Any, arguments: Any) -> None:
     """Compile a kernel for such arguments, or read it from disk."""
-    if hasattr(dispatcher, "targetoptions"):
-        compile_for(dispatcher, kinds_of(dispatcher, arguments))
-
-
-def kinds_of(dispatcher: Any, arguments: Any) -> tuple[Any, ...]:
-    """The types that a kernel is compiled for."""
-    return tuple(dispatcher.typeof_pyval(one) for one in arguments)
-
-
-def compile_for(dispatcher: Any, kinds: tuple[Any, ...]) -> None:
-    """Compile a kernel for arguments of these types, or read it from disk."""
+    if not hasattr(dispatcher, "targetoptions"):  # in the simulator
+        return
+    kinds = tuple(map(dispatcher.typeof_pyval, arguments))
     if kinds not in dispatcher.overloads:
         lean = nullcontext() if _private() is None else _private().for_gpus()
-        with while_compiling(), compiling(dispatcher.py_func), no_garbage_search(), lean:
+        with while_compiling(), no_garbage_search(), lean:
             dispatcher.compile(kinds)
-
-
-def is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
-    """Whether a kernel for arguments of these types could be on disk and is not."""
-    return _private() is not None and bool(dispatcher._cache.is_missing(kinds))
 
 
 def launcher(dispatcher: Any, shape: tuple[Any, ...], arguments: Any) -> Callable[..., None]:

@@ -21,20 +21,17 @@ is kept on disk for the next one. What each part would need to become public, as
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from copy import copy
 from functools import cached_property, lru_cache
-from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
-import numba
 from llvmlite import ir
 from numba import types
-from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
@@ -47,22 +44,10 @@ from numba.core.typed_passes import AnnotateTypes, DumpParforDiagnostics, Inline
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 from numba.types import Function
 
-from footfall.compiled.cache import (
-    CodeFile,
-    classes_of,
-    compiling,
-    late_calls,
-    note_calls,
-    own_version,
-    prune,
-    read_file,
-    say_once,
-    write_file,
-)
+from footfall.compiled.cache import COMPILING, CodeFile, late_calls, note_calls, say_once
 from footfall.compiled.gpu_loops import rolled
-from footfall.compiled.stamp import flags_of, kernel_stamp
+from footfall.compiled.stamp import flags_of
 from footfall.errors import SimulationError
-from footfall.process.cache_folder import cache_folder
 from footfall.process.garbage import no_garbage_search
 from footfall.process.interrupts import while_compiling
 
@@ -87,11 +72,6 @@ class KernelCache(NullCache):
 
     def __init__(self, function: FunctionType, flags: str) -> None:
         self._file = CodeFile(function, flags)
-
-    @property
-    def cache_path(self) -> Path | None:
-        """The folder of the files."""
-        return self._file.folder
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The compiled code for these types from disk, or ``None``.
@@ -154,22 +134,13 @@ class _Resolved:
         return found
 
 
-@contextmanager
-def _untimed() -> Iterator[None]:
-    """Compile what a kernel calls without Numba's timers: those of all callers are told of each call of LLVM."""
-    usual, event.install_timer = event.install_timer, lambda *_: nullcontext()
-    try:
-        yield
-    finally:
-        event.install_timer = usual
-
-
 class _Compiler(Compiler):
-    """Numba's compiler, without the passes that kernels do not need; it shows its progress."""
+    """Numba's compiler, without the passes that kernels do not need."""
 
     def compile_extra(self, function: Any) -> Any:
         """Compile a Python function."""
-        with compiling(function), _Resolved(), _untimed():
+        say_once(COMPILING)
+        with _Resolved():
             return super().compile_extra(function)
 
     def define_pipelines(self) -> list[Any]:
@@ -241,7 +212,9 @@ class _Library(JITCodeLibrary):
     """Intermediate code that callers link in and optimise with their own."""
 
     def __init__(self, codegen: Any, name: str) -> None:
-        super().__init__(codegen, name)
+        without_environments = copy(codegen)  # which functions without machine code do not have
+        without_environments.set_env = lambda name, environment: None
+        super().__init__(without_environments, name)
         self.inlined: dict[str, int] = {}  # sizes of functions that become part of their callers, in instructions
 
     def add_ir_module(self, ir_module: Any) -> None:
@@ -282,28 +255,10 @@ class _Library(JITCodeLibrary):
         library._finalized = True
         return library
 
-    @property
-    def codegen(self) -> Any:
-        """The code generator, without environments."""
-        return _Quiet(self._codegen)
-
 
 def _size(instruction: Any, inlined: dict[str, int]) -> int:
     """The size of an instruction: for a call of an inlined function, with that function's."""
     return 1 + (inlined.get(instruction.callee.name, 0) if isinstance(instruction, ir.CallInstr) else 0)
-
-
-class _Quiet:
-    """A code generator that sets up no environment."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing: without machine code there is no environment."""
 
 
 class _PartCache(KernelCache):
@@ -336,7 +291,7 @@ def pointer(signature: Any, function: FunctionType, options: dict[str, Any]) -> 
     return made
 
 
-class CubinCache:
+class CubinCache(NullCache):
     """The disk cache of a GPU kernel, with the methods that Numba's CUDA calls before and after compiling.
 
     Numba's own cache for CUDA checks only the file of the outermost function, and keeps NVVM's input and output, a
@@ -344,14 +299,10 @@ class CubinCache:
     """
 
     def __init__(self, dispatcher: Any) -> None:
-        self.function = dispatcher.py_func
-        self.options = sorted((name, str(value)) for name, value in dispatcher.targetoptions.items())
-        self.stamp = kernel_stamp(self.function, modules=True)
+        import numba_cuda  # type: ignore[import-untyped]
 
-    @property
-    def cache_path(self) -> Path | None:
-        """The folder of the files."""
-        return cache_folder("compiled")
+        options = sorted((name, str(value)) for name, value in dispatcher.targetoptions.items())
+        self._file = CodeFile(dispatcher.py_func, f"{numba_cuda.__version__} {options}", "gpu-")
 
     def load_overload(self, kinds: Any, context: Any) -> Any:
         """The kernel for arguments of these types on this GPU from disk, or ``None``."""
@@ -362,54 +313,29 @@ class CubinCache:
         from numba.cuda.typing import signature
 
         capability = capability_of_gpu()
-        path = self._path(kinds, capability)
-        payload = None if path is None else read_file(*path)
-        if payload is None:
-            return None
-        try:
+
+        def rebuilt(payload: bytes) -> Any:
             states, code = pickle.loads(payload)
-            library = CUDACodeLibrary(None, self.function.__name__, entry_name=states["name"])
+            library = CUDACodeLibrary(None, self._file.function.__name__, entry_name=states["name"])
             library._cubin_cache[capability] = ObjectCode.from_cubin(code)
             library._finalized = True
             own = signature(types.void, *kinds)
             made = _Kernel._rebuild(signature=own, codelibrary=library, call_helper=None, extensions=[], **states)
             made.bind()
             return made
-        except Exception:  # another version of Numba or of the driver: compile again, whatever the reason
-            return None
+
+        found = self._file.read(kinds, capability, rebuilt)
+        if found is None:
+            say_once(COMPILING)
+        return found
 
     def save_overload(self, kinds: Any, kernel: Any) -> None:
         """Keep the machine code of a kernel; if that is impossible, say so once."""
         capability = capability_of_gpu()
-        path = self._path(kinds, capability)
-        if path is None:
-            return
         own = kernel._reduce_states()
         states = {name: own[name] for name in _STATES if name in own}
-        try:
-            write_file(*path, pickle.dumps((states, bytes(kernel.library.get_cubin(capability).code))))
-            prune(path[0].parent)
-        except OSError as error:
-            say_once(f"compiled code cannot be kept in {path[0].parent}: {error.strerror or error}")
-
-    def flush(self) -> None:
-        """Files stay: they are named after their content."""
-
-    def is_missing(self, kinds: Any) -> bool:
-        """Whether the kernel for arguments of these types could be on disk and is not."""
-        path = self._path(kinds, capability_of_gpu())
-        return path is not None and not path[0].exists()
-
-    def _path(self, kinds: Any, capability: Any) -> tuple[Path, str] | None:
-        folder = self.cache_path
-        if folder is None or self.stamp is None:
-            return None
-        import numba_cuda  # type: ignore[import-untyped]
-
-        versions = (numba.__version__, numba_cuda.__version__, own_version(gpu=True))
-        parts = (self.stamp, self.options, str(kinds), classes_of(kinds), versions, capability)
-        key = hashlib.sha256(repr(parts).encode()).hexdigest()
-        return folder / f"gpu-{self.function.__name__}-{self.stamp[:16]}-{key[:24]}.kernel", key
+        payload = pickle.dumps((states, bytes(kernel.library.get_cubin(capability).code)))
+        self._file.write(kinds, capability, payload)
 
 
 def capability_of_gpu() -> Any:

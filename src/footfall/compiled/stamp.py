@@ -54,15 +54,6 @@ def values_reached(function: FunctionType) -> list[Any]:
     return found
 
 
-def count_reached(function: FunctionType) -> int:
-    """The number of functions that a function calls, directly or not, with itself; kernels apart do not count."""
-    count = 0
-    with contextlib.suppress(_Unknowable):
-        for _ in _parts(function):
-            count += 1
-    return max(1, count)
-
-
 def _parts(function: FunctionType) -> Iterator[tuple[FunctionType, bytes]]:
     waiting, seen = [function], {id(function)}
     while waiting:

@@ -11,7 +11,6 @@ import mujoco
 import numba
 import numpy as np
 
-from footfall.compiled import waited_for_code
 from footfall.contact.base import PointLaw
 from footfall.contact.springs.stable_step import warn_of_long_steps
 from footfall.contact.trial import fault_of, is_foreign
@@ -227,12 +226,12 @@ class Run:
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and return the recording, with a warning or an error if it ended early."""
-        begin, waited = time.perf_counter(), waited_for_code()
+        begin = time.perf_counter()
         try:
             self.advance_to(self.total + 1, progress)
         except KeyboardInterrupt as cause:  # from the user's own handler, or from the progress
             raise self._interrupted() from cause
-        self.wall_time = time.perf_counter() - begin - (waited_for_code() - waited)
+        self.wall_time = time.perf_counter() - begin
         recording = self.conclude()
         if progress is not None and recording.failure is None:
             progress(self.total * self.simulation.dt)
