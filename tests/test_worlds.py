@@ -278,7 +278,6 @@ def test_one_world_that_fails_leaves_the_others_alone_and_can_be_reset():
         ("acceleration-complementarity", {}, "event to event"),
         (TimeStepping(cone="polyhedral"), {"device": "cuda"}, "not offered on a GPU"),
         ("spring-damper", {"device": "tpu"}, "'cpu' or 'cuda'"),
-        ("spring-damper", {"precision": "single"}, "for GPUs"),
         ("spring-damper", {"qpos": [1.0, 2.0]}, "shape"),
         ("spring-damper", {"friction": [0.1, 0.2, 0.3]}, r"a pair \(static, dynamic\), \(2,\) or \(2, 2\)"),
         ("spring-damper", {"ground": [ff.Ground.plane(), ff.Ground.slope(0.1)]}, "of one kind"),

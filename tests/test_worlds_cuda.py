@@ -28,7 +28,7 @@ pytest.importorskip("numba_cuda")
 
 @pytest.mark.parametrize("law", ["spring-damper", "time-stepping", "constraint-selection"])
 def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law, simulated):
-    found = simulated(PROGRAM, law, "double", "simulated")
+    found = simulated(PROGRAM, law, "simulated")
     assert found["force"] > 1.0  # they stand on the ground, some of them
     assert max(found["qpos"], found["recording"], found["kept"]) < 1e-9
     assert found["reset"] == 0.0 and found["unsolved"] == 0
@@ -109,7 +109,7 @@ def test_a_robot_that_falls_on_its_feet_and_back_on_a_gpu_does_so_as_on_the_cpu(
 )
 def test_bodies_touch_each_other_on_a_gpu_as_on_the_cpu(scene, law, simulated):
     """Hands of one robot that meet; a box that slides down another, from a state in which the law remembers it."""
-    found = simulated(TOUCHING, law, scene, "32", "double")
+    found = simulated(TOUCHING, law, scene, "32")
     own, other = found["bodies"]
     assert own == other == [["right", "left"] if scene == "folded" else ["top", "base"]]
     assert found["unsolved"] == 0 and found["speed"] < 1e-11
@@ -117,17 +117,8 @@ def test_bodies_touch_each_other_on_a_gpu_as_on_the_cpu(scene, law, simulated):
 
 
 def test_a_step_that_lacks_room_for_a_contact_between_bodies_is_unsolved(simulated):
-    found = simulated(TOUCHING, "spring-damper", "stack", "3", "double")
+    found = simulated(TOUCHING, "spring-damper", "stack", "3")
     assert found["unsolved"] == 4  # all of them: a box stands on four corners
-
-
-def test_single_precision_keeps_what_it_can(simulated):
-    found = simulated(PROGRAM, "spring-damper", "single", "simulated")
-    # A millionth of lengths of a tenth of a metre and of speeds of a metre per second, a few times.
-    assert 0.0 < found["qpos"] < 1e-6
-    # A box presses 0.05 mm into another, of places that are known to 1e-7 m.
-    found = simulated(TOUCHING, "spring-damper", "stack", "32", "single")
-    assert found["unsolved"] == 0 and found["force"] > 1.0 and found["worst"] < 0.01 * found["force"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +141,7 @@ def test_derivatives_on_a_gpu_are_those_on_the_cpu(law, who, smoothing, close, s
 
 
 def test_derivatives_that_a_gpu_does_not_have_are_refused_in_a_sentence(simulated):
-    reasons = ("precision='single'", "the forces of distributed", "the ground is curved", "parameters", "smoothing =")
+    reasons = ("the forces of distributed", "the ground is curved", "parameters", "smoothing =")
     for said, reason in zip(simulated(REFUSED), reasons, strict=True):
         assert reason in said
 
@@ -181,7 +172,7 @@ def said_on_gpu(program: str, *arguments: str) -> dict[str, Any]:
     "law", ["spring-damper", "hunt-crossley", "linearizing-penalty", "time-stepping", "constraint-selection"]
 )
 def test_worlds_on_a_gpu_are_those_on_the_cpu(law):
-    found = said_on_gpu(PROGRAM, law, "double", "real")
+    found = said_on_gpu(PROGRAM, law, "real")
     assert max(found["qpos"], found["recording"]) < 0.8e-6
 
 

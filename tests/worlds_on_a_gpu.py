@@ -7,7 +7,7 @@ import json, sys
 import numpy as np
 import footfall as ff
 
-law, precision, simulated = sys.argv[1], sys.argv[2], sys.argv[3] == "simulated"
+law, simulated = sys.argv[1], sys.argv[2] == "simulated"
 robot, count, steps = ("brick", 2, 4) if simulated else ("spatial-biped", 64, 1000)
 sim = ff.Simulation(robot, law=law)
 rng = np.random.default_rng(0)
@@ -16,8 +16,7 @@ qpos[:, 2] += rng.uniform(0.0, 0.01, count) * np.arange(count)
 qvel = np.zeros((count, sim.robot.model.nv))
 qvel[:, 0] = 0.3 * simulated
 controller = None if simulated else "posture"
-worlds = [ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, **options)
-          for device, options in (("cpu", {}), ("cuda", {"precision": precision}))]
+worlds = [ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel) for device in ("cpu", "cuda")]
 recordings = [one.run(steps * sim.dt, controller=controller, record=[1])[1] for one in worlds]
 cpu, gpu = worlds
 worst = {"qpos": float(np.abs(gpu._engine.host("qpos") - cpu.qpos).max())}
@@ -197,7 +196,7 @@ import numpy as np
 import footfall as ff
 from footfall.engine.worlds import every_pair
 
-law, scene, places, precision = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+law, scene, places = sys.argv[1], sys.argv[2], int(sys.argv[3])
 arm = '''<body pos="0 {y} 0.05"><joint axis="0 0 1" damping="0.02" ref="{arm}"/>
   <geom type="capsule" fromto="0 0 0 0.2 0 0" size="0.03" mass="0.5"/>
   <body name="{side}" pos="0.2 0 0"><joint axis="0 0 1" damping="0.02"/><joint axis="0 1 0" damping="0.02"/>
@@ -219,7 +218,7 @@ every_pair.PLACES = places
 world = sim.start(recorded=False, controller=None, qpos=qpos, qvel=qvel)
 world.step(n=0 if scene == "folded" else 20)
 given = {"qpos": world.qpos.copy(), "qvel": world.qvel.copy(), "fall": 0.0}
-cpu, gpu = ff.Worlds(sim, 1, **given), ff.Worlds(sim, 1, device="cuda", precision=precision, **given)
+cpu, gpu = ff.Worlds(sim, 1, **given), ff.Worlds(sim, 1, device="cuda", **given)
 recordings = [one.run(0.004, controller=None, record=[0])[0] for one in (cpu, gpu)]
 speed = float(np.abs(gpu.read("qvel") - cpu.qvel).max())
 own, other = (rec.body_contacts for rec in recordings)
@@ -262,13 +261,12 @@ import json
 import footfall as ff
 
 bumps = ff.Ground.heightfield([[0.0, 0.0], [0.0, 0.1]], size=(2.0, 2.0))
-asked = [({"law": "spring-damper"}, {"precision": "single"}, {}), ({"law": "distributed"}, {}, {}),
-         ({"law": "time-stepping", "ground": bumps}, {}, {}), ({"law": "time-stepping"}, {}, {"to": "friction"}),
-         ({"law": "spring-damper"}, {}, {"smoothing": 1e-6})]
+asked = [({"law": "distributed"}, {}), ({"law": "time-stepping", "ground": bumps}, {}),
+         ({"law": "time-stepping"}, {"to": "friction"}), ({"law": "spring-damper"}, {"smoothing": 1e-6})]
 said = []
-for setup, worlds, given in asked:
+for setup, given in asked:
     try:
-        ff.Worlds(ff.Simulation("ball", **setup), 1, device="cuda", **worlds).linearize(**given)
+        ff.Worlds(ff.Simulation("ball", **setup), 1, device="cuda").linearize(**given)
     except ff.FootfallError as error:
         said.append(str(error))
 print(json.dumps(said))

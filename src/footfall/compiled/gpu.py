@@ -1,15 +1,14 @@
 """Kernels for a GPU from those of the CPU: the same Python functions, translated once more.
 
 A GPU has no function pointers or symbols, and its compiler lacks some options of the CPU's. So a kernel and everything
-that it calls are copied as plain functions, each compiled as a device function; some may be replaced by others. For
-single precision their constants become single too, or every sum with one would be computed in double.
+that it calls are copied as plain functions, each compiled as a device function; some may be replaced by others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from types import CellType, CodeType, FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,7 @@ class Device:
     replaced by that everywhere.
     """
 
-    def __init__(self, *, single: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
-        self.single = single
+    def __init__(self, replaced: Mapping[Any, Any] | None = None) -> None:
         self.replaced = {plain(old): new for old, new in (replaced or {}).items()}
         self.made: dict[FunctionType, Any] = {}
 
@@ -50,24 +48,15 @@ class Device:
         simulated = is_simulated()
         if not simulated:
             known[HIDDEN], known[BELOW] = hidden(), below()
-        code = self.code(counted(own, simulated=simulated))
+        code = counted(own, simulated=simulated)
         made = FunctionType(code, known, own.__name__, own.__defaults__, cells or None)
         made.__module__, made.__qualname__ = own.__module__, own.__qualname__
         return made
 
     def value(self, value: Any) -> Any:
         """The value of a global on the device."""
-        if hasattr(value, "py_func") or value in self.replaced.values():
-            return self.function(value)
-        if self.single and isinstance(value, float):
-            return np.float32(value)
-        return value
-
-    def code(self, code: CodeType) -> CodeType:
-        if not self.single:
-            return code
-        constants = tuple(np.float32(c) if isinstance(c, float) else c for c in code.co_consts)
-        return code.replace(co_consts=constants)
+        known = hasattr(value, "py_func") or value in self.replaced.values()
+        return self.function(value) if known else value
 
 
 def plain(kernel: Any) -> FunctionType:

@@ -2,7 +2,7 @@
 
 The worlds of a warp make a tile: number k of world w is ``pool[w // 32, k, w % 32]``. So neighbouring lanes read
 neighbouring numbers, a tile is compact, and every number of a world is at a constant distance from its first. With an
-array per quantity, half of all instructions would compute addresses.
+array per quantity, half of all instructions would compute addresses. What a warp or a block shares is a tile of one.
 """
 
 from __future__ import annotations
@@ -12,38 +12,38 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from footfall.compiled.gpu import is_simulated
+
 #: Worlds of a tile: a warp.
 TILE = 32
 
 
 @cache
-def numbers_of(count: int, *, simulated: bool) -> Any:
-    """A device function ``(pool, w) -> (count,)``: all numbers of one world."""
-    if simulated:  # tiles have one world there
-        return lambda pool, w: pool[w, :, 0]
+def numbers_of(count: int, tile: int) -> Any:
+    """A device function ``(pool, w) -> (count,)``: all numbers of world w, in tiles of a power of two worlds."""
+    if is_simulated():
+        return lambda pool, w: pool[w // tile, :, w % tile]
 
     def start(builder: Any, whole: Any, pool: Any, w: Any) -> Any:
-        row = builder.mul(builder.lshr(w, whole(TILE.bit_length() - 1)), whole(count * TILE))
-        return builder.gep(pool, [builder.add(row, builder.and_(w, whole(TILE - 1)))])
+        row = builder.mul(builder.lshr(w, whole(tile.bit_length() - 1)), whole(count * tile))
+        return builder.gep(pool, [builder.add(row, builder.and_(w, whole(tile - 1)))])
 
-    return _view((count,), start, f"numbers {count}", takes_world=True)
+    return _view((count,), start, f"numbers {count}", tile, takes_world=True)
 
 
 @cache
-def array_at(first: int, shape: tuple[int, ...], *, simulated: bool, tile: int = TILE) -> Any:
+def array_at(first: int, shape: tuple[int, ...], tile: int) -> Any:
     """A device function ``numbers -> array`` of this shape: the numbers of a world from ``first`` on."""
-    if simulated:
+    if is_simulated():
         return lambda numbers: numbers[first : first + math.prod(shape)].reshape(shape)
 
     def start(builder: Any, whole: Any, numbers: Any) -> Any:
         return builder.gep(numbers, [whole(first * tile)])
 
-    return _view(shape, start, f"array at {first}", tile=tile)
+    return _view(shape, start, f"array at {first}", tile)
 
 
-def _view(
-    shape: tuple[int, ...], start: Callable[..., Any], name: str, *, tile: int = TILE, takes_world: bool = False
-) -> Any:
+def _view(shape: tuple[int, ...], start: Callable[..., Any], name: str, tile: int, *, takes_world: bool = False) -> Any:
     """An intrinsic of Numba's CUDA that returns a view of constant shape and strides, from ``start`` on."""
     from llvmlite import ir
     from numba.cuda import types

@@ -62,7 +62,6 @@ class Worlds(UnderWay):
         simulation: robot, ground, law and step of all worlds.
         count: W, the number of worlds.
         device: ``"cpu"`` or ``"cuda"``.
-        precision: ``"double"``, or on a GPU ``"single"``.
         qpos: (nq,) where all start, or (W, nq); home on the ground if left out.
         qvel: (nv,) velocities there, or (W, nv); at rest if left out.
         friction: a coefficient, a pair (static, dynamic), or one of these for each world; the ground's if left out.
@@ -81,7 +80,6 @@ class Worlds(UnderWay):
         count: Count,
         *,
         device: Literal["cpu", "cuda"] = "cpu",
-        precision: Literal["double", "single"] = "double",
         qpos: ArrayLike | None = None,
         qvel: ArrayLike | None = None,
         friction: ArrayLike | None = None,
@@ -92,8 +90,8 @@ class Worlds(UnderWay):
         fall: NotNegative = FALLEN_HEIGHT,
         threads: Count | None = None,
     ) -> None:
-        check_worlds(simulation, device, precision)
-        self.simulation, self.count, self.device, self.precision = simulation, int(count), device, precision
+        check_worlds(simulation, device)
+        self.simulation, self.count, self.device = simulation, int(count), device
         self._turn = Lock()
         self._inputs = make_inputs(
             simulation,
@@ -106,7 +104,7 @@ class Worlds(UnderWay):
         )
         self._signals = signal_count(simulation)
         self._plan = make_plan(self._inputs, fall)
-        self._engine: Any = make_engine(self._inputs, device=device, single=precision == "single", threads=threads)
+        self._engine: Any = make_engine(self._inputs, device=device, threads=threads)
         self._no_tape = self._engine.make_tape(simulation.scene.model, [], 1, self._signals)
         self._engine.give(self._inputs.arrays)
         self._on_threads: OnThreads | None = None  # derivatives, once they are asked for
@@ -195,9 +193,16 @@ class Worlds(UnderWay):
                 on_gpu = hasattr(ctrl, "__cuda_array_interface__")
                 if on_gpu and self.device == "cpu":
                     raise SimulationError("ctrl is on a GPU, and these worlds are on the CPU: give ctrl.cpu()")
-                ctrl = ctrl if on_gpu else numbers("ctrl", ctrl)
-                self._engine.set_controls(ctrl, self.count, self.simulation.scene.model.nu)
+                self._set_controls(ctrl if on_gpu else numbers("ctrl", ctrl))
             self._engine.advance(self._plan, None, int(n), self._no_tape)
+
+    def _set_controls(self, ctrl: Any) -> None:
+        count, width = self.count, self.simulation.scene.model.nu
+        if tuple(ctrl.shape) not in ((width,), (count, width)):
+            raise SimulationError(
+                f"ctrl has shape {tuple(ctrl.shape)}, but it must be ({width},) or ({count}, {width})"
+            )
+        self._engine.set_controls(ctrl)
 
     def run(
         self,
@@ -274,7 +279,7 @@ class Worlds(UnderWay):
         asked = controller.batch(sim.robot, grounds, sim.dt * rate)
         for first in range(0, steps, rate):
             ctrl = asked.controls(first * sim.dt, self.qpos, self.qvel, self.mode != 0, self.force)
-            engine.set_controls(ctrl, self.count, sim.scene.model.nu)
+            self._set_controls(ctrl)
             taken = min(rate, steps - first)
             engine.advance(plan, None, taken, tapes, before=first, last=first + taken >= steps)
         return asked
@@ -307,7 +312,7 @@ class Worlds(UnderWay):
         return self.count
 
     def __repr__(self) -> str:
-        return f"Worlds({self.simulation!r}, {self.count}, device={self.device!r}, precision={self.precision!r})"
+        return f"Worlds({self.simulation!r}, {self.count}, device={self.device!r})"
 
     @property
     def qpos(self) -> Any:

@@ -29,8 +29,8 @@ from footfall.solve.problem import Size
 from footfall.standing import at_home
 
 
-def make_engine(inputs: Inputs, *, device: str, single: bool, threads: int | None) -> Any:
-    """The engine that steps worlds on a ``device``, in ``single`` or double precision."""
+def make_engine(inputs: Inputs, *, device: str, threads: int | None) -> Any:
+    """The engine that steps worlds on a ``device``."""
     setup, surface, count = inputs.setup, inputs.surface, inputs.count
     law, surroundings = setup.law, around(setup, inputs.grounds)
     every = make_points(setup.scene.model, setup.robot, law.memory_size, surroundings)
@@ -38,7 +38,7 @@ def make_engine(inputs: Inputs, *, device: str, single: bool, threads: int | Non
     layout = _Layout(setup, make_tree(setup.scene.model), every, feet)
     if device == "cpu":
         return _on_cores(layout, surface, count, threads)
-    return _on_gpu(layout, surface, count, single=single)
+    return _on_gpu(layout, surface, count)
 
 
 def solves_contacts(law: Law) -> TypeGuard[CoupledLaw]:
@@ -108,7 +108,7 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
     )
 
 
-def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
+def _on_gpu(layout: _Layout, surface: Any, count: int) -> Any:
     from footfall.engine.other_bodies.solids import make_meetings
     from footfall.engine.worlds.every_body import every_sole
     from footfall.engine.worlds.every_pair import pair_lengths, pair_space, pairs_of_all
@@ -122,7 +122,7 @@ def _on_gpu(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
     points, slots = len(soles.radius), len(soles.body) + lengths["A"]
     robot = Robot(layout.tree, soles, setup.scene.joints, rest)
     made = layout.shapes(points, slots, operator=solves_contacts(setup.law), owners=points, **lengths)
-    return Gpu(robot, made, pair_space(lengths), count, setup.law, surface, single=single)
+    return Gpu(robot, made, pair_space(lengths), count, setup.law, surface)
 
 
 def _functions(law: Law, surface: Any) -> Functions:

@@ -249,10 +249,9 @@ def make_inputs(
     return Inputs(setup, count, grounds, surface, options, [tuple(one) for one in lists], arrays)
 
 
-def check_worlds(setup: Setup, device: str, precision: str) -> None:
+def check_worlds(setup: Setup, device: str) -> None:
     """Refuse features that many worlds do not support."""
-    law, ground = setup.law, setup.ground
-    gpu, operator = device != "cpu", bool(getattr(law, "operator", False))
+    law, ground, gpu = setup.law, setup.ground, device != "cpu"
     refused = {
         "law mujoco is MuJoCo's own contacts, in one world: use mujoco.rollout for many": law.native,
         f"{law.name} goes from event to event, which many worlds at once do not": law.event_driven,
@@ -261,8 +260,6 @@ def check_worlds(setup: Setup, device: str, precision: str) -> None:
         ),
         "on a GPU feet have points and balls: those that are ellipsoids or wheels run with device='cpu'": gpu
         and bool(setup.robot.point_axes.any()),
-        "precision='single' is for GPUs: on a CPU it would save no time": not gpu and precision == "single",
-        f"precision='single' is too coarse for the solver of {law.name}": operator and precision == "single",
         "cone='polyhedral' is not offered on a GPU: use cone='exact', or device='cpu'": (
             gpu and getattr(law, "cone", "exact") != "exact"
         ),

@@ -102,7 +102,6 @@ class OnGpu:
     def __init__(self, given: Inputs, engine: Any, tapes: Any) -> None:
         sim = given.setup
         reasons = {
-            "precision='single' is too coarse for derivatives": engine.single,
             not_exact(sim): True,
             "the ground is curved, which derivatives on a GPU do not see": not all(one.flat for one in given.grounds),
         }

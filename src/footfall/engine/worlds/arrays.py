@@ -6,6 +6,7 @@ neighbouring lanes read neighbouring numbers. Kernels see one world and are the 
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -162,19 +163,18 @@ INTEGERS = {name for kind in (WorldState, Space) for name, one in element_types(
 Shapes = dict[str, tuple[int, ...]]
 
 
-def room(shapes: Shapes, count: int, *, world_last: bool, real: Any = np.float64) -> dict[str, np.ndarray]:
+def room(shapes: Shapes, count: int, *, world_last: bool) -> dict[str, np.ndarray]:
     """Zeros for ``count`` worlds or threads."""
     arrays = {}
     for name, shape in shapes.items():
         whole = (*shape, count) if world_last else (count, *shape)
-        arrays[name] = np.zeros(whole, dtype=np.int64 if name in INTEGERS else real)
+        arrays[name] = np.zeros(whole, dtype=np.int64 if name in INTEGERS else np.float64)
     return arrays
 
 
-def bytes_of(shapes: Shapes, real: Any = np.float64) -> int:
-    """Memory of one world's or thread's share, bytes."""
-    sizes = {name: 8 if name in INTEGERS else np.dtype(real).itemsize for name in shapes}
-    return sum(int(np.prod(shape)) * sizes[name] for name, shape in shapes.items())
+def bytes_of(shapes: Shapes) -> int:
+    """Memory of one world, bytes."""
+    return 8 * sum(map(math.prod, shapes.values()))
 
 
 @cache

@@ -37,7 +37,7 @@ from footfall.engine.worlds.gpu_kernels import (
 )
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
-from footfall.engine.worlds.tiles import Layout, Plot, Tiles, lay_out, lay_out_rows, zeros
+from footfall.engine.worlds.tiles import Plot, Tiles, lay_out, lay_out_tuple, zeros
 from footfall.engine.worlds.turns import Queue, workspace
 from footfall.errors import SimulationError
 from footfall.kinds import zeros as zeros_of
@@ -66,12 +66,6 @@ def without_newton(scratch: Any) -> Any:
     return scratch
 
 
-def in_rows(array: Any) -> Any:
-    """An array of worlds as a matrix, the world last."""
-    *_, worlds = array.shape
-    return array.reshape(array.size // worlds, worlds)
-
-
 class Tapes(NamedTuple):
     """Recordings of chosen worlds, on the device."""
 
@@ -85,19 +79,9 @@ class Gpu:
     """Worlds in the memory of a GPU; ``robot`` has the points of all its bodies."""
 
     def __init__(
-        self,
-        robot: Robot,
-        shapes: tuple[Shapes, Shapes],
-        pairs: Any,
-        count: int,
-        law: Law,
-        surface: Any,
-        *,
-        single: bool,
+        self, robot: Robot, shapes: tuple[Shapes, Shapes], pairs: Any, count: int, law: Law, surface: Any
     ) -> None:
-        self.cuda, self.single = find_cuda(), single
-        self.real = np.float32 if self.single else np.float64
-        self.count, self.law, self.surface = count, law, surface
+        self.cuda, self.count, self.law, self.surface = find_cuda(), count, law, surface
         self.lanes = min(count, LANES)
         size = Size(shapes[0]["mode"][0], shapes[1]["near"][0] - 1, robot.soles.chain.shape[1])
         own = without_newton(law.scratch(size)) if isinstance(law, CoupledLaw) else None
@@ -105,15 +89,18 @@ class Gpu:
         touching = robot.rest.pairs
         self.touch, self.sight = len(touching.meetings.first) > 0, sight(touching)
         self.grid = self._grid(registers_for(self.lanes) if self.searches else REGISTERS)
-        self._check_memory(shapes, (own, pairs))
+        self.plot = lay_out(shapes[1], own, pairs)
+        # What contacts between bodies are found in, by each block and by each lane.
+        self.sights = lay_out_tuple(self.sight, 1), lay_out_tuple(zeros_of(Probe, {}), TILE)
+        self._check_memory(bytes_of(shapes[0]))
         self.robot = self.constant(robot)
         self.of_feet = shapes[0]["push"][0]
         self.others = shapes[0]["mode"][0] - self.of_feet
-        self.state: Any = WorldState(**self._zeros(shapes[0], count))
-        self.plot = lay_out(shapes[1], own, pairs)
-        space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
-        self.space = Tiles(*map(self.cuda.to_device, space))
-        self.sights = self._sights()
+        state = room(shapes[0], count, world_last=True)
+        self.state: Any = WorldState(**{name: self.cuda.to_device(array) for name, array in state.items()})
+        self.space = self.tiles(self.plot, self.lanes)
+        (of_block, of_lane), (blocks, lanes) = self.sights, self.grid
+        self.seen = Sights(self.tiles(of_block, blocks), self.tiles(of_lane, blocks * lanes))
         self.given: Any = None
         self.handed: Given | None = None  # the host's arrays of ``given``
         # The start of each array of the state, as given and on the device, and the function that sets worlds to it.
@@ -121,17 +108,14 @@ class Gpu:
         self.first_kept: dict[str, np.ndarray] = {}  # nothing but the state, which begins with zeros
         self.uploaded: Any = None  # the last controls from the host
         self.take_up: Any = None  # function that sets all controls to these
-        self.prepared: list[Any] = []  # kernels
         self.last: Any = None  # arguments of the last launch, and its function
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.mask = self.cuda.to_device(np.zeros(count, dtype=bool))  # worlds that are set to their start
         self.setter = build_setter()
 
-    def _bytes_of(self, scratch: Any) -> int:
-        """Bytes per lane."""
-        if isinstance(scratch, tuple):
-            return sum(map(self._bytes_of, scratch))
-        return 0 if scratch is None else self._cast(scratch).nbytes
+    def tiles(self, plot: Plot, lanes: int) -> Tiles:
+        """Room on the device for this many lanes, warps or blocks."""
+        return Tiles(*map(self.cuda.to_device, zeros(plot, lanes)))
 
     def _grid(self, registers: int) -> tuple[int, int]:
         """The number of blocks of a warp's worlds, and of the lanes of each: where bodies may touch, of as many warps
@@ -147,12 +131,11 @@ class Gpu:
         fit = device.MAX_REGISTERS_PER_MULTIPROCESSOR // (there * WARP * (-(-registers // 8) * 8))
         return blocks, WARP * max(1, min(fit, MOST_WARPS))
 
-    def _check_memory(self, shapes: tuple[Shapes, Shapes], scratch: Any) -> None:
-        """Refuse more worlds than fit, and say how many do."""
-        free = self.free_memory()
-        world, lane = bytes_of(shapes[0], self.real), bytes_of(shapes[1], self.real) + self._bytes_of(scratch)
-        lane += self._bytes_of(self.sight) // TILE + -(-self.grid[1] // TILE) * self._bytes_of(zeros_of(Probe, {}))
-        need = self.count * world + self.lanes * lane
+    def _check_memory(self, world: int) -> None:
+        """Refuse more worlds, of so many bytes each, than fit, and say how many do."""
+        of_block, of_lane = (8 * sum(plot.numbers) for plot in self.sights)
+        lane = 8 * sum(self.plot.numbers) + of_block // TILE + -(-self.grid[1] // TILE) * of_lane
+        free, need = self.free_memory(), self.count * world + self.lanes * lane
         if need > SHARE * free:
             most = int(SHARE * free / (world + lane))
             if most > LANES:
@@ -173,26 +156,14 @@ class Gpu:
     def constant(self, value: Any) -> Any:
         if isinstance(value, tuple):
             return type(value)(*map(self.constant, value))
-        if isinstance(value, np.ndarray):
-            return self.cuda.to_device(self._cast(value))
-        return self.real(value) if isinstance(value, float) else value
-
-    def _cast(self, array: np.ndarray) -> np.ndarray:
-        kind = self.real if array.dtype.kind == "f" else array.dtype
-        return np.ascontiguousarray(array, dtype=kind)
-
-    def _zeros(self, shapes: Shapes, count: int) -> dict[str, Any]:
-        return {
-            name: self.cuda.to_device(array)
-            for name, array in room(shapes, count, real=self.real, world_last=True).items()
-        }
+        return self.cuda.to_device(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
 
     def give(self, given: Given) -> None:
         """Set the inputs of the worlds (world first); arrays that are on the device already stay there."""
         there = [None] * len(given) if self.handed is None else self.handed
         self.given = Given(
             *(
-                self.given[i] if array is there[i] else self.cuda.to_device(self._cast(np.moveaxis(array, 0, -1)))
+                self.given[i] if array is there[i] else self.constant(np.moveaxis(array, 0, -1))
                 for i, array in enumerate(given)
             )
         )
@@ -257,23 +228,18 @@ class Gpu:
     def setter_of(self, array: Any, source: Any, mask: Any) -> Callable[[], None]:
         """A function that sets the worlds of a mask in an array, the world last, without Numba's dispatcher."""
         *_, worlds = array.shape
-        arguments = in_rows(array), source, mask
+        arguments = array.reshape(array.size // worlds, worlds), source, mask
         prepare(self.setter, arguments)
         return launcher(self.setter, (-(-worlds // BLOCK), BLOCK), arguments)
 
-    def set_controls(self, ctrl: Any, count: int, width: int) -> None:
+    def set_controls(self, ctrl: Any) -> None:
         """Set the controls, (nu,) or (W, nu), from NumPy or from the device."""
         if hasattr(ctrl, "__cuda_array_interface__"):
             given = self.cuda.as_cuda_array(ctrl)
-        else:
-            given = np.asarray(ctrl, dtype=self.real)
-        if given.shape not in ((width,), (count, width)):
-            raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({width},) or ({count}, {width})")
-        if isinstance(given, np.ndarray):
-            self._upload(np.ascontiguousarray(given.reshape(-1, width)))
-        else:
             source = self._view(given, given.shape[::-1], given.strides[::-1])
             self.setter_of(self.state.ctrl, source, self.everybody)()
+        else:
+            self._upload(np.ascontiguousarray(ctrl.reshape(-1, len(self.state.ctrl))))
 
     def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
         """Room for the recordings of these worlds."""
@@ -281,7 +247,7 @@ class Gpu:
 
         def room_for(tape: Any) -> Any:
             rooms = (np.zeros((*array.shape, worlds), dtype=array.dtype) for array in tape)
-            return type(tape)(*(self.cuda.to_device(self._cast(array)) for array in rooms))
+            return type(tape)(*map(self.cuda.to_device, rooms))
 
         feet = room_for(make_tape(model, samples, self.of_feet, max(1, signals)))
         rows = np.full(self.count, -1)
@@ -321,73 +287,51 @@ class Gpu:
         last = self.last
         if last is None or last[:2] != (plan, control) or last[2] is not given or last[3] is not feet:
             arrays = Arrays(self.robot, given, self.state, self.space, feet, tapes.others, tapes.chosen)
-            last = self.last = plan, control, given, feet, self.stepper(plan, control, arrays)
+            step = self.stepper(plan, control, arrays)
+
+            def launch(span: Span) -> None:
+                for first in range(0, self.count, self.lanes):
+                    step(span, first)
+
+            last = self.last = plan, control, given, feet, launch
         return last[4]
 
-    def stepper(self, plan: Plan, control: Any, arrays: Arrays) -> Callable[[Span], None]:
-        """A function that takes the steps of a span with the worlds of these arrays."""
+    def stepper(self, plan: Plan, control: Any, arrays: Arrays) -> Callable[[Span, int], None]:
+        """A function that takes the steps of a span with as many worlds as there are lanes, from a first one on."""
         kind: Any = type(self.law)  # whose options are numbers, not code
-        real: Any = self.real
-        own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
         make = self._turns if self.searches else self._steps
-        return make(kind, control, arrays, own)
+        return make(kind, control, arrays, plan)
 
-    def prepare(self, entry: Any, arguments: tuple[Any, ...]) -> None:
-        if entry not in self.prepared:
-            prepare(entry, arguments)
-            self.prepared.append(entry)
+    def _steps(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span, int], None]:
+        """As :meth:`stepper`, one lane per world."""
+        entry = build_steps(law, self.surface, control, self.plot, *self.sights, touch=self.touch)
+        arguments = arrays, plan, self.seen
+        prepare(entry, (*arguments, Span(1, 0, 0), 0))
+        return launcher(entry, self.grid, arguments)
 
-    def _steps(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
-        """A function that takes the steps of a span, one lane per world."""
-        *laid, sights = self.sights
-        entry = build_steps(law, self.surface, control, self.plot, *laid, touch=self.touch, single=self.single)
-        arguments = arrays, plan, sights
-        self.prepare(entry, (*arguments, Span(1, 0, 0), 0))
-        advance = launcher(entry, self.grid, arguments)
-
-        def launch(span: Span) -> None:
-            for first in range(0, arrays.chosen.size, self.lanes):
-                advance(span, first)
-
-        return launch
-
-    def _sights(self) -> tuple[Layout, Plot, Sights]:
-        """What contacts between bodies are found in, and how it is laid out."""
-        rows, numbers = lay_out_rows(self.sight)
-        own, of_lane = lay_out_rows(zeros_of(Probe, {}))
-        probe, (blocks, lanes) = Plot(own, None, of_lane), self.grid
-        kinds = Tiles(self.real, np.int64)
-        made = Tiles(*(np.zeros((blocks, n), kind) for n, kind in zip(numbers, kinds, strict=True)))
-        probes = zeros(probe, blocks * lanes, self.real, simulated=is_simulated())
-        return rows, probe, Sights(*(Tiles(*map(self.cuda.to_device, one)) for one in (made, probes)))
-
-    def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
+    def _turns(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span, int], None]:
         """The same in two kernels that take turns, see :mod:`.turns`."""
-        *laid, sights = self.sights
-        registers = registers_for(self.lanes)
-        turn = build_turn(law, self.surface, control, self.plot, *laid, registers, touch=self.touch)
-        rows, numbers = lay_out_rows(workspace(self.size))
-        find = build_search(self.plot, rows, self.size.columns)
+        registers, seen = registers_for(self.lanes), self.seen
+        turn = build_turn(law, self.surface, control, self.plot, *self.sights, registers, touch=self.touch)
+        of_warp = lay_out_tuple(workspace(self.size), 1)
+        find = build_search(self.plot, of_warp, self.size.columns)
         queue = Queue(*(self.cuda.to_device(np.zeros(n, dtype=np.int64)) for n in (self.lanes, 3)))
         warps = 1
         if not is_simulated():
             warps = min(self.lanes, WARPS * self.cuda.get_current_device().MULTIPROCESSOR_COUNT)
-        kinds = Tiles(np.float64, np.int64)
-        made = (np.zeros((warps, n), kind) for n, kind in zip(numbers, kinds, strict=True))
-        searched = arrays.state, arrays.space, Tiles(*map(self.cuda.to_device, made)), queue
-        self.prepare(turn, (arrays, plan, queue, sights, Span(1, 0, 0), 0, 1))
-        self.prepare(find, (*searched, 0))
-        begin = launcher(turn, self.grid, (arrays, plan, queue, sights))
+        searched = arrays.state, arrays.space, self.tiles(of_warp, warps), queue
+        prepare(turn, (arrays, plan, queue, seen, Span(1, 0, 0), 0, 1))
+        prepare(find, (*searched, 0))
+        begin = launcher(turn, self.grid, (arrays, plan, queue, seen))
         find_all = launcher(find, (warps, 1 if is_simulated() else WARP), searched)
 
-        def launch(span: Span) -> None:
-            for first in range(0, arrays.chosen.size, self.lanes):
-                turns, going = 0, True
-                while going:  # at least one turn more than steps; worlds whose law is called again need more
-                    queue.number.copy_to_device(NOTHING)
-                    begin(span, first, int(turns == 0))
-                    find_all(first)
-                    turns += 1
-                    going = turns <= span.steps or bool(queue.number.copy_to_host()[2])
+        def launch(span: Span, first: int) -> None:
+            turns, going = 0, True
+            while going:  # at least one turn more than steps; worlds whose law is called again need more
+                queue.number.copy_to_device(NOTHING)
+                begin(span, first, int(turns == 0))
+                find_all(first)
+                turns += 1
+                going = turns <= span.steps or bool(queue.number.copy_to_host()[2])
 
         return launch

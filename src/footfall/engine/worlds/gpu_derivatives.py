@@ -1,32 +1,25 @@
 """Derivatives of steps of many worlds on a GPU.
 
-Copies of the worlds take a step, as many at a time as there are lanes; then each lane differentiates that of its copy.
-The worlds themselves stay as they are.
+The worlds take a step, as many at a time as there are lanes; then each lane differentiates that of its world, and the
+worlds are set back to its beginning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled.gpu import is_simulated
-from footfall.compiled.gpu_cache import launcher
-from footfall.engine.step import idle_control
-from footfall.engine.worlds.arrays import Given, WorldState
+from footfall.compiled.gpu_cache import launcher, prepare
+from footfall.compiled.gpu_tiles import TILE
+from footfall.engine.step import DONE, idle_control
+from footfall.engine.worlds.arrays import WorldState
 from footfall.engine.worlds.derivative import Before, Own, Shared
-from footfall.engine.worlds.gpu import BLOCK, SHARE, Gpu, Tapes, in_rows
+from footfall.engine.worlds.gpu import BLOCK, SHARE, Gpu, Tapes
 from footfall.engine.worlds.gpu_kernels import Arrays, build_derivative
 from footfall.engine.worlds.step import Plan, Span
-from footfall.engine.worlds.tiles import Plot, Tiles, lay_out_rows, zeros
+from footfall.engine.worlds.tiles import lay_out_tuple
 from footfall.errors import SimulationError
-
-#: What a step reads of the state of a world; the rest counts and measures.
-READ = (
-    *("qpos", "qvel", "ctrl", "anchor", "force", "mode", "memory", "step", "row_state", "row_inertia"),
-    *("seated", "touching", "touched", "held"),
-)
 
 
 class Found(NamedTuple):
@@ -37,24 +30,17 @@ class Found(NamedTuple):
 
 
 class Derivatives:
-    """Room for the derivatives of worlds on a GPU, and copies of the worlds that take the steps; ``own`` is the room of
-    one lane.
-    """
+    """Room for the derivatives of worlds on a GPU; ``own`` is that of one lane."""
 
     def __init__(self, gpu: Gpu, plan: Plan, shared: Shared, own: Own, tapes: Tapes) -> None:
-        self.gpu, self.plan, self.given, self.to_device = gpu, plan, gpu.given, gpu.cuda.to_device
-        layout, numbers = lay_out_rows(own)
-        plot, self.shape = Plot(layout, None, numbers), own.slopes.out.shape
-        self.lanes = self._lanes_that_fit(8 * sum(numbers))
-        room = zeros(plot, self.lanes, np.float64, simulated=is_simulated())
-        self.room, self.shared = Tiles(*map(self.to_device, room)), gpu.constant(shared)
-        self.soft = self.shared.soft
-        given, state = Given(*map(self._of_chunk, gpu.given)), WorldState(*map(self._copy, gpu.state))
-        chosen = self.to_device(np.full(gpu.lanes, -1))
-        self.steps = Arrays(gpu.robot, given, state, gpu.space, tapes.feet, tapes.others, chosen)
+        self.gpu, self.plan, self.given = gpu, plan, gpu.given
+        plot, self.shape = lay_out_tuple(own, TILE), own.slopes.out.shape
+        self.lanes = self._lanes_that_fit(8 * sum(plot.numbers))
+        self.room, self.shared = gpu.tiles(plot, self.lanes), gpu.constant(shared)
+        self.kept = WorldState(*map(gpu.cuda.device_array_like, gpu.state))
+        self.go_on = gpu.setter_of(gpu.state.end, gpu.constant(np.full((1, 1), DONE)), gpu.everybody)
+        self.steps = Arrays(gpu.robot, gpu.given, gpu.state, gpu.space, tapes.feet, tapes.others, tapes.chosen)
         self.step = gpu.stepper(plan, idle_control, self.steps)
-        self.before = Before(*(getattr(gpu.state, name) for name in Before._fields))
-        self.begin = {first: self._setters(first) for first in range(0, gpu.count, gpu.lanes)}
         law: Any = type(gpu.law)
         self.entry = build_derivative(law, shared.kind, gpu.plot, plot)
 
@@ -62,7 +48,7 @@ class Derivatives:
         """Lanes that differentiate at once, of so many bytes each; an error if the derivatives do not fit."""
         gpu, free = self.gpu, SHARE * self.gpu.free_memory()
         world = 8 * int(np.prod(self.shape))
-        left = free - gpu.count * world - gpu.lanes * sum(array.nbytes // gpu.count for array in gpu.state)
+        left = free - gpu.count * world - sum(array.nbytes for array in gpu.state)
         lanes = min(float(gpu.lanes), left // (lane * BLOCK) * BLOCK)
         if lanes < 1:
             raise SimulationError(
@@ -71,43 +57,25 @@ class Derivatives:
             )
         return int(lanes)
 
-    def _copy(self, array: Any) -> Any:
-        """Room for an array, the world last, of as many worlds as there are lanes."""
-        *shape, _ = array.shape
-        return self.to_device(np.zeros((*shape, self.gpu.lanes), dtype=array.dtype))
-
-    def _of_chunk(self, array: Any) -> Any:
-        """An input as all worlds share it, or room for a copy of that of the worlds under way."""
-        *_, worlds = array.shape
-        return array if worlds in (1, self.gpu.lanes) else self._copy(array)
-
-    def _setters(self, first: int) -> list[Callable[[], None]]:
-        """Functions that copy the worlds from ``first`` on."""
-        gpu, steps = self.gpu, self.steps
-        pairs = [(getattr(steps.state, name), getattr(gpu.state, name)) for name in READ]
-        pairs += [(to, one) for to, one in zip(steps.given, gpu.given, strict=True) if to is not one]
-        still = self.to_device(np.zeros((1, 1), dtype=np.int64))
-        found = [gpu.setter_of(steps.state.end, still, gpu.everybody)]
-        for to, one in pairs:
-            if one.size == 0:
-                continue
-            chunk = in_rows(one) if gpu.count == gpu.lanes else in_rows(one)[:, first : first + gpu.lanes]
-            found.append(gpu.setter_of(to, chunk, gpu.everybody))
-        return found
-
     def find(self, softness: np.ndarray) -> Found:
         """Differentiate the next step of all worlds; ``softness`` is ``soft`` of the kernels."""
         gpu = self.gpu
-        self.soft.copy_to_device(softness)
+        self.shared.soft.copy_to_device(softness)
         slopes = gpu.cuda.device_array((*self.shape, gpu.count), np.float64)
         why = gpu.cuda.device_array(gpu.count, np.int64)
-        arguments = self.steps, self.before, self.shared, self.room, slopes, why
-        gpu.prepare(self.entry, (*arguments, 0, 0))
+        before = Before(*(getattr(self.kept, name) for name in Before._fields))
+        arguments = self.steps, before, self.shared, self.room, slopes, why, (self.lanes, gpu.lanes)
+        prepare(self.entry, (*arguments, 0, 0))
         differentiate = launcher(self.entry, (-(-self.lanes // BLOCK), BLOCK), arguments)
-        for first, setters in self.begin.items():
-            for copy in setters:
-                copy()
-            self.step(Span(1, 0, 0))
-            for begin in range(0, gpu.lanes, self.lanes):
-                differentiate(first, begin)
+        for array, kept in zip(gpu.state, self.kept, strict=True):
+            kept.copy_to_device(array)
+        try:
+            self.go_on()
+            for first in range(0, gpu.count, gpu.lanes):
+                self.step(Span(1, 0, 0), first)
+                for begin in range(0, gpu.lanes, self.lanes):
+                    differentiate(first, begin)
+        finally:
+            for array, kept in zip(gpu.state, self.kept, strict=True):
+                array.copy_to_device(kept)
         return Found(slopes, why.copy_to_host())

@@ -29,7 +29,7 @@ from footfall.engine.worlds.every_body import (
 )
 from footfall.engine.worlds.every_pair import Block
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
-from footfall.engine.worlds.tiles import Layout, Plot, law_picker, row_picker, tile_picker
+from footfall.engine.worlds.tiles import Plot, lane_picker, law_picker
 from footfall.engine.worlds.turns import PARTS, Turn, goes_on, search_later, search_now, take_part, was_searched
 from footfall.solve.contact_problem import is_searched, search
 from footfall.solve.dense import eliminate
@@ -89,7 +89,7 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 
     Passed one by one, they would make the tuple of a world's arrays so long that the compiler keeps it in memory.
     """
-    law, pick = device.function(adapter), law_picker(plot, simulated=is_simulated())
+    law, pick = device.function(adapter), law_picker(plot)
     if pick is None:
         return law
     scratch_in = device.function(pick)
@@ -104,19 +104,18 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 class Sights(NamedTuple):
     """What contacts between bodies are found in."""
 
-    rows: Any  # Tiles, a row for each block
+    rows: Any  # Tiles, one for each block
     probes: Any  # Tiles, of all lanes of all blocks
 
 
-def looking(space_of: Any, rows: Layout, probe: Plot, *, touch: bool, single: bool) -> tuple[Any, Any, int]:
+def looking(space_of: Any, rows: Plot, probe: Plot, *, touch: bool) -> tuple[Any, Any, int]:
     """Two device functions: one that gives what a block finds contacts between bodies in, and one that finds them; and
     the number of worlds of a block.
     """
     simulated = is_simulated()
     width = 1 if simulated else WARP
-    device = Device(single=single, replaced={} if simulated else by_block(cuda))
-    sight_of = device.function(row_picker(rows, simulated=simulated))
-    probe_of = device.function(tile_picker(probe, simulated=simulated))
+    device = Device({} if simulated else by_block(cuda))
+    sight_of, probe_of = device.function(lane_picker(rows)), device.function(lane_picker(probe))
 
     @cuda.jit(device=True)
     def block_of(spaces, sights, count):
@@ -128,16 +127,14 @@ def looking(space_of: Any, rows: Layout, probe: Plot, *, touch: bool, single: bo
 
 
 @cache
-def build_steps(
-    law: Any, surface: Any, control: Any, plot: Plot, rows: Layout, probe: Plot, *, touch: bool, single: bool
-) -> Any:
+def build_steps(law: Any, surface: Any, control: Any, plot: Plot, rows: Plot, probe: Plot, *, touch: bool) -> Any:
     """The kernel that takes steps, one lane of the first warp of a block per world; all lanes of a block find contacts
     between bodies, if any two may ``touch``.
     """
     own_step = point_step
     if law.coupled:
         own_step = operator_step if law.operator else motion_step
-    device = Device(single=single, replaced=STAND_INS | {law_step: own_step})
+    device = Device(STAND_INS | {law_step: own_step})
     begin, end = device.function(begin_on_every_body), device.function(end_on_every_body)
     world = device.function(one_world_on_every_body)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
@@ -145,8 +142,8 @@ def build_steps(
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
-    space_of = device.function(tile_picker(plot, simulated=is_simulated()))
-    block_of, look, width = looking(space_of, rows, probe, touch=touch, single=single)
+    space_of = device.function(lane_picker(plot))
+    block_of, look, width = looking(space_of, rows, probe, touch=touch)
 
     @cuda.jit(**limited(REGISTERS))
     def entry(arrays, plan, sights, span, first):
@@ -174,18 +171,18 @@ def build_steps(
 
 @cache
 def build_turn(
-    law: Any, surface: Any, control: Any, plot: Plot, rows: Layout, probe: Plot, registers: int, *, touch: bool
+    law: Any, surface: Any, control: Any, plot: Plot, rows: Plot, probe: Plot, registers: int, *, touch: bool
 ) -> Any:
     """The kernel in which lanes end and begin steps of their worlds, see :mod:`.turns`, as in :func:`build_steps`."""
-    device = Device(replaced=STAND_INS | {search: search_later, is_searched: was_searched})
+    device = Device(STAND_INS | {search: search_later, is_searched: was_searched})
     take, world = device.function(take_part), device.function(one_world_on_every_body)
     going = device.function(goes_on)
     coupled, point = law_on_tiles(device, law.adapter(), plot), device.function(idle_point)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
-    space_of = device.function(tile_picker(plot, simulated=is_simulated()))
-    block_of, look, width = looking(space_of, rows, probe, touch=touch, single=False)
+    space_of = device.function(lane_picker(plot))
+    block_of, look, width = looking(space_of, rows, probe, touch=touch)
 
     @cuda.jit(**limited(registers))
     def entry(arrays, plan, queue, sights, span, first, start):
@@ -215,17 +212,15 @@ def build_turn(
 
 
 @cache
-def build_search(plot: Plot, rows: Layout, columns: int) -> Any:
+def build_search(plot: Plot, rows: Plot, columns: int) -> Any:
     """The kernel in which warps do the searches that worlds wait for, see :mod:`.turns`; the matrix of Newton's step,
     with this many columns, lies in the memory that a block shares.
     """
-    simulated = is_simulated()
-    device = Device(replaced={} if simulated else by_lanes(cuda) | {eliminate: eliminator(cuda)})
+    device = Device({} if is_simulated() else by_lanes(cuda) | {eliminate: eliminator(cuda)})
     now, state_of = device.function(search_now), device.function(pick_state)
     with_matrix = device.function(gather(NewtonScratch, {"own": NewtonScratch, "matrix": None}))
-    space_of = device.function(tile_picker(plot, simulated=simulated))
-    law_of = device.function(law_picker(plot, simulated=simulated))
-    workspace_of = device.function(row_picker(rows, simulated=simulated))
+    space_of, law_of = device.function(lane_picker(plot)), device.function(law_picker(plot))
+    workspace_of = device.function(lane_picker(rows))
     width = columns | 1  # odd, so that lanes read different banks
 
     @cuda.jit(**limited(REGISTERS))
@@ -250,26 +245,23 @@ def build_search(plot: Plot, rows: Layout, columns: int) -> Any:
 
 @cache
 def build_derivative(law: Any, kind: int, space: Plot, own: Plot) -> Any:
-    """The kernel that differentiates steps which copies of the worlds have taken, one lane per world: ``space`` is the
-    scratch space of steps, ``own`` that of derivatives. See :mod:`.derivative`.
+    """The kernel that differentiates steps that worlds have taken, one lane per world: ``space`` is the scratch space
+    of steps, ``own`` that of derivatives. See :mod:`.derivative`.
     """
-    simulated = is_simulated()
-    device = Device(replaced=STAND_INS | stand_ins(kind))
+    device = Device(STAND_INS | stand_ins(kind))
     world, reason_of = device.function(one_world_on_every_body), device.function(reason_against)
     derive, refuse = device.function(differentiate_world), device.function(deny)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
     given_of, state_of, before_of = map(device.function, (pick_given, pick_state, pick_before))
-    space_of = device.function(tile_picker(space, simulated=simulated))
-    own_of = device.function(tile_picker(own, simulated=simulated))
+    space_of, own_of = device.function(lane_picker(space)), device.function(lane_picker(own))
 
     @cuda.jit(**limited(REGISTERS))
-    def entry(steps, before, shared, spaces, found, why, first, begin):
+    def entry(steps, before, shared, spaces, found, why, lanes, first, begin):
         lane = cuda.grid(1)
-        copy, w = begin + lane, first + begin + lane
-        if lane >= spaces.reals.shape[0] * spaces.reals.shape[2] or copy >= steps.chosen.size or w >= why.size:
+        stepped, w = begin + lane, first + begin + lane
+        if lane >= lanes[0] or stepped >= lanes[1] or w >= why.size:
             return
-        given, state = given_of(steps.given, copy), state_of(steps.state, copy)
-        space = space_of(steps.space, copy)
+        given, state, space = given_of(steps.given, w), state_of(steps.state, w), space_of(steps.space, stepped)
         one, out = world(steps.robot, given, state, space, steps.other_tape), found[..., w]
         reason = reason_of(one, state, shared)
         why[w] = reason

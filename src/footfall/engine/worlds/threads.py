@@ -386,12 +386,9 @@ class Cores:
         for name, array in (self.state._asdict() | self.kept._asdict()).items():
             array[which] = np.broadcast_to(start[name], array.shape)[which] if name in start else 0
 
-    def set_controls(self, ctrl: Any, count: int, width: int) -> None:
+    def set_controls(self, ctrl: np.ndarray) -> None:
         """Set the controls, (nu,) or (W, nu)."""
-        given = np.asarray(ctrl, dtype=float)
-        if given.shape not in ((width,), (count, width)):
-            raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({width},) or ({count}, {width})")
-        self.state.ctrl[:] = given
+        self.state.ctrl[:] = ctrl
 
     def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
         """Room for the recordings of these worlds."""

@@ -1,6 +1,4 @@
-"""The scratch space of a step on a GPU: all arrays of ``Space`` and of the law in two arrays of tiles, one per number
-type.
-"""
+"""The scratch space of lanes and warps of a GPU: all arrays in two arrays of tiles, one per number type."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ import numpy as np
 
 from footfall.compiled import generated
 from footfall.compiled.gpu_tiles import TILE, array_at, numbers_of
-from footfall.engine.worlds.arrays import INTEGERS, Shapes, Space, room
+from footfall.engine.worlds.arrays import INTEGERS, Shapes, Space
 
 
 class Tiles(NamedTuple):
@@ -32,15 +30,16 @@ class Layout(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """Offsets of all arrays of a lane."""
+    """Offsets of all arrays of a lane, or of a warp or block, whose tile has no other."""
 
     space: Layout  # ``law`` is None
     law: Layout | None  # the law's scratch arrays
     numbers: Tiles  # counts of numbers per lane
+    tile: int  # lanes of a tile
 
 
 class _Places:
-    """Gives arrays their places among the numbers of a lane or a warp, one after the other."""
+    """Gives arrays their places among the numbers of a lane, one after the other."""
 
     def __init__(self) -> None:
         self.used = {"reals": 0, "wholes": 0}
@@ -65,43 +64,33 @@ def lay_out(shapes: Shapes, scratch: Any, pairs: Any) -> Plot:
     fields = (own[name] if name in own else places.of(shapes[name], name in INTEGERS) for name in Space._fields)
     space = Layout(Space, tuple(fields))
     law = None if scratch is None else places.within(scratch)
-    return Plot(space, law, Tiles(**places.used))
+    return Plot(space, law, Tiles(**places.used), TILE)
 
 
-def lay_out_rows(arrays: Any) -> tuple[Layout, Tiles]:
-    """Lay out the arrays of a warp, a tuple, in rows of numbers; and how many there are."""
+def lay_out_tuple(arrays: Any, tile: int) -> Plot:
+    """Lay out the arrays of a tuple."""
     places = _Places()
-    return places.within(arrays), Tiles(**places.used)
+    return Plot(places.within(arrays), None, Tiles(**places.used), tile)
 
 
 @cache
-def row_picker(layout: Layout, *, simulated: bool) -> Any:
-    """A device function ``(rows, warp) -> the arrays of a warp``, of rows of numbers (warps, n)."""
-    lines = [f"    {pool} = rows.{pool}[warp]\n" for pool in Tiles._fields]
-    return _picker("pick_row(rows, warp)", "".join(lines), layout, simulated, {}, tile=1)
-
-
-@cache
-def tile_picker(plot: Plot, *, simulated: bool) -> Any:
-    """A device function ``(tiles, lane) -> Space``, whose ``law`` is all numbers of the lane."""
-    ways = {
-        "reals_of": numbers_of(plot.numbers.reals, simulated=simulated),
-        "wholes_of": numbers_of(plot.numbers.wholes, simulated=simulated),
-    }
+def lane_picker(plot: Plot) -> Any:
+    """A device function ``(tiles, lane) -> arrays of the lane``, in which ``law`` is all its numbers."""
+    ways = {f"{pool}_of": numbers_of(count, plot.tile) for pool, count in plot.numbers._asdict().items()}
     lines = [f"    {pool} = {pool}_of(tiles.{pool}, lane)\n" for pool in Tiles._fields]
-    return _picker("pick_space(tiles, lane)", "".join(lines), plot.space, simulated, ways)
+    return _picker("pick_space(tiles, lane)", "".join(lines), plot.space, plot.tile, ways)
 
 
 @cache
-def law_picker(plot: Plot, *, simulated: bool) -> Any:
+def law_picker(plot: Plot) -> Any:
     """A device function ``Tiles of a lane -> the law's scratch arrays``; ``None`` if the law has none."""
     if plot.law is None:
         return None
     lines = [f"    {pool} = tiles.{pool}\n" for pool in Tiles._fields]
-    return _picker("pick_law(tiles)", "".join(lines), plot.law, simulated, {})
+    return _picker("pick_law(tiles)", "".join(lines), plot.law, plot.tile, {})
 
 
-def _picker(head: str, lines: str, layout: Layout, simulated: bool, known: dict[str, Any], *, tile: int = TILE) -> Any:
+def _picker(head: str, lines: str, layout: Layout, tile: int, known: dict[str, Any]) -> Any:
     namespace = known | {"Tiles": Tiles}
 
     def named(value: Any) -> str:
@@ -115,14 +104,14 @@ def _picker(head: str, lines: str, layout: Layout, simulated: bool, known: dict[
         if isinstance(field, Layout):
             return f"{named(field.kind)}({', '.join(map(text, field.fields))})"
         pool, first, shape = field
-        return f"{named(array_at(first, shape, simulated=simulated, tile=tile))}({pool})"
+        return f"{named(array_at(first, shape, tile))}({pool})"
 
-    home: Any = room
+    home: Any = zeros
     return generated(f"def {head}:\n{lines}    return {text(layout)}\n", head.partition("(")[0], namespace, home)
 
 
-def zeros(plot: Plot, lanes: int, real: Any, *, simulated: bool) -> Tiles:
+def zeros(plot: Plot, lanes: int) -> Tiles:
     """Zeros for this many lanes."""
-    tile = 1 if simulated else TILE
-    kinds = Tiles(real, np.int64)
-    return Tiles(*(np.zeros((-(-lanes // tile), n, tile), kind) for n, kind in zip(plot.numbers, kinds, strict=True)))
+    tiles = -(-lanes // plot.tile)
+    kinds = zip(plot.numbers, (np.float64, np.int64), strict=True)
+    return Tiles(*(np.zeros((tiles, count, plot.tile), kind) for count, kind in kinds))

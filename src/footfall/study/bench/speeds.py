@@ -420,24 +420,23 @@ def world_speeds(
     rounds: int = 5,
     say: Say,
 ) -> Iterator[Row]:
-    """Steps per second of all worlds, by law and number of worlds, on a GPU in both precisions.
+    """Steps per second of all worlds, by law and number of worlds.
 
     On a CPU also those of MuJoCo's own batch, standing. What is not offered is said.
     """
     rollout = cache(partial(rollout_speed, robot, rounds))
     for law in laws:
         sim = Simulation(robot, law=law)
-        for precision in ("double", "single") if device == "cuda" else ("double",):
-            for count in counts:
-                about = {"robot": robot.name, "law": law, "device": device, "precision": precision, "worlds": count}
-                try:
-                    found = _measured(Worlds(sim, count, device=device, precision=precision), rounds)
-                except FootfallError as error:
-                    say(f"{law}, {precision}, {count} worlds: {error}")
-                    continue
-                theirs = None if device == "cuda" else rollout(count)
-                ratio = None if theirs is None else found["standing"] / theirs
-                yield about | found | {"mujoco_rollout": theirs, "ratio_to_rollout": ratio}
+        for count in counts:
+            about = {"robot": robot.name, "law": law, "device": device, "worlds": count}
+            try:
+                found = _measured(Worlds(sim, count, device=device), rounds)
+            except FootfallError as error:
+                say(f"{law}, {count} worlds: {error}")
+                continue
+            theirs = None if device == "cuda" else rollout(count)
+            ratio = None if theirs is None else found["standing"] / theirs
+            yield about | found | {"mujoco_rollout": theirs, "ratio_to_rollout": ratio}
 
 
 def _measured(worlds: Worlds, rounds: int) -> Row:
